@@ -1,0 +1,25 @@
+// The one error class for outcomes that a caller is told: a code, no text about the request.
+
+/**
+ * A refusal or fault with a public code (specification §7; `temporarily_unavailable` and `server_error`
+ * by R14). Everything else that is thrown is unforeseen and loses its text at the process boundary.
+ */
+export class Failure<Code extends string = string> extends Error {
+  readonly code: Code;
+
+  /** `reason` is a constant sentence for engineers; it never quotes the request. */
+  constructor(code: Code, reason: string = code, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = 'Failure';
+    this.code = code;
+  }
+}
+
+/** A store or service did not answer (R14). */
+export function unavailable(what: string, cause?: unknown): Failure<'temporarily_unavailable'> {
+  return new Failure(
+    'temporarily_unavailable',
+    `${what} does not answer`,
+    cause === undefined ? {} : { cause },
+  );
+}

@@ -1,0 +1,69 @@
+// Liveness and readiness over plain HTTP on a port of its own, for probes and people.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A named condition of readiness. Returns undefined when it holds, else one sentence that says what is wrong. */
+export type ReadinessCheck = () => Promise<string | undefined>;
+
+export interface HealthOptions {
+  /** `0.0.0.0:7101` apart. */
+  readonly host: string;
+  readonly port: number;
+  readonly checks: Readonly<Record<string, ReadinessCheck>>;
+}
+
+export interface Health {
+  readonly port: number;
+  /** Until the first call `/readyz` says "starting". */
+  readonly started: () => void;
+  /** From now on `/readyz` says "stopping". */
+  readonly stopping: () => void;
+  readonly close: () => Promise<void>;
+}
+
+type Phase = 'starting' | 'running' | 'stopping';
+
+/**
+ * `GET /livez` is 200 while the event loop turns. `GET /readyz` is 200 when all checks hold, else 503 with
+ * `{"phase": …, "checks": {name: sentence}}`.
+ */
+export async function serveHealth({ host, port, checks }: HealthOptions): Promise<Health> {
+  let phase: Phase = 'starting';
+  const server = createServer(async (request, response) => {
+    if (request.url === '/livez') return reply(200, { phase });
+    if (request.url !== '/readyz') return reply(404, { error: 'not_found' });
+    const failed = phase === 'running' ? await failures(checks) : {};
+    const ready = phase === 'running' && Object.keys(failed).length === 0;
+    return reply(ready ? 200 : 503, { phase, checks: failed });
+
+    function reply(status: number, body: unknown): void {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    started: () => {
+      phase = 'running';
+    },
+    stopping: () => {
+      phase = 'stopping';
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+async function failures(checks: HealthOptions['checks']): Promise<Record<string, string>> {
+  const results = await Promise.all(
+    Object.entries(checks).map(
+      async ([name, check]) => [name, await check().catch(() => 'check failed')] as const,
+    ),
+  );
+  return Object.fromEntries(results.filter((result): result is [string, string] => result[1] !== undefined));
+}

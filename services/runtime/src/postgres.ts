@@ -1,0 +1,114 @@
+// One Postgres connection pool: named prepared statements, timestamps as strings, spans, and faults of the
+// store told apart from mistakes in a statement.
+import { SpanKind } from '@opentelemetry/api';
+import pg from 'pg';
+import { Failure, unavailable } from './failure.ts';
+import { describeError, type Logger } from './logger.ts';
+import { inSpan } from './telemetry.ts';
+
+/** A statement is prepared once per connection under its name; the name also names its span. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Queries {
+  /** Rows of one statement. Throws `Failure('temporarily_unavailable')` when Postgres does not answer. */
+  readonly query: <Row>(statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
+}
+
+export interface Database extends Queries {
+  /** Runs `work` in one transaction; rolls back when it throws. */
+  readonly transaction: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
+  readonly close: () => Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly url: string;
+  readonly applicationName: string;
+  readonly poolSize: number;
+  /** Longest run of a statement in milliseconds, kept by the server and watched here. */
+  readonly statementTimeoutMs: number;
+  readonly readOnly?: boolean;
+  /** First schema in the search path. */
+  readonly schema: string;
+  readonly logger: Logger;
+}
+
+const asString = (value: string): string => value;
+const timestampTypes: readonly number[] = [1082, 1114, 1184];
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    timestampTypes.includes(oid)
+      ? asString
+      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    application_name: options.applicationName,
+    max: options.poolSize,
+    connectionTimeoutMillis: 1_000,
+    idle_in_transaction_session_timeout: 5_000,
+    statement_timeout: options.statementTimeoutMs,
+    query_timeout: options.statementTimeoutMs + 200,
+    keepAlive: true,
+    types,
+    options: `-c search_path=${options.schema} -c timezone=UTC${options.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
+  });
+  pool.on('error', (error) => options.logger.warn('idle Postgres connection lost', describeError(error)));
+
+  return {
+    query: (statement, values) => run(pool, statement, values),
+    transaction: (work) => inTransaction(pool, work),
+    close: () => pool.end(),
+  };
+}
+
+async function run<Row>(
+  queryable: pg.Pool | pg.PoolClient,
+  { name, text }: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': name };
+  return inSpan(`postgres ${name}`, SpanKind.CLIENT, attributes, async () => {
+    try {
+      const result = await queryable.query({ name, text, values: values as unknown[] });
+      return result.rows as Row[];
+    } catch (error) {
+      throw isFault(error) ? unavailable('Postgres', error) : error;
+    }
+  });
+}
+
+async function inTransaction<T>(pool: pg.Pool, work: (queries: Queries) => Promise<T>): Promise<T> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw unavailable('Postgres', error);
+  });
+  let broken: Error | undefined;
+  try {
+    await run(client, { name: 'begin', text: 'begin' }, []);
+    const result = await work({ query: (statement, values) => run(client, statement, values) });
+    await run(client, { name: 'commit', text: 'commit' }, []);
+    return result;
+  } catch (error) {
+    await run(client, { name: 'rollback', text: 'rollback' }, []).catch((failed: Error) => {
+      broken = failed;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** SQLSTATE classes of a store that is away, full, stopping, out of time or turned read-only. */
+const faultClasses: readonly string[] = ['08', '53', '57', '58'];
+
+function isFault(error: unknown): boolean {
+  if (error instanceof Failure || !(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
+    return faultClasses.includes(code.slice(0, 2)) || code === '25006';
+  return !(error instanceof TypeError);
+}

@@ -1,0 +1,29 @@
+// A value that must never be printed: logging, JSON and inspection show a placeholder instead (R27).
+import { inspect } from 'node:util';
+
+const placeholder = '[secret]';
+
+/** Holds `value` so that only an explicit `reveal()` gives it out. */
+export class Secret<T> {
+  readonly #value: T;
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  reveal(): T {
+    return this.#value;
+  }
+
+  toString(): string {
+    return placeholder;
+  }
+
+  toJSON(): string {
+    return placeholder;
+  }
+
+  [inspect.custom](): string {
+    return placeholder;
+  }
+}
