@@ -57,7 +57,10 @@ export function createLogger(
 export function describeError(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: logText(typeof error) };
   const code = (error as { code?: unknown }).code;
-  const frames = (error.stack ?? '')
+  const stack = error.stack ?? '';
+  // A message of several lines could pass for frames: cut it off first.
+  const frames = stack
+    .slice(Math.max(0, stack.indexOf(error.message)) + error.message.length)
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
     .slice(0, 6)

@@ -1,0 +1,70 @@
+import { inspect } from 'node:util';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { beforeAll, expect, test } from 'vitest';
+import { carryContextAcrossAwaits, withCall } from './call-context.ts';
+import { createLogger, describeError, logText } from './logger.ts';
+import { Secret } from './secret.ts';
+
+beforeAll(() => carryContextAcrossAwaits());
+
+function logged(run: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown>[] {
+  const lines: string[] = [];
+  run(createLogger('test', 'info', (line) => lines.push(line)));
+  return lines.map((line) => JSON.parse(line));
+}
+
+test('a line is JSON with time, level, service, message, fields and the request id of the active call', () => {
+  const [line] = logged((logger) =>
+    context.with(withCall(ROOT_CONTEXT, 'request-17', Date.now()), () =>
+      logger.info('served', { route: logText('/x'), status: 200 }),
+    ),
+  );
+  expect(line).toMatchObject({
+    level: 'info',
+    service: 'test',
+    message: 'served',
+    requestId: 'request-17',
+    route: '/x',
+    status: 200,
+  });
+});
+
+test('lines below the threshold are left out', () => {
+  expect(logged((logger) => logger.debug('quiet'))).toEqual([]);
+});
+
+test('a plain string or a secret does not compile as a field (R27)', () => {
+  const token: string = 'canary';
+  logged((logger) => {
+    // @ts-expect-error a plain string may be anything
+    logger.info('message', { token });
+    // @ts-expect-error a secret is never a field
+    logger.info('message', { token: new Secret('canary') });
+  });
+});
+
+test('a secret shows a placeholder however it is printed (R27)', () => {
+  const secret = new Secret('canary');
+  for (const shown of [
+    `${secret}`,
+    JSON.stringify({ secret }),
+    inspect({ secret }),
+    inspect(new Secret({ deep: 'canary' })),
+  ]) {
+    expect(shown).not.toContain('canary');
+  }
+  expect(secret.reveal()).toBe('canary');
+});
+
+test('an unknown error is described by class, code and place, never by its message (R27)', () => {
+  const cause = new RangeError('canary of the cause');
+  const error = Object.assign(new TypeError('canary@example.org\n    at canary'), {
+    code: '23505',
+    detail: 'Key (email)=(canary)',
+  });
+  error.cause = cause;
+  const described = describeError(error);
+  expect(described).toMatchObject({ error: 'TypeError', errorCode: '23505', cause: 'RangeError' });
+  expect(JSON.stringify(described)).not.toMatch(/canary|email/);
+  expect(described.at).toContain('logger.test.ts');
+});
