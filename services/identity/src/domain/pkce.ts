@@ -1,0 +1,43 @@
+// PKCE (RFC 7636): optional, but binding once used (R2).
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Failure } from '@course-exchange/runtime/failure';
+
+export const challengeMethods = ['S256', 'plain'] as const;
+export type ChallengeMethod = (typeof challengeMethods)[number];
+
+/** The challenge of an authorization request; its code is bound to it. */
+export interface PkceChallenge {
+  readonly challenge: string;
+  readonly method: ChallengeMethod;
+}
+
+/** 43–128 unreserved characters: verifier and challenge alike (RFC 7636 §4.1, §4.2). */
+const wellFormed = /^[A-Za-z0-9\-._~]{43,128}$/;
+
+/**
+ * Reads `code_challenge` and `code_challenge_method`; an empty value is an absent one (R1). Undefined when
+ * neither was sent; `plain` when only the method is absent. Throws `invalid_request`.
+ */
+export function parseChallenge(challenge: string, method: string): PkceChallenge | undefined {
+  if (challenge === '' && method === '') return undefined;
+  const known = challengeMethods.find((candidate) => candidate === (method || 'plain'));
+  if (known === undefined || !wellFormed.test(challenge)) throw new Failure('invalid_request', 'PKCE');
+  return { challenge, method: known };
+}
+
+/**
+ * Checks the `code_verifier` of a token request against the code's challenge; empty is absent. Throws
+ * `invalid_request` (missing, unasked for, malformed) or `invalid_grant` (does not match). Compares in
+ * constant time.
+ */
+export function verifyChallenge(bound: PkceChallenge | undefined, verifier: string): void {
+  if (bound === undefined && verifier === '') return;
+  if (bound === undefined || !wellFormed.test(verifier))
+    throw new Failure('invalid_request', 'PKCE verifier');
+  const presented = Buffer.from(
+    bound.method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url'),
+  );
+  const expected = Buffer.from(bound.challenge);
+  if (presented.length !== expected.length || !timingSafeEqual(presented, expected))
+    throw new Failure('invalid_grant', 'PKCE verifier does not match');
+}
