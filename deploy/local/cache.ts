@@ -1,0 +1,10 @@
+// Where things that outlive a checkout are kept: fetched programs, never data.
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+export function cacheDirectory(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string {
+  const base = environment['XDG_CACHE_HOME'];
+  return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'course-exchange');
+}
