@@ -26,3 +26,10 @@ export function newId<Id extends Sub | ConsentId | FamilyId>(randomBytes: Random
 export function isFamilyId(text: string): text is FamilyId {
   return sixteenBytes.test(text);
 }
+
+const clientId = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Whether `text` can name a client at all; the database checks the same at registration. */
+export function isClientId(text: string): text is ClientId {
+  return clientId.test(text);
+}

@@ -25,15 +25,20 @@ export function parseChallenge(challenge: string, method: string): PkceChallenge
   return { challenge, method: known };
 }
 
+/** Throws `invalid_request` when a verifier was sent that cannot be one; empty is absent. */
+export function checkVerifierForm(verifier: string): void {
+  if (verifier !== '' && !wellFormed.test(verifier))
+    throw new Failure('invalid_request', 'malformed verifier');
+}
+
 /**
- * Checks the `code_verifier` of a token request against the code's challenge; empty is absent. Throws
- * `invalid_request` (missing, unasked for, malformed) or `invalid_grant` (does not match). Compares in
- * constant time.
+ * Checks a well-formed or absent `code_verifier` against the code's challenge. Throws `invalid_request`
+ * (missing where a challenge was given, given where none was) or `invalid_grant` (does not match). Compares
+ * in constant time.
  */
 export function verifyChallenge(bound: PkceChallenge | undefined, verifier: string): void {
-  if (bound === undefined && verifier === '') return;
-  if (bound === undefined || !wellFormed.test(verifier))
-    throw new Failure('invalid_request', 'PKCE verifier');
+  if ((bound === undefined) !== (verifier === '')) throw new Failure('invalid_request', 'PKCE verifier');
+  if (bound === undefined) return;
   const presented = Buffer.from(
     bound.method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url'),
   );

@@ -1,0 +1,41 @@
+-- The database roles, made once by a superuser in the product's database; safe to run again. Passwords are
+-- set apart (ALTER ROLE … PASSWORD) by the operator or the local stack.
+--   course_exchange_owner  owns schemas and tables; cannot log in
+--   identity_migrator, catalog_migrator  run migrations as the owner
+--   identity_rw  the identity service; each migration grants what it needs
+--   catalog_ro   the design-catalog service; SELECT only, in read-only transactions
+
+do $$
+declare
+  wanted record;
+begin
+  for wanted in
+    select * from (values
+      ('course_exchange_owner', false), ('identity_migrator', true), ('catalog_migrator', true),
+      ('identity_rw', true), ('catalog_ro', true)) as roles (name, can_login)
+  loop
+    if not exists (select from pg_roles where rolname = wanted.name) then
+      execute format('create role %I nosuperuser nocreatedb nocreaterole %s', wanted.name,
+        case when wanted.can_login then 'login' else 'nologin' end);
+    end if;
+  end loop;
+  execute format('revoke all on database %I from public', current_database());
+  execute format('grant create, connect, temporary on database %I to course_exchange_owner', current_database());
+  execute format('grant connect on database %I to identity_migrator, catalog_migrator, identity_rw, catalog_ro',
+    current_database());
+end
+$$;
+
+revoke create on schema public from public;
+
+-- Whatever a migrator makes belongs to the owner.
+grant course_exchange_owner to identity_migrator, catalog_migrator;
+alter role identity_migrator set role = 'course_exchange_owner';
+alter role catalog_migrator set role = 'course_exchange_owner';
+
+-- The services set shorter times themselves; these hold for whoever logs in by hand.
+alter role identity_rw set statement_timeout = '5s';
+alter role identity_rw set idle_in_transaction_session_timeout = '5s';
+alter role catalog_ro set default_transaction_read_only = on;
+alter role catalog_ro set statement_timeout = '5s';
+alter role catalog_ro set idle_in_transaction_session_timeout = '5s';
