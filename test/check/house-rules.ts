@@ -1,0 +1,76 @@
+// Rules of the house that no tool at hand knows: what a source file is called, begins with and must not hold.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { command, root, type StepResult } from './step.ts';
+
+interface HouseRule {
+  readonly says: string;
+  readonly applies: RegExp;
+  readonly except?: RegExp;
+  readonly forbids: RegExp;
+}
+
+/** Files that may read the clock and randomness: they hand them on as parameters. */
+const tops = /^services\/runtime\/|\/src\/(main|migrate)\.ts$|\.test\.ts$/;
+/** These files must write down what they forbid. */
+const itself = /^test\/check\//;
+
+const houseRules: readonly HouseRule[] = [
+  {
+    says: 'what is unfinished belongs into an issue',
+    applies: /\.(ts|sql|proto|md|yaml|yml|css)$/,
+    except: itself,
+    forbids: /\b(TODO|FIXME|XXX)\b/,
+  },
+  {
+    says: 'the type checker is obeyed, not silenced',
+    applies: /\.ts$/,
+    except: /^test\/check\/|\.test\.ts$/,
+    forbids: /@ts-(ignore|nocheck|expect-error)/,
+  },
+  {
+    says: 'clock and randomness come in as parameters; main and runtime read them',
+    applies: /^services\/.*\.ts$/,
+    except: tops,
+    forbids:
+      /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\(|import \{[^}]*\brandom(Bytes|UUID|Int)\b[^}]*\} from 'node:crypto'/,
+  },
+  {
+    says: 'the environment is read by main and runtime',
+    applies: /^services\/.*\.ts$/,
+    except: tops,
+    forbids: /\bprocess\.env\b/,
+  },
+  {
+    says: 'a file begins with a comment that says what it owns',
+    applies: /\.(ts|sql|proto)$/,
+    except: /^proto\/generated\/|\.test\.ts$/,
+    forbids: /^(?!\/\/|\/\*|--|#!)/,
+  },
+];
+const vagueName = /(^|\/)(utils?|helpers?|common|lib|shared|misc)(\/|\.ts$)|(Manager|Service|Impl|Base)\.ts$/;
+
+/** What is wrong with the file at `path` (relative to the root) that holds `text`; a line each. */
+export function breaches(path: string, text: string): string[] {
+  const named = vagueName.test(path) ? [`${path}: folders and files are nouns of the product`] : [];
+  const held = houseRules.flatMap(({ says, applies, except, forbids }) => {
+    const match = applies.test(path) && !except?.test(path) ? forbids.exec(text) : null;
+    return match ? [`${path}:${text.slice(0, match.index).split('\n').length}: ${says}`] : [];
+  });
+  return [...named, ...held];
+}
+
+/** Passes when no tracked or new file breaches a rule. */
+export async function findBreaches(): Promise<StepResult> {
+  const listed = await command('git', 'ls-files', '--cached', '--others', '--exclude-standard')();
+  if (!listed.passed) return listed;
+  const paths = listed.output.trim().split('\n');
+  const found = await Promise.all(paths.map(async (path) => breaches(path, await contentOf(path))));
+  return { passed: found.flat().length === 0, output: found.flat().join('\n') };
+}
+
+/** Empty for a file that was deleted and not yet committed so. */
+async function contentOf(path: string): Promise<string> {
+  if (!/\.(ts|sql|proto|md|yaml|yml|css)$/.test(path)) return '';
+  return readFile(join(root, path), 'utf8').catch(() => '// deleted');
+}

@@ -1,0 +1,32 @@
+// One step of the check: a name and something that passes or says what is wrong.
+import { spawn } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+
+export interface StepResult {
+  readonly passed: boolean;
+  /** What a reader needs to mend it; shown only when the step failed. */
+  readonly output: string;
+}
+
+export interface Step {
+  readonly name: string;
+  readonly run: () => Promise<StepResult>;
+}
+
+/** The repository's root directory. */
+export const root = join(import.meta.dirname, '../..');
+
+/** A step that runs a tool of the workspace, else of the PATH, in the root directory; passes when it ends with 0. */
+export function command(tool: string, ...parameters: string[]): () => Promise<StepResult> {
+  const tools = join(root, 'node_modules/.bin');
+  const env = { ...process.env, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}`, NO_COLOR: '1' };
+  return () =>
+    new Promise((resolve, reject) => {
+      const child = spawn(tool, parameters, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const chunks: Buffer[] = [];
+      child.stdout.on('data', (chunk) => chunks.push(chunk));
+      child.stderr.on('data', (chunk) => chunks.push(chunk));
+      child.on('error', reject);
+      child.on('close', (code) => resolve({ passed: code === 0, output: Buffer.concat(chunks).toString() }));
+    });
+}
