@@ -5,7 +5,8 @@ export const keyRulings: ClauseSection = {
   title: 'Rulings R15–R19, tokens and keys',
   outside: {
     'R15.1': 'Access token: typ at+jwt, claims iss, aud, sub, client_id, scope, token_use, iat, exp, jti.',
-    'R15.2': 'ID token: exactly the claims of the specification; nonce only if sent; auth_time under R5; RS256.',
+    'R15.2':
+      'ID token: exactly the claims of the specification; nonce only if sent; auth_time under R5; RS256.',
     'R16.1': 'Verification pins algorithm and issuer.',
     'R16.2': 'Keys come only from the key set by kid; jku, jwk, x5u are ignored.',
     'R16.3': 'token_use is checked.',
@@ -31,7 +32,8 @@ export const keyRulings: ClauseSection = {
 export const resourceRulings: ClauseSection = {
   title: 'Rulings R20–R24, resource API',
   outside: {
-    'R20.1': 'Precedence: unknown route 404, then 405 with Allow: GET (HEAD and OPTIONS too), then 401, then event 404.',
+    'R20.1':
+      'Precedence: unknown route 404, then 405 with Allow: GET (HEAD and OPTIONS too), then 401, then event 404.',
     'R20.2': 'A trailing slash, an empty eventId, broken percent-encoding: unknown route.',
     'R20.3': 'An id that is not ours is an event 404, after 405 and 401.',
     'R20.4': 'Query parameters change nothing.',
@@ -53,7 +55,7 @@ export const resourceRulings: ClauseSection = {
     'R24.1': 'Foreign and nonexistent events give byte-identical answers but for the request id.',
   },
   inside: {
-    'R23.4': 'The schema says NOT NULL DEFAULT \'\' for them.',
+    'R23.4': "The schema says NOT NULL DEFAULT '' for them.",
     'R24.2': 'By the same query.',
   },
   apart: [],

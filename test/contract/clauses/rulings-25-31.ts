@@ -8,7 +8,7 @@ export const everywhereRulings: ClauseSection = {
     'R25.2': 'A well-formed one from the caller is kept, another replaced.',
     'R25.3': 'X-Content-Type-Options: nosniff on every answer.',
     'R25.4': 'Pages: Cache-Control: no-store.',
-    'R25.5': 'Pages: Content-Security-Policy with frame-ancestors \'none\'.',
+    'R25.5': "Pages: Content-Security-Policy with frame-ancestors 'none'.",
     'R25.6': 'Pages: Referrer-Policy: no-referrer.',
     'R25.7': 'Cookies: HttpOnly; SameSite=Lax.',
     'R25.8': 'form-action names the verified redirect URI’s origin, or is left out.',
@@ -35,7 +35,8 @@ export const everywhereRulings: ClauseSection = {
   },
   inside: {
     'R25.10': 'The redirect after the form passes form-action in Chromium.',
-    'R27.1': 'Codes, tokens, secrets, verifiers, nonces, state, passwords, e-mail, names, cookies are never logged.',
+    'R27.1':
+      'Codes, tokens, secrets, verifiers, nonces, state, passwords, e-mail, names, cookies are never logged.',
     'R27.2': 'Nor do they stand in a span or a metric.',
     'R27.3': 'A user is a keyed hash of sub; a client is its client_id.',
     'R28.1': 'Each environment is its own installation with issuer, keys and stores of its own.',

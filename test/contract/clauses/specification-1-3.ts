@@ -4,8 +4,10 @@ import type { ClauseSection } from './clause.ts';
 export const purpose: ClauseSection = {
   title: 'Specification, opening and §1',
   outside: {
-    'S0.1': 'Every other address (authorization, token, user-info, key set) comes from the discovery document.',
-    'S1.1': 'A partner backend acting for one authenticated user reads that user’s designs, grouped in Events.',
+    'S0.1':
+      'Every other address (authorization, token, user-info, key set) comes from the discovery document.',
+    'S1.1':
+      'A partner backend acting for one authenticated user reads that user’s designs, grouped in Events.',
     'S1.2': 'Identity provider: authorization-code grant with refresh tokens for confidential clients.',
     'S1.3': 'Read-only: no create, update, delete or upload operation.',
     'S1.4': 'No self-service registration and no dynamic client registration.',
@@ -29,7 +31,8 @@ export const purpose: ClauseSection = {
 export const resources: ClauseSection = {
   title: 'Specification §2, resources and records',
   outside: {
-    'S2.event.1': 'EventSummary has exactly id, name, startDate, endDate, updatedAt, designCount with their types.',
+    'S2.event.1':
+      'EventSummary has exactly id, name, startDate, endDate, updatedAt, designCount with their types.',
     'S2.event.2': 'EventSummary id is copied unchanged into the design-list path and works there.',
     'S2.event.3': 'startDate, endDate and updatedAt may be null; id, name and designCount never are.',
     'S2.event.4': 'Events are assembled from the authenticated user’s non-deleted designs.',
@@ -39,8 +42,10 @@ export const resources: ClauseSection = {
     'S2.design.3': 'DesignSummary eventId equals the Event id.',
     'S2.rule.1': 'Dates are ISO 8601 strings in UTC when present.',
     'S2.rule.2': 'Only non-deleted designs owned by the user of the token’s sub appear.',
-    'S2.token.1': 'ID token claims: iss, sub, aud (client id), email, email_verified, name, token_use id_token, iat, exp, nonce.',
-    'S2.token.2': 'Access token: signed JWT, audience design-api, token_use access_token, sub, granted scopes.',
+    'S2.token.1':
+      'ID token claims: iss, sub, aud (client id), email, email_verified, name, token_use id_token, iat, exp, nonce.',
+    'S2.token.2':
+      'Access token: signed JWT, audience design-api, token_use access_token, sub, granted scopes.',
     'S2.token.3': 'User-info response: sub, email, email_verified, name.',
   },
   inside: {},
@@ -56,7 +61,8 @@ export const lifecycle: ClauseSection = {
   outside: {
     'S3.1': 'No lifecycle of Events or designs beyond deleted and non-deleted.',
     'S3.code.1': 'Successful authorization issues a code as `code` in the redirect.',
-    'S3.code.2': 'A code with correct client, identical redirect_uri and matching verifier is consumed and yields tokens.',
+    'S3.code.2':
+      'A code with correct client, identical redirect_uri and matching verifier is consumed and yields tokens.',
     'S3.code.3': 'The code grant returns access, refresh and (only with openid granted) ID token.',
     'S3.code.4': 'After 5 minutes a code is unusable: invalid_grant.',
     'S3.code.5': 'A second use of a code: invalid_grant.',

@@ -19,7 +19,8 @@ export const endpoints: ClauseSection = {
     'S4.discovery.4': 'Published: RS256 for ID tokens; PKCE S256 and plain.',
     'S4.discovery.5': 'Published: scopes openid, profile, email; claims sub, email, email_verified, name.',
     'S4.discovery.6': 'The issuer value equals the configured issuer exactly.',
-    'S4.authorization.1': 'The authorization endpoint takes the eight query parameters; response_type must be code.',
+    'S4.authorization.1':
+      'The authorization endpoint takes the eight query parameters; response_type must be code.',
     'S4.authorization.2': 'Success: redirect to {redirect_uri}?code=…&state=<state>.',
     'S4.authorization.3': 'Denial: redirect to {redirect_uri}?error=access_denied&state=<state>.',
     'S4.token.1': 'The token endpoint takes POST with a form-encoded body.',
@@ -27,7 +28,8 @@ export const endpoints: ClauseSection = {
     'S4.token.3': 'client_secret_post is accepted.',
     'S4.token.4': 'authorization_code takes code, identical redirect_uri and code_verifier.',
     'S4.token.5': 'refresh_token takes refresh_token.',
-    'S4.token.6': 'Success body: access_token (JWT), refresh_token, token_type Bearer, expires_in 900, scope, id_token.',
+    'S4.token.6':
+      'Success body: access_token (JWT), refresh_token, token_type Bearer, expires_in 900, scope, id_token.',
     'S4.token.7': 'id_token only when openid was granted, and only for the code grant.',
     'S4.token.8': 'Token responses carry Cache-Control: no-store and Pragma: no-cache.',
     'S4.userinfo.1': 'User-info answers GET with a bearer token with sub, email, email_verified, name.',
@@ -36,7 +38,10 @@ export const endpoints: ClauseSection = {
   },
   inside: {},
   apart: [
-    ['Clients fetch discovery at start-up, cache it and refresh it when keys change.', 'binds partner clients'],
+    [
+      'Clients fetch discovery at start-up, cache it and refresh it when keys change.',
+      'binds partner clients',
+    ],
     ['Other fields, body formats and concrete paths: not shown.', 'leaves open; settled by rulings'],
   ],
 };

@@ -5,20 +5,23 @@ export const authentication: ClauseSection = {
   title: 'Specification §5, authentication',
   outside: {
     'S5.api.1': 'The resource API takes Authorization: Bearer.',
-    'S5.api.2': 'The token is valid for the issuer, has audience design-api, token_use access_token and scope openid.',
+    'S5.api.2':
+      'The token is valid for the issuer, has audience design-api, token_use access_token and scope openid.',
     'S5.api.3': 'Otherwise 401 invalid_token.',
     'S5.api.4': 'The token’s sub fixes which designs are visible.',
     'S5.api.5': 'An ID token calls no API.',
     'S5.flow.1': 'Requesting an unapproved scope yields invalid_scope.',
     'S5.flow.2': 'A code lives 5 minutes and is exchanged once.',
-    'S5.flow.3': 'The ID token validates: key by kid from the key set, RS256, exact issuer, client as audience, exp, iat, nonce.',
+    'S5.flow.3':
+      'The ID token validates: key by kid from the key set, RS256, exact issuer, client as audience, exp, iat, nonce.',
     'S5.flow.4': 'sub is the stable user identifier.',
     'S5.redirect.1': 'Redirect URI matching is exact: scheme, host, port, path, letter case, trailing slash.',
     'S5.redirect.2': 'A redirect URI carries no query string or fragment.',
     'S5.lifetime.1': 'ID token lifetime is 15 minutes.',
     'S5.lifetime.2': 'Access token lifetime is 15 minutes.',
     'S5.lifetime.3': 'Refresh token lifetime is 30 days, rolling.',
-    'S5.absent.1': 'No revocation, introspection, registration or end-session endpoint, neither served nor published.',
+    'S5.absent.1':
+      'No revocation, introspection, registration or end-session endpoint, neither served nor published.',
     'S5.scope.1': 'Scopes are openid, email, profile; access to Events and designs is authorized by openid.',
     'S5.scope.2': 'Tokens and user-info carry e-mail and name whatever the email and profile scopes imply.',
     'S5.enforce.1': 'PKCE, state and nonce are accepted but not required.',
@@ -51,7 +54,8 @@ export const eventsAndErrors: ClauseSection = {
     'S7.code.7': 'unsupported_response_type: other than code.',
     'S7.code.8': 'unsupported_grant_type: unsupported token grant.',
     'S7.code.9': 'invalid_token: missing, malformed, expired or invalid bearer token.',
-    'S7.channel.1': 'After the redirect URI is verified, denial and some invalid_request errors redirect with error and state.',
+    'S7.channel.1':
+      'After the redirect URI is verified, denial and some invalid_request errors redirect with error and state.',
     'S7.channel.2': 'Errors before a trusted redirect URI return a direct 400 with a JSON body.',
   },
   inside: {},
@@ -78,7 +82,10 @@ export const limits: ClauseSection = {
     ['A partner needing paging requires a revised contract and must not scrape.', 'binds partner clients'],
     ['Data volume must be confirmed to fit before production approval.', 'binds operator and partner'],
     ['Ordering and absent resource scopes are no guarantees.', 'grants a freedom'],
-    ['Clients must not build before the operator confirms; release must not be assumed.', 'binds partner clients'],
+    [
+      'Clients must not build before the operator confirms; release must not be assumed.',
+      'binds partner clients',
+    ],
     ['Geometry, files, writes and synchronization need a separate contract.', 'outside this service'],
   ],
 };

@@ -1,0 +1,123 @@
+// The authorization-code flow as a partner and a person walk it: authorize → code → tokens → refresh.
+import { createHash, randomBytes } from 'node:crypto';
+import type { Form } from './html-forms.ts';
+import { type Answer, type Fields, formEncoded, send } from './http.ts';
+import type { DemoUser, Partner } from './stack-file.ts';
+import type { Departure, Page, UserAgent } from './user-agent.ts';
+
+export type Discovery = Readonly<Record<string, unknown>> & {
+  readonly issuer: string;
+  readonly authorization_endpoint: string;
+  readonly token_endpoint: string;
+  readonly userinfo_endpoint: string;
+  readonly jwks_uri: string;
+};
+
+/** What the person does on the pages. */
+export type Conduct = { readonly decision?: 'allow' | 'deny'; readonly forgetMe?: boolean };
+
+export type Tokens = {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly token_type: string;
+  readonly expires_in: number;
+  readonly scope: string;
+  readonly id_token?: string;
+};
+
+export async function discover(issuer: string): Promise<Discovery> {
+  const answer = await send(`${issuer}/.well-known/openid-configuration`);
+  if (answer.status !== 200) throw new Error(`${issuer} answers discovery with ${answer.status}.`);
+  return answer.json() as Discovery;
+}
+
+/** A PKCE pair (S256). */
+export function pkce(): { readonly verifier: string; readonly challenge: string } {
+  const verifier = randomBytes(32).toString('base64url');
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
+}
+
+/** The address of an authorization request: the plain parameters of `partner`, with `overrides` above them. */
+export function authorizeUrl(endpoint: string, partner: Partner, overrides: Fields = {}): string {
+  const plain = {
+    response_type: 'code',
+    client_id: partner.clientId,
+    redirect_uri: partner.redirectUris[0],
+    scope: partner.scopes.join(' '),
+  };
+  const fields = Array.isArray(overrides) ? overrides : { ...plain, ...overrides };
+  return `${endpoint}?${formEncoded(fields)}`;
+}
+
+/** Walks the pages until the issuer sends the browser away: logs in, stays who one is, decides. */
+export async function walk(
+  agent: UserAgent,
+  start: Page | Departure,
+  user: DemoUser,
+  conduct: Conduct = {},
+): Promise<Departure> {
+  let at = start;
+  for (let step = 0; step < 6; step++) {
+    if (at.kind === 'departure') return at;
+    at = await takeStep(agent, at, user, conduct);
+  }
+  throw new Error(`The flow does not end: ${at.kind === 'page' ? at.text.slice(0, 300) : ''}`);
+}
+
+function takeStep(agent: UserAgent, page: Page, user: DemoUser, conduct: Conduct): Promise<Page | Departure> {
+  const login = loginForm(page);
+  if (login) return logIn(agent, page, user, conduct);
+  const account = formWith(page, 'choice', 'continue');
+  if (account) return agent.submit(page, account, {}, 'choice=continue');
+  const decision = conduct.decision ?? 'allow';
+  const consent = formWith(page, 'decision', decision);
+  if (consent) return agent.submit(page, consent, {}, `decision=${decision}`);
+  throw new Error(`No form to go on with (${page.answer.status}): ${page.text.slice(0, 300)}`);
+}
+
+/** Submits the login form of the page. */
+export function logIn(
+  agent: UserAgent,
+  page: Page,
+  user: Pick<DemoUser, 'email' | 'password'>,
+  conduct: Conduct = {},
+): Promise<Page | Departure> {
+  const form = loginForm(page);
+  if (!form) throw new Error(`No login form (${page.answer.status}): ${page.text.slice(0, 300)}`);
+  const email = form.fields.find((field) => field.type === 'email')?.name ?? 'email';
+  const password = form.fields.find((field) => field.type === 'password')?.name ?? 'password';
+  const box = form.fields.find((field) => field.type === 'checkbox');
+  const forget = conduct.forgetMe && box ? { [box.name]: box.value } : {};
+  return agent.submit(page, form, { [email]: user.email, [password]: user.password, ...forget });
+}
+
+/** The form that asks for a password, if the page has one. */
+export function loginForm(page: Page): Form | undefined {
+  return page.forms.find((form) => form.fields.some((field) => field.type === 'password'));
+}
+
+/** The form with a button or field of this name and value, if the page has one. */
+export function formWith(page: Page, name: string, value: string): Form | undefined {
+  return page.forms.find((form) =>
+    [...form.buttons, ...form.fields].some((field) => field.name === name && field.value === value),
+  );
+}
+
+/** HTTP Basic with both parts form-encoded first (RFC 6749 §2.3.1). */
+export function basic(partner: Pick<Partner, 'clientId' | 'clientSecret'>): {
+  readonly authorization: string;
+} {
+  const [id = '', secret = ''] = [partner.clientId, partner.clientSecret].map(encodeURIComponent);
+  return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
+}
+
+/** Posts to the token endpoint as `partner`. */
+export function token(endpoint: string, partner: Partner, form: Fields): Promise<Answer> {
+  return send(endpoint, { form, headers: basic(partner) });
+}
+
+/** The tokens of an answer that must be 200. */
+export function tokensOf(answer: Answer): Tokens {
+  if (answer.status !== 200) throw new Error(`The token endpoint answered ${answer.status} ${answer.text}`);
+  return answer.json() as unknown as Tokens;
+}

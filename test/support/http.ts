@@ -1,0 +1,84 @@
+// HTTP as it is written: node:http with the path untouched, redirects not followed, every header kept.
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+
+/** An answer, whole. */
+export type Answer = {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body as JSON; throws when it is none. */
+  readonly json: () => Record<string, unknown>;
+};
+
+export type Fields = Readonly<Record<string, string | undefined>> | readonly (readonly [string, string])[];
+
+export type Sent = {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Buffer;
+  /** Sends `body` form-encoded with its content type. */
+  readonly form?: Fields;
+  /** The address to call from, to be another network for the throttle (loopback only). */
+  readonly from?: string;
+  readonly timeoutMs?: number;
+};
+
+const agents = {
+  'http:': new HttpAgent({ keepAlive: true, maxSockets: 64 }),
+  'https:': new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
+};
+
+/** Sends one request. `url` is split, never normalised: what stands behind the authority is the path sent. */
+export function send(url: string, sent: Sent = {}): Promise<Answer> {
+  const [, protocol, authority, path] = /^(https?:)\/\/([^/?]+)(.*)$/s.exec(url) ?? [];
+  if (!protocol || !authority) throw new Error(`Not an absolute address: ${url}`);
+  const { hostname, port } = new URL(`${protocol}//${authority}`);
+  const body = sent.form === undefined ? sent.body : formEncoded(sent.form);
+  const options = {
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port,
+    path: path === '' ? '/' : path,
+    method: sent.method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: headersOf(sent, body),
+    agent: sent.from === undefined ? agents[protocol as 'http:' | 'https:'] : false,
+    localAddress: sent.from,
+    timeout: sent.timeoutMs ?? 20_000,
+  };
+  return new Promise((resolve, reject) => {
+    const request = (protocol === 'https:' ? httpsRequest : httpRequest)(options as object, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve(answerOf(response.statusCode ?? 0, response.headers, Buffer.concat(chunks).toString('utf8'))),
+      );
+    });
+    request.on('timeout', () => request.destroy(new Error(`No answer in time from ${url}`)));
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+/** `application/x-www-form-urlencoded`; fields that are undefined are left out. */
+export function formEncoded(fields: Fields): string {
+  const pairs = isPairs(fields) ? fields : Object.entries(fields).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(pairs.map(([name, value]) => [name, value ?? ''])).toString();
+}
+
+function isPairs(fields: Fields): fields is readonly (readonly [string, string])[] {
+  return Array.isArray(fields);
+}
+
+function headersOf(
+  sent: Sent,
+  body: string | Buffer | undefined,
+): Record<string, string | readonly string[]> {
+  const form = sent.form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  return { ...form, ...length, ...sent.headers };
+}
+
+function answerOf(status: number, headers: IncomingHttpHeaders, text: string): Answer {
+  return { status, headers, text, json: () => JSON.parse(text) as Record<string, unknown> };
+}

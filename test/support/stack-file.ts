@@ -1,0 +1,65 @@
+// What a stack file says about a deployment: address, demo credentials and, where it is ours, the stores.
+import { readFileSync } from 'node:fs';
+
+export type Partner = {
+  readonly name: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUris: readonly [string, ...string[]];
+  readonly scopes: readonly string[];
+  readonly active: boolean;
+};
+
+export type DemoUser = {
+  readonly email: string;
+  readonly password: string;
+  readonly sub: string;
+  readonly name: string;
+  readonly about: string;
+};
+
+export type StackFile = {
+  readonly issuer: string;
+  readonly partners: readonly Partner[];
+  readonly users: readonly DemoUser[];
+  readonly postgres?: string;
+  readonly redis?: string;
+  readonly processes?: Readonly<Record<string, number>>;
+};
+
+/** Reads a stack file; `issuer` replaces the address in it, for a deployment that lies elsewhere. */
+export function readStackFile(path: string, issuer?: string): StackFile {
+  const stack = JSON.parse(readFileSync(path, 'utf8')) as StackFile;
+  return issuer === undefined ? stack : { ...stack, issuer: issuer.replace(/\/$/, '') };
+}
+
+/** The demo user whose `about` holds these words. */
+export function userWho(stack: StackFile, about: string): DemoUser {
+  const user = stack.users.find((candidate) => candidate.about.includes(about));
+  if (!user) throw new Error(`The stack file names no user whose "about" contains "${about}".`);
+  return user;
+}
+
+/** The first active partner approved for exactly these scopes. */
+export function partnerFor(stack: StackFile, ...scopes: readonly string[]): Partner {
+  const [partner] = partnersFor(stack, ...scopes);
+  if (!partner)
+    throw new Error(`The stack file names no active partner with the scopes ${scopes.join(' ')}.`);
+  return partner;
+}
+
+/** Two active partners with equal rights, to try each other's tokens. */
+export function twinPartners(stack: StackFile): readonly [Partner, Partner] {
+  for (const one of stack.partners.filter((partner) => partner.active && partner.scopes.includes('openid'))) {
+    const other = partnersFor(stack, ...one.scopes).find((partner) => partner.clientId !== one.clientId);
+    if (other) return [one, other];
+  }
+  throw new Error('The stack file names no two active partners with equal rights.');
+}
+
+function partnersFor(stack: StackFile, ...scopes: readonly string[]): readonly Partner[] {
+  const wanted = [...scopes].sort().join(' ');
+  return stack.partners.filter(
+    (partner) => partner.active && [...partner.scopes].sort().join(' ') === wanted,
+  );
+}
