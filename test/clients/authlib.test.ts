@@ -1,0 +1,41 @@
+// Authlib (Python), as it comes, runs the whole flow: a client of another ecosystem.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { beforeAll, expect, test } from 'vitest';
+import { runningStack } from '../support/running-stack.ts';
+import { agree, type Method, methods, registrationOf } from './person.ts';
+import { pythonWithAuthlib } from './python.ts';
+
+const registration = registrationOf(runningStack());
+let python = '';
+
+beforeAll(async () => {
+  python = await pythonWithAuthlib();
+}, 240_000);
+
+/** Lets the script run the flow; returns what it learnt. */
+async function flow(method: Method): Promise<Record<string, unknown>> {
+  const env = { PATH: process.env.PATH, AUTHLIB_INSECURE_TRANSPORT: 'true' };
+  const script = join(import.meta.dirname, 'authlib_flow.py');
+  const child = spawn(python, [script], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  child.stdin.write(`${JSON.stringify({ ...registration, method })}\n`);
+  const authorizationUrl = String((await lines.next()).value);
+  child.stdin.end(`${await agree(registration, authorizationUrl)}\n`);
+  const learnt = await lines.next();
+  if (learnt.done) throw new Error('Authlib gave up; its trace stands above.');
+  return JSON.parse(learnt.value);
+}
+
+test.each(methods)('Authlib runs the flow with %s [R5.17 S5.flow.3 S5.flow.4]', async (method) => {
+  const { user, issuer, clientId } = registration;
+  expect(await flow(method)).toMatchObject({
+    issuer,
+    claims: { iss: issuer, sub: user.sub, aud: clientId, email: user.email, token_use: 'id_token' },
+    userInfo: { sub: user.sub, email: user.email, name: user.name },
+    refreshedAnew: true,
+    eventsStatus: 200,
+    events: expect.toSatisfy((count: number) => count > 0),
+  });
+});
