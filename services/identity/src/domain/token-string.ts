@@ -1,5 +1,6 @@
-// Authorization codes and refresh tokens as they are given out: `<family>.<secret>`. The family finds the
-// record, the secret opens it; only the secret's hash is kept (R18).
+// Authorization codes and refresh tokens as they are given out: the family's 22 characters, then the
+// secret's 43, with nothing between, so that only A–Z a–z 0–9 - _ occur (R18). The family finds the record,
+// the secret opens it; only the secret's hash is kept.
 import { type FamilyId, isFamilyId, type SecretHash } from './ids.ts';
 import { hashSecret, secretPattern } from './secrets.ts';
 
@@ -9,15 +10,16 @@ export interface PresentedToken {
   readonly hash: SecretHash;
 }
 
+const familyLength = 22;
+
 export function formatToken(family: FamilyId, secret: string): string {
-  return `${family}.${secret}`;
+  return `${family}${secret}`;
 }
 
 /** Undefined when `token` cannot be one of ours. */
 export function parseToken(token: string): PresentedToken | undefined {
-  const dot = token.indexOf('.');
-  const family = token.slice(0, dot);
-  const secret = token.slice(dot + 1);
-  if (dot < 0 || !isFamilyId(family) || !secretPattern.test(secret)) return undefined;
+  const family = token.slice(0, familyLength);
+  const secret = token.slice(familyLength);
+  if (!isFamilyId(family) || !secretPattern.test(secret)) return undefined;
   return { family, hash: hashSecret(secret) };
 }

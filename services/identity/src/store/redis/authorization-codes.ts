@@ -10,7 +10,7 @@ import { runScript, script } from './script.ts';
 /** Seconds (specification §3). */
 export const codeLifetime = 300;
 
-/** An authorization code `<family>.<secret>` as it is kept: of the secret only its hash (R18). */
+/** An authorization code `<family><secret>` as it is kept: of the secret only its hash (R18). */
 export interface AuthorizationCode {
   readonly family: FamilyId;
   readonly hash: SecretHash;
