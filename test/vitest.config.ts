@@ -1,0 +1,56 @@
+// The suites as vitest projects. Suites that share one deployment run file after file, so that no test
+// changes the store under another; test/run.ts starts the projects one after the other.
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+type Suite = { readonly include: string[]; readonly setup?: string; readonly timeoutMs?: number };
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const suites: Record<string, Suite> = {
+  unit: {
+    include: [
+      'services/**/*.test.ts',
+      'proto/*.test.ts',
+      'deploy/**/*.test.ts',
+      'test/{run,check,support}/*.test.ts',
+    ],
+    timeoutMs: 20_000,
+  },
+  rpc: { include: ['test/rpc/**/*.test.ts'], setup: './test/support/store-setup.ts' },
+  stores: { include: ['test/stores/**/*.test.ts'], setup: './test/support/store-setup.ts' },
+  contract: { include: ['test/contract/**/*.test.ts'], setup: './test/support/stack-setup.ts' },
+  e2e: { include: ['test/e2e/**/*.test.ts'], setup: './test/support/stack-setup.ts', timeoutMs: 120_000 },
+  clients: {
+    include: ['test/clients/**/*.test.ts'],
+    setup: './test/support/stack-setup.ts',
+    timeoutMs: 120_000,
+  },
+  hostile: {
+    include: ['test/hostile/**/*.test.ts'],
+    setup: './test/support/stack-setup.ts',
+    timeoutMs: 120_000,
+  },
+  secrets: { include: ['test/secrets/**/*.test.ts'], setup: './test/support/stack-setup.ts' },
+  fault: { include: ['test/fault/**/*.test.ts'], timeoutMs: 120_000 },
+  stack: { include: ['test/stack/**/*.test.ts'], timeoutMs: 180_000 },
+  docs: { include: ['test/docs/**/*.test.ts'] },
+};
+
+export default defineConfig({
+  test: {
+    projects: Object.entries(suites).map(([name, suite]) => ({
+      root,
+      test: {
+        name,
+        include: suite.include,
+        exclude: ['**/node_modules/**'],
+        testTimeout: suite.timeoutMs ?? 60_000,
+        hookTimeout: 180_000,
+        fileParallelism: name === 'unit',
+        isolate: name === 'unit' || name === 'rpc',
+        ...(suite.setup === undefined ? {} : { globalSetup: [suite.setup] }),
+      },
+    })),
+  },
+});
