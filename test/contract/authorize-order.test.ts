@@ -1,0 +1,151 @@
+// The order of checks at the authorization endpoint (R1): of two faults the earlier one is answered.
+import { describe, expect, test } from 'vitest';
+import { authorizeUrl } from '../support/flow.ts';
+import { type Answer, send } from '../support/http.ts';
+import { full, oidc, stack } from './deployment.ts';
+import { expectError } from './expectations.ts';
+
+type Parameters = [name: string, value: string][];
+type Fault = {
+  readonly name: string;
+  readonly rank: number;
+  readonly error: string;
+  readonly apply: (p: Parameters) => Parameters;
+};
+
+const plain: Parameters = [
+  ['response_type', 'code'],
+  ['client_id', full.clientId],
+  ['redirect_uri', full.redirectUris[0]],
+  ['scope', 'openid'],
+  ['state', 'st'],
+];
+const inactive = stack.partners.find((partner) => !partner.active);
+
+function set(name: string, value: string): Fault['apply'] {
+  return (parameters) => [...parameters.filter(([known]) => known !== name), [name, value]];
+}
+function drop(name: string): Fault['apply'] {
+  return (parameters) => parameters.filter(([known]) => known !== name);
+}
+function add(name: string, value: string): Fault['apply'] {
+  return (parameters) => [...parameters, [name, value]];
+}
+
+const faults: readonly Fault[] = [
+  { name: 'state twice', rank: 1, error: 'invalid_request', apply: add('state', 'other') },
+  {
+    name: 'nonce twice',
+    rank: 1,
+    error: 'invalid_request',
+    apply: (p) => [...p, ['nonce', 'a'], ['nonce', 'a']],
+  },
+  { name: 'client_id twice', rank: 1, error: 'invalid_request', apply: add('client_id', full.clientId) },
+  { name: 'no client', rank: 2, error: 'invalid_client', apply: drop('client_id') },
+  { name: 'empty client', rank: 2, error: 'invalid_client', apply: set('client_id', '') },
+  { name: 'unknown client', rank: 2, error: 'invalid_client', apply: set('client_id', 'nobody') },
+  {
+    name: 'inactive client',
+    rank: 2,
+    error: 'invalid_client',
+    apply: set('client_id', inactive?.clientId ?? ''),
+  },
+  { name: 'no redirect URI', rank: 3, error: 'invalid_redirect_uri', apply: drop('redirect_uri') },
+  { name: 'empty redirect URI', rank: 3, error: 'invalid_redirect_uri', apply: set('redirect_uri', '') },
+  {
+    name: 'foreign redirect URI',
+    rank: 3,
+    error: 'invalid_redirect_uri',
+    apply: set('redirect_uri', 'https://evil.example/'),
+  },
+  { name: 'no scope', rank: 4, error: 'invalid_scope', apply: drop('scope') },
+  { name: 'blank scope', rank: 4, error: 'invalid_scope', apply: set('scope', ' ') },
+  { name: 'unknown scope', rank: 4, error: 'invalid_scope', apply: set('scope', 'openid designs') },
+  { name: 'no response type', rank: 5, error: 'invalid_request', apply: drop('response_type') },
+  { name: 'empty response type', rank: 5, error: 'invalid_request', apply: set('response_type', '') },
+  {
+    name: 'response type token',
+    rank: 5,
+    error: 'unsupported_response_type',
+    apply: set('response_type', 'token'),
+  },
+  {
+    name: 'response type code id_token',
+    rank: 5,
+    error: 'unsupported_response_type',
+    apply: set('response_type', 'code id_token'),
+  },
+  {
+    name: 'method without challenge',
+    rank: 6,
+    error: 'invalid_request',
+    apply: add('code_challenge_method', 'S256'),
+  },
+  { name: 'short challenge', rank: 6, error: 'invalid_request', apply: add('code_challenge', 'short') },
+];
+
+function ask(parameters: Parameters, headers: Record<string, string> = {}): Promise<Answer> {
+  return send(authorizeUrl(oidc.authorization_endpoint, full, parameters), { headers });
+}
+
+const alone =
+  '[R1.1 R1.2 R1.3 R1.4 R1.5 R1.6 R1.7 R1.8 S7.1 S7.channel.2 S7.code.1 S7.code.2 S7.code.3 S7.code.4 S7.code.7 S4.authorization.1]';
+describe(`each fault alone is a direct 400 with its code ${alone}`, () => {
+  test.each(faults)('$name → $error', async (fault) => {
+    const answer = await ask(fault.apply(plain));
+    expectError(answer, 400, fault.error, fault.name);
+    expect(answer.headers.location).toBeUndefined();
+  });
+});
+
+test('of any two faults the earlier in R1 is answered [R1.2 R1.3 R1.4 R1.5 R1.6 R1.7]', async () => {
+  for (const [index, first] of faults.entries()) {
+    const later = faults.slice(index + 1).filter((fault) => fault.rank > first.rank);
+    const answers = await Promise.all(later.map((second) => ask(first.apply(second.apply(plain)))));
+    for (const [at, answer] of answers.entries()) {
+      expectError(answer, 400, first.error, `${first.name} + ${later[at]?.name}`);
+    }
+  }
+});
+
+test('the body is JSON whatever Accept says [R1.10 R1.11]', async () => {
+  for (const accept of ['text/html', 'text/html;q=1, application/json;q=0', 'image/png', '*/*']) {
+    for (const fault of faults.slice(3))
+      expectError(await ask(fault.apply(plain), { accept }), 400, fault.error);
+  }
+});
+
+test('unknown parameters are ignored, repeated ones too [R1.9]', async () => {
+  const answer = await ask([
+    ...plain,
+    ['prompt', 'none'],
+    ['colour', 'red'],
+    ['colour', 'blue'],
+    ['iss', 'x'],
+  ]);
+  expect(answer.headers.location).toMatch(/error=login_required/);
+});
+
+test('an empty optional parameter counts as absent [R1.8 R3.5]', async () => {
+  const empty = [
+    'state',
+    'nonce',
+    'code_challenge',
+    'code_challenge_method',
+    'max_age',
+    'request',
+    'request_uri',
+  ];
+  const blank = empty.map((name): [string, string] => [name, '']);
+  const answer = await ask([...drop('state')(plain), ...blank, ['prompt', 'none']]);
+  expect(answer.headers.location).toBe(`${full.redirectUris[0]}?error=login_required`);
+});
+
+test('a scope that this partner is not approved for is invalid_scope [S5.flow.1 R1.5 S5.scope.1]', async () => {
+  const narrow = stack.partners.filter((partner) => partner.active && partner.scopes.length < 3);
+  expect(narrow.length).toBeGreaterThan(0);
+  for (const partner of narrow) {
+    const url = authorizeUrl(oidc.authorization_endpoint, partner, { scope: 'openid email profile' });
+    expectError(await send(url), 400, 'invalid_scope', partner.name);
+  }
+});
