@@ -54,7 +54,11 @@ export function issueIdToken(
  * The user that an `id_token_hint` names: signature, issuer and audience are checked, expiry is not (R5).
  * Undefined when it is not an ID token that this issuer made for `clientId`, or its key is gone.
  */
-export function readIdTokenHint({ keys, issuer }: IdTokens, hint: string, clientId: ClientId): Sub | undefined {
+export function readIdTokenHint(
+  { keys, issuer }: IdTokens,
+  hint: string,
+  clientId: ClientId,
+): Sub | undefined {
   const claims = verifyJwt(keys, hint, { algorithm: idTokenAlgorithm, type });
   const ours = claims?.iss === issuer && claims.aud === clientId && claims.token_use === tokenUse;
   return ours && typeof claims.sub === 'string' ? (claims.sub as Sub) : undefined;

@@ -64,7 +64,9 @@ export function verifyJwt(keys: KeyRing, token: string, expected: ExpectedJwt): 
 function decode(part: string): Claims | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Claims) : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Claims)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -13,7 +13,7 @@ export async function generateSigningKey(
   randomBytes: RandomBytes,
 ): Promise<NewSigningKey> {
   const privateKey = generatePrivateKey(algorithm);
-  const publicJwk = createPublicKey(privateKey).export({ format: 'jwk' });
+  const publicJwk = { ...createPublicKey(privateKey).export({ format: 'jwk' }) };
   const kid = await calculateJwkThumbprint(publicJwk as JWK);
   const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
   return { kid, algorithm, publicJwk, sealedPrivateKey: encryptPrivateKey(key, kid, pkcs8, randomBytes) };

@@ -1,0 +1,94 @@
+// The identity service: reads its configuration, opens its stores, serves gRPC until it is told to stop.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { errorStatuses } from '@course-exchange/proto/error-codes';
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { ConfigurationError } from '@course-exchange/runtime/env';
+import { serveHealth } from '@course-exchange/runtime/health';
+import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
+import { createLogger, logText } from '@course-exchange/runtime/logger';
+import { newestMigration } from '@course-exchange/runtime/migrations';
+import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
+import { startTelemetry } from '@course-exchange/runtime/telemetry';
+import { type IdentityConfig, readConfig } from './config.ts';
+import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
+import { readinessChecks } from './readiness.ts';
+import { exchangeTokenHandler } from './rpc/exchange-token.ts';
+import { getDiscoveryHandler } from './rpc/get-discovery.ts';
+import { getKeySetHandler } from './rpc/get-key-set.ts';
+import { getUserInfoHandler } from './rpc/get-user-info.ts';
+import { pollKeys } from './signing/key-polling.ts';
+import { createKeyRing } from './signing/key-ring.ts';
+import { listPublishedKeys } from './store/postgres/signing-keys.ts';
+import { readSettingsWarning } from './store/redis/redis-settings.ts';
+import { openStores } from './stores.ts';
+
+try {
+  await main(readConfig());
+} catch (error) {
+  if (!(error instanceof ConfigurationError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
+
+async function main(config: IdentityConfig): Promise<void> {
+  const logger = createLogger('identity', config.LOG_LEVEL);
+  const telemetry = startTelemetry({
+    service: 'identity',
+    version: '0.1.0',
+    otlpEndpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
+  });
+  const { database, redis } = openStores(config, logger);
+  const keys = createKeyRing({
+    readKeys: () => listPublishedKeys(database),
+    keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
+    needed: [...new Set([idTokenAlgorithm, config.ACCESS_TOKEN_ALGORITHM])],
+  });
+  const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
+  const endpoint = { database, redis, tokens, now: Date.now, randomBytes };
+
+  const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
+  const health = await serveHealth({
+    host: config.HEALTH_HOST,
+    port: config.HEALTH_PORT,
+    checks: readinessChecks({ database, redis, keys, schemaVersion }),
+    warnings: { redisSettings: () => readSettingsWarning(redis) },
+  });
+  const polling = new AbortController();
+  void pollKeys(keys, logger, polling.signal);
+  redis.redis.once('ready', async () => {
+    const warning = await readSettingsWarning(redis);
+    if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
+  });
+
+  const server = await serveRpc({
+    address: `${config.RPC_HOST}:${config.RPC_PORT}`,
+    services: [
+      served(TokenService, {
+        exchangeToken: exchangeTokenHandler(endpoint),
+        getUserInfo: getUserInfoHandler(endpoint),
+      }),
+      served(DiscoveryService, {
+        getDiscovery: getDiscoveryHandler(config.ISSUER),
+        getKeySet: getKeySetHandler(keys),
+      }),
+    ],
+    errorStatuses,
+    logger,
+    maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
+  });
+
+  const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
+  lifecycle.onStop('readiness', health.stopping);
+  lifecycle.onStop('spread', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
+  lifecycle.onStop('gRPC', () => server.stop(10_000));
+  lifecycle.onStop('key polling', () => polling.abort());
+  lifecycle.onStop('telemetry', telemetry.flush);
+  lifecycle.onStop('Redis', redis.close);
+  lifecycle.onStop('Postgres', database.close);
+  lifecycle.onStop('health', health.close);
+  health.started();
+  logger.info('listening', { port: server.port, healthPort: health.port });
+}

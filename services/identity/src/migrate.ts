@@ -1,0 +1,72 @@
+// A job of its own: brings the identity schema up to date and makes the first signing keys. Exit code 0, or 1
+// with one line that says why.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { ConfigurationError, readSettings, secret, url } from '@course-exchange/runtime/env';
+import { createLogger, describeError, type Logger } from '@course-exchange/runtime/logger';
+import { migrate } from '@course-exchange/runtime/migrations';
+import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
+import { signingSettings } from './config.ts';
+import { idTokenAlgorithm, type SigningAlgorithm } from './domain/signing-algorithm.ts';
+import { decryptPrivateKey, type KeyEncryptionKey } from './signing/key-encryption.ts';
+import { generateSigningKey } from './signing/key-generation.ts';
+import { insertFirstKey, listPublishedKeys } from './store/postgres/signing-keys.ts';
+
+const settings = {
+  ...signingSettings,
+  MIGRATOR_POSTGRES_URL: secret(url('database, as role identity_migrator', ['postgres:', 'postgresql:'])),
+};
+
+const logger = createLogger('identity-migrate', 'info');
+process.exitCode = await run(logger);
+
+async function run(log: Logger): Promise<number> {
+  try {
+    const config = readSettings(settings);
+    const postgresUrl = config.MIGRATOR_POSTGRES_URL.reveal();
+    const applied = await migrate(postgresUrl, 'identity', join(import.meta.dirname, '../migrations'));
+    const keys = await makeFirstKeys(postgresUrl, config.ACCESS_TOKEN_ALGORITHM, config.KEY_ENCRYPTION_KEY);
+    log.info('migrated', { migrations: applied.length, keys });
+    return 0;
+  } catch (error) {
+    if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
+    else if (error instanceof WrongKey) log.error('KEY_ENCRYPTION_KEY does not open the signing keys');
+    else log.error('migration failed', describeError(error));
+    return 1;
+  }
+}
+
+class WrongKey extends Error {}
+
+/** Number of keys made: none where the algorithm has one already. The first keys sign at once (R17). */
+async function makeFirstKeys(
+  postgresUrl: string,
+  accessTokenAlgorithm: SigningAlgorithm,
+  key: KeyEncryptionKey,
+): Promise<number> {
+  const database = openDatabase({
+    url: postgresUrl,
+    applicationName: 'identity-migrate',
+    poolSize: 1,
+    statementTimeoutMs: 5_000,
+    schema: 'identity',
+    logger,
+  });
+  try {
+    await checkKey(database, key);
+    let made = 0;
+    for (const algorithm of new Set([idTokenAlgorithm, accessTokenAlgorithm])) {
+      if (await insertFirstKey(database, await generateSigningKey(algorithm, key, randomBytes))) made += 1;
+    }
+    return made;
+  } finally {
+    await database.close();
+  }
+}
+
+/** A wrong key is found here, before any pod changes. */
+async function checkKey(database: Database, key: KeyEncryptionKey): Promise<void> {
+  for (const { kid, sealedPrivateKey, state } of await listPublishedKeys(database)) {
+    if (state !== 'retired' && !decryptPrivateKey(key, kid, sealedPrivateKey)) throw new WrongKey();
+  }
+}
