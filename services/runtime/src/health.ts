@@ -10,6 +10,8 @@ export interface HealthOptions {
   readonly host: string;
   readonly port: number;
   readonly checks: Readonly<Record<string, ReadinessCheck>>;
+  /** Sentences that an operator should read but that do not make the process unready. */
+  readonly warnings?: Readonly<Record<string, ReadinessCheck>>;
 }
 
 export interface Health {
@@ -25,16 +27,18 @@ type Phase = 'starting' | 'running' | 'stopping';
 
 /**
  * `GET /livez` is 200 while the event loop turns. `GET /readyz` is 200 when all checks hold, else 503 with
- * `{"phase": …, "checks": {name: sentence}}`.
+ * `{"phase": …, "checks": {name: sentence}}`; both carry `"warnings": {name: sentence}` where there are any.
  */
-export async function serveHealth({ host, port, checks }: HealthOptions): Promise<Health> {
+export async function serveHealth({ host, port, checks, warnings = {} }: HealthOptions): Promise<Health> {
   let phase: Phase = 'starting';
   const server = createServer(async (request, response) => {
     if (request.url === '/livez') return reply(200, { phase });
     if (request.url !== '/readyz') return reply(404, { error: 'not_found' });
     const failed = phase === 'running' ? await failures(checks) : {};
+    const warned = phase === 'running' ? await failures(warnings) : {};
     const ready = phase === 'running' && Object.keys(failed).length === 0;
-    return reply(ready ? 200 : 503, { phase, checks: failed });
+    const detail = Object.keys(warned).length === 0 ? {} : { warnings: warned };
+    return reply(ready ? 200 : 503, { phase, checks: failed, ...detail });
 
     function reply(status: number, body: unknown): void {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
