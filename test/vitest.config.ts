@@ -17,7 +17,7 @@ const suites: Record<string, Suite> = {
     ],
     timeoutMs: 20_000,
   },
-  rpc: { include: ['test/rpc/**/*.test.ts'], setup: './test/support/store-setup.ts' },
+  rpc: { include: ['test/rpc/**/*.test.ts'], setup: './test/support/stack-setup.ts' },
   stores: { include: ['test/stores/**/*.test.ts'], setup: './test/support/store-setup.ts' },
   contract: { include: ['test/contract/**/*.test.ts'], setup: './test/support/stack-setup.ts' },
   e2e: { include: ['test/e2e/**/*.test.ts'], setup: './test/support/stack-setup.ts', timeoutMs: 120_000 },

@@ -1,7 +1,7 @@
-// Where a suite finds the stack that it speaks to: the file that STACK_FILE names, else that of `pnpm start`.
-import { join } from 'node:path';
+// The stack that a suite speaks to: the one that stack-setup.ts started or was given.
+import { inject } from 'vitest';
 import { readStackFile, type StackFile } from './stack-file.ts';
 
 export function runningStack(): StackFile {
-  return readStackFile(process.env.STACK_FILE ?? join(import.meta.dirname, '../../.run/stack.json'));
+  return readStackFile(inject('stackFile'));
 }

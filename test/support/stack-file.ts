@@ -25,6 +25,8 @@ export type StackFile = {
   readonly postgres?: string;
   readonly redis?: string;
   readonly processes?: Readonly<Record<string, number>>;
+  /** Where each process listens, by its name; for the services the port that speaks gRPC. */
+  readonly ports?: Readonly<Record<string, number>>;
 };
 
 /** Reads a stack file; `issuer` replaces the address in it, for a deployment that lies elsewhere. */

@@ -1,0 +1,129 @@
+// Identity's authorization and discovery services by their contract, called from outside.
+import { Code } from '@connectrpc/connect';
+import {
+  AuthorizationService,
+  LoginRejected_Reason,
+  SubmitConsentRequest_Decision,
+} from '@course-exchange/proto/identity/v1/authorization';
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+import { expect, test } from 'vitest';
+import { runningStack } from '../support/running-stack.ts';
+import { partnerFor } from '../support/stack-file.ts';
+import { callUnknown, clientOf, refusalOf } from './wire-client.ts';
+
+const stack = runningStack();
+const partner = partnerFor(stack, 'openid', 'email', 'profile');
+const authorization = clientOf('identity', AuthorizationService);
+const discovery = clientOf('identity', DiscoveryService);
+const parameters = {
+  responseType: 'code',
+  clientId: partner.clientId,
+  redirectUri: partner.redirectUris[0],
+  scope: 'openid',
+  state: 'a-state',
+};
+
+async function begin() {
+  const { outcome } = await authorization.beginAuthorization({ parameters });
+  if (outcome.case !== 'interaction') throw new Error(`Not an interaction: ${outcome.case}`);
+  const { interactionId, binding, expiresIn } = outcome.value;
+  expect(expiresIn).toBeGreaterThan(0);
+  return { interactionId, binding, formToken: '', browserSession: '' };
+}
+
+async function beginAtLogin() {
+  const interaction = await begin();
+  const { view } = await authorization.getInteraction({ interaction });
+  if (view.case !== 'login') throw new Error(`Not the login form: ${view.case}`);
+  expect(view.value.page?.clientName).toBe(partner.name);
+  return { ...interaction, formToken: view.value.page?.formToken ?? '' };
+}
+
+test('discovery and the key set are served to anybody', async () => {
+  const facts = await discovery.getDiscovery({});
+  expect(facts).toMatchObject({
+    issuer: stack.issuer,
+    responseTypesSupported: ['code'],
+    grantTypesSupported: ['authorization_code', 'refresh_token'],
+  });
+  const { keys } = await discovery.getKeySet({});
+  expect(keys.map(({ alg }) => alg)).toContain('RS256');
+  expect(keys.every(({ kid, kty }) => kid !== '' && kty !== '')).toBe(true);
+});
+
+const refused = [
+  ['an unknown client', { clientId: 'nobody' }, Code.Unauthenticated, 'invalid_client'],
+  [
+    'an unregistered redirect URI',
+    { redirectUri: 'https://a.example/' },
+    Code.InvalidArgument,
+    'invalid_redirect_uri',
+  ],
+  ['an unapproved scope', { scope: 'openid designs' }, Code.InvalidArgument, 'invalid_scope'],
+  ['another response type', { responseType: 'token' }, Code.InvalidArgument, 'unsupported_response_type'],
+  ['a malformed challenge', { codeChallenge: 'short' }, Code.InvalidArgument, 'invalid_request'],
+] as const;
+
+test.each(refused)('%s is refused with its status and error code', async (_, change, status, errorCode) => {
+  const call = authorization.beginAuthorization({ parameters: { ...parameters, ...change } });
+  expect(await refusalOf(call)).toEqual({ status, errorCode });
+});
+
+test('prompt=none without a session is a redirect, not an interaction', async () => {
+  const { outcome } = await authorization.beginAuthorization({
+    parameters: { ...parameters, prompt: 'none' },
+  });
+  expect(outcome).toMatchObject({ case: 'redirect' });
+  expect(outcome.case === 'redirect' && outcome.value.location).toBe(
+    `${parameters.redirectUri}?error=login_required&state=a-state`,
+  );
+});
+
+test('a wrong password is an answer, not an error', async () => {
+  const interaction = await beginAtLogin();
+  const login = { interaction, email: 'nobody@example.org', password: 'wrong', clientAddress: '203.0.113.9' };
+  const { outcome } = await authorization.submitLogin(login, { timeoutMs: 10_000 });
+  expect(outcome).toMatchObject({ case: 'rejected', value: { reason: LoginRejected_Reason.CREDENTIALS } });
+  const empty = await authorization.submitLogin({ ...login, password: '' });
+  expect(empty.outcome).toMatchObject({ value: { reason: LoginRejected_Reason.INCOMPLETE } });
+});
+
+test('without its binding a transaction shows nothing, and a form of another browser ends nothing', async () => {
+  const interaction = await beginAtLogin();
+  const foreign = { ...interaction, binding: 'x'.repeat(43) };
+  const seen = await authorization.getInteraction({ interaction: foreign });
+  expect(seen.view.case).toBe('expired');
+  const cancelled = await authorization.cancelAuthorization({ interaction: foreign });
+  expect(cancelled.outcome.case).not.toBe('redirect');
+  const own = await authorization.getInteraction({ interaction });
+  expect(own.view.case).toBe('login');
+});
+
+test('cancelling redirects with access_denied and the state', async () => {
+  const interaction = await beginAtLogin();
+  const { outcome } = await authorization.cancelAuthorization({ interaction });
+  expect(outcome).toMatchObject({
+    case: 'redirect',
+    value: { location: `${parameters.redirectUri}?error=access_denied&state=a-state` },
+  });
+});
+
+test('consent before login leads to the login page', async () => {
+  const interaction = await beginAtLogin();
+  const decision = SubmitConsentRequest_Decision.ALLOW;
+  const { outcome } = await authorization.submitConsent({ interaction, decision });
+  expect(outcome.case).toBe('next');
+});
+
+test('nobody is signed in without a session cookie, and ending that is no error', async () => {
+  const session = await authorization.getBrowserSession({});
+  expect(session.account).toBeUndefined();
+  await expect(authorization.endBrowserSession({})).resolves.toBeDefined();
+});
+
+test('an oversized message is refused, an unknown method unimplemented', async () => {
+  const oversized = { parameters: { ...parameters, state: 's'.repeat(300 * 1024) } };
+  expect((await refusalOf(authorization.beginAuthorization(oversized))).status).toBe(Code.ResourceExhausted);
+  const unknown = callUnknown('identity', AuthorizationService.method.getInteraction, 'GrantEverything');
+  expect((await refusalOf(unknown)).status).toBe(Code.Unimplemented);
+});

@@ -1,0 +1,91 @@
+// The design catalog by its contract, called from outside: it verifies the access token itself.
+import { Code } from '@connectrpc/connect';
+import { CatalogService } from '@course-exchange/proto/catalog/v1';
+import { beforeAll, expect, test } from 'vitest';
+import { runningStack } from '../support/running-stack.ts';
+import { partnerFor, userWho } from '../support/stack-file.ts';
+import { tokensFor } from './grant.ts';
+import { callUnknown, clientOf, collect, refusalOf, withToken } from './wire-client.ts';
+
+const stack = runningStack();
+const partner = partnerFor(stack, 'openid', 'email', 'profile');
+const catalog = clientOf('design-catalog', CatalogService);
+const invalidToken = { status: Code.Unauthenticated, errorCode: 'invalid_token' };
+const notFound = { status: Code.NotFound, errorCode: 'not_found' };
+let token = '';
+let idToken = '';
+
+beforeAll(async () => {
+  const issued = await tokensFor(partner, userWho(stack, 'typical season'));
+  token = issued.accessToken;
+  idToken = issued.idToken ?? '';
+});
+
+async function eventsOf(accessToken: string) {
+  const parts = await collect(catalog.listEvents({}, withToken(accessToken)));
+  return parts.flatMap((part) => part.events);
+}
+
+test('the token names the user whose events are listed, and each event opens its designs', async () => {
+  const events = await eventsOf(token);
+  expect(events.length).toBeGreaterThan(5);
+  const [first] = events;
+  const { event, designs } = await catalog.listDesigns({ eventId: first?.id ?? '' }, withToken(token));
+  expect(event).toEqual(first);
+  expect(designs).toHaveLength(Math.min(first?.designCount ?? 0, 500));
+});
+
+test('2,000 events come whole, in parts', async () => {
+  const { accessToken } = await tokensFor(partner, userWho(stack, '2,000 events'));
+  const parts = await collect(catalog.listEvents({}, withToken(accessToken)));
+  expect(parts.length).toBeGreaterThan(1);
+  expect(parts.flatMap((part) => part.events)).toHaveLength(2_000);
+});
+
+test('no events: no part', async () => {
+  const { accessToken } = await tokensFor(partner, userWho(stack, 'no designs'));
+  expect(await collect(catalog.listEvents({}, withToken(accessToken)))).toEqual([]);
+});
+
+test('a call without a deadline is served', async () => {
+  expect(await eventsOf(token)).not.toEqual([]);
+});
+
+test('a missing, wrong, tampered or ID token is invalid_token for both methods', async () => {
+  const tampered = `${token.slice(0, -4)}AAAA`;
+  for (const headers of [
+    {},
+    ...['wrong', tampered, idToken].map((value) => ({ authorization: `Bearer ${value}` })),
+  ]) {
+    expect(await refusalOf(collect(catalog.listEvents({}, { headers })))).toEqual(invalidToken);
+    expect(await refusalOf(catalog.listDesigns({ eventId: 'x' }, { headers }))).toEqual(invalidToken);
+  }
+});
+
+test('an unknown event, a foreign one and an id that is not ours are the same not_found [R24.1]', async () => {
+  const { accessToken } = await tokensFor(partner, userWho(stack, '730 designs'));
+  const [foreign] = await eventsOf(accessToken);
+  for (const eventId of [
+    foreign?.id ?? '',
+    Buffer.from('unknown').toString('base64url'),
+    '%%',
+    '',
+    'A'.repeat(5_000),
+  ])
+    expect(await refusalOf(catalog.listDesigns({ eventId }, withToken(token)))).toEqual(notFound);
+});
+
+test('a deadline that has passed is kept, without an answer', async () => {
+  const call = catalog.listDesigns({ eventId: 'x' }, { ...withToken(token), timeoutMs: 0.001 });
+  expect((await refusalOf(call)).status).toBe(Code.DeadlineExceeded);
+});
+
+test('an oversized message is refused before it is read', async () => {
+  const call = catalog.listDesigns({ eventId: 'x'.repeat(300 * 1024) }, withToken(token));
+  expect((await refusalOf(call)).status).toBe(Code.ResourceExhausted);
+});
+
+test('a method that is not there is unimplemented', async () => {
+  const call = callUnknown('design-catalog', CatalogService.method.listDesigns, 'DeleteDesign');
+  expect((await refusalOf(call)).status).toBe(Code.Unimplemented);
+});
