@@ -1,0 +1,50 @@
+// The demo partner as a process: reads its configuration, opens its file, serves pages until told to stop.
+// It starts whether or not the provider answers; the pages say so while it does not.
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigurationError } from '@course-exchange/runtime/env';
+import { serveHealth } from '@course-exchange/runtime/health';
+import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
+import { createLogger } from '@course-exchange/runtime/logger';
+import { createApp } from './app.ts';
+import { type Config, readConfig } from './config.ts';
+import { createPartner } from './partner.ts';
+import { openDatabase } from './store/database.ts';
+
+async function main(config: Config): Promise<void> {
+  const logger = createLogger('demo-partner', config.LOG_LEVEL);
+  const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
+  const database = openDatabase(config.DATABASE_FILE);
+  const partner = createPartner({
+    issuer: config.ISSUER,
+    clientId: config.CLIENT_ID,
+    clientSecret: config.CLIENT_SECRET,
+    scopes: config.SCOPES,
+    publicUrl: config.PUBLIC_URL,
+    encryptionKey: config.TOKEN_ENCRYPTION_KEY,
+    database,
+    logger,
+    now: Date.now,
+    sleep,
+    random: Math.random,
+  });
+  const app = await createApp(partner);
+  const health = await serveHealth({ host: config.HEALTH_HOST, port: config.HEALTH_PORT, checks: {} });
+  await app.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT });
+  lifecycle.onStop('readiness', health.stopping);
+  lifecycle.onStop('spread', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
+  lifecycle.onStop('http', () => app.close());
+  lifecycle.onStop('health', health.close);
+  lifecycle.onStop('database', () => database.close());
+  health.started();
+  const { port } = app.server.address() as AddressInfo;
+  logger.info('listening', { port, healthPort: health.port });
+}
+
+try {
+  await main(readConfig(process.env));
+} catch (error) {
+  if (!(error instanceof ConfigurationError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

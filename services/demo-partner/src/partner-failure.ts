@@ -1,0 +1,21 @@
+// What can go wrong for a person, as the four things that a page can say about it.
+
+export type PartnerFailureCode =
+  /** The tokens are gone or no longer accepted: the user has to connect again. */
+  | 'reconnect'
+  /** The provider does not answer just now: trying again later may help. */
+  | 'unavailable'
+  /** There is no such event for this user. */
+  | 'not_found'
+  /** The provider refuses, or its answer did not pass our checks: trying again starts a new flow. */
+  | 'connection_failed';
+
+export class PartnerFailure extends Error {
+  readonly code: PartnerFailureCode;
+
+  constructor(code: PartnerFailureCode, options?: ErrorOptions) {
+    super(code, options);
+    this.name = 'PartnerFailure';
+    this.code = code;
+  }
+}
