@@ -5,6 +5,6 @@ import { join } from 'node:path';
 export function cacheDirectory(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): string {
-  const base = environment['XDG_CACHE_HOME'];
+  const base = environment.XDG_CACHE_HOME;
   return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'course-exchange');
 }

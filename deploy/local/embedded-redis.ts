@@ -66,7 +66,7 @@ function container(
   return {
     command: 'docker',
     arguments: ['run', '--rm', '--name', name, ...where, image, serverName(image), '/data/redis.conf'],
-    environment: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/' },
+    environment: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/' },
   };
 }
 

@@ -31,10 +31,10 @@ export interface RunningProgram extends Stoppable {
 }
 
 export interface Processes {
-  /** Starts `program`; its output is appended to its log file. Throws when it cannot be started. */
+  /** Starts `program`; its output is appended to its log file. Throws when all are being stopped. */
   readonly start: (program: Program) => RunningProgram;
   readonly running: () => readonly RunningProgram[];
-  /** Stops all in order and resolves when nothing is left. Each rank has `graceMs`, then it is killed. */
+  /** Starts nothing from now on, stops all in order and resolves when nothing is left. Each rank has `graceMs`, then it is killed. */
   readonly stopAll: (graceMs: number) => Promise<void>;
   /** Has `directory` removed when all has ended, whatever ended it. */
   readonly throwAway: (directory: string) => void;
@@ -45,8 +45,10 @@ export interface Processes {
 export function openProcesses(): Processes {
   const running = new Map<number, RunningProgram>();
   const warden = startWarden();
+  let stopping = false;
   return {
     start: (program) => {
+      if (stopping) throw new Error('The stack is stopping.');
       const started = startProgram(program);
       running.set(started.pid, started);
       const { name, pid, startedAt, stopSignal, rank } = started;
@@ -59,6 +61,7 @@ export function openProcesses(): Processes {
     },
     running: () => [...running.values()],
     stopAll: async (graceMs) => {
+      stopping = true;
       await stopInOrder([...running.values()], graceMs);
       await warden.end();
     },

@@ -10,7 +10,7 @@ const images = ['redis:7-alpine', 'valkey/valkey:8-alpine'];
 /** Rejects with one sentence that says what was tried. `cache` is a directory that may be made. */
 export async function findRedis(
   cache: string,
-  path: string = process.env['PATH'] ?? '',
+  path: string = process.env.PATH ?? '',
   docker = true,
 ): Promise<RedisServer> {
   const found = onPath(path, cache) ?? (docker ? inDocker() : undefined) ?? (await unpackDebianRedis(cache));

@@ -2,9 +2,9 @@
 import { startStores } from './stores.ts';
 
 export async function setup(): Promise<() => Promise<void>> {
-  if (process.env['TEST_POSTGRES_URL'] && process.env['TEST_REDIS_URL']) return async () => {};
+  if (process.env.TEST_POSTGRES_URL && process.env.TEST_REDIS_URL) return async () => {};
   const stores = await startStores();
-  process.env['TEST_POSTGRES_URL'] = stores.postgresUrl;
-  process.env['TEST_REDIS_URL'] = stores.redisUrl;
+  process.env.TEST_POSTGRES_URL = stores.postgresUrl;
+  process.env.TEST_REDIS_URL = stores.redisUrl;
   return stores.stop;
 }

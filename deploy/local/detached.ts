@@ -1,0 +1,55 @@
+// Starts the supervisor in the background and returns when everything answers. The supervisor belongs to no
+// terminal and holds no descriptor of the caller.
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { askStatus, askStop } from './control.ts';
+import type { RunDirectory } from './run-directory.ts';
+
+/** `words` is the command line without --detach. Resolves with the exit code. */
+export async function startDetached(
+  run: RunDirectory,
+  entry: string,
+  words: readonly string[],
+  say: (line: string) => void,
+): Promise<number> {
+  const logFile = join(run.logs, 'supervisor.log');
+  const log = openSync(logFile, 'a', 0o600);
+  const offset = statSync(logFile).size;
+  const supervisor = spawn(process.execPath, [entry, ...words], {
+    detached: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  supervisor.unref();
+  let exitCode: number | undefined;
+  supervisor.once('exit', (code) => {
+    exitCode = code ?? 1;
+  });
+  supervisor.once('error', () => {
+    exitCode = 1;
+  });
+  let given = false;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      given = true;
+      void askStop(run);
+    });
+  }
+  while (exitCode === undefined) {
+    const status = await askStatus(run);
+    if (status?.phase === 'ready' && status.pid === supervisor.pid) break;
+    await sleep(100);
+  }
+  say(
+    readFileSync(logFile)
+      .subarray(offset)
+      .toString('utf8')
+      .replace('\nCtrl-C ends all of it.\n', '')
+      .trimEnd(),
+  );
+  if (exitCode !== undefined) return given ? 130 : exitCode || 1;
+  say('\nIt runs in the background. End it with: npx --yes pnpm@12 stop');
+  return 0;
+}

@@ -1,0 +1,158 @@
+// The form of partners and users in stack.json and in a --seed FILE, and the reading of such a file.
+import { readFileSync } from 'node:fs';
+
+export interface Partner {
+  readonly name: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUris: readonly string[];
+  readonly scopes: readonly string[];
+  readonly active: boolean;
+}
+
+export interface Person {
+  readonly email: string;
+  readonly password: string;
+  readonly sub: string;
+  readonly name: string;
+  readonly about: string;
+  /** True when left out. */
+  readonly emailVerified?: boolean;
+  /** False when left out. */
+  readonly disabled?: boolean;
+}
+
+export interface SeedContent {
+  readonly partners: readonly Partner[];
+  readonly people: readonly Person[];
+}
+
+/** A file that cannot be loaded: every mistake in it, one sentence each. */
+export class SeedError extends Error {
+  constructor(file: string, mistakes: readonly string[]) {
+    super(`${file} cannot be loaded:\n${mistakes.map((mistake) => `    ${mistake}`).join('\n')}`);
+  }
+}
+
+/** Reads `file`; nothing is loaded yet. Throws a SeedError that names every mistake. */
+export function readSeedFile(file: string): SeedContent {
+  const whole = parse(file);
+  const mistakes: string[] = [];
+  const partners = items(whole, 'partners', mistakes).map((item, index) =>
+    readItem<Partner>(item, `partners[${index}]`, partnerFields, mistakes),
+  );
+  const people = items(whole, 'users', mistakes).map((item, index) =>
+    readItem<Person>(item, `users[${index}]`, personFields, mistakes),
+  );
+  reportRepeated(
+    'clientId',
+    partners.map(({ clientId }) => clientId),
+    mistakes,
+  );
+  reportRepeated(
+    'sub',
+    people.map(({ sub }) => sub),
+    mistakes,
+  );
+  reportRepeated(
+    'email',
+    people.map(({ email }) => String(email).toLowerCase()),
+    mistakes,
+  );
+  if (mistakes.length > 0) throw new SeedError(file, mistakes);
+  return { partners, people };
+}
+
+function parse(file: string): Readonly<Record<string, unknown>> {
+  try {
+    const whole: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof whole === 'object' && whole !== null && !Array.isArray(whole))
+      return whole as Record<string, unknown>;
+    throw new SeedError(file, ['It must hold one JSON object with "partners" and "users".']);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new SeedError(file, [`It is not JSON: ${error.message}.`]);
+    if (error instanceof SeedError) throw error;
+    throw new SeedError(file, ['It cannot be read.']);
+  }
+}
+
+function items(
+  whole: Readonly<Record<string, unknown>>,
+  name: string,
+  mistakes: string[],
+): readonly unknown[] {
+  const value = whole[name] ?? [];
+  if (Array.isArray(value)) return value;
+  mistakes.push(`"${name}" must be a list.`);
+  return [];
+}
+
+interface Field {
+  readonly expects: string;
+  readonly valid: (value: unknown) => boolean;
+  readonly fallback?: unknown;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const matches = (pattern: RegExp) => (value: unknown) => isText(value) && pattern.test(value);
+const texts = (check: (text: string) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.length > 0 && value.every((item) => isText(item) && check(item));
+const aFlag = (value: unknown) => typeof value === 'boolean';
+
+const scopes: readonly string[] = ['openid', 'email', 'profile'];
+
+const partnerFields: Readonly<Record<keyof Partner, Field>> = {
+  name: { expects: 'some text', valid: isText },
+  clientId: {
+    expects: '1 to 64 of A-Z a-z 0-9 _ - and not "design-api"',
+    valid: (value) => matches(/^[A-Za-z0-9_-]{1,64}$/)(value) && value !== 'design-api',
+  },
+  clientSecret: {
+    expects: 'at least 43 of A-Z a-z 0-9 _ - (256 random bits in base64url)',
+    valid: matches(/^[A-Za-z0-9_-]{43,128}$/),
+  },
+  redirectUris: { expects: 'a list of URIs that R3 allows', valid: texts(isRegistrable) },
+  scopes: { expects: `a list out of ${scopes.join(', ')}`, valid: texts((scope) => scopes.includes(scope)) },
+  active: { expects: 'true or false', valid: aFlag, fallback: true },
+};
+
+const personFields: Readonly<Record<keyof Person, Field>> = {
+  email: { expects: 'an e-mail address', valid: matches(/^[^\s@]+@[^\s@]+$/) },
+  password: { expects: 'some text', valid: isText },
+  sub: { expects: '8 to 64 of A-Z a-z 0-9 _ -', valid: matches(/^[A-Za-z0-9_-]{8,64}$/) },
+  name: { expects: 'text', valid: (value) => typeof value === 'string', fallback: '' },
+  about: { expects: 'text', valid: (value) => typeof value === 'string', fallback: '' },
+  emailVerified: { expects: 'true or false', valid: aFlag, fallback: true },
+  disabled: { expects: 'true or false', valid: aFlag, fallback: false },
+};
+
+/** R3: https anywhere, http for a loopback host; nothing that two readers could read differently. */
+function isRegistrable(uri: string): boolean {
+  if (!/^[\x21-\x7e]+$/.test(uri) || /[?#*\\@]/.test(uri) || /(^|\/|%2e)\.{1,2}(\/|$)/i.test(uri))
+    return false;
+  return /^https:\/\/[^/:]+/.test(uri) || /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(\/|$)/.test(uri);
+}
+
+function readItem<T>(
+  item: unknown,
+  where: string,
+  fields: Readonly<Record<string, Field>>,
+  mistakes: string[],
+): T {
+  if (typeof item !== 'object' || item === null) {
+    mistakes.push(`${where} must be an object.`);
+    return {} as T;
+  }
+  const given = item as Readonly<Record<string, unknown>>;
+  const read = Object.entries(fields).map(([name, { expects, valid, fallback }]) => {
+    const value = given[name] ?? fallback;
+    if (!valid(value)) mistakes.push(`${where}.${name} must be ${expects}.`);
+    return [name, value];
+  });
+  return Object.fromEntries(read) as T;
+}
+
+function reportRepeated(field: string, values: readonly string[], mistakes: string[]): void {
+  const repeated = values.filter((value, index) => value !== undefined && values.indexOf(value) !== index);
+  if (repeated.length > 0) mistakes.push(`Each ${field} must stand once.`);
+}

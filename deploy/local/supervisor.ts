@@ -1,0 +1,164 @@
+// Supervises one stack from its first process to its last: brings it up, watches it, answers `stop` and
+// `status`, and ends it in order, stores last.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StartOptions } from './arguments.ts';
+import { assemble } from './assembly.ts';
+import { askStatus, type Control, type Phase, type StatusReport, takeControl } from './control.ts';
+import { logTail } from './log-tail.ts';
+import { bringUp, describeExit, type RunningMember, StartFailure } from './members.ts';
+import { endOrphans, writeDown } from './orphans.ts';
+import { makePlan } from './plan.ts';
+import { openProcesses, type Processes } from './processes.ts';
+import { type RunDirectory, removeFile, rotateLogs, writeWhole } from './run-directory.ts';
+import { readSeedFile, type SeedContent, SeedError } from './seed-content.ts';
+import type { StackPlan } from './service-members.ts';
+import { describeStack } from './stack-file.ts';
+import { listenForStop } from './stop-requests.ts';
+import { stackTable } from './table.ts';
+
+/** Time for each rank to stop, in milliseconds: demo partner and services, then the stores, within 10 s. */
+const graceMs = 3_000;
+
+interface Watch {
+  readonly run: RunDirectory;
+  readonly options: StartOptions;
+  readonly processes: Processes;
+  readonly say: (line: string) => void;
+  /** Ends the stack with exit code 1 after saying why. */
+  readonly fail: (sentence: string) => void;
+  readonly members: Map<string, RunningMember>;
+  phase: Phase;
+  issuer: string;
+}
+
+/** Resolves with the exit code when all of the stack is gone. */
+export async function supervise(
+  run: RunDirectory,
+  options: StartOptions,
+  say: (line: string) => void,
+): Promise<number> {
+  const control = await takeControl(run);
+  if (!control) {
+    say(await describeOther(run));
+    return 1;
+  }
+  let processes: Processes | undefined;
+  const stop = listenForStop(() => processes?.killAll());
+  const failed = Promise.withResolvers<string>();
+  const seed = readSeed(options, failed.resolve);
+  await endOrphans(run);
+  processes = openProcesses();
+  const watch: Watch = {
+    run,
+    options,
+    processes,
+    say,
+    fail: failed.resolve,
+    members: new Map(),
+    phase: 'starting',
+    issuer: options.issuer ?? `http://127.0.0.1:${options.port}`,
+  };
+  serveControl(control, watch, stop.request);
+  const starting = startUp(watch, seed).catch((error: unknown) => failed.resolve(sentenceOf(error)));
+  const end = await Promise.race([
+    stop.requested.then((reason) => ({ code: 0, sentence: `Stopping (${reason}) …` })),
+    failed.promise.then((sentence) => ({ code: 1, sentence })),
+  ]);
+  say(end.sentence);
+  await shutDown(watch, processes, starting);
+  say(end.code === 0 ? 'Stopped.' : 'The stack has ended.');
+  return end.code;
+}
+
+async function describeOther(run: RunDirectory): Promise<string> {
+  const other = await askStatus(run);
+  if (!other) return 'Another start or stop of this stack is under way.';
+  return `The stack is already ${other.phase === 'ready' ? 'running' : other.phase} at ${other.issuer} (pid ${other.pid}). End it with: npx --yes pnpm@12 stop`;
+}
+
+function readSeed({ seedFile }: StartOptions, fail: (sentence: string) => void): SeedContent | undefined {
+  try {
+    return seedFile === undefined ? undefined : readSeedFile(seedFile);
+  } catch (error) {
+    fail(sentenceOf(error));
+    return undefined;
+  }
+}
+
+async function startUp(watch: Watch, seed: SeedContent | undefined): Promise<void> {
+  const { run, options, processes, say } = watch;
+  const plan = await makePlan(run, options);
+  watch.issuer = plan.issuer;
+  rotateLogs(run);
+  const onMember = (member: RunningMember) => {
+    writeDown(run, processes.running());
+    watchMember(watch, member, () => content && publish(watch, plan, content));
+  };
+  let content: SeedContent | undefined;
+  content = await assemble({ plan, processes, seed, say, onMember });
+  publish(watch, plan, content);
+  watch.phase = 'ready';
+  say(stackTable(describeStack(plan, content, [...watch.members.values()])));
+  say('\nCtrl-C ends all of it.');
+}
+
+function publish({ run, members }: Watch, plan: StackPlan, content: SeedContent): void {
+  writeWhole(run.stackFile, describeStack(plan, content, [...members.values()]));
+}
+
+/** Reports the member's death by name, with its last log lines; then ends the stack or starts it again. */
+function watchMember(watch: Watch, member: RunningMember, onReplaced: () => void): void {
+  const { name, logFile } = member.program;
+  watch.members.set(name, member);
+  void member.running.exited.then(async (exit) => {
+    if (watch.phase === 'stopping') return;
+    const report = `${name} has died${describeExit(exit)}. Last lines of ${logFile}:\n${logTail(logFile)}`;
+    const delay = watch.options.restartAfterMs;
+    if (delay === undefined) return watch.fail(report);
+    watch.say(`${report}\n${name} starts again in ${delay} ms.`);
+    await sleep(delay);
+    if ((watch.phase as Phase) === 'stopping') return undefined;
+    return bringUp(watch.processes, member).then(
+      (next) => {
+        writeDown(watch.run, watch.processes.running());
+        watchMember(watch, next, onReplaced);
+        onReplaced();
+      },
+      (error: unknown) => watch.fail(sentenceOf(error)),
+    );
+  });
+}
+
+async function shutDown(watch: Watch, processes: Processes, starting: Promise<void>): Promise<void> {
+  watch.phase = 'stopping';
+  // Whoever reads stack.json may count on an answer: it goes first.
+  removeFile(watch.run.stackFile);
+  await processes.stopAll(graceMs);
+  // What was just being started has failed by now; a fetch from the network is not waited for.
+  await Promise.race([starting, sleep(1_000)]);
+  removeFile(watch.run.processesFile);
+}
+
+function serveControl(control: Control, watch: Watch, requestStop: (reason: string) => void): void {
+  control.handle({
+    stop: () => requestStop('asked by stop'),
+    status: () => report(watch),
+  });
+}
+
+async function report({ phase, issuer, members }: Watch): Promise<StatusReport> {
+  const processes = await Promise.all(
+    [...members.values()].map(async ({ address, running, problem }) => ({
+      name: running.name,
+      pid: running.pid,
+      address,
+      state: (await problem()) ?? 'answers',
+    })),
+  );
+  return { pid: process.pid, phase, issuer, processes };
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof StartFailure || error instanceof SeedError) return error.message;
+  return error instanceof Error ? `The start failed: ${error.message}` : 'The start failed.';
+}
