@@ -1,0 +1,182 @@
+// Token handling after the login (specification §3, §5 and §7), against a real issuer on loopback.
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Bench, createBench, createBrowser } from './test-browser.ts';
+
+let bench: Bench;
+let browser: ReturnType<typeof createBrowser>;
+beforeEach(async () => {
+  bench = await createBench();
+  browser = createBrowser(bench);
+  await browser.connect();
+});
+afterEach(() => bench.close());
+
+const identity = () => ({ iss: bench.issuer.issuer, sub: 'user-1' });
+const stored = () => bench.partner.connections.find(identity());
+
+describe('a refresh', () => {
+  it('happens before the access token ends, and replaces both tokens', async () => {
+    bench.clock.now += 850_000;
+    let bearer = '';
+    bench.issuer.api = (_path, token) => {
+      bearer = token;
+      return { status: 200, body: { items: [] } };
+    };
+    expect((await browser.get('/events')).text).toContain('No events yet');
+    expect(bearer).toBe('access-canary-2');
+    expect(stored()?.refreshToken).toBe('refresh-canary-2');
+    expect((await browser.get('/')).text).toContain('Refreshed at');
+  });
+
+  it('happens once for many concurrent requests', async () => {
+    bench.clock.now += 850_000;
+    bench.issuer.tokenDelayMs = 50;
+    const pages = await Promise.all(Array.from({ length: 20 }, () => browser.get('/events')));
+    expect(pages.every(({ status }) => status === 200)).toBe(true);
+    expect(bench.issuer.count('/token')).toBe(2);
+  });
+
+  it('is marked in the file while it runs, so that no second process sends the same token', async () => {
+    const connection = stored();
+    expect(bench.partner.connections.startRefresh(identity(), connection?.version ?? 0)).toBe(true);
+    expect((await browser.post('/refresh')).status).toBe(503);
+    expect(bench.issuer.count('/token')).toBe(1);
+  });
+
+  it.each([
+    ['is lost', 'drop'],
+    ['is a 503', { status: 503, body: { error: 'temporarily_unavailable' } }],
+    ['is invalid_grant', { status: 400, body: { error: 'invalid_grant' } }],
+    [
+      'lacks the new refresh token',
+      { status: 200, body: { access_token: 'a', token_type: 'Bearer', expires_in: 900 } },
+    ],
+  ] as const)('whose answer %s is not tried again: the tokens are deleted', async (_name, fault) => {
+    bench.issuer.tokenFault = fault;
+    const { status, text } = await browser.post('/refresh');
+    expect([status, text.includes('Please connect again')]).toEqual([401, true]);
+    expect(bench.issuer.count('/token')).toBe(2);
+    expect(stored()).toBeUndefined();
+    bench.issuer.tokenFault = undefined;
+    expect((await browser.get('/events')).status).toBe(401);
+    expect(bench.issuer.count('/token')).toBe(2);
+  });
+
+  it('refused for our own credentials keeps the tokens', async () => {
+    bench.issuer.tokenFault = { status: 401, body: { error: 'invalid_client' } };
+    expect((await browser.post('/refresh')).status).toBe(400);
+    bench.issuer.tokenFault = undefined;
+    expect((await browser.post('/refresh')).status).toBe(303);
+  });
+
+  it('that a crash interrupted leaves no token to send again', async () => {
+    bench.partner.connections.startRefresh(identity(), stored()?.version ?? 0);
+    await bench.restart();
+    expect(stored()).toBeUndefined();
+  });
+
+  it('does not bring tokens back after a disconnect that overtook it', async () => {
+    bench.issuer.tokenDelayMs = 100;
+    const refresh = browser.post('/refresh');
+    await expect.poll(() => bench.issuer.count('/token')).toBe(2);
+    bench.partner.connections.remove(identity());
+    expect((await refresh).status).toBe(401);
+    expect(stored()).toBeUndefined();
+  });
+});
+
+describe('the resource API', () => {
+  it('is asked again after a 5xx, a bounded number of times', async () => {
+    let calls = 0;
+    bench.issuer.api = () => {
+      calls += 1;
+      return { status: 503, body: {} };
+    };
+    const { status, text } = await browser.get('/events');
+    expect([status, calls]).toEqual([503, 4]);
+    expect(text).toMatch(/Reference: <code>[0-9a-f-]{36}</);
+  });
+
+  it('leads to one refresh after a 401, then to a new connection', async () => {
+    let calls = 0;
+    bench.issuer.api = () => {
+      calls += 1;
+      return { status: 401, body: { error: 'invalid_token' } };
+    };
+    expect((await browser.get('/events')).status).toBe(401);
+    expect([calls, bench.issuer.count('/token')]).toEqual([2, 2]);
+  });
+
+  it('goes on with the refreshed token', async () => {
+    bench.issuer.api = (_path, token) =>
+      token === 'access-canary-2'
+        ? { status: 200, body: { items: [] } }
+        : { status: 401, body: { error: 'invalid_token' } };
+    expect((await browser.get('/events')).status).toBe(200);
+  });
+
+  it('gives names that are shown as text, and a note when designs are left out', async () => {
+    const event = {
+      id: 'e',
+      name: '<script>x</script>',
+      startDate: null,
+      endDate: null,
+      updatedAt: null,
+      designCount: 730,
+    };
+    bench.issuer.api = () => ({ status: 200, body: { event, items: [] } });
+    const { text } = await browser.get('/events/e/designs');
+    expect(text).not.toContain('<script>');
+    expect(text).toContain('At most 500 are shown');
+  });
+});
+
+describe('what is stored', () => {
+  it('survives a restart', async () => {
+    await bench.restart();
+    expect((await browser.get('/')).text).toContain('Connected as Anna Reiter');
+  });
+
+  it('holds no token, cookie, e-mail or name in plain, and no log line does', async () => {
+    await browser.post('/refresh');
+    const state = (await browser.begin()).get('state') ?? 'none';
+    const everything = readFileSync(bench.file, 'latin1') + bench.log.join('');
+    const secrets = [
+      'access-canary',
+      'refresh-canary',
+      'secret-canary',
+      'code-canary',
+      'anna@',
+      'Anna',
+      state,
+    ];
+    for (const secret of [...secrets, bench.issuer.nonce, ...browser.cookies.values()]) {
+      expect(everything).not.toContain(secret);
+    }
+  });
+
+  it('is deleted by Disconnect, which ends the session and says how consent is withdrawn', async () => {
+    const cookie = browser.cookies.get('demo-partner') ?? '';
+    expect((await browser.post('/disconnect')).location).toBe('/disconnected');
+    expect(stored()).toBeUndefined();
+    expect((await browser.get('/disconnected')).text).toMatch(/15 minutes[\s\S]*withdraw your consent/);
+    browser.cookies.set('demo-partner', cookie);
+    expect((await browser.get('/events')).status).toBe(401);
+  });
+
+  it('is not touched by a form of another site', async () => {
+    expect((await browser.send('POST', '/disconnect', 'form_token=x')).status).toBe(400);
+    expect((await browser.send('POST', '/disconnect', '')).status).toBe(400);
+    expect(stored()).toBeDefined();
+  });
+
+  it('does not open for another user: a copied row is worthless', async () => {
+    const { createSeal } = await import('./store/seal.ts');
+    const { Secret } = await import('@course-exchange/runtime/secret');
+    const seal = createSeal(new Secret(Buffer.alloc(32, 1)));
+    const sealed = seal.close({ a: 1 }, 'anna');
+    expect(seal.open(sealed, 'anna')).toEqual({ a: 1 });
+    expect(seal.open(sealed, 'bert')).toBeUndefined();
+  });
+});

@@ -1,0 +1,192 @@
+// The duties of a client in the authorization-code flow (specification §5), against a real issuer on loopback.
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Bench, createBench, createBrowser } from './test-browser.ts';
+import type { TestIssuer } from './test-issuer.ts';
+
+let bench: Bench;
+beforeEach(async () => {
+  bench = await createBench();
+});
+afterEach(() => bench.close());
+
+describe('a good flow', () => {
+  it('sends state, nonce and an S256 challenge whose verifier reaches the token endpoint', async () => {
+    const browser = createBrowser(bench);
+    const query = await browser.begin();
+    expect(query.get('code_challenge_method')).toBe('S256');
+    expect(query.get('state')?.length).toBeGreaterThanOrEqual(43);
+    expect(query.get('nonce')?.length).toBeGreaterThanOrEqual(43);
+    await browser.get(`/callback?code=code-canary&state=${query.get('state')}`);
+    const exchange = bench.issuer.requests.find(({ path }) => path === '/token');
+    const verifier = exchange?.body.get('code_verifier') ?? '';
+    expect(createHash('sha256').update(verifier).digest('base64url')).toBe(query.get('code_challenge'));
+    expect(exchange?.basic).toMatch(/^partner:secret.2?D?canary$/);
+    expect(exchange?.body.get('redirect_uri')).toBe('http://127.0.0.1:4000/callback');
+    expect(exchange?.body.has('client_secret')).toBe(false);
+  });
+
+  it('leads to the page that the user wanted, under a fresh session', async () => {
+    const browser = createBrowser(bench);
+    await browser.begin();
+    const before = browser.cookies.get('demo-partner');
+    const { status, location } = await browser.connect('/events/abc/designs');
+    expect([status, location]).toEqual([303, '/events/abc/designs']);
+    expect(browser.cookies.get('demo-partner')).not.toBe(before);
+    expect((await browser.get('/')).text).toContain('Connected as Anna Reiter');
+  });
+
+  it('never leads to another site', async () => {
+    const browser = createBrowser(bench);
+    expect((await browser.connect('https://evil.test/')).location).toBe('/');
+    expect((await browser.connect('//evil.test/')).location).toBe('/');
+  });
+
+  it('takes issuer and subject as identity, not the e-mail', async () => {
+    await createBrowser(bench).connect();
+    bench.issuer.claims = { sub: 'user-2', name: 'Other' };
+    await createBrowser(bench).connect();
+    expect(bench.partner.connections.find({ iss: bench.issuer.issuer, sub: 'user-1' })?.name).toBe(
+      'Anna Reiter',
+    );
+    expect(bench.partner.connections.find({ iss: bench.issuer.issuer, sub: 'user-2' })?.name).toBe('Other');
+  });
+});
+
+describe('a callback that was not asked for', () => {
+  const refused = async (url: string, browser = createBrowser(bench)) => {
+    const { status, text } = await browser.get(url);
+    expect(status).toBe(400);
+    expect(text).toContain('The connection failed');
+    expect(text).not.toMatch(/state|nonce|token_use|JWT/);
+  };
+
+  it('is refused without state, and nothing is exchanged', async () => {
+    const browser = createBrowser(bench);
+    await browser.begin();
+    await refused('/callback?code=c', browser);
+    await refused('/callback?code=c&state=', browser);
+    expect(bench.issuer.count('/token')).toBe(0);
+  });
+
+  it('is refused with an unknown or a repeated state', async () => {
+    const browser = createBrowser(bench);
+    const state = (await browser.begin()).get('state');
+    await refused('/callback?code=c&state=unknown', browser);
+    await refused(`/callback?code=c&state=${state}&state=other`, browser);
+    expect(bench.issuer.count('/token')).toBe(0);
+  });
+
+  it('is refused with the state of another browser, whose own flow goes on', async () => {
+    const owner = createBrowser(bench);
+    const state = (await owner.begin()).get('state');
+    const stranger = createBrowser(bench);
+    await stranger.begin();
+    await refused(`/callback?code=c&state=${state}`, stranger);
+    await refused(`/callback?code=c&state=${state}`, createBrowser(bench));
+    expect(bench.issuer.count('/token')).toBe(0);
+    bench.issuer.nonce = '';
+    expect((await owner.get(`/callback?code=c&state=${state}`)).status).toBe(400);
+    expect(bench.issuer.count('/token')).toBe(1);
+  });
+
+  it('is refused when it is replayed, in order and at once', async () => {
+    const browser = createBrowser(bench);
+    const url = `/callback?code=c&state=${(await browser.begin()).get('state')}`;
+    const cookie = new Map(browser.cookies);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => browser.get(url)));
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    const again = createBrowser(bench);
+    for (const [name, value] of cookie) again.cookies.set(name, value);
+    await refused(url, again);
+    expect(bench.issuer.count('/token')).toBe(1);
+  });
+
+  it('is refused when the same session replays it after a failed exchange', async () => {
+    const browser = createBrowser(bench);
+    const url = `/callback?code=c&state=${(await browser.begin()).get('state')}`;
+    bench.issuer.tokenFault = { status: 400, body: { error: 'invalid_grant' } };
+    await refused(url, browser);
+    bench.issuer.tokenFault = undefined;
+    await refused(url, browser);
+    expect(bench.issuer.count('/token')).toBe(1);
+  });
+
+  it('is refused after 15 minutes', async () => {
+    const browser = createBrowser(bench);
+    const state = (await browser.begin()).get('state');
+    bench.clock.now += 15 * 60_000;
+    await refused(`/callback?code=c&state=${state}`, browser);
+    expect(bench.issuer.count('/token')).toBe(0);
+  });
+});
+
+describe('an OAuth error', () => {
+  it('is told as a refusal after access_denied, without an exchange, and uses the transaction up', async () => {
+    const browser = createBrowser(bench);
+    const state = (await browser.begin()).get('state');
+    const denied = await browser.get(`/callback?error=access_denied&code=c&state=${state}`);
+    expect(denied.text).toContain('Connection refused by you');
+    expect((await browser.get(`/callback?code=c&state=${state}`)).status).toBe(400);
+    expect(bench.issuer.count('/token')).toBe(0);
+  });
+
+  it('shows no protocol word of any other error', async () => {
+    const browser = createBrowser(bench);
+    const state = (await browser.begin()).get('state');
+    const { status, text } = await browser.get(
+      `/callback?error=invalid_request&error_description=<b>&state=${state}`,
+    );
+    expect(status).toBe(400);
+    expect(text).not.toMatch(/invalid_request|<b>/);
+    expect(bench.issuer.count('/token')).toBe(0);
+  });
+});
+
+describe('an ID token', () => {
+  const now = () => Math.floor(Date.now() / 1000);
+  const bad: [string, (issuer: TestIssuer) => Partial<TestIssuer>][] = [
+    ['with another nonce', () => ({ claims: { nonce: 'other' } })],
+    ['without nonce', () => ({ claims: { nonce: undefined } })],
+    ['for another audience', () => ({ claims: { aud: 'someone-else' } })],
+    ['for several audiences', () => ({ claims: { aud: ['partner', 'someone-else'], azp: 'partner' } })],
+    ['of another issuer', () => ({ claims: { iss: 'https://evil.test' } })],
+    ['whose issuer has a slash too many', (issuer) => ({ claims: { iss: `${issuer.issuer}/` } })],
+    ['that has expired', () => ({ claims: { iat: now() - 960, exp: now() - 60 } })],
+    ['issued in the future', () => ({ claims: { iat: now() + 60 } })],
+    ['that is an access token', () => ({ claims: { token_use: 'access_token' } })],
+    ['without signature', () => ({ algorithm: 'none' })],
+    ['signed HS256 with the public key', () => ({ algorithm: 'HS256' })],
+    ['signed by a key that is not published', () => ({ foreignKey: true })],
+  ];
+  it.each(bad)('%s opens no session and stores nothing', async (_name, fault) => {
+    Object.assign(bench.issuer, fault(bench.issuer));
+    const browser = createBrowser(bench);
+    expect((await browser.connect()).status).toBe(400);
+    expect((await browser.get('/')).text).not.toContain('Connected as');
+    expect(bench.partner.connections.find({ iss: bench.issuer.issuer, sub: 'user-1' })).toBeUndefined();
+  });
+
+  it('issued a few seconds in the future by a clock that differs is accepted', async () => {
+    bench.issuer.claims = { iat: now() + 3 };
+    expect((await createBrowser(bench).connect()).status).toBe(303);
+  });
+});
+
+describe('discovery', () => {
+  it('of an issuer that is not exactly ours is refused', async () => {
+    bench.issuer.publishedIssuer = `${bench.issuer.issuer}/`;
+    const { status, text } = await createBrowser(bench).get('/connect');
+    expect(status).toBe(503);
+    expect(text).toContain('does not answer just now');
+  });
+
+  it('is read once for many pages, and again after ten minutes', async () => {
+    const browser = createBrowser(bench);
+    for (let page = 0; page < 5; page += 1) await browser.get('/');
+    expect(bench.issuer.count('/.well-known/openid-configuration')).toBe(1);
+    bench.clock.now += 10 * 60_000;
+    await browser.get('/');
+    expect(bench.issuer.count('/.well-known/openid-configuration')).toBe(2);
+  });
+});
