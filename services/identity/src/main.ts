@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { errorStatuses } from '@course-exchange/proto/error-codes';
+import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { ConfigurationError } from '@course-exchange/runtime/env';
@@ -11,9 +12,11 @@ import { createLogger, logText } from '@course-exchange/runtime/logger';
 import { newestMigration } from '@course-exchange/runtime/migrations';
 import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
+import { openAuthorization } from './authorization-endpoint.ts';
 import { type IdentityConfig, readConfig } from './config.ts';
 import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
 import { readinessChecks } from './readiness.ts';
+import { createAuthorizationHandlers } from './rpc/authorization-handlers.ts';
 import { exchangeTokenHandler } from './rpc/exchange-token.ts';
 import { getDiscoveryHandler } from './rpc/get-discovery.ts';
 import { getKeySetHandler } from './rpc/get-key-set.ts';
@@ -48,6 +51,7 @@ async function main(config: IdentityConfig): Promise<void> {
   });
   const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
   const endpoint = { database, redis, tokens, now: Date.now, randomBytes };
+  const authorization = await openAuthorization(endpoint, config.LOGIN_HASHING_CONCURRENCY);
 
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
   const health = await serveHealth({
@@ -66,6 +70,7 @@ async function main(config: IdentityConfig): Promise<void> {
   const server = await serveRpc({
     address: `${config.RPC_HOST}:${config.RPC_PORT}`,
     services: [
+      served(AuthorizationService, createAuthorizationHandlers(authorization)),
       served(TokenService, {
         exchangeToken: exchangeTokenHandler(endpoint),
         getUserInfo: getUserInfoHandler(endpoint),

@@ -48,7 +48,7 @@ export type Beginning =
 export async function beginAuthorization(deps: Needed, received: ReceivedRequest): Promise<Beginning> {
   const { parameters, repeated, browserSession } = received;
   const trusted = await checkDirectly(deps, parameters, repeated);
-  const checked = await checkRedirected(deps, parameters, trusted);
+  const checked = checkRedirected(deps, parameters, trusted);
   if (typeof checked !== 'string') return begin(deps, checked, browserSession);
   const address = { redirectUri: trusted.redirectUri, state: parameters.state };
   return { kind: 'redirect', location: errorLocation(address, checked) };

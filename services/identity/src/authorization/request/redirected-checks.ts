@@ -12,17 +12,17 @@ import type { TrustedRequest } from './direct-checks.ts';
 type Needed = Pick<AuthorizationDependencies, 'readIdTokenHint'>;
 
 /** The request as its transaction will remember it, or the error for the partner. */
-export async function checkRedirected(
+export function checkRedirected(
   deps: Needed,
   parameters: AuthorizationParameters,
   { client, redirectUri, scopes, pkce }: TrustedRequest,
-): Promise<AuthorizationRequest | RedirectedError> {
+): AuthorizationRequest | RedirectedError {
   const unsupported = unsupportedFeature(parameters);
   if (unsupported !== undefined) return unsupported;
   const prompts = parsePrompt(parameters.prompt);
   const maxAge = parseMaxAge(parameters.maxAge);
   if (prompts === undefined || maxAge === 'malformed') return 'invalid_request';
-  const hintedSub = await readHint(deps, parameters.idTokenHint, client.clientId);
+  const hintedSub = readHint(deps, parameters.idTokenHint, client.clientId);
   if (hintedSub === 'invalid') return 'invalid_request';
   const { state, nonce, loginHint, uiLocales } = parameters;
   const { clientId } = client;
@@ -40,11 +40,11 @@ function unsupportedFeature(parameters: AuthorizationParameters): RedirectedErro
   return responseMode === '' || responseMode === 'query' ? undefined : 'invalid_request';
 }
 
-async function readHint(
+function readHint(
   { readIdTokenHint }: Needed,
   idToken: string,
   clientId: ClientId,
-): Promise<Sub | 'invalid' | undefined> {
+): Sub | 'invalid' | undefined {
   if (idToken === '') return undefined;
-  return (await readIdTokenHint(idToken, clientId)) ?? 'invalid';
+  return readIdTokenHint(idToken, clientId) ?? 'invalid';
 }
