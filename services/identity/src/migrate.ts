@@ -12,6 +12,9 @@ import { decryptPrivateKey, type KeyEncryptionKey } from './signing/key-encrypti
 import { generateSigningKey } from './signing/key-generation.ts';
 import { insertFirstKey, listPublishedKeys } from './store/postgres/signing-keys.ts';
 
+/** KEY_ENCRYPTION_KEY is not the one that sealed the keys in Postgres. */
+class WrongKey extends Error {}
+
 const settings = {
   ...signingSettings,
   MIGRATOR_POSTGRES_URL: secret(url('database, as role identity_migrator', ['postgres:', 'postgresql:'])),
@@ -35,8 +38,6 @@ async function run(log: Logger): Promise<number> {
     return 1;
   }
 }
-
-class WrongKey extends Error {}
 
 /** Number of keys made: none where the algorithm has one already. The first keys sign at once (R17). */
 async function makeFirstKeys(
