@@ -1,0 +1,105 @@
+// The HTTP server: Fastify with the defaults changed that break the contract (R20, R25), and nothing of
+// its own in any answer.
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { isWellFormedRequestId, withCall } from '@course-exchange/runtime/call-context';
+import { describeError, type Logger, logText } from '@course-exchange/runtime/logger';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { answerBrokenConnection } from './broken-connection.ts';
+import { errorReply } from './error-reply.ts';
+import type { Route } from './routes/route.ts';
+import { addRoutes, type RoutingOptions, send } from './routing.ts';
+import { surfaceHeaders } from './security-headers.ts';
+
+export interface AppOptions extends RoutingOptions {
+  /** CIDRs whose X-Forwarded-For is believed (R30); empty: nobody's. */
+  readonly trustedProxies: readonly string[];
+}
+
+/** Longer than an ingress keeps an idle connection, so that it never reuses one that closes (ms). */
+const keepAliveMs = 75_000;
+const headersMs = 10_000;
+const requestMs = 20_000;
+/** As long as a header section may be: the path is never refused for its length (R20). */
+const longestPath = 16 * 1024;
+
+export function createApp(routes: readonly Route[], options: AppOptions): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    keepAliveTimeout: keepAliveMs,
+    requestTimeout: requestMs,
+    http: {
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: 2_000,
+      maxHeaderSize: longestPath,
+      requireHostHeader: false,
+    },
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    genReqId: (raw) => requestIdFrom(raw.headers['x-request-id']),
+    clientErrorHandler: (error, socket) => answerBrokenConnection(error, socket, options),
+    frameworkErrors: (_error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      answerNotFound(reply, options);
+    },
+    routerOptions: { maxParamLength: longestPath, querystringParser: () => ({}) },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    if (request.raw.httpVersion === '1.1' && request.raw.headers.host === undefined)
+      send(
+        reply,
+        surfaceHeaders('public', options.issuer),
+        errorReply('invalid_request', 'public', undefined),
+      );
+    else done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    logAccess(request, reply, options.logger);
+    done();
+  });
+  app.setNotFoundHandler((_request, reply) => answerNotFound(reply, options));
+  app.setErrorHandler((error, _request, reply) => {
+    options.logger.error('unforeseen error', describeError(error));
+    return send(
+      reply,
+      surfaceHeaders('public', options.issuer),
+      errorReply('server_error', 'public', undefined),
+    );
+  });
+  addRoutes(app, routes, options);
+  answerOutsideOfRequests(app, options);
+  return app;
+}
+
+function answerNotFound(reply: FastifyReply, { issuer }: AppOptions): FastifyReply {
+  return send(reply, surfaceHeaders('public', issuer), errorReply('not_found', 'public', undefined));
+}
+
+/** Node answers these by itself, with an empty body, unless somebody listens. */
+function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions): void {
+  // An expectation that we do not know is not met by refusing the request: it is answered as ever.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.server.on('connect', (_request, socket) =>
+    answerBrokenConnection(new Error('no tunnel here'), socket as Socket, options),
+  );
+}
+
+export function requestIdFrom(header: string | string[] | undefined): string {
+  const sent = Array.isArray(header) ? undefined : header;
+  return isWellFormedRequestId(sent) ? sent : randomUUID();
+}
+
+/** One line for each answer. Neither path nor query nor address: they hold ids, codes and people (R27). */
+function logAccess(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
+  context.with(withCall(ROOT_CONTEXT, request.id, 0), () =>
+    logger.info('request', {
+      route: logText(request.routeOptions.url ?? 'unknown'),
+      method: logText(request.method),
+      status: reply.statusCode,
+      durationMs: Math.round(reply.elapsedTime * 10) / 10,
+    }),
+  );
+}

@@ -1,0 +1,80 @@
+// The consent page: who asks, what is shared and what never is, for how long, how to withdraw. It tells the
+// truth about what is released: name and e-mail are, whatever the scopes (R6).
+import type { AccountSummary } from '@course-exchange/proto/identity/v1/authorization';
+import { type Frame, renderPage } from './frame.ts';
+import { type Html, html, nameOf } from './html.ts';
+import type { Messages } from './messages/messages.ts';
+import { type FormBinding, formAddress, hiddenFields, requestFrom, signedInAs } from './parts.ts';
+
+export interface ConsentContent extends FormBinding {
+  readonly partner: string;
+  readonly account: AccountSummary | undefined;
+  readonly scopes: readonly string[];
+  readonly scopesGrantedBefore: readonly string[];
+}
+
+export function consentPage(frame: Frame, content: ConsentContent): string {
+  const { messages } = frame.language;
+  const { consent } = messages;
+  const partner = nameOf(content.partner);
+  const readsDesigns = content.scopes.includes('openid');
+  const heading = readsDesigns ? consent.heading : consent.headingIdentity;
+  const main = html`${requestFrom(messages, content.partner)}
+<h1>${heading(partner)}</h1>
+${whoDecides(messages, content)}
+${newScopes(messages, content)}
+<h2>${consent.shared(partner)}</h2>
+<ul class="shared">
+${readsDesigns && html`<li>${consent.events}</li><li>${consent.designs}</li>`}
+<li>${consent.name}</li><li>${consent.email}</li><li>${consent.identifier(partner)}</li>
+</ul>
+<p class="hint">${consent.whatever}</p>
+<h2>${consent.never(partner)}</h2>
+<ul class="never">${consent.neverList.map((item) => html`<li>${item}</li>`)}</ul>
+<h2>${consent.until}</h2>
+${howItEnds(frame, partner)}
+${decisionForm(messages, content)}`;
+  return renderPage(frame, { name: plainHeading(messages, readsDesigns), partner: content.partner, main });
+}
+
+function whoDecides(messages: Messages, content: ConsentContent): Html {
+  return html`<div class="who">${signedInAs(messages, content.account)}
+<form method="post" action="${formAddress('/account', content)}">
+${hiddenFields(content)}
+<button class="link" type="submit" name="choice" value="another">${messages.anotherAccount}</button>
+</form></div>`;
+}
+
+function newScopes(messages: Messages, content: ConsentContent): Html | undefined {
+  if (content.scopesGrantedBefore.length === 0) return undefined;
+  const { consent } = messages;
+  const fresh = content.scopes.filter((scope) => !content.scopesGrantedBefore.includes(scope));
+  const words = fresh.flatMap((scope) => (isScope(scope) ? [consent.scopes[scope]] : []));
+  return words.length > 0
+    ? html`<p class="notice">${consent.more(nameOf(content.partner), words.join(', '))}</p>`
+    : undefined;
+}
+
+function isScope(scope: string): scope is keyof Messages['consent']['scopes'] {
+  return scope === 'openid' || scope === 'email' || scope === 'profile';
+}
+
+function howItEnds({ language, links }: Frame, partner: Html): Html {
+  const { consent, links: names } = language.messages;
+  const support = links.support ? html`<a href="${links.support}">${names.support}</a>` : undefined;
+  return html`<p>${consent.untilText(partner)}</p>
+<p>${consent.withdraw(partner)}${consent.withdrawSupport(support)} ${consent.after(partner)}</p>`;
+}
+
+function decisionForm(messages: Messages, content: ConsentContent): Html {
+  const { consent } = messages;
+  return html`<form class="decision" method="post" action="${formAddress('/consent', content)}">
+${hiddenFields(content)}
+<button class="primary" type="submit" name="decision" value="allow">${consent.allow}</button>
+<button class="secondary" type="submit" name="decision" value="deny">${consent.deny}</button>
+</form>`;
+}
+
+function plainHeading({ consent }: Messages, readsDesigns: boolean): string {
+  return readsDesigns ? consent.title : consent.titleIdentity;
+}

@@ -1,0 +1,103 @@
+// The pages in German.
+import { html } from '../html.ts';
+import type { Messages } from './messages.ts';
+
+export const de: Messages = {
+  serviceName: 'Course Exchange',
+  title: (page, partner) => `${page}${partner ? ` – ${partner}` : ''} – Course Exchange`,
+  links: {
+    label: 'Über diesen Dienst',
+    privacy: 'Datenschutz',
+    imprint: 'Impressum',
+    support: 'Hilfe',
+  },
+  problem: 'Das hat nicht geklappt',
+  reference: 'Kennung für die Hilfe',
+  requestFrom: 'Anfrage von',
+  signedInAs: 'Angemeldet als',
+  anotherAccount: 'Anderes Konto verwenden',
+  backTo: (partner) => html`Abbrechen und zurück zu ${partner}`,
+  login: {
+    heading: 'Anmelden',
+    intro: (partner) =>
+      html`<strong>${partner}</strong> möchte sich mit Ihren Parcoursplänen verbinden. Melden Sie sich zuerst an; auf der nächsten Seite entscheiden Sie.`,
+    email: 'E-Mail-Adresse',
+    password: 'Passwort',
+    forgetMe: 'Das ist ein gemeinsam genutzter Computer',
+    forgetMeHint: 'Nicht angemeldet bleiben',
+    button: 'Anmelden',
+    forgotten: 'Passwort vergessen?',
+    neverSees: (partner) => html`${partner} erfährt Ihr Passwort nicht.`,
+    wrong: 'E-Mail-Adresse oder Passwort stimmen nicht. Prüfen Sie beides und versuchen Sie es noch einmal.',
+    emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
+    passwordMissing: 'Geben Sie Ihr Passwort ein.',
+    tooLong:
+      'Das ist länger als alles, was wir kennen. Prüfen Sie die Eingabe und versuchen Sie es noch einmal.',
+    throttled: (seconds, time) =>
+      html`Zu viele Fehlversuche. Versuchen Sie es in ${seconds} ${seconds === 1 ? 'Sekunde' : 'Sekunden'} noch einmal, ab ${time}.`,
+  },
+  account: {
+    heading: 'Mit diesem Konto fortfahren?',
+    intro: (partner) => html`<strong>${partner}</strong> möchte sich mit Ihren Parcoursplänen verbinden.`,
+    proceed: (name) => html`Weiter als ${name}`,
+  },
+  consent: {
+    title: 'Zugriff auf Ihre Parcourspläne',
+    titleIdentity: 'Zugriff auf Namen und E-Mail-Adresse',
+    heading: (partner) => html`${partner} möchte Ihre Veranstaltungen und Parcourspläne lesen`,
+    headingIdentity: (partner) => html`${partner} möchte wissen, wer Sie sind`,
+    more: (partner, scopes) =>
+      html`Sie haben ${partner} früher schon zugestimmt. Neu ist diesmal: ${scopes}.`,
+    scopes: { openid: 'Veranstaltungen und Parcourspläne', email: 'E-Mail-Adresse', profile: 'Name' },
+    shared: (partner) => html`Was ${partner} sehen wird`,
+    events: html`<strong>Ihre Veranstaltungen:</strong> Name, Daten, letzte Änderung und Zahl der Pläne`,
+    designs: html`<strong>Ihre Parcourspläne in Kürze:</strong> Titel, Veranstaltung, Daten, Name der Autorin oder des Autors und Kurzbeschreibung`,
+    name: html`<strong>Ihren Namen</strong>`,
+    email: html`<strong>Ihre E-Mail-Adresse,</strong> und ob sie bestätigt ist`,
+    identifier: (partner) =>
+      html`<strong>Eine Kennung Ihres Kontos,</strong> an der ${partner} Sie beim nächsten Mal erkennt`,
+    whatever: 'Name und E-Mail-Adresse gehören zu jeder Verbindung, auch wenn nicht danach gefragt wurde.',
+    never: (partner) => html`Was ${partner} nie sehen oder tun wird`,
+    neverList: [
+      'Den Parcours selbst sehen: Linienführung, Hindernisse, Platzaufteilung oder Zeichnungen',
+      'Dateien bekommen: PDFs, Vorschauen, Bilder oder Downloads',
+      'Etwas anlegen, ändern, löschen oder hochladen',
+      'Pläne anderer Menschen, Ihres Teams oder Ihrer Organisation sehen, auch keine geteilten oder öffentlichen',
+      'Pläne sehen, die Sie gelöscht haben oder die zu keiner Veranstaltung gehören',
+      'Ihr Passwort, Ihr Abonnement, Ihre Zahlungen oder mehr von Ihrem Profil sehen, als oben steht',
+    ],
+    until: 'Wie lange das gilt',
+    untilText: (partner) =>
+      html`Bis Sie es widerrufen. Es endet auch von selbst, wenn ${partner} es 30 Tage lang nicht genutzt hat.`,
+    withdraw: (partner) => html`Zum Widerrufen trennen Sie Ihr Konto in ${partner},`,
+    withdrawSupport: (support) =>
+      support
+        ? html` oder wenden Sie sich an ${support}.`
+        : html` oder wenden Sie sich an die Hilfe dieses Dienstes.`,
+    after: (partner) =>
+      html`Danach kann ${partner} noch höchstens 15 Minuten lang lesen. Was bis dahin gelesen wurde, bleibt dort.`,
+    allow: 'Zustimmen',
+    deny: 'Ablehnen',
+  },
+  signOut: {
+    heading: 'Abmelden',
+    button: 'Abmelden',
+    connected: 'Anwendungen, die Sie verbunden haben, bleiben verbunden.',
+  },
+  signedOut: {
+    heading: 'Sie sind abgemeldet',
+    text: 'In diesem Browser ist niemand bei Course Exchange angemeldet.',
+    connected: 'Anwendungen, die Sie verbunden haben, bleiben verbunden. Sie können diese Seite schließen.',
+  },
+  expired: {
+    heading: 'Diese Seite ist nicht mehr gültig',
+    text: 'Sie ist abgelaufen, wurde schon benutzt oder in einem anderen Browser geöffnet als dem, in dem sie begann.',
+    next: 'Gehen Sie zurück zu der Anwendung, von der Sie kamen, und beginnen Sie dort noch einmal.',
+  },
+  unavailable: {
+    heading: 'Gerade geht es nicht weiter',
+    text: 'Ein Teil unseres Dienstes antwortet nicht. Das liegt an uns und ist meist nach einer Minute vorbei.',
+    next: 'Bitte warten Sie einen Moment und versuchen Sie es dann noch einmal.',
+    again: 'Noch einmal versuchen',
+  },
+};

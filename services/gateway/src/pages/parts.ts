@@ -1,0 +1,46 @@
+// Parts that several pages share: who is signed in, the hidden fields of a form, what an error page says.
+import type { AccountSummary } from '@course-exchange/proto/identity/v1/authorization';
+import type { Frame } from './frame.ts';
+import { type Html, html, nameOf } from './html.ts';
+import type { Messages } from './messages/messages.ts';
+
+/** What ties a form to its transaction and its browser. */
+export interface FormBinding {
+  readonly interactionId: string;
+  readonly formToken: string;
+}
+
+/** The form's address names the transaction, so that reloading its answer leads back to it. */
+export function formAddress(path: string, { interactionId }: FormBinding): string {
+  return `${path}?interaction=${interactionId}`;
+}
+
+export function hiddenFields({ interactionId, formToken }: FormBinding): Html {
+  return html`<input type="hidden" name="interaction" value="${interactionId}">
+<input type="hidden" name="form_token" value="${formToken}">`;
+}
+
+export function requestFrom(messages: Messages, partner: string): Html {
+  return html`<p class="eyebrow">${messages.requestFrom} <strong>${nameOf(partner)}</strong></p>`;
+}
+
+export function signedInAs(messages: Messages, account: AccountSummary | undefined): Html {
+  const { name = '', email = '' } = account ?? {};
+  return html`<p class="account"><span class="hint">${messages.signedInAs}</span>
+<strong>${nameOf(name || email)}</strong>${name !== '' && html` <span class="email">${nameOf(email)}</span>`}</p>`;
+}
+
+/** "Cancel": a form of its own, so that Enter in the login form never cancels. */
+export function cancelForm(messages: Messages, partner: string, binding: FormBinding): Html {
+  return html`<form class="cancel" method="post" action="${formAddress('/cancel', binding)}">
+${hiddenFields(binding)}
+<button class="quiet" type="submit">${messages.backTo(nameOf(partner))}</button>
+</form>`;
+}
+
+/** What a person quotes to support, with a link to it where there is one. */
+export function reference({ language, links, reference }: Frame): Html {
+  const { reference: label, links: names } = language.messages;
+  const support = links.support && html` <a href="${links.support}">${names.support}</a>`;
+  return html`<p class="reference hint">${label}: <code>${reference}</code>${support}</p>`;
+}

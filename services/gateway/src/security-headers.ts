@@ -1,0 +1,49 @@
+// Headers that every answer carries, by who reads it (R25). No CORS header is ever among them (R20).
+import type { Surface } from './routes/route.ts';
+
+export type Headers = Readonly<Record<string, string>>;
+
+const noStore: Headers = { 'cache-control': 'no-store' };
+
+// No Cross-Origin-Opener-Policy: partners may open the flow in a window and wait for it to come back.
+const page: Headers = {
+  ...noStore,
+  'content-security-policy': contentSecurityPolicy(''),
+  'referrer-policy': 'no-referrer',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+};
+
+const bySurface: Readonly<Record<Surface, Headers>> = {
+  resource: noStore,
+  token: { ...noStore, pragma: 'no-cache' },
+  public: noStore,
+  page,
+};
+
+/** Headers of `surface` for an issuer; a route's own headers stand above them. */
+export function surfaceHeaders(surface: Surface, issuer: string): Headers {
+  return { ...everywhere(issuer), ...bySurface[surface] };
+}
+
+export function everywhere(issuer: string): Headers {
+  const strictTransport = issuer.startsWith('https:')
+    ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }
+    : {};
+  return { 'x-content-type-options': 'nosniff', ...strictTransport };
+}
+
+/**
+ * No script, no frame, our own stylesheet. A form may lead to `redirectOrigin` besides, because Chromium
+ * applies form-action to the redirect that follows it (R25).
+ */
+export function contentSecurityPolicy(redirectOrigin: string): string {
+  const origin = /^https?:\/\/[A-Za-z0-9.[\]:-]+$/.test(redirectOrigin) ? ` ${redirectOrigin}` : '';
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self'",
+    `form-action 'self'${origin}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ');
+}

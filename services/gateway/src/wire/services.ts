@@ -1,0 +1,44 @@
+// The gateway's clients of identity and design-catalog: one channel each.
+import { CatalogService } from '@course-exchange/proto/catalog/v1';
+import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { connectRpc, type RpcClient } from '@course-exchange/runtime/rpc-client';
+
+export interface Services {
+  readonly authorization: RpcClient<typeof AuthorizationService>;
+  readonly token: RpcClient<typeof TokenService>;
+  readonly discovery: RpcClient<typeof DiscoveryService>;
+  readonly catalog: RpcClient<typeof CatalogService>;
+  readonly close: () => void;
+}
+
+export interface ServiceTargets {
+  readonly identity: string;
+  readonly catalog: string;
+  /** Longest time of any call in milliseconds; the request's own deadline is nearer (R14). */
+  readonly timeoutMs: number;
+}
+
+// Reads alone: a lost answer of any other method may be a consumed grant or a counted login.
+const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
+const catalogReads = ['listEvents', 'listDesigns'];
+
+export function connectServices({ identity, catalog, timeoutMs }: ServiceTargets): Services {
+  const toIdentity = connectRpc([AuthorizationService, TokenService, DiscoveryService], {
+    target: identity,
+    reads: identityReads,
+    timeoutMs,
+  });
+  const toCatalog = connectRpc([CatalogService], { target: catalog, reads: catalogReads, timeoutMs });
+  return {
+    authorization: toIdentity.client(AuthorizationService),
+    token: toIdentity.client(TokenService),
+    discovery: toIdentity.client(DiscoveryService),
+    catalog: toCatalog.client(CatalogService),
+    close: () => {
+      toIdentity.close();
+      toCatalog.close();
+    },
+  };
+}
