@@ -1,0 +1,167 @@
+// A client, a user and a consent in the database, a code in Redis, and the token endpoint over both.
+import { createHash, randomBytes } from 'node:crypto';
+import type { ClientId, ConsentId, FamilyId, Sub } from '../../services/identity/src/domain/ids.ts';
+import type { Scope } from '../../services/identity/src/domain/scope.ts';
+import { hashSecret, newSecret } from '../../services/identity/src/domain/secrets.ts';
+import { formatToken } from '../../services/identity/src/domain/token-string.ts';
+import { exchangeToken } from '../../services/identity/src/grants/exchange-token.ts';
+import type { TokenResponse } from '../../services/identity/src/grants/presented-grant.ts';
+import type { TokenEndpoint } from '../../services/identity/src/grants/token-endpoint.ts';
+import { generateSigningKey } from '../../services/identity/src/signing/key-generation.ts';
+import { createKeyRing } from '../../services/identity/src/signing/key-ring.ts';
+import {
+  insertFirstKey,
+  listPublishedKeys,
+} from '../../services/identity/src/store/postgres/signing-keys.ts';
+import {
+  type AuthorizationCode,
+  createAuthorizationCode,
+} from '../../services/identity/src/store/redis/authorization-codes.ts';
+import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
+import { type IdentityDatabase, keyEncryptionKey } from './identity-stores.ts';
+
+export const redirectUri = 'https://partner.example/callback';
+const issuer = 'https://id.example';
+
+export interface Partner {
+  readonly clientId: ClientId;
+  readonly secret: string;
+}
+
+export async function addPartner(
+  { sql }: IdentityDatabase,
+  scopes: readonly Scope[] = ['openid', 'email', 'profile'],
+): Promise<Partner> {
+  const clientId = `partner-${randomBytes(6).toString('hex')}` as ClientId;
+  const secret = newSecret(randomBytes);
+  await sql('insert into clients (client_id, name, scopes, redirect_uris) values ($1, $1, $2, $3)', [
+    clientId,
+    scopes,
+    [redirectUri],
+  ]);
+  await addSecret({ sql }, clientId, secret);
+  return { clientId, secret };
+}
+
+export async function addSecret(
+  { sql }: Pick<IdentityDatabase, 'sql'>,
+  clientId: ClientId,
+  secret: string,
+): Promise<void> {
+  const hash = createHash('sha256').update(secret).digest();
+  await sql('insert into client_secrets (client_id, secret_hash) values ($1, $2)', [clientId, hash]);
+}
+
+export async function addUser({ sql }: IdentityDatabase): Promise<Sub> {
+  const sub = randomBytes(16).toString('base64url') as Sub;
+  await sql(
+    `insert into users (sub, email, email_verified, name, password_hash) values ($1, $2, true, 'Ada', '-')`,
+    [sub, `${sub}@example.org`],
+  );
+  return sub;
+}
+
+export async function addConsent(
+  { sql }: IdentityDatabase,
+  sub: Sub,
+  clientId: ClientId,
+  scopes: readonly Scope[] = ['openid', 'email', 'profile'],
+): Promise<ConsentId> {
+  const consentId = randomBytes(16).toString('base64url') as ConsentId;
+  await sql('insert into consents (consent_id, sub, client_id, scopes) values ($1, $2, $3, $4)', [
+    consentId,
+    sub,
+    clientId,
+    scopes,
+  ]);
+  return consentId;
+}
+
+/** Issues a code as the authorization endpoint does. Returns what the partner receives. */
+export async function issueCode(
+  redis: ReplicatedStore,
+  granted: Pick<AuthorizationCode, 'clientId' | 'sub' | 'consentId'> & Partial<AuthorizationCode>,
+): Promise<string> {
+  const family = randomBytes(16).toString('base64url') as FamilyId;
+  const secret = newSecret(randomBytes);
+  await createAuthorizationCode(redis, {
+    family,
+    hash: hashSecret(secret),
+    redirectUri,
+    scopes: ['openid', 'email', 'profile'],
+    nonce: '',
+    pkce: undefined,
+    authTime: undefined,
+    issuedAt: Date.now(),
+    ...granted,
+  });
+  return formatToken(family, secret);
+}
+
+export async function openEndpoint(
+  { database, owner }: IdentityDatabase,
+  redis: ReplicatedStore,
+): Promise<TokenEndpoint> {
+  for (const algorithm of ['RS256', 'ES256'] as const)
+    await insertFirstKey(owner, await generateSigningKey(algorithm, keyEncryptionKey, randomBytes));
+  const keys = createKeyRing({
+    readKeys: () => listPublishedKeys(database),
+    keyEncryptionKey,
+    needed: ['RS256', 'ES256'],
+  });
+  await keys.refresh();
+  return { database, redis, tokens: { keys, issuer, algorithm: 'ES256' }, now: Date.now, randomBytes };
+}
+
+/** A token request with `fields`, authenticated as `partner` in the body. */
+export function requestTokens(
+  endpoint: TokenEndpoint,
+  { clientId, secret }: Partner,
+  fields: Readonly<Record<string, string>>,
+): Promise<TokenResponse> {
+  return exchangeToken(endpoint, {
+    authorization: '',
+    grantType: '',
+    code: '',
+    redirectUri: '',
+    codeVerifier: '',
+    refreshToken: '',
+    scope: '',
+    clientId,
+    clientSecret: secret,
+    repeatedParameters: [],
+    formEncoded: true,
+    ...fields,
+  });
+}
+
+export function requestExchange(
+  endpoint: TokenEndpoint,
+  partner: Partner,
+  code: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<TokenResponse> {
+  return requestTokens(endpoint, partner, {
+    grantType: 'authorization_code',
+    code,
+    redirectUri,
+    ...fields,
+  });
+}
+
+export function requestRefresh(
+  endpoint: TokenEndpoint,
+  partner: Partner,
+  refreshToken: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<TokenResponse> {
+  return requestTokens(endpoint, partner, { grantType: 'refresh_token', refreshToken, ...fields });
+}
+
+/** The error code of a refused request; `tokens` when it was answered. */
+export async function outcomeOf(request: Promise<TokenResponse>): Promise<string> {
+  return request.then(
+    () => 'tokens',
+    (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error)),
+  );
+}
