@@ -1,0 +1,58 @@
+// The authorization endpoint by POST and by other methods (R5, R31).
+import { describe, expect, test } from 'vitest';
+import { loginForm, walk } from '../support/flow.ts';
+import { send } from '../support/http.ts';
+import { freshBrowser, full, oidc, typical } from './deployment.ts';
+import { expectError, expectPage } from './expectations.ts';
+
+const parameters = {
+  response_type: 'code',
+  client_id: full.clientId,
+  redirect_uri: full.redirectUris[0],
+  scope: 'openid',
+  state: 'posted',
+};
+
+test('a form-encoded POST begins the same flow as a GET [R5.15]', async () => {
+  const agent = freshBrowser();
+  const page = expectPage(await agent.visit(oidc.authorization_endpoint, { form: parameters }));
+  expect(loginForm(page)).toBeDefined();
+  const departure = await walk(agent, page, typical);
+  expect(departure.parameters.get('code')).not.toBeNull();
+  expect(departure.parameters.get('state')).toBe('posted');
+});
+
+test('a POST from the partner’s site ends on the same page [R5.15]', async () => {
+  const first = await send(oidc.authorization_endpoint, {
+    form: parameters,
+    headers: { 'sec-fetch-site': 'cross-site', origin: 'https://partner.example' },
+  });
+  expect(first.status).toBe(303);
+  const location = new URL(first.headers.location ?? '', oidc.authorization_endpoint).href;
+  expect(loginForm(expectPage(await freshBrowser().visit(location)))).toBeDefined();
+});
+
+describe('a POST is refused as the GET is [R5.15 R1.1]', () => {
+  test.each([
+    ['invalid_client', { client_id: 'nobody' }],
+    ['invalid_redirect_uri', { redirect_uri: 'https://evil.example/' }],
+    ['invalid_scope', { scope: 'everything' }],
+    ['unsupported_response_type', { response_type: 'token' }],
+    ['invalid_request', { code_challenge: 'short' }],
+  ])('%s', async (error, change) => {
+    expectError(await send(oidc.authorization_endpoint, { form: { ...parameters, ...change } }), 400, error);
+  });
+});
+
+test('a repeated parameter in a POST is invalid_request [R1.2 R5.15]', async () => {
+  const form = [...Object.entries(parameters), ['state', 'again'] as const];
+  expectError(await send(oidc.authorization_endpoint, { form }), 400, 'invalid_request');
+});
+
+describe('other methods are 405 [R5.16 R31.3]', () => {
+  test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s', async (method) => {
+    const answer = await send(oidc.authorization_endpoint, { method });
+    expectError(answer, 405, 'method_not_allowed');
+    expect(answer.headers.allow).toBe('GET, POST');
+  });
+});

@@ -1,0 +1,72 @@
+// One use of an authorization code, and what a replay revokes (R9, R10).
+import { expect, test } from 'vitest';
+import { tokensOf } from '../support/flow.ts';
+import { twinPartners } from '../support/stack-file.ts';
+import { api, exchange, full, grant, refresh, stack, storeTest } from './deployment.ts';
+import { expectError } from './expectations.ts';
+import { redis } from './throwaway.ts';
+
+const twin = twinPartners(stack).find((partner) => partner.clientId !== full.clientId) ?? full;
+
+test('a second use is invalid_grant and revokes the descended refresh token; access tokens live on [R10.1 R10.2 R10.3 S3.code.5 S5.flow.2 S3.access.2]', async () => {
+  const given = await grant();
+  const tokens = tokensOf(await exchange(given));
+  expectError(await exchange(given), 400, 'invalid_grant');
+  expectError(await refresh(full, tokens.refresh_token), 400, 'invalid_grant');
+  expect((await api('/api/events', tokens.access_token)).status).toBe(200);
+  expectError(await exchange(given), 400, 'invalid_grant');
+});
+
+test('a replay revokes the successors of the refresh token too [R10.2]', async () => {
+  const given = await grant();
+  const first = tokensOf(await exchange(given));
+  const second = tokensOf(await refresh(full, first.refresh_token));
+  expectError(await exchange(given), 400, 'invalid_grant');
+  expectError(await refresh(full, second.refresh_token), 400, 'invalid_grant');
+});
+
+test('a replay by another client revokes nothing [R10.2 R11.1]', async () => {
+  const given = await grant();
+  const tokens = tokensOf(await exchange(given));
+  expectError(await exchange({ ...given, partner: twin }), 400, 'invalid_grant');
+  expect((await refresh(full, tokens.refresh_token)).status).toBe(200);
+});
+
+test('failed attempts consume nothing [R9.1 R2.6 S3.code.2]', async () => {
+  const given = await grant();
+  expectError(await exchange({ ...given, partner: twin }), 400, 'invalid_grant');
+  expectError(await exchange({ ...given, partner: { ...full, clientSecret: 'x' } }), 401, 'invalid_client');
+  expectError(await exchange(given, { redirect_uri: `${given.redirectUri}/` }), 400, 'invalid_grant');
+  expectError(await exchange(given, { code: `${given.code.slice(0, -1)}!` }), 400, 'invalid_grant');
+  expectError(await exchange(given, { code_verifier: 'a'.repeat(43) }), 400, 'invalid_grant');
+  expectError(await exchange(given, { grant_type: 'code' }), 400, 'unsupported_grant_type');
+  expect((await exchange(given)).status).toBe(200);
+});
+
+test('of 50 at once one wins, the others are invalid_grant [R9.2]', async () => {
+  const given = await grant();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => exchange(given)));
+  const won = answers.filter((answer) => answer.status === 200);
+  expect(won.length).toBe(1);
+  for (const answer of answers.filter((lost) => lost.status !== 200))
+    expectError(answer, 400, 'invalid_grant');
+});
+
+test('the losers of a race are replays: the winner’s refresh token is revoked, its access token is not [R9.2 R10.2 R10.3]', async () => {
+  const given = await grant();
+  const answers = await Promise.all(Array.from({ length: 5 }, () => exchange(given)));
+  const tokens = tokensOf(answers.find((answer) => answer.status === 200) ?? (answers[0] as never));
+  expectError(await refresh(full, tokens.refresh_token), 400, 'invalid_grant');
+  expect((await api('/api/events', tokens.access_token)).status).toBe(200);
+});
+
+storeTest('a code lives five minutes and not longer [S3.code.4 S8.3 S3.code.1 S5.flow.2]', async () => {
+  const given = await grant();
+  const key = `code:{${given.code.split('.')[0]}}`;
+  const left = await redis().pttl(key);
+  expect(left).toBeGreaterThan(290_000);
+  expect(left).toBeLessThanOrEqual(300_000);
+  await redis().pexpire(key, 1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expectError(await exchange(given), 400, 'invalid_grant');
+});
