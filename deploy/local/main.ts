@@ -20,9 +20,8 @@ async function main(words: readonly string[]): Promise<number> {
     return 0;
   }
   const run = openRunDirectory(command.runDirectory);
-  if (command.name === 'stop') return stop(run);
-  if (command.name === 'status') return status(run);
-  return start(run, command.options, words);
+  if (command.name === 'start') return start(run, command.options, words);
+  return command.name === 'stop' ? stop(run) : status(run);
 }
 
 function start(run: RunDirectory, options: StartOptions, words: readonly string[]): Promise<number> {

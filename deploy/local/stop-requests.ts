@@ -9,8 +9,11 @@ export interface StopRequests {
 /** One press of Ctrl-C may arrive several times: from the terminal and from npx and pnpm, which pass it on. */
 const samePressMs = 1_000;
 
-/** `onHurry` is called when the person asks again while the stop is under way. */
-export function listenForStop(onHurry: () => void): StopRequests {
+/**
+ * With `parentHoldsInput` the end of standard input, and so the death of whoever started this, is a request too.
+ * `onHurry` is called when the person asks again while the stop is under way.
+ */
+export function listenForStop(onHurry: () => void, parentHoldsInput: boolean): StopRequests {
   let firstAt: number | undefined;
   let resolveRequest: (reason: string) => void = () => {};
   const requested = new Promise<string>((resolve) => {
@@ -26,5 +29,6 @@ export function listenForStop(onHurry: () => void): StopRequests {
       request(signal);
     });
   }
+  if (parentHoldsInput) process.stdin.resume().once('end', () => request('parent gone'));
   return { requested, request };
 }

@@ -43,7 +43,7 @@ export async function supervise(
     return 1;
   }
   let processes: Processes | undefined;
-  const stop = listenForStop(() => processes?.killAll());
+  const stop = listenForStop(() => processes?.killAll(), process.env.STOP_WITH_PARENT === 'true');
   const failed = Promise.withResolvers<string>();
   const seed = readSeed(options, failed.resolve);
   await endOrphans(run);
