@@ -14,9 +14,9 @@ import { runningStack } from '../support/running-stack.ts';
 export type Service = 'identity' | 'design-catalog';
 
 export function transportTo(service: Service): Transport {
-  const port = runningStack().ports?.[service];
-  if (port === undefined) throw new Error(`The stack file does not say on which port ${service} listens.`);
-  return createGrpcTransport({ baseUrl: `http://127.0.0.1:${port}` });
+  const address = runningStack().addresses?.[service];
+  if (address === undefined) throw new Error(`The stack file does not say where ${service} listens.`);
+  return createGrpcTransport({ baseUrl: `http://${address}` });
 }
 
 export function clientOf<S extends DescService>(service: Service, description: S): Client<S> {

@@ -25,8 +25,10 @@ export type StackFile = {
   readonly postgres?: string;
   readonly redis?: string;
   readonly processes?: Readonly<Record<string, number>>;
-  /** Where each process listens, by its name; for the services the port that speaks gRPC. */
-  readonly ports?: Readonly<Record<string, number>>;
+  /** Where each process listens, by its name: `127.0.0.1:7001` for a service that speaks gRPC. */
+  readonly addresses?: Readonly<Record<string, string>>;
+  /** The demo partner's address, for a browser. */
+  readonly demoPartner?: string;
 };
 
 /** Reads a stack file; `issuer` replaces the address in it, for a deployment that lies elsewhere. */

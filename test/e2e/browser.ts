@@ -1,0 +1,55 @@
+// A real Chromium for the suite, and people who sit in front of it: each with a profile of their own.
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium as launcher,
+  type Page,
+} from 'playwright-core';
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { chromium } from './chromium.ts';
+
+const quiet = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface BrowserSuite {
+  /** A person with a fresh profile; gone after the test. */
+  readonly person: (options?: BrowserContextOptions) => Promise<Page>;
+}
+
+/** Starts Chromium for the tests of this file. */
+export function useBrowser(): BrowserSuite {
+  let browser: Browser | undefined;
+  const profiles: BrowserContext[] = [];
+  beforeAll(async () => {
+    const { executablePath, libraryPath } = await chromium();
+    const env = libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env;
+    browser = await launcher.launch({ executablePath, args: quiet, env: definedOnly(env) });
+  }, 400_000);
+  afterEach(async () => {
+    await Promise.all(profiles.splice(0).map((profile) => profile.close()));
+  });
+  afterAll(() => browser?.close());
+  return {
+    person: async (options = {}) => {
+      if (!browser) throw new Error('Chromium has not started.');
+      const profile = await browser.newContext({ locale: 'en-GB', ...options });
+      profile.setDefaultTimeout(15_000);
+      profiles.push(profile);
+      return profile.newPage();
+    },
+  };
+}
+
+function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}

@@ -1,0 +1,127 @@
+// Every page, of the service and of the demo partner, is inspected: axe in light and dark, 320 px, a picture.
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test } from 'vitest';
+import { partnerFor, userWho } from '../support/stack-file.ts';
+import { useBrowser } from './browser.ts';
+import { inspect } from './inspection.ts';
+import {
+  connect,
+  connectAs,
+  decide,
+  heading,
+  logIn,
+  partnerOrigin,
+  silentRequest,
+  stack,
+  type Words,
+  withdrawConsents,
+  words,
+} from './journey.ts';
+
+const browser = useBrowser();
+const user = userWho(stack, 'typical season');
+const all = partnerFor(stack, 'openid', 'email', 'profile');
+beforeAll(withdrawConsents);
+
+const languages: readonly (readonly [string, string, Words])[] = [
+  ['English', 'en-GB', words.en],
+  ['German', 'de-DE', words.de],
+];
+
+test.each(languages)('the pages of a first connection in %s', async (_, locale, said) => {
+  await withdrawConsents();
+  const page = await browser.person({ locale });
+  const named = (name: string) => inspect(page, `${locale.slice(0, 2)}-${name}`);
+  await page.goto(`${partnerOrigin()}/`);
+  await named('partner-welcome');
+  await connect(page, said);
+  await named('login');
+  await logIn(page, { email: '', password: '' }, said);
+  await page.getByRole('alert').waitFor();
+  await named('login-empty');
+  await logIn(page, { ...user, password: 'wrong' }, said);
+  await page.getByText(said.wrong).first().waitFor();
+  await named('login-wrong');
+  await logIn(page, user, said);
+  await expect.poll(() => heading(page)).toMatch(said.consent);
+  await named('consent');
+  await decide(page, 'deny', said);
+  await named('partner-refused');
+  await page.goto(await silentRequest(page, all, { prompt: 'select_account' }));
+  await named('account');
+  await page.goto(`${stack.issuer}/sign-out`);
+  await named('sign-out');
+  await page.getByRole('main').getByRole('button').click();
+  await named('signed-out');
+  await page.goto(`${stack.issuer}/consent?interaction=AAAAAAAAAAAAAAAAAAAAAA`);
+  await named('expired');
+});
+
+test.each(languages)(
+  'the consent page of a partner that asks for identity alone in %s',
+  async (_, locale, said) => {
+    await withdrawConsents();
+    const page = await browser.person({ locale });
+    await page.goto(await silentRequest(page, partnerFor(stack, 'email', 'profile')));
+    await logIn(page, user, said);
+    await page.getByRole('button', { name: said.allow, exact: true }).waitFor();
+    await inspect(page, `${locale.slice(0, 2)}-consent-identity`);
+  },
+);
+
+test.each(languages)('the pages of the connected partner in %s', async (_, locale, said) => {
+  const page = await browser.person({ locale });
+  const named = (name: string) => inspect(page, `${locale.slice(0, 2)}-partner-${name}`);
+  await connectAs(page, user, said);
+  await named('connected');
+  await page.getByRole('link', { name: said.events }).click();
+  await named('events');
+  await page.locator('main li').first().getByRole('link').click();
+  await page.locator('main li').first().waitFor();
+  await named('designs');
+  await page.goto(`${partnerOrigin()}/events/bm90LW91cnM/designs`);
+  await named('not-found');
+  await page.goto(`${partnerOrigin()}/callback?state=unknown&code=unknown`);
+  await named('failed');
+  await page.goto(`${partnerOrigin()}/`);
+  await page.getByRole('button', { name: said.disconnect }).click();
+  await page.waitForURL('**/disconnected');
+  await named('disconnected');
+  await page.goto(`${partnerOrigin()}/events`);
+  await named('reconnect');
+});
+
+test.each(['no designs', 'null fields', 'Arabic'])(
+  'the partner’s pages of the user with %s',
+  async (about) => {
+    const page = await browser.person();
+    await connectAs(page, userWho(stack, about));
+    await page.goto(`${partnerOrigin()}/events`);
+    await inspect(page, `partner-events-${about.replaceAll(' ', '-')}`);
+    await openFirstEvent(page, about);
+  },
+);
+
+async function openFirstEvent(page: Page, about: string): Promise<void> {
+  const first = page.locator('main li').first().getByRole('link');
+  if ((await first.count()) === 0) return;
+  await first.click();
+  await page.locator('main li').first().waitFor();
+  await inspect(page, `partner-designs-${about.replaceAll(' ', '-')}`);
+}
+
+test('the page for a store that does not answer', async () => {
+  const redis = stack.processes?.redis;
+  if (redis === undefined) throw new Error('The stack file names no Redis process.');
+  for (const locale of ['en-GB', 'de-DE']) {
+    const page = await browser.person({ locale });
+    process.kill(redis, 'SIGSTOP');
+    try {
+      const answer = await page.goto(await silentRequest(page, all));
+      expect(answer?.status()).toBe(503);
+    } finally {
+      process.kill(redis, 'SIGCONT');
+    }
+    await inspect(page, `${locale.slice(0, 2)}-unavailable`);
+  }
+});

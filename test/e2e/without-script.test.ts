@@ -1,0 +1,126 @@
+// The whole flow with JavaScript off, in German, by keyboard alone, and with a password manager's eyes.
+import { beforeEach, expect, test } from 'vitest';
+import { partnerFor, userWho } from '../support/stack-file.ts';
+import { useBrowser } from './browser.ts';
+import {
+  connect,
+  connectAs,
+  decide,
+  expectConnected,
+  heading,
+  logIn,
+  partnerOrigin,
+  silentRequest,
+  stack,
+  withdrawConsents,
+  words,
+} from './journey.ts';
+
+const browser = useBrowser();
+const user = userWho(stack, 'typical season');
+beforeEach(withdrawConsents);
+
+test('everything works with JavaScript off', async () => {
+  const page = await browser.person({ javaScriptEnabled: false });
+  await connect(page);
+  await logIn(page, { ...user, password: 'wrong' });
+  await page.getByText(words.en.wrong).first().waitFor();
+  await logIn(page, user);
+  await decide(page, 'allow');
+  await page.getByRole('link', { name: words.en.events }).click();
+  expect(await page.locator('main li').count()).toBeGreaterThan(5);
+  await page.goto(`${partnerOrigin()}/`);
+  await page.getByRole('button', { name: 'Refresh now' }).click();
+  await page.getByText('Refreshed at').waitFor();
+  await page.getByRole('button', { name: 'Disconnect' }).click();
+  expect(await heading(page)).toBe('You are disconnected');
+  await page.goto(`${stack.issuer}/sign-out`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  expect(await heading(page)).toBe('You are signed out');
+});
+
+test('a German browser is spoken to in German from the first page to the last', async () => {
+  const page = await browser.person({ locale: 'de-DE' });
+  await connect(page, words.de);
+  expect(await page.locator('html').getAttribute('lang')).toBe('de');
+  await logIn(page, { ...user, password: 'falsch' }, words.de);
+  await page.getByText(words.de.wrong).first().waitFor();
+  await logIn(page, user, words.de);
+  await expect.poll(() => heading(page)).toMatch(words.de.consent);
+  await decide(page, 'deny', words.de);
+  expect(await heading(page)).toBe('Sie haben die Verbindung abgelehnt');
+  await connect(page, words.de);
+  await decide(page, 'allow', words.de);
+  await page.getByRole('link', { name: words.de.events }).click();
+  expect(await heading(page)).toBe('Ihre Veranstaltungen');
+});
+
+test('ui_locales goes before the language of the browser [R5.14]', async () => {
+  const page = await browser.person({ locale: 'en-GB' });
+  const partner = partnerFor(stack, 'openid');
+  await page.goto(await silentRequest(page, partner, { ui_locales: 'fr-CA de' }));
+  expect(await heading(page)).toBe('Anmelden');
+});
+
+test('a person with a keyboard alone logs in, refuses nothing and agrees', async () => {
+  const page = await browser.person();
+  await page.goto(`${partnerOrigin()}/`);
+  await tabTo('Connect');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${stack.issuer}/**`);
+  await tabTo('E-mail address');
+  await page.keyboard.type(user.email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(user.password);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await tabTo('Allow');
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: words.en.events }).waitFor();
+  await expectConnected(page, user);
+
+  /** Presses Tab until the focus, which must be visible, rests on what has this name. */
+  async function tabTo(name: string): Promise<void> {
+    for (let presses = 0; presses < 25; presses++) {
+      await page.keyboard.press('Tab');
+      const focused: [string, string] = await page.evaluate(`(() => {
+        const at = document.activeElement;
+        const style = getComputedStyle(at);
+        return [(at.labels?.[0] ?? at).textContent.trim(), style.outlineStyle + style.boxShadow];
+      })()`);
+      if (!focused[0].startsWith(name)) continue;
+      expect(focused[1], `the focus on ${name} is not visible`).not.toBe('nonenone');
+      return;
+    }
+    throw new Error(`Tab never reaches ${name}.`);
+  }
+});
+
+test('a wrong password puts the focus on what went wrong', async () => {
+  const page = await browser.person();
+  await connect(page);
+  await logIn(page, { ...user, password: 'wrong' });
+  await page.getByRole('alert').waitFor();
+  expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+});
+
+test('a password manager knows both fields, and a paste is not blocked', async () => {
+  const page = await browser.person({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await connect(page);
+  const email = page.getByLabel('E-mail address');
+  const password = page.getByLabel('Password');
+  expect(await email.getAttribute('autocomplete')).toBe('username');
+  expect(await email.getAttribute('type')).toBe('email');
+  expect(await password.getAttribute('autocomplete')).toBe('current-password');
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(user.password)})`);
+  await password.focus();
+  await page.keyboard.press('ControlOrMeta+V');
+  expect(await password.inputValue()).toBe(user.password);
+});
+
+test('a name in any script is shown as it is written', async () => {
+  const page = await browser.person();
+  const user = userWho(stack, 'Arabic');
+  await connectAs(page, user);
+  await expectConnected(page, user);
+});
