@@ -1,7 +1,9 @@
 // The authorization steps' outcomes as messages, and messages as the steps read them.
+import { create } from '@bufbuild/protobuf';
 import {
+  AuthorizationParametersSchema,
   type InteractionRef,
-  type AuthorizationParameters as ParametersMessage,
+  InteractionRefSchema,
   type AuthorizationParameters as ParametersMessage,
   LoginRejected_Reason as Reason,
 } from '@course-exchange/proto/identity/v1/authorization';
