@@ -76,6 +76,16 @@ describe('a refresh', () => {
     expect(stored()).toBeUndefined();
   });
 
+  it('does not replace the tokens of a login that overtook it', async () => {
+    bench.issuer.tokenDelayMs = 100;
+    const refresh = browser.post('/refresh');
+    await expect.poll(() => bench.issuer.count('/token')).toBe(2);
+    const { version: _old, ...connection } = stored() ?? expect.fail();
+    bench.partner.connections.put(identity(), { ...connection, accessToken: 'newer' }, bench.clock.now);
+    await refresh;
+    expect(stored()?.accessToken).toBe('newer');
+  });
+
   it('does not bring tokens back after a disconnect that overtook it', async () => {
     bench.issuer.tokenDelayMs = 100;
     const refresh = browser.post('/refresh');

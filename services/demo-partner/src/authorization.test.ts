@@ -75,6 +75,7 @@ describe('a callback that was not asked for', () => {
     await refused('/callback?code=c&state=unknown', browser);
     await refused(`/callback?code=c&state=${state}&state=other`, browser);
     expect(bench.issuer.count('/token')).toBe(0);
+    expect((await browser.get(`/callback?code=c&state=${state}`)).status).toBe(303);
   });
 
   it('is refused with the state of another browser, whose own flow goes on', async () => {
@@ -155,6 +156,7 @@ describe('an ID token', () => {
     ['that has expired', () => ({ claims: { iat: now() - 960, exp: now() - 60 } })],
     ['issued in the future', () => ({ claims: { iat: now() + 60 } })],
     ['that is an access token', () => ({ claims: { token_use: 'access_token' } })],
+    ['signed PS256 with the right key', () => ({ algorithm: 'PS256' })],
     ['without signature', () => ({ algorithm: 'none' })],
     ['signed HS256 with the public key', () => ({ algorithm: 'HS256' })],
     ['signed by a key that is not published', () => ({ foreignKey: true })],

@@ -10,7 +10,6 @@ import type { Transactions } from './store/transactions.ts';
 export interface AuthorizationOptions {
   readonly provider: Provider;
   readonly transactions: Transactions;
-  readonly issuer: string;
   readonly clientId: string;
   /** Exactly as registered. */
   readonly redirectUri: string;
@@ -85,7 +84,7 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
 type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
 
 async function exchange(
-  { provider, redirectUri, issuer, clientId, now }: AuthorizationOptions,
+  { provider, redirectUri, clientId, now }: AuthorizationOptions,
   query: URLSearchParams,
   state: string,
   transaction: { readonly nonce: string; readonly verifier: string },
@@ -103,7 +102,7 @@ async function exchange(
     });
     const claims = tokens.claims();
     if (!claims) throw new Error('no ID token');
-    checkClaims(claims, { issuer, clientId, now: now() });
+    checkClaims(claims, { clientId, now: now() });
     return { tokens, claims };
   } catch (error) {
     // What exactly was wrong is nothing for the user's eyes: the log has the endpoint and the error code.
@@ -111,12 +110,11 @@ async function exchange(
   }
 }
 
-/** What the specification asks beyond openid-client: exact issuer and audience, `iat`, `token_use`. */
+/** What the specification asks beyond openid-client: this client as the only audience, `iat`, `token_use`. */
 function checkClaims(
   claims: client.IDToken,
-  expected: { readonly issuer: string; readonly clientId: string; readonly now: number },
+  expected: { readonly clientId: string; readonly now: number },
 ): void {
-  if (claims.iss !== expected.issuer) throw new Error('iss');
   if (claims.aud !== expected.clientId) throw new Error('aud');
   if (claims.iat > expected.now / 1000 + clockToleranceSeconds) throw new Error('iat');
   if (claims.token_use !== 'id_token') throw new Error('token_use');

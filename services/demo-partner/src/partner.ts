@@ -57,7 +57,6 @@ export function createPartner(options: PartnerOptions): Partner {
     authorization: createAuthorization({
       provider,
       transactions,
-      issuer,
       clientId,
       redirectUri,
       scopes,

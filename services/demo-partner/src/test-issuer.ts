@@ -1,5 +1,5 @@
 // A small real issuer on loopback for the tests: signs what a test tells it to, and counts what it is asked.
-import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -14,7 +14,7 @@ export interface TestIssuer {
   /** The nonce that goes into the next ID token. */
   nonce: string;
   claims: Record<string, unknown>;
-  algorithm: 'RS256' | 'none' | 'HS256';
+  algorithm: 'RS256' | 'PS256' | 'none' | 'HS256';
   /** Signs with a key that the key set does not publish. */
   foreignKey: boolean;
   publishedIssuer: string;
@@ -77,7 +77,7 @@ async function serve(state: TestIssuer, request: IncomingMessage, response: Serv
 function answer(state: TestIssuer, path: string, bearer: string): Answer {
   if (path === '/.well-known/openid-configuration') return { status: 200, body: discovery(state) };
   if (path === '/jwks') {
-    const jwk = { ...keys.publicKey.export({ format: 'jwk' }), kid: 'k1', alg: 'RS256', use: 'sig' };
+    const jwk = { ...keys.publicKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig' };
     return { status: 200, body: { keys: [jwk] } };
   }
   if (path !== '/token') return state.api(path, bearer);
@@ -105,7 +105,8 @@ function discovery({ issuer, publishedIssuer }: TestIssuer): unknown {
     jwks_uri: `${issuer}/jwks`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['RS256'],
+    // Wider than our contract on purpose: the client has to insist on RS256 by itself.
+    id_token_signing_alg_values_supported: ['RS256', 'PS256', 'HS256', 'none'],
     token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     code_challenge_methods_supported: ['S256', 'plain'],
   };
@@ -136,6 +137,9 @@ function signature({ algorithm, foreignKey }: TestIssuer, input: string): string
   // HS256 with the public key as its secret: the classic confusion.
   const pem = keys.publicKey.export({ format: 'pem', type: 'spki' });
   if (algorithm === 'HS256') return createHmac('sha256', pem).update(input).digest('base64url');
+  const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
   const key: KeyObject = foreignKey ? foreign.privateKey : keys.privateKey;
-  return sign('sha256', Buffer.from(input), key).toString('base64url');
+  return sign('sha256', Buffer.from(input), algorithm === 'PS256' ? { key, ...pss } : key).toString(
+    'base64url',
+  );
 }
