@@ -62,8 +62,9 @@ export function reachableCopy(account: Account | undefined, directory: string, c
   return copy;
 }
 
-/** Makes `directory` belong to `account`, readable by nobody else. */
+/** Makes `directory` belong to `account`, readable by nobody else; what is made above it may be passed through. */
 export function ownDirectory(account: Account | undefined, directory: string): void {
+  mkdirSync(dirname(directory), { recursive: true, mode: 0o711 });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (account) chownSync(directory, account.uid, account.gid);
 }
