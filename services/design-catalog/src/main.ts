@@ -1,0 +1,123 @@
+// The design catalog: reads its configuration, opens its store, learns identity's keys, serves gRPC until it
+// is told to stop.
+import { join } from 'node:path';
+import { CatalogService } from '@course-exchange/proto/catalog/v1';
+import { errorStatuses } from '@course-exchange/proto/error-codes';
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+import { ConfigurationError } from '@course-exchange/runtime/env';
+import { serveHealth } from '@course-exchange/runtime/health';
+import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
+import { createLogger, logText } from '@course-exchange/runtime/logger';
+import { newestMigration } from '@course-exchange/runtime/migrations';
+import { openDatabase } from '@course-exchange/runtime/postgres';
+import { connectRpc } from '@course-exchange/runtime/rpc-client';
+import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
+import { startTelemetry } from '@course-exchange/runtime/telemetry';
+import { keepKeysFresh } from './authentication/key-refresh.ts';
+import { createKeySet } from './authentication/key-set.ts';
+import { createTokenVerification } from './authentication/token-verification.ts';
+import { type CatalogConfig, readConfig } from './config.ts';
+import { listDesignsHandler } from './rpc/list-designs.ts';
+import { listEventsHandler } from './rpc/list-events.ts';
+import { findEventWithDesigns } from './store/designs.ts';
+import { listEvents } from './store/event-summaries.ts';
+import { schemaProblem } from './store/schema-version.ts';
+import { userHash } from './user-hash.ts';
+
+/** Below the gateway's 1.8 s (R14), so that the reason is known before the caller gives up. */
+const statementTimeoutMs = 1_200;
+/** A call that needs a new key set waits so long at most, in milliseconds. */
+const keySetTimeoutMs = 600;
+
+try {
+  await main(readConfig());
+} catch (error) {
+  if (!(error instanceof ConfigurationError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exit(1);
+}
+
+async function main(config: CatalogConfig): Promise<void> {
+  const logger = createLogger('design-catalog', config.LOG_LEVEL);
+  const telemetry = startTelemetry({
+    service: 'design-catalog',
+    version: '0.1.0',
+    otlpEndpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
+    sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
+  });
+  const database = openDatabase({
+    url: config.POSTGRES_URL.reveal(),
+    applicationName: 'design-catalog',
+    poolSize: config.POSTGRES_POOL_SIZE,
+    statementTimeoutMs,
+    readOnly: true,
+    schema: 'catalog',
+    logger,
+  });
+  const identity = connectRpc([DiscoveryService], {
+    target: config.IDENTITY_TARGET,
+    reads: ['getKeySet'],
+    timeoutMs: keySetTimeoutMs,
+  });
+  const discovery = identity.client(DiscoveryService);
+  const algorithm = config.ACCESS_TOKEN_ALGORITHM;
+  const keySet = createKeySet({
+    fetchKeys: async () => (await discovery.getKeySet({})).keys,
+    algorithm,
+    now: Date.now,
+  });
+  const authenticate = createTokenVerification({
+    issuer: config.ISSUER,
+    algorithm,
+    keySet,
+    now: Date.now,
+    refused: (reason) => logger.info('token refused', { reason: logText(reason) }),
+  });
+
+  const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
+  const health = await serveHealth({
+    host: config.HEALTH_HOST,
+    port: config.HEALTH_PORT,
+    checks: {
+      postgres: () => schemaProblem(database, schemaVersion),
+      keySet: () => Promise.resolve(keySet.problem()),
+    },
+  });
+  const refreshing = new AbortController();
+  void keepKeysFresh(keySet, refreshing.signal);
+
+  const server = await serveRpc({
+    address: `${config.RPC_HOST}:${config.RPC_PORT}`,
+    services: [
+      served(CatalogService, {
+        listEvents: listEventsHandler({
+          authenticate,
+          listEvents: (owner) => listEvents(database, owner),
+          listed: (owner, events) =>
+            logger.info('events listed', { user: userHash(config.USER_HASH_KEY, owner), events }),
+        }),
+        listDesigns: listDesignsHandler({
+          authenticate,
+          findEvent: (owner, eventId) => findEventWithDesigns(database, owner, eventId),
+          listed: (owner, designs) =>
+            logger.info('designs listed', { user: userHash(config.USER_HASH_KEY, owner), designs }),
+        }),
+      }),
+    ],
+    errorStatuses,
+    logger,
+    maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
+  });
+
+  const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
+  lifecycle.onStop('readiness', health.stopping);
+  lifecycle.onStop('spread', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
+  lifecycle.onStop('gRPC', () => server.stop(10_000));
+  lifecycle.onStop('key set', () => refreshing.abort());
+  lifecycle.onStop('telemetry', telemetry.flush);
+  lifecycle.onStop('identity', identity.close);
+  lifecycle.onStop('Postgres', database.close);
+  lifecycle.onStop('health', health.close);
+  health.started();
+  logger.info('listening', { port: server.port, healthPort: health.port });
+}
