@@ -105,7 +105,7 @@ test('success is code and state alone, by 303 [R4.1 R4.2 S4.authorization.2 S3.c
   expect(departure.answer.status).toBe(303);
   expect([...departure.parameters.keys()]).toEqual(['code', 'state']);
   expect(departure.parameters.get('state')).toBe('a b');
-  expect(code).toMatch(/^[A-Za-z0-9._-]+$/);
+  expect(code).toMatch(/^[A-Za-z0-9_-]+$/);
   expect(departure.location.startsWith(`${registered}?code=${code}&state=`)).toBe(true);
 });
 

@@ -10,7 +10,6 @@ import {
   full,
   grant,
   issuer,
-  stack,
   storeTest,
   tokensFor,
   typical,

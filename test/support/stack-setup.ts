@@ -1,6 +1,8 @@
-// vitest's globalSetup for suites that call a deployment: the one that CONTRACT_STACK names, or else a
-// private stack that ends with the suite.
+// vitest's globalSetup for suites that call a deployment: the one that CONTRACT_STACK or STACK_FILE names,
+// or else a private stack that ends with the suite.
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { startStack } from './stack.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -10,13 +12,10 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const given = process.env.CONTRACT_STACK;
-  if (given !== undefined) {
-    project.provide('stackFile', given);
-    return async () => undefined;
-  }
-  const { startStack } = await import('./stack.ts');
-  const stack = await startStack();
-  project.provide('stackFile', stack.file);
-  return stack.stop;
+  const given = process.env.CONTRACT_STACK ?? process.env.STACK_FILE;
+  const stack = given === undefined ? await startStack() : undefined;
+  const file = given ?? join(stack?.runDirectory ?? '', 'stack.json');
+  project.provide('stackFile', file);
+  process.env.STACK_FILE = file;
+  return stack?.stop ?? (async () => undefined);
 }

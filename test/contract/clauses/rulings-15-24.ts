@@ -13,7 +13,7 @@ export const keyRulings: ClauseSection = {
     'R16.4': 'No leeway at exp; 5 s for iat.',
     'R17.3': 'The first keys of an installation sign at once.',
     'R17.4': 'Key set and discovery: Cache-Control: public, max-age=300.',
-    'R18.1': 'Codes and refresh tokens are written with A–Z a–z 0–9 - _.',
+    'R18.1': 'Codes and refresh tokens are written with A–Z a–z 0–9 - _ only.',
     'R19.1': 'sub is opaque and never the e-mail.',
   },
   inside: {
