@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { accountKey, emailToFillIn, isComplete, readEmail } from './login-form.ts';
+import { accountThreshold, delayAfter, networkThreshold, secondsToWait } from './login-throttle.ts';
+import { networkOf } from './network.ts';
+
+describe('the delay (R30)', () => {
+  it('starts at the threshold with 1 s and doubles to 60 s', () => {
+    const delays = [4, 5, 6, 7, 8, 9, 10, 11, 12, 100].map((n) => delayAfter(n, accountThreshold));
+    expect(delays).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * 1000));
+    expect(delayAfter(49, networkThreshold)).toBe(0);
+    expect(delayAfter(50, networkThreshold)).toBe(1000);
+  });
+
+  it('is told in whole seconds, never zero', () => {
+    expect([1, 999, 1000, 1001, 60_000].map(secondsToWait)).toEqual([1, 1, 1, 2, 60]);
+  });
+});
+
+describe('the network of an address (R30)', () => {
+  it.each([
+    ['192.0.2.77', '192.0.2.0/24'],
+    ['::ffff:192.0.2.77', '192.0.2.0/24'],
+    ['::FFFF:c000:024d', '192.0.2.0/24'],
+    ['0:0:0:0:0:ffff:192.0.2.77', '192.0.2.0/24'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:0DB8:0:0:ffff::', '2001:db8:0:0::/64'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['', 'unknown'],
+    ['192.0.2', 'unknown'],
+    ['}{:evil', 'unknown'],
+  ])('%j belongs to %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+
+  it('two addresses share it when their first 24 bits agree', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.nat(255), (address, last) => {
+        const neighbour = `${address.slice(0, address.lastIndexOf('.'))}.${last}`;
+        expect(networkOf(neighbour)).toBe(networkOf(address));
+        expect(networkOf(`::ffff:${address}`)).toBe(networkOf(address));
+      }),
+    );
+  });
+
+  it('any IPv6 address gives four groups, however it is written', () => {
+    fc.assert(
+      fc.property(fc.ipV6(), (address) => {
+        const canonical = new URL(`http://[${address}]/`).hostname.slice(1, -1);
+        expect(networkOf(address)).toBe(networkOf(canonical));
+        expect(networkOf(address)).toMatch(/^(([0-9a-f]{1,4}:){4}:\/64|[\d.]+\.0\/24)$/);
+      }),
+    );
+  });
+});
+
+describe('the login form', () => {
+  it('asks for both fields within their lengths', () => {
+    expect(isComplete('a@b.example', 'x')).toBe(true);
+    expect(isComplete('', 'x')).toBe(false);
+    expect(isComplete('a@b.example', '')).toBe(false);
+    expect(isComplete('a'.repeat(255), 'x')).toBe(false);
+    expect(isComplete('a@b.example', 'é'.repeat(513))).toBe(false);
+    expect(readEmail('  a@b.example ')).toBe('a@b.example');
+    expect(emailToFillIn('a'.repeat(255))).toBe('');
+  });
+
+  it('counts an account under a name that tells nothing and does not depend on letter case', () => {
+    expect(accountKey('Ada@Example.org')).toBe(accountKey('ada@example.ORG'));
+    expect(accountKey('ada@example.org')).toMatch(/^[A-Za-z0-9_-]{22}$/);
+    expect(accountKey('ada@example.org')).not.toBe(accountKey('bob@example.org'));
+  });
+});

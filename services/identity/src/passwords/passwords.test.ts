@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createHashingQueue } from './hashing-queue.ts';
+import { createPasswordVerifier, hashPassword } from './password-hash.ts';
+
+describe('passwords (R18)', () => {
+  it('are argon2id with a salt of their own', async () => {
+    const [one, two] = await Promise.all([hashPassword('grün 🐎'), hashPassword('grün 🐎')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(one).not.toBe(two);
+  });
+
+  it('match as typed and not otherwise; a user who is not there matches nothing', async () => {
+    const queue = createHashingQueue({ concurrency: 2, waiting: 10 });
+    const verify = await createPasswordVerifier(queue, () => 'nobody knows');
+    const stored = await hashPassword('grün');
+    expect(await verify(stored, 'grün')).toBe(true);
+    expect(await verify(stored, 'grün'.normalize('NFD'))).toBe(false);
+    expect(await verify(undefined, 'nobody knows')).toBe(false);
+  });
+});
+
+describe('the hashing queue (R14)', () => {
+  it('runs so many at once, lets so many wait, and refuses the rest without running them', async () => {
+    const inTurn = createHashingQueue({ concurrency: 2, waiting: 3 });
+    let [running, most, ran] = [0, 0, 0];
+    const work = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(5);
+      running -= 1;
+      ran += 1;
+    };
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => inTurn(work)));
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect({ most, ran, refused: refused.length }).toEqual({ most: 2, ran: 5, refused: 3 });
+    expect(refused[0]?.reason).toMatchObject({ code: 'temporarily_unavailable' });
+  });
+
+  it('goes on after a failure', async () => {
+    const inTurn = createHashingQueue({ concurrency: 1, waiting: 1 });
+    await expect(inTurn(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(await inTurn(async () => 'next')).toBe('next');
+  });
+});
