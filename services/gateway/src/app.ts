@@ -1,6 +1,5 @@
 // The HTTP server: Fastify with the defaults changed that break the contract (R20, R25), and nothing of
 // its own in any answer.
-import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { isWellFormedRequestId, withCall } from '@course-exchange/runtime/call-context';
 import { describeError, type Logger, logText } from '@course-exchange/runtime/logger';
@@ -38,7 +37,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
       requireHostHeader: false,
     },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    genReqId: (raw) => requestIdFrom(raw.headers['x-request-id']),
+    genReqId: (raw) => requestIdFrom(raw.headers['x-request-id']) ?? options.makeRequestId(),
     clientErrorHandler: (error, socket) => answerBrokenConnection(error, socket, options),
     frameworkErrors: (_error, request, reply) => {
       reply.header('x-request-id', request.id);
@@ -87,9 +86,10 @@ function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions): voi
   );
 }
 
-export function requestIdFrom(header: string | string[] | undefined): string {
+/** R25: a well-formed id of the caller's is kept. */
+function requestIdFrom(header: string | string[] | undefined): string | undefined {
   const sent = Array.isArray(header) ? undefined : header;
-  return isWellFormedRequestId(sent) ? sent : randomUUID();
+  return isWellFormedRequestId(sent) ? sent : undefined;
 }
 
 /** One line for each answer. Neither path nor query nor address: they hold ids, codes and people (R27). */

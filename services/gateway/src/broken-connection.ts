@@ -1,6 +1,5 @@
 // Answers what never became a request: garbage, an oversized header section, conflicting lengths, a client
 // that is too slow. The same one-field body and headers as everywhere (R25).
-import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { logText } from '@course-exchange/runtime/logger';
@@ -22,7 +21,7 @@ interface ConnectionError extends Error {
 export function answerBrokenConnection(
   error: ConnectionError,
   socket: Socket & { readonly _httpMessage?: { readonly headersSent: boolean } | null },
-  { issuer, logger }: RoutingOptions,
+  options: RoutingOptions,
 ): void {
   const answering = socket._httpMessage?.headersSent === true;
   if (error.code === 'ECONNRESET' || !socket.writable || answering) {
@@ -30,15 +29,15 @@ export function answerBrokenConnection(
     return;
   }
   const status = statuses[error.code ?? ''] ?? 400;
-  logger.info('broken request', { errorCode: logText(error.code ?? 'unknown'), status });
-  socket.end(rawAnswer(status, issuer));
+  options.logger.info('broken request', { errorCode: logText(error.code ?? 'unknown'), status });
+  socket.end(rawAnswer(status, options));
 }
 
-function rawAnswer(status: number, issuer: string): string {
+function rawAnswer(status: number, { issuer, makeRequestId }: RoutingOptions): string {
   const body = errorBody('invalid_request');
   const headers = {
     ...surfaceHeaders('public', issuer),
-    'x-request-id': randomUUID(),
+    'x-request-id': makeRequestId(),
     'content-type': 'application/json',
     'content-length': String(body.length),
     connection: 'close',

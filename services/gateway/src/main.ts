@@ -1,5 +1,6 @@
 // The gateway process: public HTTP in, gRPC to identity and design-catalog out. Nothing else is
 // constructed elsewhere.
+import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { ConfigurationError } from '@course-exchange/runtime/env';
 import { serveHealth } from '@course-exchange/runtime/health';
@@ -43,6 +44,8 @@ async function run(config: Config): Promise<void> {
     logger,
     budgetMs: config.RPC_TIMEOUT_MS,
     trustedProxies: config.TRUSTED_PROXIES,
+    now: Date.now,
+    makeRequestId: randomUUID,
   });
   // No checks: a gateway without its services still answers people and partners truthfully (R14).
   const health = await serveHealth({ host: config.HEALTH_HOST, port: config.HEALTH_PORT, checks: {} });

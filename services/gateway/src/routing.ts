@@ -18,6 +18,10 @@ export interface RoutingOptions {
   readonly logger: Logger;
   /** Time for an answer in milliseconds where the route names none (R14). */
   readonly budgetMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A fresh, well-formed request id. */
+  readonly makeRequestId: () => string;
 }
 
 export function addRoutes(app: FastifyInstance, routes: readonly Route[], options: RoutingOptions): void {
@@ -64,7 +68,7 @@ function routeHandler(route: Route, options: RoutingOptions) {
       return reply;
     }
     const parent = propagation.extract(ROOT_CONTEXT, request.raw.headers);
-    const active = withCall(parent, request.id, Date.now() + (route.budgetMs ?? options.budgetMs));
+    const active = withCall(parent, request.id, options.now() + (route.budgetMs ?? options.budgetMs));
     const incoming = incomingRequest(request.raw, request.id, request.params, () => request.ip);
     return context.with(active, () =>
       inSpan(name, SpanKind.SERVER, attributes, async () => {

@@ -87,7 +87,7 @@ function rejectedAnswer(site: Site, request: IncomingRequest, form: Form, reject
   const page = showLogin(place, view, attempt);
   return throttled
     ? { ...page, status: 429, headers: { ...page.headers, 'retry-after': String(retryAfterSeconds) } }
-    : { ...page, status: 422 };
+    : page;
 }
 
 function problemOf({ login }: Messages, reason: LoginRejected_Reason, form: Form): LoginProblem {

@@ -28,7 +28,7 @@ export const de: Messages = {
     button: 'Anmelden',
     forgotten: 'Passwort vergessen?',
     neverSees: (partner) => html`${partner} erfährt Ihr Passwort nicht.`,
-    wrong: 'E-Mail-Adresse oder Passwort stimmen nicht. Prüfen Sie beides und versuchen Sie es noch einmal.',
+    wrong: 'E-Mail-Adresse oder Passwort stimmt nicht. Prüfen Sie beides und versuchen Sie es noch einmal.',
     emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
     passwordMissing: 'Geben Sie Ihr Passwort ein.',
     tooLong:
@@ -76,8 +76,8 @@ export const de: Messages = {
         : html` oder wenden Sie sich an die Hilfe dieses Dienstes.`,
     after: (partner) =>
       html`Danach kann ${partner} noch höchstens 15 Minuten lang lesen. Was bis dahin gelesen wurde, bleibt dort.`,
-    allow: 'Zustimmen',
-    deny: 'Ablehnen',
+    allow: 'Zulassen',
+    deny: 'Nicht zulassen',
   },
   signOut: {
     heading: 'Abmelden',
