@@ -3,6 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FamilyId, SecretHash } from './ids.ts';
 import { hashSecret } from './secrets.ts';
+import { formatToken } from './token-string.ts';
 
 declare const brand: unique symbol;
 /** 256 random bits, base64url; lives in a cookie only, the store keeps its hash (R18). */
@@ -30,7 +31,7 @@ export function isFormToken(presented: string, cookie: string, purpose: 'form' |
 export function deriveCode(binding: Binding): DerivedCode {
   const family = derive(binding, 'family').subarray(0, 16).toString('base64url') as FamilyId;
   const secret = derive(binding, 'code').toString('base64url');
-  return { family, code: `${family}.${secret}`, hash: hashSecret(secret) };
+  return { family, code: formatToken(family, secret), hash: hashSecret(secret) };
 }
 
 function derive(key: string, label: string): Buffer {
