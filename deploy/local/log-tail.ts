@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 const bytes = 16 * 1024;
 
 /** At most `count` lines, each indented; empty when there is no log. */
-export function logTail(file: string, count = 12): string {
+export function logTail(file: string, count = 24): string {
   try {
     return readEnd(file)
       .trimEnd()
