@@ -183,6 +183,15 @@ describe('discovery', () => {
     expect(text).toContain('does not answer just now');
   });
 
+  it('that cannot be read is told on the first page, which works again once it answers', async () => {
+    const browser = createBrowser(bench);
+    bench.issuer.publishedIssuer = 'http://127.0.0.1:1';
+    const { status, text } = await browser.get('/');
+    expect([status, text.includes('cannot be reached just now')]).toEqual([200, true]);
+    bench.issuer.publishedIssuer = bench.issuer.issuer;
+    expect((await browser.get('/')).text).not.toContain('cannot be reached');
+  });
+
   it('is read once for many pages, and again after ten minutes', async () => {
     const browser = createBrowser(bench);
     for (let page = 0; page < 5; page += 1) await browser.get('/');

@@ -43,7 +43,7 @@ const en = {
   reconnectText:
     'Your connection has ended. We have deleted what was left of it; connecting again brings everything back.',
   unavailableTitle: 'The service does not answer just now',
-  unavailableText: 'We tried several times. Your connection is kept; please try again in a moment.',
+  unavailableText: 'Please try again in a moment. A connection that you already have is kept.',
   notFoundTitle: 'There is nothing here',
   notFoundText: 'This page or event does not exist, or it is not yours.',
   errorTitle: 'Something went wrong on our side',
@@ -105,7 +105,7 @@ const de: Messages = {
     'Ihre Verbindung ist beendet. Was davon übrig war, haben wir gelöscht; nach dem Verbinden ist alles wieder da.',
   unavailableTitle: 'Der Dienst antwortet gerade nicht',
   unavailableText:
-    'Wir haben es mehrmals versucht. Ihre Verbindung bleibt erhalten; bitte versuchen Sie es gleich noch einmal.',
+    'Bitte versuchen Sie es gleich noch einmal. Eine Verbindung, die Sie schon haben, bleibt erhalten.',
   notFoundTitle: 'Hier ist nichts',
   notFoundText: 'Diese Seite oder Veranstaltung gibt es nicht, oder sie gehört nicht Ihnen.',
   errorTitle: 'Bei uns ist etwas schiefgegangen',
