@@ -33,7 +33,16 @@ export function connectRedis({ url, connectionName, commandTimeoutMs, logger }: 
     retryStrategy: (times) => Math.min(50 * times, 500),
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   });
-  redis.on('error', (error) => logger.warn('Redis connection failed', describeError(error)));
+  // One line when the connection is lost and one when it is back, however many tries lie between.
+  let lost = false;
+  redis.on('error', (error) => {
+    if (!lost) logger.warn('Redis connection failed', describeError(error));
+    lost = true;
+  });
+  redis.on('ready', () => {
+    if (lost) logger.info('Redis connection restored');
+    lost = false;
+  });
   return {
     redis,
     run: (operation, work) =>
