@@ -44,6 +44,10 @@ async function main(config: IdentityConfig): Promise<void> {
     sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
   });
   const { database, redis } = openStores(config, logger);
+  redis.redis.once('ready', async () => {
+    const warning = await readSettingsWarning(redis);
+    if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
+  });
   const keys = createKeyRing({
     readKeys: () => listPublishedKeys(database),
     keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
@@ -62,10 +66,6 @@ async function main(config: IdentityConfig): Promise<void> {
   });
   const polling = new AbortController();
   void pollKeys(keys, logger, polling.signal);
-  redis.redis.once('ready', async () => {
-    const warning = await readSettingsWarning(redis);
-    if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
-  });
 
   const server = await serveRpc({
     address: `${config.RPC_HOST}:${config.RPC_PORT}`,

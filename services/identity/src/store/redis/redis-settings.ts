@@ -12,7 +12,9 @@ export async function readSettingsWarning({ redis }: RedisStore): Promise<string
   if (!Array.isArray(reply)) return undefined;
   const found = new Map<unknown, unknown>();
   for (let i = 0; i < reply.length; i += 2) found.set(reply[i], reply[i + 1]);
-  const wrong = Object.entries(wanted).filter(([name, value]) => found.has(name) && found.get(name) !== value);
+  const wrong = Object.entries(wanted).filter(
+    ([name, value]) => found.has(name) && found.get(name) !== value,
+  );
   if (wrong.length === 0) return undefined;
   const list = wrong.map(([name, value]) => `${name} is ${String(found.get(name))}, expected ${value}`);
   return `Redis may lose or bring back tokens: ${list.join('; ')}`;
