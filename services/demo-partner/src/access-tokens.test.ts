@@ -1,4 +1,5 @@
 // Token handling after the login (specification §3, §5 and §7), against a real issuer on loopback.
+import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, createBench, createBrowser } from './test-browser.ts';
@@ -6,7 +7,7 @@ import { type Bench, createBench, createBrowser } from './test-browser.ts';
 let bench: Bench;
 let browser: ReturnType<typeof createBrowser>;
 beforeEach(async () => {
-  bench = await createBench();
+  bench = await createBench({ now: Date.now, randomBytes, newRequestId: randomUUID });
   browser = createBrowser(bench);
   await browser.connect();
 });
@@ -184,7 +185,7 @@ describe('what is stored', () => {
   it('does not open for another user: a copied row is worthless', async () => {
     const { createSeal } = await import('./store/seal.ts');
     const { Secret } = await import('@course-exchange/runtime/secret');
-    const seal = createSeal(new Secret(Buffer.alloc(32, 1)));
+    const seal = createSeal(new Secret(Buffer.alloc(32, 1)), randomBytes);
     const sealed = seal.close({ a: 1 }, 'anna');
     expect(seal.open(sealed, 'anna')).toEqual({ a: 1 });
     expect(seal.open(sealed, 'bert')).toBeUndefined();

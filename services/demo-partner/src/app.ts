@@ -1,5 +1,4 @@
 // The HTTP server: headers of every answer, one log line for each request, one page for each failure.
-import { randomUUID } from 'node:crypto';
 import { describeError, logText } from '@course-exchange/runtime/logger';
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
@@ -23,7 +22,7 @@ const statuses = { reconnect: 401, unavailable: 503, not_found: 404, connection_
 export async function createApp(partner: Partner): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
-    genReqId: () => randomUUID(),
+    genReqId: partner.newRequestId,
     bodyLimit: 16_384,
     requestTimeout: 30_000,
     routerOptions: { maxParamLength: 2_000 },

@@ -1,12 +1,12 @@
 // The duties of a client in the authorization-code flow (specification §5), against a real issuer on loopback.
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, createBench, createBrowser } from './test-browser.ts';
 import type { TestIssuer } from './test-issuer.ts';
 
 let bench: Bench;
 beforeEach(async () => {
-  bench = await createBench();
+  bench = await createBench({ now: Date.now, randomBytes, newRequestId: randomUUID });
 });
 afterEach(() => bench.close());
 

@@ -1,5 +1,6 @@
 // The demo partner as a process: reads its configuration, opens its file, serves pages until told to stop.
 // It starts whether or not the provider answers; the pages say so while it does not.
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigurationError } from '@course-exchange/runtime/env';
@@ -26,6 +27,8 @@ async function main(config: Config): Promise<void> {
     logger,
     now: Date.now,
     sleep,
+    randomBytes,
+    newRequestId: randomUUID,
     random: Math.random,
   });
   const app = await createApp(partner);

@@ -23,6 +23,10 @@ export interface PartnerOptions extends Registration {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
+  /** Cryptographic. */
+  readonly randomBytes: (length: number) => Uint8Array;
+  /** A new correlation id for each page request. */
+  readonly newRequestId: () => string;
   /** From 0 to 1, for the jitter of the back-off. */
   readonly random: () => number;
 }
@@ -36,12 +40,13 @@ export interface Partner {
   readonly designApi: DesignApi;
   readonly endSessionsOf: (identity: Identity) => void;
   readonly logger: Logger;
+  readonly newRequestId: () => string;
   readonly now: () => number;
 }
 
 export function createPartner(options: PartnerOptions): Partner {
   const { database, issuer, clientId, scopes, publicUrl, logger, now, sleep, random } = options;
-  const seal = createSeal(options.encryptionKey);
+  const seal = createSeal(options.encryptionKey, options.randomBytes);
   const fetch = createOutgoingFetch(logger);
   const provider = createProvider(options, fetch, now);
   const connections = createConnections(database, seal);
@@ -65,6 +70,7 @@ export function createPartner(options: PartnerOptions): Partner {
     designApi: createDesignApi({ issuer, fetch, accessTokens, sleep, random }),
     endSessionsOf: sessions.removeAll,
     logger,
+    newRequestId: options.newRequestId,
     now,
   };
 }

@@ -7,7 +7,7 @@ import { createLogger } from '@course-exchange/runtime/logger';
 import { Secret } from '@course-exchange/runtime/secret';
 import type { FastifyInstance } from 'fastify';
 import { createApp } from './app.ts';
-import { createPartner, type Partner } from './partner.ts';
+import { createPartner, type Partner, type PartnerOptions } from './partner.ts';
 import { openDatabase } from './store/database.ts';
 import { startIssuer, type TestIssuer } from './test-issuer.ts';
 
@@ -23,14 +23,16 @@ export interface Bench {
   readonly close: () => Promise<void>;
 }
 
+type Nature = Pick<PartnerOptions, 'now' | 'randomBytes' | 'newRequestId'>;
+
 const encryptionKey = new Secret(Buffer.alloc(32, 7));
 
-export async function createBench(): Promise<Bench> {
+export async function createBench({ now, randomBytes, newRequestId }: Nature): Promise<Bench> {
   const directory = mkdtempSync(join(tmpdir(), 'demo-partner-'));
-  const issuer = await startIssuer();
+  const issuer = await startIssuer(now);
   const file = join(directory, 'partner.sqlite');
   const log: string[] = [];
-  const clock = { now: Date.now() };
+  const clock = { now: now() };
   let database: DatabaseSync;
   const start = async () => {
     database = openDatabase(file);
@@ -45,6 +47,8 @@ export async function createBench(): Promise<Bench> {
       logger: createLogger('demo-partner', 'debug', (line) => log.push(line)),
       now: () => clock.now,
       sleep: async () => undefined,
+      randomBytes,
+      newRequestId,
       random: () => 0.5,
     });
     return { partner, app: await createApp(partner) };

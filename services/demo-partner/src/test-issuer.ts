@@ -13,6 +13,8 @@ export interface TestIssuer {
   readonly requests: { readonly path: string; readonly body: URLSearchParams; readonly basic: string }[];
   /** The nonce that goes into the next ID token. */
   nonce: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   claims: Record<string, unknown>;
   algorithm: 'RS256' | 'PS256' | 'none' | 'HS256';
   /** Signs with a key that the key set does not publish. */
@@ -30,7 +32,7 @@ export interface TestIssuer {
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const foreign = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-export async function startIssuer(): Promise<TestIssuer> {
+export async function startIssuer(now: () => number): Promise<TestIssuer> {
   const server = createServer((request, response) => void serve(state, request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -38,6 +40,7 @@ export async function startIssuer(): Promise<TestIssuer> {
     issuer,
     requests: [],
     nonce: '',
+    now,
     claims: {},
     algorithm: 'RS256',
     foreignKey: false,
@@ -113,7 +116,7 @@ function discovery({ issuer, publishedIssuer }: TestIssuer): unknown {
 }
 
 function idToken(state: TestIssuer): string {
-  const now = Math.floor(Date.now() / 1000);
+  const now = Math.floor(state.now() / 1000);
   const claims = {
     iss: state.issuer,
     sub: 'user-1',

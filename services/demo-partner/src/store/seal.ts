@@ -1,6 +1,6 @@
 // Encryption at rest (specification §5, token lifetimes): AES-256-GCM with a fresh nonce for each value. The
 // owner of a value is authenticated with it, so that a row copied to another owner does not open.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { Secret } from '@course-exchange/runtime/secret';
 
 export interface Seal {
@@ -9,8 +9,8 @@ export interface Seal {
   readonly open: (sealed: Uint8Array, owner: string) => unknown;
 }
 
-/** Seals JSON values under `key` (32 bytes). Layout: 12 bytes nonce, 16 bytes tag, ciphertext. */
-export function createSeal(key: Secret<Buffer>): Seal {
+/** Seals JSON values under `key` (32 bytes); `randomBytes` must be cryptographic. Layout: 12 bytes nonce, 16 bytes tag, ciphertext. */
+export function createSeal(key: Secret<Buffer>, randomBytes: (length: number) => Uint8Array): Seal {
   return {
     close: (value, owner) => {
       const nonce = randomBytes(12);
