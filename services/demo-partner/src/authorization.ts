@@ -25,7 +25,7 @@ export interface Authorization {
   readonly finish: (session: string | undefined, query: URLSearchParams) => Promise<Outcome>;
 }
 
-export type Outcome =
+type Outcome =
   | {
       readonly kind: 'connected';
       readonly identity: Identity;

@@ -3,7 +3,7 @@ import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly body: unknown;
 }

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { hashOf } from './database.ts';
 import type { Seal } from './seal.ts';
 
-export interface Transaction {
+interface Transaction {
   readonly nonce: string;
   readonly verifier: string;
   /** Local path that the user wanted to see. */
