@@ -2,7 +2,7 @@
 import type { AccountSummary } from '@course-exchange/proto/identity/v1/authorization';
 import { type Frame, renderPage } from './frame.ts';
 import { html, nameOf } from './html.ts';
-import { cancelForm, type FormBinding, formAddress, hiddenFields, requestFrom, signedInAs } from './parts.ts';
+import { cancelForm, type FormBinding, formAddress, hiddenFields, signedInAs } from './parts.ts';
 
 export interface AccountContent extends FormBinding {
   readonly partner: string;
@@ -13,8 +13,7 @@ export function accountPage(frame: Frame, content: AccountContent): string {
   const { messages } = frame.language;
   const { account } = messages;
   const who = content.account?.name || content.account?.email || '';
-  const main = html`${requestFrom(messages, content.partner)}
-<h1>${account.heading}</h1>
+  const main = html`<h1>${account.heading}</h1>
 <p>${account.intro(nameOf(content.partner))}</p>
 ${signedInAs(messages, content.account)}
 <form method="post" action="${formAddress('/account', content)}">

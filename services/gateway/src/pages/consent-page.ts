@@ -4,7 +4,7 @@ import type { AccountSummary } from '@course-exchange/proto/identity/v1/authoriz
 import { type Frame, renderPage } from './frame.ts';
 import { type Html, html, nameOf } from './html.ts';
 import type { Messages } from './messages/messages.ts';
-import { type FormBinding, formAddress, hiddenFields, requestFrom, signedInAs } from './parts.ts';
+import { type FormBinding, formAddress, hiddenFields, signedInAs } from './parts.ts';
 
 export interface ConsentContent extends FormBinding {
   readonly partner: string;
@@ -19,22 +19,32 @@ export function consentPage(frame: Frame, content: ConsentContent): string {
   const partner = nameOf(content.partner);
   const readsDesigns = content.scopes.includes('openid');
   const heading = readsDesigns ? consent.heading : consent.headingIdentity;
-  const main = html`${requestFrom(messages, content.partner)}
-<h1>${heading(partner)}</h1>
+  const main = html`<h1>${heading(partner)}</h1>
 ${whoDecides(messages, content)}
 ${newScopes(messages, content)}
+<div class="columns">
+<section>
 <h2>${consent.shared(partner)}</h2>
 <ul class="shared">
 ${readsDesigns && html`<li>${consent.events}</li><li>${consent.designs}</li>`}
 <li>${consent.name}</li><li>${consent.email}</li><li>${consent.identifier(partner)}</li>
 </ul>
 <p class="hint">${consent.whatever}</p>
+</section>
+<section>
 <h2>${consent.never(partner)}</h2>
-<ul class="never">${consent.neverList.map((item) => html`<li>${item}</li>`)}</ul>
+<ul class="never">${neverShared(messages, readsDesigns).map((item) => html`<li>${item}</li>`)}</ul>
+</section>
+</div>
 <h2>${consent.until}</h2>
 ${howItEnds(frame, partner)}
 ${decisionForm(messages, content)}`;
-  return renderPage(frame, { name: plainHeading(messages, readsDesigns), partner: content.partner, main });
+  return renderPage(frame, {
+    name: plainHeading(messages, readsDesigns),
+    partner: content.partner,
+    main,
+    wide: true,
+  });
 }
 
 function whoDecides(messages: Messages, content: ConsentContent): Html {
@@ -55,15 +65,20 @@ function newScopes(messages: Messages, content: ConsentContent): Html | undefine
     : undefined;
 }
 
+function neverShared({ consent }: Messages, readsDesigns: boolean): readonly string[] {
+  return readsDesigns ? consent.neverList : [consent.neverDesigns, ...consent.neverList];
+}
+
 function isScope(scope: string): scope is keyof Messages['consent']['scopes'] {
   return scope === 'openid' || scope === 'email' || scope === 'profile';
 }
 
 function howItEnds({ language, links }: Frame, partner: Html): Html {
-  const { consent, links: names } = language.messages;
-  const support = links.support ? html`<a href="${links.support}">${names.support}</a>` : undefined;
+  const { consent } = language.messages;
+  const link = (text: string) =>
+    links.support ? html`<a href="${links.support}">${text}</a>` : html`${text}`;
   return html`<p>${consent.untilText(partner)}</p>
-<p>${consent.withdraw(partner)}${consent.withdrawSupport(support)} ${consent.after(partner)}</p>`;
+<p>${consent.withdraw(partner)}${consent.withdrawSupport(link)} ${consent.after(partner)}</p>`;
 }
 
 function decisionForm(messages: Messages, content: ConsentContent): Html {

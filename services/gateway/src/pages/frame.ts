@@ -24,11 +24,13 @@ export interface PageParts {
   readonly name: string;
   readonly partner?: string;
   readonly main: Html;
+  /** Two columns where there is room for them. */
+  readonly wide?: boolean;
 }
 
 const doctype = new Html('<!doctype html>\n');
 
-export function renderPage({ language, links }: Frame, { name, partner, main }: PageParts): string {
+export function renderPage({ language, links }: Frame, { name, partner, main, wide }: PageParts): string {
   const { messages, tag } = language;
   return html`${doctype}<html lang="${tag}">
 <head>
@@ -39,7 +41,7 @@ export function renderPage({ language, links }: Frame, { name, partner, main }: 
 <title>${messages.title(name, partner && isolated(partner))}</title>
 <link rel="stylesheet" href="${stylesheetPath}">
 </head>
-<body>
+<body${wide && html` class="wide"`}>
 <header class="masthead">${mark}<span>${messages.serviceName}</span></header>
 <main class="sheet">
 ${main}

@@ -2,13 +2,15 @@
 import { type Frame, renderPage } from './frame.ts';
 import { type Html, html, nameOf } from './html.ts';
 import type { Messages } from './messages/messages.ts';
-import { cancelForm, type FormBinding, formAddress, hiddenFields, requestFrom } from './parts.ts';
+import { cancelForm, type FormBinding, formAddress, hiddenFields } from './parts.ts';
 
 /** What is wrong with a field, or with both together. */
 export interface LoginProblem {
   readonly email?: string;
   readonly password?: string;
   readonly both?: Html | string;
+  /** Beside the fields, when what was typed is wrong together. */
+  readonly again?: string;
 }
 
 export interface LoginContent extends FormBinding {
@@ -21,8 +23,7 @@ export interface LoginContent extends FormBinding {
 export function loginPage(frame: Frame, content: LoginContent): string {
   const { messages } = frame.language;
   const { login } = messages;
-  const main = html`${requestFrom(messages, content.partner)}
-<h1>${login.heading}</h1>
+  const main = html`<h1>${login.heading}</h1>
 ${content.problem && problemSummary(messages, content.problem)}
 <p>${login.intro(nameOf(content.partner))}</p>
 <form method="post" action="${formAddress('/login', content)}" novalidate>
@@ -63,9 +64,10 @@ ${problem?.email && html`<p class="error" id="email-error">${problem.email}</p>`
 }
 
 function passwordField(login: LoginMessages, problem: LoginProblem | undefined): Html {
+  const error = problem?.password ?? (problem?.both && problem.again);
   return html`<div class="field">
 <label for="password">${login.password}</label>
-${problem?.password && html`<p class="error" id="password-error">${problem.password}</p>`}
+${error && html`<p class="error" id="password-error">${error}</p>`}
 <input type="password" id="password" name="password" autocomplete="current-password" required${errorLink('password', problem)}>
 </div>`;
 }
@@ -73,7 +75,10 @@ ${problem?.password && html`<p class="error" id="password-error">${problem.passw
 /** A field that is wrong by itself names its own sentence; one that is wrong with the other, the summary's. */
 function errorLink(field: 'email' | 'password', problem: LoginProblem | undefined): Html | undefined {
   if (problem?.[field]) return html` aria-invalid="true" aria-describedby="${field}-error"`;
-  return problem?.both ? html` aria-describedby="problem"` : undefined;
+  if (!problem?.both) return undefined;
+  return problem.again
+    ? html` aria-invalid="true" aria-describedby="problem password-error"`
+    : html` aria-describedby="problem"`;
 }
 
 function passwordReset(login: LoginMessages, href: string | undefined): Html | undefined {

@@ -20,10 +20,6 @@ export function hiddenFields({ interactionId, formToken }: FormBinding): Html {
 <input type="hidden" name="form_token" value="${formToken}">`;
 }
 
-export function requestFrom(messages: Messages, partner: string): Html {
-  return html`<p class="eyebrow">${messages.requestFrom} <strong>${nameOf(partner)}</strong></p>`;
-}
-
 export function signedInAs(messages: Messages, account: AccountSummary | undefined): Html {
   const { name = '', email = '' } = account ?? {};
   return html`<p class="account"><span class="hint">${messages.signedInAs}</span>
@@ -38,9 +34,7 @@ ${hiddenFields(binding)}
 </form>`;
 }
 
-/** What a person quotes to support, with a link to it where there is one. */
-export function reference({ language, links, reference }: Frame): Html {
-  const { reference: label, links: names } = language.messages;
-  const support = links.support && html` <a href="${links.support}">${names.support}</a>`;
-  return html`<p class="reference hint">${label}: <code>${reference}</code>${support}</p>`;
+/** What a person quotes to support; the footer links to it. */
+export function reference({ language, reference }: Frame): Html {
+  return html`<p class="reference hint">${language.messages.reference} <code>${reference}</code></p>`;
 }

@@ -91,7 +91,7 @@ function rejectedAnswer(site: Site, request: IncomingRequest, form: Form, reject
 }
 
 function problemOf({ login }: Messages, reason: LoginRejected_Reason, form: Form): LoginProblem {
-  if (reason !== LoginRejected_Reason.INCOMPLETE) return { both: login.wrong };
+  if (reason !== LoginRejected_Reason.INCOMPLETE) return { both: login.wrong, again: login.typeAgain };
   const email = form.get('email') === '' && login.emailMissing;
   const password = form.get('password') === '' && login.passwordMissing;
   if (!email && !password) return { both: login.tooLong };

@@ -9,18 +9,17 @@ export const de: Messages = {
     label: 'Über diesen Dienst',
     privacy: 'Datenschutz',
     imprint: 'Impressum',
-    support: 'Hilfe',
+    support: 'Support',
   },
   problem: 'Das hat nicht geklappt',
-  reference: 'Kennung für die Hilfe',
-  requestFrom: 'Anfrage von',
+  reference: 'Kennung für den Support',
   signedInAs: 'Angemeldet als',
   anotherAccount: 'Anderes Konto verwenden',
   backTo: (partner) => html`Abbrechen und zurück zu ${partner}`,
   login: {
     heading: 'Anmelden',
     intro: (partner) =>
-      html`<strong>${partner}</strong> möchte sich mit Ihren Parcoursplänen verbinden. Melden Sie sich zuerst an; auf der nächsten Seite entscheiden Sie.`,
+      html`<strong>${partner}</strong> möchte sich mit Ihrem Konto verbinden. Melden Sie sich an, um fortzufahren; ohne Ihre Zustimmung wird nichts Neues geteilt.`,
     email: 'E-Mail-Adresse',
     password: 'Passwort',
     forgetMe: 'Das ist ein gemeinsam genutzter Computer',
@@ -28,7 +27,8 @@ export const de: Messages = {
     button: 'Anmelden',
     forgotten: 'Passwort vergessen?',
     neverSees: (partner) => html`${partner} erfährt Ihr Passwort nicht.`,
-    wrong: 'E-Mail-Adresse oder Passwort stimmt nicht. Prüfen Sie beides und versuchen Sie es noch einmal.',
+    wrong: 'E-Mail-Adresse oder Passwort stimmt nicht.',
+    typeAgain: 'Geben Sie es noch einmal ein und prüfen Sie auch die E-Mail-Adresse.',
     emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
     passwordMissing: 'Geben Sie Ihr Passwort ein.',
     tooLong:
@@ -38,7 +38,7 @@ export const de: Messages = {
   },
   account: {
     heading: 'Mit diesem Konto fortfahren?',
-    intro: (partner) => html`<strong>${partner}</strong> möchte sich mit Ihren Parcoursplänen verbinden.`,
+    intro: (partner) => html`<strong>${partner}</strong> möchte sich mit Ihrem Konto verbinden.`,
     proceed: (name) => html`Weiter als ${name}`,
   },
   consent: {
@@ -57,23 +57,21 @@ export const de: Messages = {
     identifier: (partner) =>
       html`<strong>Eine Kennung Ihres Kontos,</strong> an der ${partner} Sie beim nächsten Mal erkennt`,
     whatever: 'Name und E-Mail-Adresse gehören zu jeder Verbindung, auch wenn nicht danach gefragt wurde.',
-    never: (partner) => html`Was ${partner} nie sehen oder tun wird`,
+    never: (partner) => html`Was ${partner} nie bekommt`,
     neverList: [
-      'Den Parcours selbst sehen: Linienführung, Hindernisse, Platzaufteilung oder Zeichnungen',
-      'Dateien bekommen: PDFs, Vorschauen, Bilder oder Downloads',
-      'Etwas anlegen, ändern, löschen oder hochladen',
-      'Pläne anderer Menschen, Ihres Teams oder Ihrer Organisation sehen, auch keine geteilten oder öffentlichen',
-      'Pläne sehen, die Sie gelöscht haben oder die zu keiner Veranstaltung gehören',
-      'Ihr Passwort, Ihr Abonnement, Ihre Zahlungen oder mehr von Ihrem Profil sehen, als oben steht',
+      'Den Parcours selbst: Linienführung, Hindernisse, Platzaufteilung und Zeichnungen',
+      'Dateien: PDFs, Vorschauen, Bilder oder Downloads',
+      'Eine Möglichkeit, etwas anzulegen, zu ändern, zu löschen oder hochzuladen',
+      'Pläne anderer Menschen, Ihres Teams oder Ihrer Organisation, auch geteilte und öffentliche nicht',
+      'Pläne, die Sie gelöscht haben oder die zu keiner Veranstaltung gehören',
+      'Ihr Passwort, Abonnement und Ihre Zahlungen oder mehr von Ihrem Profil, als hier steht',
     ],
+    neverDesigns: 'Ihre Veranstaltungen und Parcourspläne',
     until: 'Wie lange das gilt',
     untilText: (partner) =>
       html`Bis Sie es widerrufen. Es endet auch von selbst, wenn ${partner} es 30 Tage lang nicht genutzt hat.`,
     withdraw: (partner) => html`Zum Widerrufen trennen Sie Ihr Konto in ${partner},`,
-    withdrawSupport: (support) =>
-      support
-        ? html` oder wenden Sie sich an ${support}.`
-        : html` oder wenden Sie sich an die Hilfe dieses Dienstes.`,
+    withdrawSupport: (link) => html` oder wenden Sie sich an ${link('unseren Support')}.`,
     after: (partner) =>
       html`Danach kann ${partner} noch höchstens 15 Minuten lang lesen. Was bis dahin gelesen wurde, bleibt dort.`,
     allow: 'Zulassen',

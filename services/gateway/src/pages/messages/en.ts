@@ -13,14 +13,13 @@ export const en: Messages = {
   },
   problem: 'There is a problem',
   reference: 'Reference for support',
-  requestFrom: 'Request from',
   signedInAs: 'Signed in as',
   anotherAccount: 'Use another account',
   backTo: (partner) => html`Cancel and go back to ${partner}`,
   login: {
     heading: 'Log in',
     intro: (partner) =>
-      html`<strong>${partner}</strong> would like to connect to your course designs. Log in first; you decide on the next page.`,
+      html`<strong>${partner}</strong> would like to connect to your account. Log in to go on; nothing new is shared until you agree.`,
     email: 'E-mail address',
     password: 'Password',
     forgetMe: 'This is a shared computer',
@@ -28,7 +27,8 @@ export const en: Messages = {
     button: 'Log in',
     forgotten: 'Forgot your password?',
     neverSees: (partner) => html`${partner} never sees your password.`,
-    wrong: 'The e-mail address or the password is not right. Check both and try again.',
+    wrong: 'The e-mail address or the password is not right.',
+    typeAgain: 'Type it again, and check the e-mail address too.',
     emailMissing: 'Enter your e-mail address.',
     passwordMissing: 'Enter your password.',
     tooLong: 'This is longer than any that we know. Check it and try again.',
@@ -37,7 +37,7 @@ export const en: Messages = {
   },
   account: {
     heading: 'Continue with this account?',
-    intro: (partner) => html`<strong>${partner}</strong> would like to connect to your course designs.`,
+    intro: (partner) => html`<strong>${partner}</strong> would like to connect to your account.`,
     proceed: (name) => html`Continue as ${name}`,
   },
   consent: {
@@ -55,21 +55,21 @@ export const en: Messages = {
     identifier: (partner) =>
       html`<strong>An identifier for your account,</strong> so that ${partner} recognises you next time`,
     whatever: 'Name and e-mail address are part of every connection, whether or not they were asked for.',
-    never: (partner) => html`What ${partner} will never see or do`,
+    never: (partner) => html`What ${partner} never gets`,
     neverList: [
-      'See the course itself: route, obstacles, arena layout or drawings',
-      'Get files: PDFs, previews, images or downloads',
-      'Create, change, delete or upload anything',
-      'See designs of other people, of your team or of your organisation, shared or public ones included',
-      'See designs that you have deleted, or that belong to no event',
-      'See your password, subscription, payments, or more of your profile than is listed above',
+      'The course itself: its route, obstacles, arena layout and drawings',
+      'Files: PDFs, previews, images or downloads',
+      'A way to create, change, delete or upload anything',
+      'Designs of other people, your team or your organisation, even shared or public ones',
+      'Designs that you have deleted, or that belong to no event',
+      'Your password, subscription and payments, or more of your profile than is listed here',
     ],
+    neverDesigns: 'Your events and course designs',
     until: 'How long it lasts',
     untilText: (partner) =>
       html`Until you withdraw it. It also ends by itself when ${partner} has not used it for 30 days.`,
     withdraw: (partner) => html`To withdraw, disconnect your account in ${partner},`,
-    withdrawSupport: (support) =>
-      support ? html` or write to ${support}.` : html` or ask the support of this service.`,
+    withdrawSupport: (link) => html` or contact ${link('our support')}.`,
     after: (partner) =>
       html`After that ${partner} can read for 15 minutes at most. What it has read by then stays with it.`,
     allow: 'Allow',

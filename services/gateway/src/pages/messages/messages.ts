@@ -16,7 +16,6 @@ export interface Messages {
   };
   readonly problem: string;
   readonly reference: string;
-  readonly requestFrom: string;
   readonly signedInAs: string;
   readonly anotherAccount: string;
   readonly backTo: About;
@@ -44,6 +43,8 @@ interface LoginMessages {
   readonly forgotten: string;
   readonly neverSees: About;
   readonly wrong: string;
+  /** Beside the fields, when they are wrong together. */
+  readonly typeAgain: string;
   readonly emailMissing: string;
   readonly passwordMissing: string;
   readonly tooLong: string;
@@ -68,11 +69,13 @@ interface ConsentMessages {
   readonly whatever: string;
   readonly never: About;
   readonly neverList: readonly string[];
+  /** Heads that list when events and designs were not asked for. */
+  readonly neverDesigns: string;
   readonly until: string;
   readonly untilText: About;
   readonly withdraw: About;
-  /** With a link to support, when there is one. */
-  readonly withdrawSupport: (support: Html | undefined) => Html;
+  /** The operator's way to withdraw; `link` makes a link to support of a text, where there is one. */
+  readonly withdrawSupport: (link: (text: string) => Html) => Html;
   readonly after: About;
   readonly allow: string;
   readonly deny: string;

@@ -37,7 +37,7 @@ button, a.secondary {
 }
 .primary { color: var(--on-accent); background: var(--accent); }
 .primary:hover { background: var(--accent-strong); }
-.secondary { color: var(--accent); background: transparent; border-color: var(--accent); }
+.secondary, a.secondary { color: var(--accent); background: transparent; border-color: var(--accent); }
 .secondary:hover { color: var(--accent-strong); background: var(--tint); }
 button + button { margin-top: .75rem; }
 .quiet, .link { color: var(--soft); background: transparent; font-weight: 400; text-decoration: underline; text-underline-offset: .18em; }

@@ -39,9 +39,7 @@ strong { font-weight: 650; }
 a { color: var(--accent); text-underline-offset: .18em; }
 a:hover { color: var(--accent-strong); text-decoration-thickness: 2px; }
 code { font: .9375em/1.5 ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace; user-select: all; }
-.hint, .eyebrow { color: var(--soft); font-size: .9375rem; }
-.eyebrow { margin-bottom: .375rem; }
-.eyebrow strong { color: var(--ink); }
+.hint { color: var(--soft); font-size: .9375rem; }
 .note { margin: 1.25rem 0 0; }
 .notice { padding: .75rem 1rem; background: var(--tint); border-radius: .5rem; }
 .account {
@@ -52,7 +50,7 @@ code { font: .9375em/1.5 ui-monospace, "Cascadia Mono", Menlo, Consolas, monospa
 }
 .account .hint, .account .email { display: block; }
 .account .email { color: var(--soft); font-size: .9375rem; }
-.who { margin: 0 0 1.5rem; padding-bottom: .5rem; background: var(--tint); border-radius: .5rem; }
+.who { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; margin: 0 0 1.5rem; padding: 0 0 .25rem; background: var(--tint); border-radius: .5rem; }
 .who form { margin: 0; padding: 0 1rem; }
 .shared, .never { margin: 0 0 1rem; padding: 0; list-style: none; }
 .shared li, .never li { position: relative; padding: .3125rem 0 .3125rem 2rem; }
@@ -70,7 +68,13 @@ code { font: .9375em/1.5 ui-monospace, "Cascadia Mono", Menlo, Consolas, monospa
   transform: rotate(-48deg);
 }
 .never li::before { top: 1.0625rem; width: .8125rem; border-top: 2.5px solid var(--edge); }
+.reference code { display: block; }
 .reference { margin: 1.75rem 0 0; padding-top: 1rem; border-top: 1px solid var(--line); }
+@media (min-width: 58rem) {
+  .wide .masthead, .wide .sheet, .wide footer { max-width: 56rem; }
+  .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 3rem; }
+  .columns h2 { margin-top: .5rem; }
+}
 footer { padding: 1rem .25rem 0; }
 .links { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; margin: 0; padding: 0; list-style: none; font-size: .9375rem; }
 .links a { display: inline-block; padding: .25rem 0; color: var(--soft); }
@@ -78,7 +82,12 @@ footer { padding: 1rem .25rem 0; }
   body { padding: 0 0 1.5rem; background: var(--sheet); }
   .masthead { padding: 1.25rem 1.25rem .5rem; }
   .sheet { padding: 1rem 1.25rem 1.5rem; border: 0; border-radius: 0; }
-  footer { padding: 1rem 1.25rem 0; }
+  @media (min-width: 58rem) {
+  .wide .masthead, .wide .sheet, .wide footer { max-width: 56rem; }
+  .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 3rem; }
+  .columns h2 { margin-top: .5rem; }
+}
+footer { padding: 1rem 1.25rem 0; }
   h1 { font-size: 1.5rem; }
 }
 `;
