@@ -55,7 +55,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     query_timeout: options.statementTimeoutMs + 200,
     keepAlive: true,
     types,
-    options: `-c search_path=${options.schema} -c timezone=UTC${options.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
+    options: `-c search_path=${options.schema} -c timezone=UTC -c datestyle=ISO${options.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
   });
   pool.on('error', (error) => options.logger.warn('idle Postgres connection lost', describeError(error)));
 
