@@ -64,7 +64,7 @@ test(`of ${racers} refreshes with one token at once exactly one wins and its suc
   expect(await outcomeOf(requestRefresh(only(endpoints[1]), partner, successor))).toBe('tokens');
 });
 
-test('a code that its client presents again is refused, and its refresh token is revoked [R10.1]', async () => {
+test('a code that its client presents again is refused, and its refresh token is revoked [R10.1] [R10.2]', async () => {
   const endpoint = only(endpoints[0]);
   const code = await issue();
   const begun = await requestExchange(endpoint, partner, code);
@@ -73,7 +73,7 @@ test('a code that its client presents again is refused, and its refresh token is
   expect(await outcomeOf(requestRefresh(endpoint, partner, rotated.refreshToken))).toBe('invalid_grant');
 });
 
-test('another client that presents a consumed code revokes nothing [R10.1]', async () => {
+test('another client that presents a consumed code revokes nothing (R10)', async () => {
   const endpoint = only(endpoints[0]);
   const stranger = await addPartner(identity);
   const code = await issue();

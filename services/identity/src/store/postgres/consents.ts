@@ -10,7 +10,7 @@ export interface Consent {
 }
 
 // Index: consents_current.
-const current = {
+export const currentConsentStatement = {
   name: 'current consent',
   text: `select consent_id as "consentId", scopes from consents
     where sub = $1 and client_id = $2 and withdrawn_at is null`,
@@ -22,7 +22,7 @@ export async function findConsent(
   sub: Sub,
   clientId: ClientId,
 ): Promise<Consent | undefined> {
-  const [consent] = await database.query<Consent>(current, [sub, clientId]);
+  const [consent] = await database.query<Consent>(currentConsentStatement, [sub, clientId]);
   return consent;
 }
 

@@ -24,7 +24,7 @@ const columns = `sub, email, email_verified as "emailVerified", name, disabled_a
 const bySub = { name: 'user by sub', text: `select ${columns} from users where sub = $1` };
 
 // Index: users_email.
-const byEmail = {
+export const userByEmailStatement = {
   name: 'user by email',
   text: `select ${columns}, password_hash as "passwordHash" from users where lower(email) = lower($1)`,
 };
@@ -41,6 +41,6 @@ export async function findUserByEmail(
   email: string,
 ): Promise<UserWithPassword | undefined> {
   if (email.includes('\0')) return undefined;
-  const [user] = await database.query<UserWithPassword>(byEmail, [email]);
+  const [user] = await database.query<UserWithPassword>(userByEmailStatement, [email]);
   return user;
 }

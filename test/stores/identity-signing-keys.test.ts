@@ -1,0 +1,139 @@
+// Signing keys through their states, as every pod sees them (R17, R18), and the plans of the hot statements.
+import { randomBytes } from 'node:crypto';
+import { Secret } from '@course-exchange/runtime/secret';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { generateSigningKey } from '../../services/identity/src/signing/key-generation.ts';
+import { createKeyRing, type KeyRing } from '../../services/identity/src/signing/key-ring.ts';
+import { currentConsentStatement } from '../../services/identity/src/store/postgres/consents.ts';
+import { standingStatement } from '../../services/identity/src/store/postgres/grant-standing.ts';
+import {
+  activateKey,
+  insertFirstKey,
+  listPublishedKeys,
+  stageKey,
+} from '../../services/identity/src/store/postgres/signing-keys.ts';
+import { userByEmailStatement } from '../../services/identity/src/store/postgres/users.ts';
+import { type IdentityDatabase, keyEncryptionKey, openIdentityDatabase } from './identity-stores.ts';
+
+let identity: IdentityDatabase;
+
+beforeAll(async () => {
+  identity = await openIdentityDatabase();
+});
+afterAll(() => identity.close());
+
+function podWith(key = keyEncryptionKey): KeyRing {
+  return createKeyRing({
+    readKeys: () => listPublishedKeys(identity.database),
+    keyEncryptionKey: key,
+    needed: ['ES256'],
+  });
+}
+
+const newKey = () => generateSigningKey('ES256', keyEncryptionKey, randomBytes);
+const kids = (pod: KeyRing) => pod.publishedKeys().map(({ kid }) => kid);
+const age = (column: string, kid: string, seconds: number) =>
+  identity.sql(`update signing_keys set ${column} = now() - make_interval(secs => $2) where kid = $1`, [
+    kid,
+    seconds,
+  ]);
+
+test('before the first key a pod says so and has nothing to sign with', async () => {
+  const pod = podWith();
+  expect(pod.problem()).toBe('Signing keys were not read yet');
+  await pod.refresh();
+  expect(pod.problem()).toBe('Signing keys are missing: no active key for ES256; run the migrations');
+  expect(() => pod.signingKey('ES256')).toThrow(expect.objectContaining({ code: 'temporarily_unavailable' }));
+});
+
+test('staged, active, retired: published before it signs and until its last token has expired [R17.1] [R17.2] [R17.3]', async () => {
+  const pod = podWith();
+  const [first, second] = [await newKey(), await newKey()];
+  expect(await insertFirstKey(identity.owner, first)).toBe(true);
+  expect(await insertFirstKey(identity.owner, second)).toBe(false);
+  await pod.refresh();
+  expect(pod.signingKey('ES256').kid).toBe(first.kid);
+
+  await stageKey(identity.owner, second);
+  await pod.refresh();
+  expect(kids(pod)).toEqual([first.kid, second.kid]);
+  expect(pod.signingKey('ES256').kid).toBe(first.kid);
+  expect(await activateKey(identity.owner, second.kid)).toBe(false);
+
+  await age('published_at', second.kid, 301);
+  expect(await activateKey(identity.owner, second.kid)).toBe(true);
+  await pod.refresh();
+  expect(pod.signingKey('ES256').kid).toBe(second.kid);
+  expect(kids(pod).sort()).toEqual([first.kid, second.kid].sort());
+
+  await age('retired_at', first.kid, 905);
+  await pod.refresh();
+  expect(pod.verificationKey(first.kid)).toBeDefined();
+  await age('retired_at', first.kid, 961);
+  await pod.refresh();
+  expect(kids(pod)).toEqual([second.kid]);
+});
+
+test('of twenty first migrations at once one makes the key', async () => {
+  const made = await Promise.all(
+    Array.from({ length: 20 }, async () =>
+      insertFirstKey(identity.owner, await generateSigningKey('RS256', keyEncryptionKey, randomBytes)),
+    ),
+  );
+  expect(made.filter(Boolean)).toHaveLength(1);
+});
+
+test('private keys rest encrypted; a wrong key is a sentence, and the key set is published all the same [R18.4]', async () => {
+  const [row] = await identity.sql(`select private_key, public_jwk from signing_keys limit 1`);
+  expect(Buffer.from(row?.private_key as Buffer).includes('BEGIN')).toBe(false);
+  expect(row?.public_jwk).not.toHaveProperty('d');
+  const pod = podWith(new Secret(randomBytes(32)));
+  await pod.refresh();
+  expect(pod.problem()).toBe('KEY_ENCRYPTION_KEY does not open the signing keys in Postgres');
+  expect(kids(pod).length).toBeGreaterThan(0);
+  expect(() => pod.signingKey('ES256')).toThrow(expect.objectContaining({ code: 'temporarily_unavailable' }));
+});
+
+test('design-api cannot be a client id [R15.3]', async () => {
+  const insert = `insert into clients (client_id, name, scopes, redirect_uris) values ('design-api', 'x', '{openid}', '{https://x}')`;
+  await expect(identity.sql(insert)).rejects.toMatchObject({ code: '23514' });
+});
+
+test('the service may read, and write nothing but consents', async () => {
+  const attempt = (text: string) => identity.database.query({ name: '', text }, []);
+  for (const text of [
+    'update users set name = name',
+    'delete from clients',
+    'update signing_keys set state = state',
+    'delete from consents',
+    'create table x (y int)',
+  ])
+    await expect(attempt(text)).rejects.toMatchObject({ code: '42501' });
+});
+
+async function fill(): Promise<void> {
+  await identity.sql(`insert into users (sub, email, password_hash)
+    select 'u' || n, 'u' || n || '@example.org', '-' from generate_series(1, 20000) n`);
+  await identity.sql(`insert into clients (client_id, name, scopes, redirect_uris)
+    select 'c' || n, 'c', '{openid}', '{https://c.example/}' from generate_series(1, 500) n`);
+  await identity.sql(`insert into client_secrets (client_id, secret_hash)
+    select 'c' || n, sha256(n::text::bytea) from generate_series(1, 500) n`);
+  await identity.sql(`insert into consents (consent_id, sub, client_id, scopes)
+    select 'k' || n, 'u' || n, 'c' || (n % 500 + 1), '{openid}' from generate_series(1, 20000) n`);
+  await identity.sql('analyze');
+}
+
+test('the statements of every request find their rows by index', async () => {
+  await fill();
+  const statements: [string, unknown[]][] = [
+    [standingStatement.text, ['c1', 'k500']],
+    [userByEmailStatement.text, ['u9@example.org']],
+    [currentConsentStatement.text, ['u500', 'c1']],
+  ];
+  for (const [text, values] of statements) {
+    const rows = await identity.sql(`explain ${text}`, values);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).not.toContain('Seq Scan');
+    expect(plan).toContain('Index');
+  }
+});
