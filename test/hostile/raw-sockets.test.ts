@@ -1,0 +1,116 @@
+// Bytes that no HTTP client sends: never a 5xx, never a hang, never more than a one-field body, and the
+// server serves the next caller.
+import { afterEach, expect, test } from 'vitest';
+import { send } from '../support/http.ts';
+import { exchangeBytes, type RawAnswer } from '../support/raw-http.ts';
+import { runningStack } from '../support/running-stack.ts';
+
+const { issuer } = runningStack();
+const { host } = new URL(issuer);
+
+afterEach(async () => {
+  expect((await send(`${issuer}/.well-known/openid-configuration`)).status).toBe(200);
+});
+
+function refusedClearly(answer: RawAnswer): void {
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  expect(answer.status).toBeLessThan(500);
+  expect(Object.keys(JSON.parse(answer.body))).toEqual(['error']);
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(answer.headers.get('x-request-id')).toMatch(/./);
+}
+
+test('garbage is refused with a one-field body and the connection is closed [R25.1, R25.3]', async () => {
+  const answer = await exchangeBytes(issuer, ['\x00\x01\x02 hello \r\n\r\n']);
+  refusedClearly(answer);
+  expect(answer.closed).toBe(true);
+});
+
+test('an oversized header is refused', async () => {
+  const answer = await exchangeBytes(issuer, [
+    `GET /api/events HTTP/1.1\r\nHost: ${host}\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`,
+  ]);
+  refusedClearly(answer);
+});
+
+test('an oversized form is refused without being read to its end', async () => {
+  const answer = await exchangeBytes(issuer, [
+    `POST /token HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/x-www-form-urlencoded\r\n` +
+      `Content-Length: 10000000\r\n\r\n`,
+    'grant_type=authorization_code&code='.padEnd(300_000, 'x'),
+  ]);
+  refusedClearly(answer);
+});
+
+test('conflicting lengths are refused and the connection is closed', async () => {
+  for (const lengths of [
+    'Content-Length: 4\r\nContent-Length: 5\r\n',
+    'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n',
+    'Content-Length: -4\r\n',
+    'Transfer-Encoding: chunked, identity\r\n',
+  ]) {
+    const answer = await exchangeBytes(issuer, [
+      `POST /token HTTP/1.1\r\nHost: ${host}\r\n${lengths}\r\na=bc`,
+    ]);
+    refusedClearly(answer);
+    expect(answer.closed).toBe(true);
+  }
+});
+
+test('what follows a refused request on the same connection is not answered as a request of its own', async () => {
+  const answer = await exchangeBytes(issuer, [
+    `POST /token HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n` +
+      `GET /.well-known/openid-configuration HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
+  ]);
+  expect(answer.body).not.toContain('token_endpoint');
+});
+
+test('a request without Host is refused; a foreign Host does not change the issuer', async () => {
+  refusedClearly(await exchangeBytes(issuer, ['GET /.well-known/openid-configuration HTTP/1.1\r\n\r\n']));
+  const foreign = await exchangeBytes(issuer, [
+    'GET /.well-known/openid-configuration HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n',
+  ]);
+  expect(foreign.body).toContain(`"${issuer}"`);
+  expect(foreign.body).not.toContain('evil.example');
+});
+
+test('a header that comes slowly does not keep others waiting, and a silent connection is not an error', async () => {
+  const slow = exchangeBytes(issuer, ['GET /api/ev', 'ents HTTP/1.1\r\nHo', `st: ${host}\r\n`, '\r\n'], {
+    pauseMs: 200,
+  });
+  const begun = performance.now();
+  const others = await Promise.all(Array.from({ length: 20 }, () => send(`${issuer}/.well-known/jwks.json`)));
+  expect(others.every((answer) => answer.status === 200)).toBe(true);
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect((await slow).status).toBe(401);
+});
+
+test('methods that HTTP does not know, absolute and asterisk targets are refused or routed, never a 5xx', async () => {
+  for (const line of [
+    'BREW /api/events HTTP/1.1',
+    'CONNECT /api/events HTTP/1.1',
+    'OPTIONS * HTTP/1.1',
+    `GET http://${host}/api/events HTTP/1.1`,
+    'GET //api/events HTTP/1.1',
+    'GET /api/../api/events HTTP/1.1',
+    'GET /api/events HTTP/9.9',
+    'PRI * HTTP/2.0',
+  ]) {
+    const answer = await exchangeBytes(issuer, [`${line}\r\nHost: ${host}\r\nConnection: close\r\n\r\n`]);
+    expect(answer.status, line).toBeLessThan(500);
+    expect(answer.closed, line).toBe(true);
+  }
+});
+
+test('an Upgrade and an unknown Expect are not followed', async () => {
+  const upgrade = await exchangeBytes(issuer, [
+    `GET /api/events HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+  ]);
+  expect(upgrade.status).not.toBe(101);
+  expect(upgrade.status).toBeLessThan(500);
+  const expectation = await exchangeBytes(issuer, [
+    `POST /token HTTP/1.1\r\nHost: ${host}\r\nExpect: a-miracle\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+  ]);
+  expect(expectation.status).toBeGreaterThanOrEqual(400);
+  expect(expectation.status).toBeLessThan(500);
+});
