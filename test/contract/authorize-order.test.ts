@@ -100,7 +100,8 @@ describe(`each fault alone is a direct 400 with its code ${alone}`, () => {
 
 test('of any two faults the earlier in R1 is answered [R1.2 R1.3 R1.4 R1.5 R1.6 R1.7]', async () => {
   for (const [index, first] of faults.entries()) {
-    const later = faults.slice(index + 1).filter((fault) => fault.rank > first.rank);
+    const undoes = (second: Fault): boolean => first.name === 'client_id twice' && second.rank === 2;
+    const later = faults.slice(index + 1).filter((fault) => fault.rank > first.rank && !undoes(fault));
     const answers = await Promise.all(later.map((second) => ask(first.apply(second.apply(plain)))));
     for (const [at, answer] of answers.entries()) {
       expectError(answer, 400, first.error, `${first.name} + ${later[at]?.name}`);

@@ -1,0 +1,140 @@
+// Which access tokens open the resource API and user-info (R16, §5), with a key of our own in the key set.
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { decodeProtectedHeader, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { send } from '../support/http.ts';
+import {
+  accessTokenOf,
+  api,
+  begin,
+  browserOf,
+  full,
+  grant,
+  issuer,
+  oidc,
+  stack,
+  storeTest,
+  typical,
+} from './deployment.ts';
+import { expectDeparture, expectError } from './expectations.ts';
+import { goodClaims, type PublishedKey, publishKey, untilAccepted } from './published-key.ts';
+
+const now = () => Math.floor(Date.now() / 1_000);
+const withStores = stack.postgres !== undefined;
+let key: PublishedKey;
+let rsaKey: PublishedKey;
+
+beforeAll(async () => {
+  if (!withStores) return;
+  const { alg } = decodeProtectedHeader(await accessTokenOf(typical));
+  key = await publishKey(alg === 'RS256' ? 'RS256' : 'ES256');
+  rsaKey = await publishKey('RS256');
+  await untilAccepted(key);
+}, 60_000);
+afterAll(async () => {
+  if (withStores) await Promise.all([key.withdraw(), rsaKey.withdraw()]);
+});
+
+async function statuses(token: string): Promise<number[]> {
+  const userinfo = await send(oidc.userinfo_endpoint, { headers: { authorization: `Bearer ${token}` } });
+  const resource = await api('/api/events', token);
+  for (const answer of [userinfo, resource])
+    if (answer.status !== 200) expectError(answer, 401, 'invalid_token');
+  return [resource.status, userinfo.status];
+}
+
+storeTest(
+  'a token of a published key is accepted until its exp, and not a second longer [R16.4 S3.access.1 S5.lifetime.2 S7.code.9 R16.2]',
+  async () => {
+    const token = await key.sign(goodClaims({ iat: now() - 898, exp: now() + 2 }));
+    expect(await statuses(token)).toEqual([200, 200]);
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    expect(await statuses(token)).toEqual([401, 401]);
+    expect(await statuses(await key.sign(goodClaims({ iat: now() - 900, exp: now() })))).toEqual([401, 401]);
+  },
+);
+
+storeTest('iat may be 5 s ahead, not more [R16.4]', async () => {
+  expect(await statuses(await key.sign(goodClaims({ iat: now() + 4 })))).toEqual([200, 200]);
+  expect(await statuses(await key.sign(goodClaims({ iat: now() + 8 })))).toEqual([401, 401]);
+});
+
+describe('a well-signed token with a wrong claim is refused [S5.api.2 S5.api.3 R16.1 R16.3 R21.2]', () => {
+  storeTest.each<[string, Record<string, unknown>]>([
+    ['another issuer', { iss: 'https://evil.example' }],
+    ['the issuer with a slash', { iss: `${issuer}/` }],
+    ['no issuer', { iss: undefined }],
+    ['another audience', { aud: full.clientId }],
+    ['no audience', { aud: undefined }],
+    ['token_use id_token', { token_use: 'id_token' }],
+    ['no token_use', { token_use: undefined }],
+    ['no exp', { exp: undefined }],
+    ['exp as a string', { exp: '9999999999' }],
+    ['no sub', { sub: undefined }],
+    ['no scope', { scope: undefined }],
+    ['no openid', { scope: 'email profile' }],
+    ['openid as a part of a word', { scope: 'openid2 xopenid' }],
+  ])('%s', async (_, changes) => {
+    expect(await statuses(await key.sign(goodClaims(changes)))).toEqual([401, 401]);
+  });
+});
+
+describe('a wrong header or a foreign key is refused [R16.1 R16.2]', () => {
+  const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const jwk = stranger.publicKey.export({ format: 'jwk' });
+  storeTest.each<[string, Record<string, unknown>]>([
+    ['unknown kid', { kid: 'nobody' }],
+    ['the kid of another key', {}],
+    ['no kid', { kid: undefined }],
+    ['its own jwk', { jwk }],
+    ['jku', { jku: 'https://evil.example/keys' }],
+    ['x5u', { x5u: 'https://evil.example/cert' }],
+  ])('%s', async (_, header) => {
+    const signer = new SignJWT(goodClaims());
+    const token = await signer
+      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key.kid, ...header })
+      .sign(stranger.privateKey);
+    expect(await statuses(token)).toEqual([401, 401]);
+  });
+
+  storeTest('jku and jwk in a good token are not looked at', async () => {
+    const token = await key.sign(goodClaims(), { jku: 'http://127.0.0.1:9/none', jwk });
+    expect(await statuses(token)).toEqual([200, 200]);
+  });
+
+  storeTest(
+    'the algorithm is pinned: none, HS256 with a public key, and another published algorithm',
+    async () => {
+      const [, payload] = (await key.sign(goodClaims())).split('.');
+      const none = `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${payload}.`;
+      const keys = (await send(oidc.jwks_uri)).text;
+      const hs256 = await new SignJWT(goodClaims())
+        .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: key.kid })
+        .sign(createHash('sha256').update(keys).digest());
+      for (const token of [none, hs256]) expect(await statuses(token)).toEqual([401, 401]);
+      if (decodeProtectedHeader(await accessTokenOf(typical)).alg === 'ES256') {
+        expect(await statuses(await rsaKey.sign(goodClaims()))).toEqual([401, 401]);
+      }
+      expect(await statuses(await key.sign(goodClaims(), { typ: 'JWT' }))).toEqual([401, 401]);
+    },
+  );
+});
+
+storeTest('id_token_hint may be expired; a wrong issuer or audience is not a hint [R5.9]', async () => {
+  await grant();
+  const claims = {
+    iss: issuer,
+    sub: typical.sub,
+    aud: full.clientId,
+    iat: now() - 9_000,
+    exp: now() - 8_100,
+  };
+  const ask = async (changes: Record<string, unknown>) => {
+    const id_token_hint = await rsaKey.sign({ ...claims, token_use: 'id_token', ...changes }, { typ: 'JWT' });
+    return expectDeparture(await begin(browserOf(typical), full, { prompt: 'none', id_token_hint }));
+  };
+  expect((await ask({})).parameters.get('code')).not.toBeNull();
+  for (const changes of [{ iss: 'https://evil.example' }, { aud: 'another-client' }]) {
+    expect((await ask(changes)).parameters.get('code')).toBeNull();
+  }
+});
