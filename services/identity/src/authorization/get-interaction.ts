@@ -10,7 +10,7 @@ import { completeDecision } from './decision.ts';
 import type { AuthorizationDependencies } from './dependencies.ts';
 import { findAnswerableClient, isOpen, type OwnForm, type PresentedForm } from './held-form.ts';
 import type { MoveNeeds } from './move.ts';
-import { findSubject } from './signed-in-user.ts';
+import { findSignedIn, findSubject, type SignedInNeeds } from './signed-in-user.ts';
 
 export interface PageContext {
   readonly clientName: string;
@@ -27,7 +27,10 @@ export interface Account {
 export interface LoginPage {
   readonly kind: 'login';
   readonly page: PageContext;
+  /** To fill in; may be empty. */
   readonly email: string;
+  /** Who is signed in while the form asks for the password again (R5). */
+  readonly account: Account | undefined;
 }
 
 export interface ConsentPage {
@@ -63,7 +66,7 @@ export async function getInteraction(deps: Needed, form: PresentedForm): Promise
 async function pageOf(deps: Needed, own: OwnForm, cookie: string): Promise<View> {
   const { interaction } = own.held;
   const user = await findSubject(deps, interaction, cookie);
-  if (user === undefined) return loginPage(own, emailToFillIn(interaction.request.loginHint));
+  if (user === undefined) return loginPage(deps, own, cookie);
   const consent = await deps.findConsent(user.sub, own.client.clientId);
   const granted = consent?.scopes ?? [];
   const [page, account] = [pageContext(own), accountOf(user)];
@@ -74,8 +77,21 @@ async function pageOf(deps: Needed, own: OwnForm, cookie: string): Promise<View>
   return { kind: 'consent', page, account, scopes, scopesGrantedBefore };
 }
 
-export function loginPage(own: OwnForm, email: string): LoginPage {
-  return { kind: 'login', page: pageContext(own), email };
+/**
+ * The login form of a transaction, with whoever is signed in in this browser. `typedEmail` is what was typed
+ * before; else the partner's hint is filled in, else the e-mail of the one who is asked again.
+ */
+export async function loginPage(
+  deps: SignedInNeeds,
+  own: OwnForm,
+  cookie: string,
+  typedEmail?: string,
+): Promise<LoginPage> {
+  const { loginHint, hintedSub } = own.held.interaction.request;
+  const user = (await findSignedIn(deps, cookie))?.user;
+  const askedAgain = hintedSub === undefined || hintedSub === user?.sub ? user?.email : undefined;
+  const email = typedEmail ?? (emailToFillIn(loginHint) || (askedAgain ?? ''));
+  return { kind: 'login', page: pageContext(own), email, account: user && accountOf(user) };
 }
 
 /** What a person may see of their own account. */

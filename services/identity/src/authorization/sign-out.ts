@@ -2,7 +2,7 @@
 import { formToken, isFormToken } from '../domain/binding.ts';
 import type { AuthorizationDependencies } from './dependencies.ts';
 import { type Account, accountOf } from './get-interaction.ts';
-import { findSignedIn } from './signed-in-user.ts';
+import { findSignedIn, type SignedInNeeds } from './signed-in-user.ts';
 
 export interface CurrentSession {
   /** Undefined when nobody is signed in. */
@@ -12,10 +12,7 @@ export interface CurrentSession {
 }
 
 /** Who is signed in. Looking is no use of the session: its end does not move. */
-export async function getBrowserSession(
-  deps: Pick<AuthorizationDependencies, 'findSession' | 'findUser' | 'endSession' | 'now'>,
-  cookie: string,
-): Promise<CurrentSession> {
+export async function getBrowserSession(deps: SignedInNeeds, cookie: string): Promise<CurrentSession> {
   const signedIn = await findSignedIn(deps, cookie);
   if (signedIn === undefined) return { account: undefined, formToken: '' };
   return { account: accountOf(signedIn.user), formToken: formToken(cookie, 'sign-out') };

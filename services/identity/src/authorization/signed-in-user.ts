@@ -4,7 +4,10 @@ import type { Interaction } from '../domain/interaction.ts';
 import type { User } from '../store/postgres/users.ts';
 import type { AuthorizationDependencies } from './dependencies.ts';
 
-type Needed = Pick<AuthorizationDependencies, 'findSession' | 'findUser' | 'endSession' | 'now'>;
+export type SignedInNeeds = Pick<
+  AuthorizationDependencies,
+  'findSession' | 'findUser' | 'endSession' | 'now'
+>;
 
 export interface SignedIn {
   readonly session: BrowserSession;
@@ -17,7 +20,7 @@ function stands(user: User | undefined, authTime: number): user is User {
 }
 
 /** The session of the cookie and its user; ends a session whose user may no longer sign in. */
-export async function findSignedIn(deps: Needed, cookie: string): Promise<SignedIn | undefined> {
+export async function findSignedIn(deps: SignedInNeeds, cookie: string): Promise<SignedIn | undefined> {
   const session = await deps.findSession(cookie, deps.now());
   if (session === undefined) return undefined;
   const user = await deps.findUser(session.sub);
@@ -33,7 +36,7 @@ export async function findSignedIn(deps: Needed, cookie: string): Promise<Signed
  * (`login-once`) rests on the transaction alone.
  */
 export async function findSubject(
-  deps: Needed,
+  deps: SignedInNeeds,
   { subject }: Interaction,
   cookie: string,
 ): Promise<User | undefined> {

@@ -4,10 +4,9 @@ import { changeUndecided } from './decision.ts';
 import type { AuthorizationDependencies } from './dependencies.ts';
 import { type OwnForm, openForm, type PresentedForm } from './held-form.ts';
 import { conclude, isAbout, isAgreement, type Move, type MoveNeeds, moveOn } from './move.ts';
-import { findSubject } from './signed-in-user.ts';
+import { findSubject, type SignedInNeeds } from './signed-in-user.ts';
 
-type Needed = MoveNeeds &
-  Pick<AuthorizationDependencies, `find${'Client' | 'User' | 'Session'}` | 'endSession'>;
+type Needed = MoveNeeds & SignedInNeeds & Pick<AuthorizationDependencies, 'findClient'>;
 
 export interface AccountChoice {
   readonly move: Move;

@@ -9,10 +9,9 @@ import { changeUndecided, decided } from './decision.ts';
 import type { AuthorizationDependencies } from './dependencies.ts';
 import { type OwnForm, openForm, type PresentedForm } from './held-form.ts';
 import { conclude, isAbout, isAgreement, type Move, type MoveNeeds } from './move.ts';
-import { findSubject } from './signed-in-user.ts';
+import { findSubject, type SignedInNeeds } from './signed-in-user.ts';
 
-type Needed = MoveNeeds &
-  Pick<AuthorizationDependencies, `find${'Client' | 'User' | 'Session'}` | 'endSession' | 'randomBytes'>;
+type Needed = MoveNeeds & SignedInNeeds & Pick<AuthorizationDependencies, 'findClient' | 'randomBytes'>;
 
 /** `unspecified`: an incomplete form; nothing changes. */
 export type ConsentDecision = 'allow' | 'deny' | 'unspecified';

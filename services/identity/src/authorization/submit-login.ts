@@ -10,6 +10,7 @@ import type { AuthorizationDependencies } from './dependencies.ts';
 import { type LoginPage, loginPage } from './get-interaction.ts';
 import { type DeadForm, type OwnForm, openForm, type PresentedForm } from './held-form.ts';
 import { type MoveNeeds, moveOn } from './move.ts';
+import type { SignedInNeeds } from './signed-in-user.ts';
 
 export interface LoginForm extends PresentedForm {
   readonly email: string;
@@ -36,7 +37,8 @@ export type LoginOutcome =
 
 type Needed = CredentialsNeeds &
   MoveNeeds &
-  Pick<AuthorizationDependencies, 'findClient' | 'createSession' | 'endSession'>;
+  SignedInNeeds &
+  Pick<AuthorizationDependencies, 'findClient' | 'createSession'>;
 
 /**
  * Signs the user in and moves the transaction on. Accepted in any step before the decision, and after it
@@ -46,24 +48,26 @@ export async function submitLogin(deps: Needed, form: LoginForm): Promise<LoginO
   const own = await openForm(deps, form);
   if (own.kind !== 'own') return own;
   const email = readEmail(form.email);
-  if (!isComplete(email, form.password)) return rejected(own, form, 'incomplete');
+  if (!isComplete(email, form.password)) return rejected(deps, own, form, 'incomplete');
   const { password, clientAddress } = form;
   const check = await checkCredentials(deps, { email, password, clientAddress });
-  if (check.kind === 'throttled') return rejected(own, form, 'throttled', check.retryAfterSeconds);
-  if (check.kind === 'wrong') return rejected(own, form, 'credentials');
+  if (check.kind === 'throttled') return rejected(deps, own, form, 'throttled', check.retryAfterSeconds);
+  if (check.kind === 'wrong') return rejected(deps, own, form, 'credentials');
   return signIn(deps, own, form, check);
 }
 
 /** A decided transaction has no login form to show again: its form is a dead one. */
-function rejected(
+async function rejected(
+  deps: Needed,
   own: OwnForm,
-  { email }: LoginForm,
+  { email, browserSession }: LoginForm,
   reason: RejectedLogin['reason'],
   retryAfterSeconds = 0,
-): RejectedLogin | DeadForm {
+): Promise<RejectedLogin | DeadForm> {
   const { request, decision } = own.held.interaction;
   if (decision) return { kind: 'foreign', location: errorLocation(request, 'invalid_request') };
-  return { kind: 'rejected', reason, retryAfterSeconds, view: loginPage(own, email) };
+  const view = await loginPage(deps, own, browserSession, email);
+  return { kind: 'rejected', reason, retryAfterSeconds, view };
 }
 
 async function signIn(
