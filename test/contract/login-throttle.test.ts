@@ -1,0 +1,103 @@
+// Login: what a failure looks like, and when the next try is not looked at (R30). Every test calls from a
+// network of its own, so that it slows no other.
+import { expect, test } from 'vitest';
+import { logIn, loginForm } from '../support/flow.ts';
+import { type DemoUser, userWho } from '../support/stack-file.ts';
+import { openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
+import { begin, full, grant, issuer, ownNetwork, stack, storeTest, typical } from './deployment.ts';
+import { expectPage } from './expectations.ts';
+import { throwawayUser } from './throwaway.ts';
+
+const waitWords = /try again in (\d+) second/i;
+
+async function loginPage(from: string | undefined): Promise<{ agent: UserAgent; page: Page }> {
+  const agent = openUserAgent(issuer, { from });
+  return { agent, page: expectPage(await begin(agent, full)) };
+}
+
+async function fail(from: string | undefined, user: Pick<DemoUser, 'email'>): Promise<Page> {
+  const { agent, page } = await loginPage(from);
+  const next = await logIn(agent, page, { email: user.email, password: 'wrong' });
+  if (next.kind === 'departure') throw new Error('a wrong password was taken');
+  return next;
+}
+
+test('an unknown user, a wrong password and a disabled account look alike [R30.1 S7.channel.1]', async () => {
+  const disabled = userWho(stack, 'disabled');
+  const from = ownNetwork();
+  const texts = new Set<string>();
+  for (const user of [typical, { ...typical, email: 'nobody@example.com' }, disabled]) {
+    const { agent, page } = await loginPage(from);
+    const next = await logIn(agent, page, {
+      email: user.email,
+      password: user === disabled ? user.password : 'wrong',
+    });
+    if (next.kind === 'departure') throw new Error('a login that must fail succeeded');
+    expect(loginForm(next)).toBeDefined();
+    texts.add(next.text.replaceAll(user.email, ''));
+  }
+  expect(texts.size).toBe(1);
+});
+
+storeTest(
+  'the fifth failure starts a delay that doubles; while it runs the right password is not looked at [R30.1 R30.2]',
+  async () => {
+    const [user, from] = [await throwawayUser(), ownNetwork()];
+    for (let time = 1; time <= 4; time++) expect((await fail(from, user)).text).not.toMatch(waitWords);
+    await fail(from, user);
+    const { agent, page } = await loginPage(from);
+    const refused = expectPage(await logIn(agent, page, user), 429);
+    expect(Number(waitWords.exec(refused.text)?.[1])).toBe(1);
+    await sleep(1_050);
+    await fail(from, user);
+    const again = expectPage(await logIn(agent, refused, user), 429);
+    expect(Number(waitWords.exec(again.text)?.[1])).toBe(2);
+    await sleep(2_050);
+    const accepted = await logIn(agent, again, user);
+    expect(accepted.kind === 'departure' || loginForm(accepted) === undefined).toBe(true);
+  },
+);
+
+storeTest('an account is not closed to its owner in another network [R30.5]', async () => {
+  const [user, strangers] = [await throwawayUser(), ownNetwork()];
+  for (let time = 1; time <= 6; time++) await fail(strangers, user);
+  const owner = openUserAgent(issuer, { from: ownNetwork() });
+  expect((await grant({ user, agent: owner })).code).toBeTypeOf('string');
+});
+
+storeTest(
+  'a success clears the account’s count for its network and counts nothing itself [R30.3]',
+  async () => {
+    const [user, from] = [await throwawayUser(), ownNetwork()];
+    for (let round = 0; round < 3; round++) {
+      for (let time = 1; time <= 4; time++) expect((await fail(from, user)).text).not.toMatch(waitWords);
+      expect((await grant({ user, agent: openUserAgent(issuer, { from }) })).code).toBeTypeOf('string');
+    }
+  },
+);
+
+test('35 logins of one account in 35 s pass [R30.4 R30.3]', async () => {
+  const from = ownNetwork();
+  const begun = performance.now();
+  for (let time = 0; time < 35; time++) {
+    await grant({ agent: openUserAgent(issuer, { from }) });
+  }
+  expect(performance.now() - begun).toBeLessThan(35_000);
+});
+
+storeTest(
+  'X-Forwarded-For of somebody who is no trusted proxy moves nobody to another network [R30.6]',
+  async () => {
+    const [user, from] = [await throwawayUser(), ownNetwork()];
+    for (let time = 1; time <= 5; time++) {
+      const agent = openUserAgent(issuer, { from, headers: { 'x-forwarded-for': `198.51.${time}.1` } });
+      const page = expectPage(await begin(agent, full));
+      await logIn(agent, page, { email: user.email, password: 'wrong' });
+    }
+    expect((await fail(from, user)).text).toMatch(waitWords);
+  },
+);
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
