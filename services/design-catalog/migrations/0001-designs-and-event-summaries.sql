@@ -25,7 +25,9 @@ create index designs_by_event on designs (owner, event_id, updated_at desc nulls
   include (event_date)
   where deleted_at is null and event_id <> '';
 
--- Written by the triggers below and by nobody else; exact at every commit.
+-- Written by the triggers below and by nobody else; exact at every commit. No index in the order of the list:
+-- sorting 2,000 of these rows takes less than 1 ms, and with two indexes that begin with `owner` the planner may
+-- look one Event up through all of an owner's.
 create table event_summaries (
   owner text collate "C" not null,
   event_id text collate "C" not null,
@@ -36,8 +38,6 @@ create table event_summaries (
   design_count integer not null default 0,    -- the true count, not capped (R22)
   primary key (owner, event_id)
 );
--- The event list in its order.
-create index event_summaries_by_update on event_summaries (owner, updated_at desc nulls last, event_id);
 
 -- Counts the named Events anew. Two transactions at one Event: the second waits at the lock until the first
 -- has ended, and only then takes the snapshot it counts in (READ COMMITTED; under REPEATABLE READ it fails

@@ -13,7 +13,7 @@ interface EventRow {
   readonly designCount: number;
 }
 
-// Index: event_summaries_by_update, in its order.
+// Index: event_summaries_pkey; sorts what it returns and nothing more.
 export const eventsOfOwner: Statement = {
   name: 'events of owner',
   text: `select event_id as "eventId", name, start_date as "startDate", end_date as "endDate",
