@@ -86,7 +86,7 @@ test('death after signing, before the rotation: the refresh token is still curre
   expect(await outcomeOf(requestRefresh(endpoint, partner, refreshToken))).toBe('tokens');
 });
 
-test('death after the rotation, before the answer: the old token is never accepted again [R11.3]', async () => {
+test('death after the rotation, before the answer: the old token is never accepted again [R11.3 S3.refresh.6]', async () => {
   const { refreshToken } = await requestExchange(endpoint, partner, await issue());
   await outcomeOf(requestRefresh(dyingAt('rotate refresh token', 'after'), partner, refreshToken));
   expect(await outcomeOf(requestRefresh(endpoint, partner, refreshToken))).toBe('invalid_grant');

@@ -44,7 +44,7 @@ function only(endpoint: TokenEndpoint | undefined): TokenEndpoint {
   return endpoint;
 }
 
-test(`of ${racers} exchanges of one code at once exactly one wins, the others are invalid_grant [R9.2]`, async () => {
+test(`of ${racers} exchanges of one code at once exactly one wins, the others are invalid_grant [R9.2 R9.3]`, async () => {
   const code = await issue();
   const outcomes = await Promise.all(
     endpoints.map((endpoint) => outcomeOf(requestExchange(endpoint, partner, code))),

@@ -5,7 +5,7 @@ import { isRegistered, originOf, registrationMistake } from './redirect-uri.ts';
 const production = { allowHttpLoopback: false };
 const test = { allowHttpLoopback: true };
 
-describe('registration of a redirect URI (R3)', () => {
+describe('registration of a redirect URI [R3.2]', () => {
   it.each([
     'https://partner.example/callback',
     'https://partner.example',
