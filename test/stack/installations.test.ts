@@ -1,0 +1,46 @@
+// Each environment is an installation of its own (R28): what one gave out is nothing to the other.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { authorizeUrl, basic, discover, tokensOf, walk } from '../support/flow.ts';
+import { send } from '../support/http.ts';
+import { type PrivateStack, startStack } from '../support/stack.ts';
+import { partnerFor, readStackFile, type StackFile, userWho } from '../support/stack-file.ts';
+import { openUserAgent } from '../support/user-agent.ts';
+
+let running: readonly PrivateStack[] = [];
+let stacks: readonly [StackFile, StackFile];
+
+beforeAll(async () => {
+  const [one, two] = [await startStack(), await startStack()];
+  running = [one, two];
+  stacks = [readStackFile(`${one.runDirectory}/stack.json`), readStackFile(`${two.runDirectory}/stack.json`)];
+});
+afterAll(() => Promise.all(running.map((stack) => stack.stop())));
+
+test('tokens, codes, sessions and keys of one installation are nothing to another [R28.1]', async () => {
+  const [one, two] = stacks;
+  expect(one.issuer).not.toBe(two.issuer);
+  const partner = partnerFor(one, 'openid', 'email', 'profile');
+  const redirect_uri = partner.redirectUris.find((uri) => uri.includes(':9099/')) ?? partner.redirectUris[0];
+  const agent = openUserAgent(one.issuer);
+  const [here, there] = [await discover(one.issuer), await discover(two.issuer)];
+  const start = await agent.visit(authorizeUrl(here.authorization_endpoint, partner, { redirect_uri }));
+  const code = (await walk(agent, start, userWho(one, 'typical season'))).parameters.get('code') ?? '';
+  const form = { grant_type: 'authorization_code', code, redirect_uri };
+  const foreign = await send(there.token_endpoint, { form, headers: basic(partner) });
+  expect([foreign.status, foreign.json().error]).toEqual([400, 'invalid_grant']);
+  const tokens = tokensOf(await send(here.token_endpoint, { form, headers: basic(partner) }));
+  const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
+  expect((await send(there.token_endpoint, { form: refresh, headers: basic(partner) })).status).toBe(400);
+  const headers = { authorization: `Bearer ${tokens.access_token}` };
+  for (const path of ['/api/events', '/userinfo']) {
+    expect((await send(`${one.issuer}${path}`, { headers })).status).toBe(200);
+    expect((await send(`${two.issuer}${path}`, { headers })).status).toBe(401);
+  }
+  const cookie = [...agent.cookies.values()].map(({ name, value }) => `${name}=${value}`).join('; ');
+  const silent = authorizeUrl(there.authorization_endpoint, partner, { redirect_uri, prompt: 'none' });
+  expect((await send(silent, { headers: { cookie } })).headers.location).toMatch(/error=login_required/);
+  const kids = async (url: string) =>
+    ((await send(url)).json().keys as { kid: string }[]).map(({ kid }) => kid);
+  const shared = new Set(await kids(here.jwks_uri));
+  for (const kid of await kids(there.jwks_uri)) expect(shared.has(kid)).toBe(false);
+});
