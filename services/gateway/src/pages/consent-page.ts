@@ -4,7 +4,7 @@ import type { AccountSummary } from '@course-exchange/proto/identity/v1/authoriz
 import { type Frame, renderPage } from './frame.ts';
 import { type Html, html, nameOf } from './html.ts';
 import type { Messages } from './messages/messages.ts';
-import { type FormBinding, formAddress, hiddenFields, signedInAs } from './parts.ts';
+import { type FormBinding, formAddress, hiddenFields, signedInOrAnother } from './parts.ts';
 
 export interface ConsentContent extends FormBinding {
   readonly partner: string;
@@ -20,7 +20,7 @@ export function consentPage(frame: Frame, content: ConsentContent): string {
   const readsDesigns = content.scopes.includes('openid');
   const heading = readsDesigns ? consent.heading : consent.headingIdentity;
   const main = html`<h1>${heading(partner)}</h1>
-${whoDecides(messages, content)}
+${signedInOrAnother(messages, content.account, content)}
 ${newScopes(messages, content)}
 <div class="columns">
 <section>
@@ -45,14 +45,6 @@ ${decisionForm(messages, content)}`;
     main,
     wide: true,
   });
-}
-
-function whoDecides(messages: Messages, content: ConsentContent): Html {
-  return html`<div class="who">${signedInAs(messages, content.account)}
-<form method="post" action="${formAddress('/account', content)}">
-${hiddenFields(content)}
-<button class="link" type="submit" name="choice" value="another">${messages.anotherAccount}</button>
-</form></div>`;
 }
 
 function newScopes(messages: Messages, content: ConsentContent): Html | undefined {

@@ -1,8 +1,9 @@
 // The login form, with the errors of the last try beside the fields.
+import type { AccountSummary } from '@course-exchange/proto/identity/v1/authorization';
 import { type Frame, renderPage } from './frame.ts';
 import { type Html, html, nameOf } from './html.ts';
 import type { Messages } from './messages/messages.ts';
-import { cancelForm, type FormBinding, formAddress, hiddenFields } from './parts.ts';
+import { cancelForm, type FormBinding, formAddress, hiddenFields, signedInOrAnother } from './parts.ts';
 
 /** What is wrong with a field, or with both together. */
 export interface LoginProblem {
@@ -15,6 +16,8 @@ export interface LoginProblem {
 
 export interface LoginContent extends FormBinding {
   readonly partner: string;
+  /** Who is signed in and asked again (R5); undefined when nobody is. */
+  readonly account: AccountSummary | undefined;
   readonly email: string;
   readonly forgetMe: boolean;
   readonly problem: LoginProblem | undefined;
@@ -25,6 +28,7 @@ export function loginPage(frame: Frame, content: LoginContent): string {
   const { login } = messages;
   const main = html`<h1>${login.heading}</h1>
 ${content.problem && problemSummary(messages, content.problem)}
+${content.account && signedInOrAnother(messages, content.account, content)}
 <p>${login.intro(nameOf(content.partner))}</p>
 <form method="post" action="${formAddress('/login', content)}" novalidate>
 ${hiddenFields(content)}

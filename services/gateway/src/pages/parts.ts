@@ -26,6 +26,19 @@ export function signedInAs(messages: Messages, account: AccountSummary | undefin
 <strong>${nameOf(name || email)}</strong>${name !== '' && html` <span class="email">${nameOf(email)}</span>`}</p>`;
 }
 
+/** Who is signed in, with the way to another account beside it. */
+export function signedInOrAnother(
+  messages: Messages,
+  account: AccountSummary | undefined,
+  binding: FormBinding,
+): Html {
+  return html`<div class="who">${signedInAs(messages, account)}
+<form method="post" action="${formAddress('/account', binding)}">
+${hiddenFields(binding)}
+<button class="link" type="submit" name="choice" value="another">${messages.anotherAccount}</button>
+</form></div>`;
+}
+
 /** "Cancel": a form of its own, so that Enter in the login form never cancels. */
 export function cancelForm(messages: Messages, partner: string, binding: FormBinding): Html {
   return html`<form class="cancel" method="post" action="${formAddress('/cancel', binding)}">

@@ -26,7 +26,10 @@ export type LoginAttempt = Pick<LoginContent, 'email' | 'forgetMe' | 'problem'>;
 export function showLogin(place: ViewPlace, view: LoginView, attempt?: LoginAttempt): Answer {
   const frame = frameOf(place.site, place.request, view.page?.uiLocales);
   const content = attempt ?? { email: view.email, forgetMe: false, problem: undefined };
-  return shown(view.page, loginPage(frame, { ...pageFacts(place, view.page), ...content }));
+  return shown(
+    view.page,
+    loginPage(frame, { ...pageFacts(place, view.page), account: view.account, ...content }),
+  );
 }
 
 export function showAccount(place: ViewPlace, view: AccountView): Answer {
