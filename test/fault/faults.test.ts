@@ -13,8 +13,8 @@ import {
 } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
+import { type PartName, type System, startSystem } from '../support/system.ts';
 import { openUserAgent, type Page } from '../support/user-agent.ts';
-import { type PartName, type System, startSystem } from './system.ts';
 
 let system: System;
 let discovery: Discovery;

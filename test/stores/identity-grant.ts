@@ -110,7 +110,14 @@ export async function openEndpoint(
     needed: ['RS256', 'ES256'],
   });
   await keys.refresh();
-  return { database, redis, tokens: { keys, issuer, algorithm: 'ES256' }, now: Date.now, randomBytes };
+  return {
+    database,
+    redis,
+    tokens: { keys, issuer, algorithm: 'ES256' },
+    now: Date.now,
+    randomBytes,
+    onIssued: () => {},
+  };
 }
 
 /** A token request with `fields`, authenticated as `partner` in the body. */

@@ -27,7 +27,7 @@ export function exchangeBytes(
     };
     let silence = setTimeout(() => finish(false), waitMs + pauseMs * parts.length);
     socket.on('data', (chunk) => {
-      chunks.push(chunk);
+      chunks.push(Buffer.from(chunk));
       clearTimeout(silence);
       silence = setTimeout(() => finish(false), waitMs);
     });

@@ -10,6 +10,7 @@ import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runt
 import { createLogger, logText } from '@course-exchange/runtime/logger';
 import { newestMigration } from '@course-exchange/runtime/migrations';
 import { openDatabase } from '@course-exchange/runtime/postgres';
+import { pseudonym } from '@course-exchange/runtime/pseudonym';
 import { connectRpc } from '@course-exchange/runtime/rpc-client';
 import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
@@ -22,7 +23,6 @@ import { listEventsHandler } from './rpc/list-events.ts';
 import { findEventWithDesigns } from './store/designs.ts';
 import { listEvents } from './store/event-summaries.ts';
 import { schemaProblem } from './store/schema-version.ts';
-import { userHash } from './user-hash.ts';
 
 /** Below the gateway's 1.8 s (R14), so that the reason is known before the caller gives up. */
 const statementTimeoutMs = 1_200;
@@ -94,13 +94,13 @@ async function main(config: CatalogConfig): Promise<void> {
           authenticate,
           listEvents: (owner) => listEvents(database, owner),
           listed: (owner, events) =>
-            logger.info('events listed', { user: userHash(config.USER_HASH_KEY, owner), events }),
+            logger.info('events listed', { user: pseudonym(config.USER_HASH_KEY, owner), events }),
         }),
         listDesigns: listDesignsHandler({
           authenticate,
           findEvent: (owner, eventId) => findEventWithDesigns(database, owner, eventId),
           listed: (owner, designs) =>
-            logger.info('designs listed', { user: userHash(config.USER_HASH_KEY, owner), designs }),
+            logger.info('designs listed', { user: pseudonym(config.USER_HASH_KEY, owner), designs }),
         }),
       }),
     ],

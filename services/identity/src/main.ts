@@ -10,11 +10,13 @@ import { serveHealth } from '@course-exchange/runtime/health';
 import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
 import { createLogger, logText } from '@course-exchange/runtime/logger';
 import { newestMigration } from '@course-exchange/runtime/migrations';
+import { pseudonym } from '@course-exchange/runtime/pseudonym';
 import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
 import { openAuthorization } from './authorization-endpoint.ts';
 import { type IdentityConfig, readConfig } from './config.ts';
 import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
+import type { IssuedTokens } from './grants/token-endpoint.ts';
 import { readinessChecks } from './readiness.ts';
 import { createAuthorizationHandlers } from './rpc/authorization-handlers.ts';
 import { exchangeTokenHandler } from './rpc/exchange-token.ts';
@@ -54,7 +56,13 @@ async function main(config: IdentityConfig): Promise<void> {
     needed: [...new Set([idTokenAlgorithm, config.ACCESS_TOKEN_ALGORITHM])],
   });
   const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
-  const endpoint = { database, redis, tokens, now: Date.now, randomBytes };
+  const onIssued = ({ grantType, clientId, sub }: IssuedTokens): void =>
+    logger.info('tokens issued', {
+      grant: logText(grantType),
+      client: logText(clientId),
+      user: pseudonym(config.USER_HASH_KEY, sub),
+    });
+  const endpoint = { database, redis, tokens, now: Date.now, randomBytes, onIssued };
   const authorization = await openAuthorization(endpoint, config.LOGIN_HASHING_CONCURRENCY);
 
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));

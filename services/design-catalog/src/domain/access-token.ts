@@ -22,7 +22,7 @@ export type Refusal =
   | 'subject'
   | 'scope';
 
-export const audience = 'design-api';
+const audience = 'design-api';
 /** Seconds by which identity's clock may be ahead of ours (R16). */
 const issuedAheadSeconds = 5;
 const longestOwner = 255;

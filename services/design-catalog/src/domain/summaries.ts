@@ -2,7 +2,7 @@
 import type { StoredEventId } from './ids.ts';
 
 /** ISO 8601, UTC, with `Z` and milliseconds (R23). */
-export type IsoTime = string;
+type IsoTime = string;
 
 export interface EventSummary {
   readonly eventId: StoredEventId;

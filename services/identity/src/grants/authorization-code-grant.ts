@@ -46,7 +46,8 @@ async function ownedCode(
 ): Promise<AuthorizationCode> {
   const found = presented && code && sameHash(presented.hash, code.hash);
   if (presented && !found) await revokeOnReplay(redis, presented, clientId);
-  if (!found || code.clientId !== clientId) throw new Failure('invalid_grant', 'no such code for this client');
+  if (!found || code.clientId !== clientId)
+    throw new Failure('invalid_grant', 'no such code for this client');
   return code;
 }
 
@@ -88,7 +89,8 @@ async function exchange(
     grantedAt,
     issuedAt: now,
   };
-  if (!(await exchangeCode(endpoint.redis, begun))) throw new Failure('invalid_grant', 'the code was consumed');
+  if (!(await exchangeCode(endpoint.redis, begun)))
+    throw new Failure('invalid_grant', 'the code was consumed');
   return {
     accessToken,
     refreshToken: formatToken(family, secret),

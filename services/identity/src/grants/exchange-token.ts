@@ -20,7 +20,10 @@ export async function exchangeToken(endpoint: TokenEndpoint, request: TokenReque
   const presented = await presentGrant(endpoint, request);
   const standing = await readStanding(endpoint.database, clientId, presented.consentId);
   const client = authenticateClient(standing.client, clientSecret);
-  return presented.redeem(client, standing.grant);
+  const response = await presented.redeem(client, standing.grant);
+  if (standing.grant)
+    endpoint.onIssued({ grantType: request.grantType, clientId: client.clientId, sub: standing.grant.sub });
+  return response;
 }
 
 function presentGrant(endpoint: TokenEndpoint, request: TokenRequest): Promise<PresentedGrant> {

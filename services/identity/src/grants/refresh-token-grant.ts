@@ -50,7 +50,8 @@ function ownedFamily(
 function narrowedScopes({ scopes }: RefreshFamily, requested: string): readonly Scope[] {
   if (requested === '') return scopes;
   const narrowed = parseScope(requested);
-  if (!narrowed?.length || !isWithin(narrowed, scopes)) throw new Failure('invalid_scope', 'beyond the grant');
+  if (!narrowed?.length || !isWithin(narrowed, scopes))
+    throw new Failure('invalid_scope', 'beyond the grant');
   return narrowed;
 }
 

@@ -1,6 +1,6 @@
 // What the token endpoint needs; main puts it together.
 import type { Database } from '@course-exchange/runtime/postgres';
-import type { RandomBytes } from '../domain/ids.ts';
+import type { ClientId, RandomBytes, Sub } from '../domain/ids.ts';
 import type { AccessTokens } from '../signing/access-token.ts';
 import type { ReplicatedStore } from '../store/redis/replication.ts';
 
@@ -11,4 +11,12 @@ export interface TokenEndpoint {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
+  /** Told of each grant that became tokens, for the log. */
+  readonly onIssued: (issued: IssuedTokens) => void;
+}
+
+export interface IssuedTokens {
+  readonly grantType: string;
+  readonly clientId: ClientId;
+  readonly sub: Sub;
 }

@@ -14,7 +14,7 @@ import { seedDemoData } from '@course-exchange/local-stack/seed';
 import { catalogMember, gatewayMember, identityMember } from '@course-exchange/local-stack/service-members';
 import { describeStack } from '@course-exchange/local-stack/stack-file';
 import { database, postgresMember, redisMember } from '@course-exchange/local-stack/store-members';
-import type { StackFile } from '../support/stack-file.ts';
+import type { StackFile } from './stack-file.ts';
 
 export type PartName = 'postgres' | 'redis' | 'identity' | 'design-catalog' | 'gateway';
 
