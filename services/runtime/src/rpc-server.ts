@@ -198,9 +198,19 @@ function deadlineOfCall(call: AnyCall): number {
 }
 
 function incomingCall(call: AnyCall): IncomingCall {
-  const abort = new AbortController();
-  (call as NodeJS.EventEmitter).once('cancelled', () => abort.abort());
-  return { authorization: call.metadata.get('authorization')[0]?.toString(), signal: abort.signal };
+  let abort: AbortController | undefined;
+  return {
+    authorization: call.metadata.get('authorization')[0]?.toString(),
+    // Made when asked for: a call also counts as cancelled when it has ended, and an abort costs 10 µs.
+    get signal() {
+      if (abort !== undefined) return abort.signal;
+      const made = new AbortController();
+      abort = made;
+      if (call.cancelled) made.abort();
+      else (call as NodeJS.EventEmitter).once('cancelled', () => made.abort());
+      return made.signal;
+    },
+  };
 }
 
 function reportUnforeseen(path: string, error: unknown, { logger, errorStatuses }: RpcServerOptions): void {
