@@ -22,8 +22,8 @@ export async function getUserInfo(
   authorization: string | undefined,
 ): Promise<User> {
   const token = bearer.exec(authorization ?? '')?.[1];
-  const grant = token && verifyAccessToken(tokens, token, Math.floor(now() / 1000));
-  if (!grant || !grant.scopes.includes('openid')) throw new Failure('invalid_token', 'token not valid here');
+  const grant = token ? verifyAccessToken(tokens, token, Math.floor(now() / 1000)) : undefined;
+  if (!grant?.scopes.includes('openid')) throw new Failure('invalid_token', 'token not valid here');
   const user = await findUser(database, grant.sub);
   if (!user || user.disabled) throw new Failure('invalid_token', 'no such user any more');
   return user;
