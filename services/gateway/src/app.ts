@@ -20,6 +20,7 @@ export interface AppOptions extends RoutingOptions {
 const keepAliveMs = 75_000;
 const headersMs = 10_000;
 const requestMs = 20_000;
+const sweepMs = 100;
 /** As long as a header section may be: the path is never refused for its length (R20). */
 const longestPath = 16 * 1024;
 
@@ -69,12 +70,26 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     );
   });
   addRoutes(app, routes, options);
+  closeIdleConnectionsWhileStopping(app);
   answerOutsideOfRequests(app, options);
   return app;
 }
 
 function answerNotFound(reply: FastifyReply, { issuer }: AppOptions): FastifyReply {
   return send(reply, surfaceHeaders('public', issuer), errorReply('not_found', 'public', undefined));
+}
+
+/** A connection that falls idle during the stop would be waited for until its keep-alive ends. */
+function closeIdleConnectionsWhileStopping(app: FastifyInstance): void {
+  let sweep: NodeJS.Timeout | undefined;
+  app.addHook('preClose', (done) => {
+    sweep = setInterval(() => app.server.closeIdleConnections(), sweepMs);
+    done();
+  });
+  app.addHook('onClose', (_instance, done) => {
+    clearInterval(sweep);
+    done();
+  });
 }
 
 /** Node answers these by itself, with an empty body, unless somebody listens. */

@@ -93,9 +93,10 @@ async function answerOf(route: Route, request: IncomingRequest, logger: Logger):
   }
 }
 
-/** `answer`'s own headers stand above the surface's. */
+/** `answer`'s own headers stand above the surface's. While the server stops, each answer ends its connection. */
 export function send(reply: FastifyReply, headers: Headers, answer: Answer): FastifyReply {
   reply.code(answer.status).headers(headers).headers(answer.headers);
+  if (!reply.server.server.listening) reply.header('connection', 'close');
   if (answer.cookies.length > 0) reply.header('set-cookie', answer.cookies);
   return reply.send(answer.body);
 }

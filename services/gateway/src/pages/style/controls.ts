@@ -59,7 +59,7 @@ button + button { margin-top: .75rem; }
 .error { margin: 0 0 .375rem; color: var(--alert); font-size: .9375rem; font-weight: 600; }
 .decision { margin-top: 2rem; padding-top: 1.5rem; border-top: 1px solid var(--line); }
 @media (min-width: 36.01rem) {
-  .decision { display: flex; flex-direction: row-reverse; gap: .75rem; }
+  .decision { display: flex; gap: .75rem; }
   .decision button { margin: 0; }
 }
 @media (forced-colors: active) {

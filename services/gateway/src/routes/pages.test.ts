@@ -1,0 +1,190 @@
+// The pages' routes against stand-ins on the wire: what is sent on, what comes back, what a hostile name does.
+import { LoginRejected_Reason } from '@course-exchange/proto/identity/v1/authorization';
+import { Failure } from '@course-exchange/runtime/failure';
+import { afterEach, describe, expect, test } from 'vitest';
+import { account, type CannedAnswers, interactionId, page } from '../../testing/canned-answers.ts';
+import { type ServedGateway, type ServedOptions, serveGateway } from '../../testing/served-gateway.ts';
+
+let gateway: ServedGateway;
+afterEach(() => gateway.close());
+
+async function serve(answers: Partial<CannedAnswers>, options: ServedOptions = {}): Promise<void> {
+  gateway = await serveGateway({ ...options, answers });
+}
+
+function get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(gateway.origin + path, { headers, redirect: 'manual' });
+}
+
+function post(
+  path: string,
+  form: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const body = new URLSearchParams(form);
+  return fetch(gateway.origin + path, { method: 'POST', body, headers, redirect: 'manual' });
+}
+
+function rejecting(reason: LoginRejected_Reason, retryAfterSeconds: number): CannedAnswers['submitLogin'] {
+  const view = { page, email: '' };
+  return async () => ({ outcome: { case: 'rejected', value: { reason, retryAfterSeconds, view } } });
+}
+
+const login = `/login?interaction=${interactionId}`;
+const cookie = `session=s1; interaction-${interactionId}=binding`;
+const hostile = '"><script>alert(1)</script>\u202e</title>';
+
+describe('names from outside never become markup', () => {
+  const views: readonly CannedAnswers['getInteraction'][] = [
+    async () => ({
+      view: { case: 'login', value: { page: { ...page, clientName: hostile }, email: hostile } },
+    }),
+    async () => ({
+      view: {
+        case: 'consent',
+        value: {
+          page: { ...page, clientName: hostile, formToken: hostile },
+          account: { name: hostile, email: hostile },
+          scopes: ['openid', hostile],
+          scopesGrantedBefore: ['email'],
+        },
+      },
+    }),
+  ];
+  test.each(['/login', '/consent'])('%s', async (path) => {
+    await serve({ getInteraction: views[path === '/login' ? 0 : 1] as CannedAnswers['getInteraction'] });
+    const text = await (await get(`${path}?interaction=${interactionId}`)).text();
+    expect(text).toContain('&lt;script&gt;');
+    expect(text).not.toContain('<script');
+    expect(text.match(/<\/title>/g)).toHaveLength(1);
+  });
+});
+
+test('each page address leads to the page at which the transaction stands', async () => {
+  await serve({ getInteraction: async () => ({ view: { case: 'account', value: { page, account } } }) });
+  const answer = await get(login);
+  expect([answer.status, answer.headers.get('location')]).toEqual([
+    303,
+    `/account?interaction=${interactionId}`,
+  ]);
+  expect((await get(`/account?interaction=${interactionId}`)).status).toBe(200);
+});
+
+test('/authorize binds the transaction to the browser by a cookie and leads to its page (R4)', async () => {
+  await serve({});
+  const answer = await get('/authorize?client_id=c');
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, login]);
+  expect(answer.headers.get('set-cookie')).toBe(
+    `interaction-${interactionId}=binding; Max-Age=1800; Path=/; HttpOnly; SameSite=Lax`,
+  );
+});
+
+test('a refused request is a direct 400 in JSON whatever Accept says (R1)', async () => {
+  await serve({
+    beginAuthorization: async () => {
+      throw new Failure('invalid_client');
+    },
+  });
+  const answer = await get('/authorize', { accept: 'text/html' });
+  expect([answer.status, await answer.text()]).toEqual([400, '{"error":"invalid_client"}']);
+});
+
+test('a POST from the partner’s site comes again as a GET, with the cookies (R5)', async () => {
+  await serve({});
+  const form = { client_id: 'c', redirect_uri: 'https://partner.example/cb' };
+  const answer = await post('/authorize', form, { 'sec-fetch-site': 'cross-site' });
+  expect(answer.headers.get('location')).toBe(`/authorize?${new URLSearchParams(form)}`);
+  expect((await post('/authorize', form)).headers.get('location')).toBe(login);
+});
+
+test('a form that another site sent comes to identity without the browser’s hold (R6, R25)', async () => {
+  const seen: unknown[] = [];
+  await serve({
+    submitConsent: async ({ interaction }) => {
+      seen.push([interaction?.binding, interaction?.formToken, interaction?.browserSession]);
+      return { outcome: { case: 'expired', value: {} } };
+    },
+  });
+  const form = { interaction: interactionId, form_token: 't', decision: 'allow' };
+  await post('/consent', form, { cookie, 'sec-fetch-site': 'same-origin' });
+  const answer = await post('/consent', form, { cookie, 'sec-fetch-site': 'cross-site' });
+  expect(seen).toEqual([
+    ['binding', 't', 's1'],
+    ['', '', ''],
+  ]);
+  expect(answer.status).toBe(400);
+});
+
+test('a wrong password shows the form again with the e-mail and the error beside the field', async () => {
+  await serve({ submitLogin: rejecting(LoginRejected_Reason.CREDENTIALS, 0) });
+  const text = await (
+    await post('/login', { interaction: interactionId, email: 'a@b.c', password: 'x' })
+  ).text();
+  expect(text).toContain('value="a@b.c"');
+  expect(text).toMatch(/role="alert"/);
+  expect(text).toMatch(/aria-invalid="true" aria-describedby="problem password-error"/);
+  expect(text).not.toContain('value="x"');
+});
+
+test('a throttled login says when to try again (R30)', async () => {
+  await serve({ submitLogin: rejecting(LoginRejected_Reason.THROTTLED, 8) });
+  const answer = await post('/login', { interaction: interactionId, email: 'a', password: 'x' });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '8']);
+  expect(await answer.text()).toContain('Try again in 8 seconds');
+});
+
+test('on a shared computer no session cookie stays (R29)', async () => {
+  await serve({ submitLogin: async () => ({ outcome: { case: 'accepted', value: {} } }) });
+  const answer = await post('/login', { interaction: interactionId, forget_me: 'yes' }, { cookie });
+  expect(answer.headers.get('set-cookie')).toMatch(/^session=; Max-Age=0;/);
+});
+
+test('the user’s address comes through trusted proxies only [R30.9]', async () => {
+  const seen: string[] = [];
+  const submitLogin: CannedAnswers['submitLogin'] = async ({ clientAddress }) => {
+    seen.push(clientAddress);
+    return { outcome: { case: 'expired', value: {} } };
+  };
+  const forged = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' };
+  await serve({ submitLogin });
+  await post('/login', {}, forged);
+  await gateway.close();
+  await serve({ submitLogin }, { trustedProxies: ['127.0.0.0/8'] });
+  await post('/login', {}, forged);
+  await post('/login', {}, { 'x-forwarded-for': 'nonsense' });
+  expect(seen).toEqual(['127.0.0.1', '198.51.100.7', '127.0.0.1']);
+});
+
+test('a store that does not answer is a page for a person, with a reference and Retry-After (R14)', async () => {
+  const fail = async (): Promise<never> => {
+    throw new Failure('temporarily_unavailable');
+  };
+  await serve({ beginAuthorization: fail, getInteraction: fail, submitLogin: fail, getBrowserSession: fail });
+  for (const answer of [
+    await get('/authorize'),
+    await get(login),
+    await post(login, {}),
+    await get('/sign-out'),
+  ]) {
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await answer.text()).toContain(answer.headers.get('x-request-id'));
+  }
+});
+
+test('the language follows ui_locales, then Accept-Language (R5)', async () => {
+  const german = { ...page, uiLocales: 'fr de' };
+  await serve({
+    getInteraction: async () => ({ view: { case: 'login', value: { page: german, email: '' } } }),
+  });
+  expect(await (await get(login, { 'accept-language': 'en' })).text()).toContain('<html lang="de">');
+  expect(await (await get('/sign-out', { 'accept-language': 'de-CH' })).text()).toContain('<html lang="de">');
+});
+
+test('the page’s policy opens the way back to the partner (R25)', async () => {
+  await serve({});
+  const policy = (await get(login)).headers.get('content-security-policy');
+  expect(policy).toContain("form-action 'self' https://partner.example");
+  const text = await (await get(login)).text();
+  const stylesheet = /href="(\/assets\/[^"]+)"/.exec(text)?.[1] ?? '';
+  expect((await get(stylesheet)).headers.get('cache-control')).toContain('immutable');
+});
