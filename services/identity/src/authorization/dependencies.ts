@@ -55,4 +55,4 @@ export interface AuthorizationDependencies {
  * The user that an ID token of ours names. Undefined unless one of our keys signed it, its issuer is ours,
  * its audience is `clientId` and its `token_use` is `id_token`. Its expiry does not matter (R5).
  */
-export type ReadIdTokenHint = (idToken: string, clientId: ClientId) => Sub | undefined;
+type ReadIdTokenHint = (idToken: string, clientId: ClientId) => Sub | undefined;

@@ -12,7 +12,7 @@ import { findAnswerableClient, isOpen, type OwnForm, type PresentedForm } from '
 import type { MoveNeeds } from './move.ts';
 import { findSignedIn, findSubject, type SignedInNeeds } from './signed-in-user.ts';
 
-export interface PageContext {
+interface PageContext {
   readonly clientName: string;
   readonly formToken: string;
   readonly uiLocales: string;
@@ -33,7 +33,7 @@ export interface LoginPage {
   readonly account: Account | undefined;
 }
 
-export interface ConsentPage {
+interface ConsentPage {
   readonly kind: 'consent';
   readonly page: PageContext;
   readonly account: Account;

@@ -2,9 +2,9 @@
 import type { Sub } from './ids.ts';
 
 /** Milliseconds: a session ends so long after its last use … */
-export const sessionIdleMs = 60 * 60 * 1000;
+const sessionIdleMs = 60 * 60 * 1000;
 /** … and so long after the login, used or not. */
-export const sessionAbsoluteMs = 8 * 60 * 60 * 1000;
+const sessionAbsoluteMs = 8 * 60 * 60 * 1000;
 
 export interface BrowserSession {
   readonly sub: Sub;

@@ -12,7 +12,7 @@ export const interactionValidMs = 30 * 60 * 1000;
 /** … and kept, so that an expired form still finds its way back to the partner (R6). */
 export const interactionKeptMs = interactionValidMs + 60 * 60 * 1000;
 /** Milliseconds in which the same browser repeating its decision gets the same answer (R6). */
-export const repeatWindowMs = 10_000;
+const repeatWindowMs = 10_000;
 
 /** Who the transaction is about, and how they became known. */
 export interface Subject {
@@ -36,7 +36,7 @@ export interface Allowed {
   readonly completed?: true;
 }
 
-export interface Refused {
+interface Refused {
   readonly kind: 'refused';
   readonly error: RedirectedError;
 }
