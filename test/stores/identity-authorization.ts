@@ -62,7 +62,7 @@ export function freshAddress(): string {
   return `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`;
 }
 
-export function parametersOf(
+function parametersOf(
   clientId: ClientId,
   changes: Partial<AuthorizationParameters> = {},
 ): AuthorizationParameters {
@@ -118,6 +118,30 @@ export async function signIn(
   const outcome = await logIn(deps, form, person);
   if (outcome.kind !== 'accepted') throw new Error(`login ended as ${outcome.kind}`);
   return { ...form, browserSession: outcome.browserSession };
+}
+
+/** Counts the passwords that are looked at. */
+export function counting(all: AuthorizationDependencies[]) {
+  const seen = { passwords: 0 };
+  const counted = all.map((one) => ({
+    ...one,
+    verifyPassword: (hash: string | undefined, typed: string) => {
+      seen.passwords += 1;
+      return one.verifyPassword(hash, typed);
+    },
+  }));
+  return { seen, counted };
+}
+
+/** Signs in by a transaction of its own; the cookie of the session. */
+export async function sessionOf(
+  deps: AuthorizationDependencies,
+  clientId: ClientId,
+  person: Person,
+): Promise<string> {
+  const outcome = await logIn(deps, await beginForm(deps, clientId), person);
+  if (!('browserSession' in outcome)) throw new Error(`login ended as ${outcome.kind}`);
+  return outcome.browserSession;
 }
 
 /** What a redirect carries to the partner. */
