@@ -1,4 +1,7 @@
 // A real Chromium for the suite, and people who sit in front of it: each with a profile of their own.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import {
   type Browser,
   type BrowserContext,
@@ -8,6 +11,7 @@ import {
 } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { chromium } from './chromium.ts';
+import { silentCallback } from './journey.ts';
 
 const quiet = [
   '--no-sandbox',
@@ -28,15 +32,23 @@ export interface BrowserSuite {
 export function useBrowser(): BrowserSuite {
   let browser: Browser | undefined;
   const profiles: BrowserContext[] = [];
+  // Nothing listens where the silent callback points; in this browser alone somebody does.
+  const silentPartner = createServer((_, response) => response.end('back at the partner'));
   beforeAll(async () => {
+    await new Promise<void>((resolve) => silentPartner.listen(0, '127.0.0.1', resolve));
+    const { port } = silentPartner.address() as AddressInfo;
+    const rules = `--host-resolver-rules=MAP ${new URL(silentCallback).host} 127.0.0.1:${port}`;
     const { executablePath, libraryPath } = await chromium();
     const env = libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env;
-    browser = await launcher.launch({ executablePath, args: quiet, env: definedOnly(env) });
+    browser = await launcher.launch({ executablePath, args: [...quiet, rules], env: definedOnly(env) });
   }, 400_000);
   afterEach(async () => {
     await Promise.all(profiles.splice(0).map((profile) => profile.close()));
   });
-  afterAll(() => browser?.close());
+  afterAll(async () => {
+    await browser?.close();
+    silentPartner.close();
+  });
   return {
     person: async (options = {}) => {
       if (!browser) throw new Error('Chromium has not started.');

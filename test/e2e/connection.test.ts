@@ -55,7 +55,7 @@ test('Cancel on the login page leads back to the partner, as a refusal does', as
   await expect.poll(() => heading(page)).toBe('Connection refused by you');
 });
 
-test('who agrees reads events and their designs', async () => {
+test('who agrees reads events and their designs [R25.10]', async () => {
   const page = await browser.person();
   await reachConsent(page);
   await decide(page, 'allow');
@@ -111,7 +111,7 @@ test('prompt=select_account shows who is signed in and lets them go on [R5.4]', 
   const page = await browser.person();
   await connectAs(page, user);
   const partner = partnerFor(stack, 'openid');
-  await page.goto(await silentRequest(page, partner, { prompt: 'select_account', state: 'mine' }));
+  await page.goto(silentRequest(partner, { prompt: 'select_account', state: 'mine' }));
   expect(await heading(page)).toBe('Continue with this account?');
   await page.getByText(user.email).waitFor();
   await page.getByRole('button', { name: /^Continue as/ }).click();

@@ -47,7 +47,7 @@ test.each(languages)('the pages of a first connection in %s', async (_, locale, 
   await named('consent');
   await decide(page, 'deny', said);
   await named('partner-refused');
-  await page.goto(await silentRequest(page, all, { prompt: 'select_account' }));
+  await page.goto(silentRequest(all, { prompt: 'select_account' }));
   await named('account');
   await page.goto(`${stack.issuer}/sign-out`);
   await named('sign-out');
@@ -62,7 +62,7 @@ test.each(languages)(
   async (_, locale, said) => {
     await withdrawConsents();
     const page = await browser.person({ locale });
-    await page.goto(await silentRequest(page, partnerFor(stack, 'email', 'profile')));
+    await page.goto(silentRequest(partnerFor(stack, 'email', 'profile')));
     await logIn(page, user, said);
     await page.getByRole('button', { name: said.allow, exact: true }).waitFor();
     await inspect(page, `${locale.slice(0, 2)}-consent-identity`);
@@ -117,7 +117,7 @@ test('the page for a store that does not answer', async () => {
     const page = await browser.person({ locale });
     process.kill(redis, 'SIGSTOP');
     try {
-      const answer = await page.goto(await silentRequest(page, all));
+      const answer = await page.goto(silentRequest(all));
       expect(answer?.status()).toBe(503);
     } finally {
       process.kill(redis, 'SIGCONT');

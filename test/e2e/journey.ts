@@ -2,6 +2,9 @@
 import { Client } from 'pg';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { messagesFor } from '../../services/demo-partner/src/pages/messages.ts';
+import { de } from '../../services/gateway/src/pages/messages/de.ts';
+import { en } from '../../services/gateway/src/pages/messages/en.ts';
 import { authorizeUrl } from '../support/flow.ts';
 import { runningStack } from '../support/running-stack.ts';
 import type { DemoUser, Partner } from '../support/stack-file.ts';
@@ -16,38 +19,37 @@ export function partnerOrigin(): string {
   return stack.demoPartner;
 }
 
+/** Both services' own tables, so that a better wording breaks no test. */
 export const words = {
-  en: {
-    connect: 'Connect',
-    logIn: 'Log in',
-    email: 'E-mail address',
-    password: 'Password',
-    allow: 'Allow',
-    deny: 'Do not allow',
-    wrong: /is not right/,
-    events: 'Show my events',
-    disconnect: 'Disconnect',
-    consent: /would like to read your events and course designs/,
-  },
-  de: {
-    connect: 'Verbinden',
-    logIn: 'Anmelden',
-    email: 'E-Mail-Adresse',
-    password: 'Passwort',
-    allow: 'Zustimmen',
-    deny: 'Ablehnen',
-    wrong: /stimmen nicht/,
-    events: 'Meine Veranstaltungen',
-    disconnect: 'Trennen',
-    consent: /möchte Ihre Veranstaltungen/,
-  },
-} as const;
-export type Words = (typeof words)['en' | 'de'];
+  en: wordsOf('en', 'en-GB', /would like to read your events and course designs/),
+  de: wordsOf('de', 'de-DE', /möchte Ihre Veranstaltungen und Parcourspläne lesen/),
+};
+export type Words = ReturnType<typeof wordsOf>;
 
-/** Opens the demo partner and presses Connect. */
+function wordsOf(language: 'en' | 'de', locale: string, consentHeading: RegExp) {
+  const { login, consent } = { en, de }[language];
+  const partner = messagesFor(locale);
+  return {
+    connect: partner.connect,
+    logIn: login.button,
+    email: login.email,
+    password: login.password,
+    allow: consent.allow,
+    deny: consent.deny,
+    wrong: login.wrong,
+    events: partner.showEvents,
+    refused: partner.refusedTitle,
+    disconnect: partner.disconnect,
+    consent: consentHeading,
+  };
+}
+
+/** Opens the demo partner and presses Connect; who is connected already goes where the button leads. */
 export async function connect(page: Page, said: Words = words.en): Promise<void> {
   await page.goto(`${partnerOrigin()}/`);
-  await page.getByRole('link', { name: said.connect, exact: true }).first().click();
+  const button = page.getByRole('link', { name: said.connect, exact: true });
+  if (await button.count()) await button.first().click();
+  else await page.goto(`${partnerOrigin()}/connect`);
 }
 
 export async function logIn(
@@ -98,12 +100,7 @@ export async function withdrawConsents(): Promise<void> {
   await client.end();
 }
 
-/** The address of an authorization request of `partner`, whose redirect URI is answered in the browser itself. */
-export async function silentRequest(
-  page: Page,
-  partner: Partner,
-  parameters: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  await page.route(`${silentCallback}**`, (route) => route.fulfill({ body: 'back at the partner' }));
+/** The address of an authorization request of `partner`; its redirect URI is answered by the browser's setting. */
+export function silentRequest(partner: Partner, parameters: Readonly<Record<string, string>> = {}): string {
   return authorizeUrl(`${stack.issuer}/authorize`, partner, { redirect_uri: silentCallback, ...parameters });
 }

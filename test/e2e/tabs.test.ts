@@ -41,7 +41,7 @@ test('two partners at once do not disturb each other', async () => {
   const one = await browser.person();
   const two = await one.context().newPage();
   await connect(one);
-  await two.goto(await silentRequest(two, partnerFor(stack, 'openid'), { state: 'two' }));
+  await two.goto(silentRequest(partnerFor(stack, 'openid'), { state: 'two' }));
   await logIn(one, user);
   await logIn(two, user);
   await decide(two, 'allow');
@@ -79,7 +79,7 @@ test('back from consent to login and on again comes to an end', async () => {
 
 test('back after the end never makes a second connection out of the old page', async () => {
   const page = await browser.person();
-  const address = await silentRequest(page, partnerFor(stack, 'openid'), { state: 'once' });
+  const address = silentRequest(partnerFor(stack, 'openid'), { state: 'once' });
   await page.goto(address);
   await logIn(page, user);
   await expect.poll(() => heading(page)).toMatch(words.en.consent);
@@ -131,14 +131,14 @@ test('while Redis is gone a person reads so, and goes on when it is back', async
   await page.goto(`${partnerOrigin()}/`);
   process.kill(redis, 'SIGSTOP');
   try {
-    const answer = await page.goto(await silentRequest(page, partnerFor(stack, 'openid')));
+    const answer = await page.goto(silentRequest(partnerFor(stack, 'openid')));
     expect(answer?.status()).toBe(503);
     expect(await heading(page)).toBe('We cannot go on just now');
   } finally {
     process.kill(redis, 'SIGCONT');
   }
   await sleep(3_000);
-  await page.goto(await silentRequest(page, partnerFor(stack, 'openid')));
+  await page.goto(silentRequest(partnerFor(stack, 'openid')));
   await decide(page, 'allow');
   await page.getByText('back at the partner').waitFor();
 });

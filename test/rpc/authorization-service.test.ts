@@ -1,4 +1,5 @@
 // Identity's authorization and discovery services by their contract, called from outside.
+import { randomBytes } from 'node:crypto';
 import { Code } from '@connectrpc/connect';
 import {
   AuthorizationService,
@@ -9,7 +10,7 @@ import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { expect, test } from 'vitest';
 import { runningStack } from '../support/running-stack.ts';
 import { partnerFor } from '../support/stack-file.ts';
-import { callUnknown, clientOf, refusalOf } from './wire-client.ts';
+import { callUnknown, clientOf, refusalOf, withDeadline } from './wire-client.ts';
 
 const stack = runningStack();
 const partner = partnerFor(stack, 'openid', 'email', 'profile');
@@ -22,6 +23,11 @@ const parameters = {
   scope: 'openid',
   state: 'a-state',
 };
+
+/** A network whose failed logins nobody has counted yet (R30). */
+function newNetwork(): string {
+  return `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`;
+}
 
 async function begin() {
   const { outcome } = await authorization.beginAuthorization({ parameters });
@@ -81,11 +87,17 @@ test('prompt=none without a session is a redirect, not an interaction', async ()
 
 test('a wrong password is an answer, not an error', async () => {
   const interaction = await beginAtLogin();
-  const login = { interaction, email: 'nobody@example.org', password: 'wrong', clientAddress: '203.0.113.9' };
+  const login = { interaction, email: 'nobody@example.org', password: 'wrong', clientAddress: newNetwork() };
   const { outcome } = await authorization.submitLogin(login, { timeoutMs: 10_000 });
   expect(outcome).toMatchObject({ case: 'rejected', value: { reason: LoginRejected_Reason.CREDENTIALS } });
   const empty = await authorization.submitLogin({ ...login, password: '' });
   expect(empty.outcome).toMatchObject({ value: { reason: LoginRejected_Reason.INCOMPLETE } });
+});
+
+test('a login that outlasts its deadline ends with it', async () => {
+  const login = { interaction: await beginAtLogin(), email: 'nobody@example.org', password: 'wrong' };
+  const call = authorization.submitLogin({ ...login, clientAddress: newNetwork() }, withDeadline('', '2m'));
+  expect((await refusalOf(call)).status).toBe(Code.DeadlineExceeded);
 });
 
 test('without its binding a transaction shows nothing, and a form of another browser ends nothing', async () => {
