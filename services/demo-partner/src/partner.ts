@@ -39,6 +39,7 @@ export interface Partner {
   readonly accessTokens: AccessTokens;
   readonly designApi: DesignApi;
   readonly endSessionsOf: (identity: Identity) => void;
+  readonly moveTransactions: (oldSession: string, newSession: string) => void;
   readonly logger: Logger;
   readonly newRequestId: () => string;
   readonly now: () => number;
@@ -69,6 +70,7 @@ export function createPartner(options: PartnerOptions): Partner {
     }),
     designApi: createDesignApi({ issuer, fetch, accessTokens, sleep, random }),
     endSessionsOf: sessions.removeAll,
+    moveTransactions: transactions.move,
     logger,
     newRequestId: options.newRequestId,
     now,

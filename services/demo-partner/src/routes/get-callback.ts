@@ -6,14 +6,17 @@ import { messagesOf, page, queryOf } from '../wire.ts';
 
 export function getCallback(
   app: FastifyInstance,
-  { sessions, authorization, connections, now }: Partner,
+  { sessions, authorization, connections, moveTransactions, now }: Partner,
 ): void {
   app.get('/callback', async (request, reply) => {
-    const outcome = await authorization.finish(sessions.find(request)?.id, queryOf(request));
+    const before = sessions.find(request)?.id;
+    const outcome = await authorization.finish(before, queryOf(request));
     if (outcome.kind === 'refused') return page(reply, refusedPage(messagesOf(request)));
     connections.put(outcome.identity, outcome.connection, now());
     // A fresh session: an identifier that was planted before the login is worth nothing after it.
-    sessions.begin(request, reply, outcome.identity);
+    const { id } = sessions.begin(request, reply, outcome.identity);
+    // Another tab of this browser may be on its way through the provider's pages.
+    if (before) moveTransactions(before, id);
     return reply.redirect(outcome.destination, 303);
   });
 }

@@ -18,6 +18,8 @@ export interface Transactions {
    * `undefined` when the state is unknown, used, expired, or belongs to another browser session.
    */
   readonly consume: (state: string, session: string, now: number) => Transaction | undefined;
+  /** Hands what other tabs have begun from a browser's old session to its new one. */
+  readonly move: (oldSession: string, newSession: string) => void;
 }
 
 const lifetimeMs = 15 * 60_000;
@@ -30,6 +32,7 @@ export function createTransactions(database: DatabaseSync, seal: Seal): Transact
   const take = database.prepare(
     'DELETE FROM transactions WHERE state_hash = ? AND session_hash = ? RETURNING sealed, expires_at',
   );
+  const rebind = database.prepare('UPDATE transactions SET session_hash = ? WHERE session_hash = ?');
   const dropExpired = database.prepare('DELETE FROM transactions WHERE expires_at <= ?');
   return {
     begin: (state, session, transaction, now) => {
@@ -37,6 +40,7 @@ export function createTransactions(database: DatabaseSync, seal: Seal): Transact
       const hash = hashOf(state);
       insert.run(hash, hashOf(session), seal.close(transaction, hash), now + lifetimeMs);
     },
+    move: (oldSession, newSession) => void rebind.run(hashOf(newSession), hashOf(oldSession)),
     consume: (state, session, now) => {
       const hash = hashOf(state);
       const row = take.get(hash, hashOf(session)) as { sealed: Uint8Array; expires_at: number } | undefined;
