@@ -14,26 +14,32 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 async function main(): Promise<number> {
   const selection = selectSuites(process.argv.slice(2));
   const scratch = mkdtempSync(join(tmpdir(), 'course-exchange-test-'));
-  process.on('SIGINT', () => undefined); // Children get it from the terminal; this process reports and tidies.
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   try {
-    const results = await runAll(selection, scratch);
+    const results = await runAll(selection, scratch, stop.signal);
     return conclude(selection, results);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
-async function runAll(selection: Selection, scratch: string): Promise<Map<string, SuiteResult>> {
+async function runAll(
+  selection: Selection,
+  scratch: string,
+  stop: AbortSignal,
+): Promise<Map<string, SuiteResult>> {
   const results = new Map<string, SuiteResult>();
-  if (selection.check) results.set('check', await timed('check', () => runCheck()));
+  if (selection.check) results.set('check', await timed('check', () => runCheck(stop)));
   for (const suite of selection.suites) {
-    results.set(suite, await timed(suite, () => runSuite(root, suite, scratch)));
+    if (stop.aborted) results.set(suite, { tests: [], problems: [`${suite}: not run, the run was stopped`] });
+    else results.set(suite, await timed(suite, () => runSuite(root, suite, scratch, stop)));
   }
   return results;
 }
 
-async function runCheck(): Promise<SuiteResult> {
-  const code = await runProgram(root, ['test/check.ts']);
+async function runCheck(stop: AbortSignal): Promise<SuiteResult> {
+  const code = await runProgram(root, ['test/check.ts'], stop);
   return { tests: [{ name: 'check', status: code === 0 ? 'passed' : 'failed' }], problems: [] };
 }
 

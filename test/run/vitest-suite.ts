@@ -22,17 +22,20 @@ type Report = {
 };
 
 /** Runs the suite, printing as it goes. `scratch` is a directory that the caller deletes. */
-export async function runSuite(root: string, suite: SuiteName, scratch: string): Promise<SuiteResult> {
+export async function runSuite(
+  root: string,
+  suite: SuiteName,
+  scratch: string,
+  stop: AbortSignal,
+): Promise<SuiteResult> {
   const report = join(scratch, `${suite}.json`);
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const code = await runProgram(root, [
-    vitest,
-    'run',
-    '--config=test/vitest.config.ts',
-    `--project=${suite}`,
-    ...reporters,
-  ]);
+  const code = await runProgram(
+    root,
+    [vitest, 'run', '--config=test/vitest.config.ts', `--project=${suite}`, ...reporters],
+    stop,
+  );
   if (!existsSync(report)) return { tests: [], problems: [`${suite}: no result, vitest ended with ${code}`] };
   const result = readReport(suite, JSON.parse(readFileSync(report, 'utf8')) as Report);
   if (result.tests.length === 0)
@@ -42,12 +45,20 @@ export async function runSuite(root: string, suite: SuiteName, scratch: string):
   return silent ? { ...result, problems: [`${suite}: vitest ended with ${code} after its tests`] } : result;
 }
 
-/** Runs a program of ours under this Node, on this terminal; gives its exit code. */
-export function runProgram(root: string, args: readonly string[]): Promise<number> {
+/** Milliseconds after which a suite that hangs is ended; stacks and stores end with it. */
+const longest = 8 * 60_000;
+
+/** Runs a program of ours under this Node, on this terminal, until it ends or `stop` aborts; gives its exit code. */
+export function runProgram(root: string, args: readonly string[], stop: AbortSignal): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
-    child.on('error', () => resolve(127));
-    child.on('exit', (code, signal) => resolve(code ?? (signal === null ? 1 : 130)));
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      signal: stop,
+      timeout: longest,
+    });
+    child.on('error', () => resolve(130));
+    child.on('exit', (code) => resolve(code ?? 130));
   });
 }
 
