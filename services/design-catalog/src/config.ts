@@ -16,6 +16,11 @@ import {
 } from '@course-exchange/runtime/env';
 import { tokenAlgorithms } from './domain/access-token.ts';
 
+/** What migrate.ts reads. */
+export const migrationSettings = {
+  MIGRATOR_POSTGRES_URL: secret(url('database, as role catalog_migrator', ['postgres:', 'postgresql:'])),
+};
+
 export const settings = {
   RPC_HOST: optional(text('address that answers gRPC'), '0.0.0.0'),
   RPC_PORT: port('port that answers gRPC'),

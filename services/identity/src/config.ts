@@ -17,10 +17,15 @@ import {
 } from '@course-exchange/runtime/env';
 import { signingAlgorithms } from './domain/signing-algorithm.ts';
 
-/** Settings that a migration shares with the service. */
-export const signingSettings = {
+const signingSettings = {
   KEY_ENCRYPTION_KEY: secretBytes('encrypts private signing keys in Postgres', 32),
   ACCESS_TOKEN_ALGORITHM: optional(choice('signs access tokens', signingAlgorithms), 'ES256'),
+};
+
+/** What migrate.ts reads. */
+export const migrationSettings = {
+  ...signingSettings,
+  MIGRATOR_POSTGRES_URL: secret(url('database, as role identity_migrator', ['postgres:', 'postgresql:'])),
 };
 
 export const settings = {

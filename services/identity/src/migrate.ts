@@ -2,11 +2,11 @@
 // with one line that says why.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { ConfigurationError, readSettings, secret, url } from '@course-exchange/runtime/env';
+import { ConfigurationError, readSettings } from '@course-exchange/runtime/env';
 import { createLogger, describeError, type Logger } from '@course-exchange/runtime/logger';
 import { migrate } from '@course-exchange/runtime/migrations';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
-import { signingSettings } from './config.ts';
+import { migrationSettings } from './config.ts';
 import { idTokenAlgorithm, type SigningAlgorithm } from './domain/signing-algorithm.ts';
 import { decryptPrivateKey, type KeyEncryptionKey } from './signing/key-encryption.ts';
 import { generateSigningKey } from './signing/key-generation.ts';
@@ -15,17 +15,12 @@ import { insertFirstKey, listPublishedKeys } from './store/postgres/signing-keys
 /** KEY_ENCRYPTION_KEY is not the one that sealed the keys in Postgres. */
 class WrongKey extends Error {}
 
-const settings = {
-  ...signingSettings,
-  MIGRATOR_POSTGRES_URL: secret(url('database, as role identity_migrator', ['postgres:', 'postgresql:'])),
-};
-
 const logger = createLogger('identity-migrate', 'info');
 process.exitCode = await run(logger);
 
 async function run(log: Logger): Promise<number> {
   try {
-    const config = readSettings(settings);
+    const config = readSettings(migrationSettings);
     const postgresUrl = config.MIGRATOR_POSTGRES_URL.reveal();
     const applied = await migrate(postgresUrl, 'identity', join(import.meta.dirname, '../migrations'));
     const keys = await makeFirstKeys(postgresUrl, config.ACCESS_TOKEN_ALGORITHM, config.KEY_ENCRYPTION_KEY);

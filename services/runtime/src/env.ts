@@ -11,6 +11,8 @@ export interface Variable<T> {
   readonly about: string;
   /** Value when the variable is absent or empty. Without it the variable is required. */
   readonly fallback?: { readonly value: T };
+  /** The value opens something: it belongs into a secret store and never into a log. */
+  readonly secret?: true;
   /** Returns the value, or `undefined` when `raw` is not valid. */
   readonly parse: (raw: string) => T | undefined;
 }
@@ -146,6 +148,7 @@ export function secret(variable: Variable<string>): Variable<Secret<string>> {
   return {
     about,
     expects,
+    secret: true,
     parse: (raw) => {
       const value = parse(raw);
       return value === undefined ? undefined : new Secret(value);
@@ -158,6 +161,7 @@ export function secretBytes(about: string, length: number): Variable<Secret<Buff
   return {
     about,
     expects: `${length} bytes as base64 or base64url`,
+    secret: true,
     parse: (raw) => {
       const bytes = Buffer.from(raw, 'base64url');
       return bytes.length === length ? new Secret(bytes) : undefined;

@@ -2,14 +2,16 @@
 // object; `state` exactly as it came, and left out when it did not; no `iss` (R3, R4).
 
 /** Error codes that a redirect may carry (specification §7, R5). */
-export type RedirectedError =
-  | 'access_denied'
-  | 'consent_required'
-  | 'invalid_request'
-  | 'invalid_scope'
-  | 'login_required'
-  | 'request_not_supported'
-  | 'request_uri_not_supported';
+export const redirectedErrors = [
+  'access_denied',
+  'consent_required',
+  'invalid_request',
+  'invalid_scope',
+  'login_required',
+  'request_not_supported',
+  'request_uri_not_supported',
+] as const;
+export type RedirectedError = (typeof redirectedErrors)[number];
 
 /** Where an answer goes: a redirect URI that was verified, and the state of the request (empty: none). */
 export interface AnswerAddress {
