@@ -25,7 +25,7 @@ export function surfaceHeaders(surface: Surface, issuer: string): Headers {
   return { ...everywhere(issuer), ...bySurface[surface] };
 }
 
-export function everywhere(issuer: string): Headers {
+function everywhere(issuer: string): Headers {
   const strictTransport = issuer.startsWith('https:')
     ? { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }
     : {};

@@ -1,6 +1,5 @@
 // A real gateway on a real socket for the tests, with stand-ins for identity and design-catalog that speak
 // gRPC on the wire and answer what a test tells them to.
-import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { errorStatuses } from '@course-exchange/proto/error-codes';
@@ -33,6 +32,7 @@ export interface ServedOptions extends Partial<Pick<AppOptions, 'issuer' | 'trus
 export async function serveGateway(options: ServedOptions = {}): Promise<ServedGateway> {
   carryContextAcrossAwaits();
   const lines: string[] = [];
+  let made = 0;
   const logger = createLogger('gateway', 'debug', (line) => lines.push(line));
   const rpc = await serveRpc({
     services: standIns({ ...cannedAnswers, ...options.answers }),
@@ -57,7 +57,7 @@ export async function serveGateway(options: ServedOptions = {}): Promise<ServedG
     budgetMs: options.budgetMs ?? 1_800,
     trustedProxies: options.trustedProxies ?? [],
     now: Date.now,
-    makeRequestId: randomUUID,
+    makeRequestId: () => `00000000-0000-4000-8000-${String(made++).padStart(12, '0')}`,
   });
   await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
   const { port } = app.server.address() as AddressInfo;

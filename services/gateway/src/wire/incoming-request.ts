@@ -54,7 +54,7 @@ function joinedAuthorization(raw: IncomingMessage): string | undefined {
 }
 
 /** An IP address without port, brackets or IPv4-in-IPv6 prefix; undefined when it is none. */
-export function plainAddress(written: string): string | undefined {
+function plainAddress(written: string): string | undefined {
   const bare = written
     .replace(/^\[([^\]]+)\](:\d+)?$/, '$1')
     .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
