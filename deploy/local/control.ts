@@ -1,11 +1,12 @@
 // The supervisor's socket: whoever holds it is the one supervisor of its run directory, and `stop` and
 // `status` speak to it instead of signalling a process number that may have passed to somebody else.
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunDirectory } from './run-directory.ts';
 
 export type Phase = 'starting' | 'ready' | 'stopping';
@@ -30,24 +31,17 @@ export interface ControlHandlers {
   readonly stop: () => void;
 }
 
-/** Held until the process ends: the system gives it back then, whatever ended it. */
-export interface Control {
-  readonly handle: (handlers: ControlHandlers) => void;
-}
-
-/** Takes the socket; undefined when another supervisor of this run directory holds it. */
-export async function takeControl(run: RunDirectory): Promise<Control | undefined> {
-  const server = createServer();
-  if (!(await listen(server, run))) return undefined;
+/**
+ * Takes the socket; false when another supervisor of this run directory holds it. It is held until the process
+ * ends: the system gives it back then, whatever ended it. Every connection is served from the first moment on.
+ */
+export async function takeControl(run: RunDirectory, handlers: ControlHandlers): Promise<boolean> {
   const token = randomBytes(32).toString('base64url');
+  const server = createServer((socket) => serve(socket, token, handlers));
+  if (!(await listen(server, run))) return false;
   writeFileSync(run.controlTokenFile, token, { mode: 0o600 });
   server.unref();
-  return {
-    handle: (handlers) => {
-      server.removeAllListeners('connection');
-      server.on('connection', (socket) => serve(socket, token, handlers));
-    },
-  };
+  return true;
 }
 
 /**
@@ -67,7 +61,6 @@ async function listen(server: Server, run: RunDirectory): Promise<boolean> {
     });
   if (await attempt()) return true;
   if (process.platform === 'linux' || (await isHeld(run))) return false;
-  const { rmSync } = await import('node:fs');
   rmSync(address(run), { force: true });
   return attempt();
 }
@@ -86,7 +79,7 @@ function serve(socket: Socket, token: string, handlers: ControlHandlers): void {
 }
 
 /** True while a supervisor of this run directory lives. */
-export function isHeld(run: RunDirectory): Promise<boolean> {
+function isHeld(run: RunDirectory): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(address(run));
     socket.once('error', () => resolve(false));
@@ -95,6 +88,18 @@ export function isHeld(run: RunDirectory): Promise<boolean> {
       resolve(true);
     });
   });
+}
+
+/** Longest wait for a report in milliseconds: a supervisor that is just ending does not answer any more. */
+const statusTimeoutMs = 8_000;
+
+/** True when the supervisor that closed its connections has let go of the socket too, within moments. */
+export async function isReleased(run: RunDirectory): Promise<boolean> {
+  for (let attempt = 0; attempt < 40; attempt += 1) {
+    if (!(await isHeld(run))) return true;
+    await sleep(50);
+  }
+  return false;
 }
 
 /** What the supervisor says of its stack; undefined when none lives or it is on its way out. */
@@ -112,6 +117,7 @@ function ask(run: RunDirectory, request: 'status' | 'stop'): Promise<string | un
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect(address(run));
+    if (request === 'status') socket.setTimeout(statusTimeoutMs, () => socket.destroy());
     socket.once('error', () => resolve(answer === '' ? undefined : answer));
     socket.once('connect', () => socket.write(`${readToken(run)} ${request}\n`));
     socket.on('data', (chunk) => {

@@ -14,13 +14,14 @@ export function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** One free port for each of `names`, all different; `wished` ones where they are free. */
+/** One free port for each of `names`, all different and none of `taken`; `wished` ones where they are free. */
 export async function choosePorts<Name extends string>(
   names: readonly Name[],
   wished: Readonly<Record<string, number>> = {},
+  taken: readonly number[] = [],
 ): Promise<Record<Name, number>> {
   const chosen = new Map<Name, number>();
-  for (const name of names) chosen.set(name, await choosePort(wished[name], [...chosen.values()]));
+  for (const name of names) chosen.set(name, await choosePort(wished[name], [...taken, ...chosen.values()]));
   return Object.fromEntries(chosen) as Record<Name, number>;
 }
 

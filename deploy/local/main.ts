@@ -1,6 +1,6 @@
 // The local stack: everything on one machine by one command.
 import { parseCommand, type StartOptions, UsageError, usage } from './arguments.ts';
-import { askStatus, askStop, isHeld, takeControl } from './control.ts';
+import { askStatus, askStop, type ControlHandlers, isReleased, takeControl } from './control.ts';
 import { startDetached } from './detached.ts';
 import { endOrphans } from './orphans.ts';
 import { openRunDirectory, type RunDirectory } from './run-directory.ts';
@@ -30,14 +30,20 @@ function start(run: RunDirectory, options: StartOptions, words: readonly string[
   return startDetached(run, import.meta.filename, others, say);
 }
 
+/** For the moment in which `stop` holds the socket, so that no start begins meanwhile. */
+const nothingRuns: ControlHandlers = {
+  status: async () => ({ pid: process.pid, phase: 'stopping', issuer: 'The stack', processes: [] }),
+  stop: () => {},
+};
+
 /** Also ends what a killed supervisor has left. */
 async function stop(run: RunDirectory): Promise<number> {
   const ran = await askStop(run);
-  if (ran && !(await isHeld(run))) {
+  if (ran && (await isReleased(run))) {
     say('The stack has stopped.');
     return 0;
   }
-  if (ran || !(await takeControl(run))) {
+  if (ran || !(await takeControl(run, nothingRuns))) {
     say(
       'The stack could not be stopped: another start or stop of it is under way, or it belongs to another user.',
     );

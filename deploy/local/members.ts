@@ -55,19 +55,3 @@ export async function runToEnd(processes: Processes, program: Program): Promise<
 export function describeExit({ code, signal }: Exit): string {
   return signal === null ? ` (exit code ${code})` : ` (ended by ${signal})`;
 }
-
-/** Problem of a service that tells its readiness at `/readyz` of `port`. */
-export async function readinessProblem(port: number): Promise<string | undefined> {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) });
-    if (response.ok) return undefined;
-    const { checks = {}, phase } = (await response.json()) as {
-      checks?: Record<string, string>;
-      phase?: string;
-    };
-    const sentences = Object.values(checks);
-    return sentences.length > 0 ? sentences.join(' ') : `It is ${phase}.`;
-  } catch {
-    return 'It does not answer.';
-  }
-}

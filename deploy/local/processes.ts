@@ -42,7 +42,8 @@ export interface Processes {
   readonly killAll: () => void;
 }
 
-export function openProcesses(): Processes {
+/** `onStart` is called with all that run after each start. */
+export function openProcesses(onStart: (running: readonly RunningProgram[]) => void = () => {}): Processes {
   const running = new Map<number, RunningProgram>();
   const warden = startWarden();
   let stopping = false;
@@ -57,6 +58,7 @@ export function openProcesses(): Processes {
         running.delete(pid);
         warden.tell({ end: pid });
       });
+      onStart([...running.values()]);
       return started;
     },
     running: () => [...running.values()],

@@ -1,8 +1,9 @@
 // The three services and the demo partner as members of the stack: their environment, and when they answer.
 import { join } from 'node:path';
+import { discoveryProblem, pageProblem, readinessProblem } from './answers.ts';
 import { postgresUrl } from './embedded-postgres.ts';
 import { redisUrl } from './embedded-redis.ts';
-import { type Member, readinessProblem } from './members.ts';
+import type { Member } from './members.ts';
 import type { Program } from './processes.ts';
 import { checkout, type RunDirectory } from './run-directory.ts';
 import type { StackSecrets } from './secrets.ts';
@@ -125,21 +126,6 @@ export function gatewayMember(plan: StackPlan): Member {
   };
 }
 
-async function discoveryProblem(port: number, issuer: string): Promise<string | undefined> {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/.well-known/openid-configuration`, {
-      signal: AbortSignal.timeout(2_000),
-    });
-    if (response.status !== 200) return `Its discovery document answers with status ${response.status}.`;
-    const document = (await response.json()) as { issuer?: string };
-    return document.issuer === issuer
-      ? undefined
-      : `Its discovery document names another issuer than ${issuer}.`;
-  } catch {
-    return 'Its discovery document cannot be read.';
-  }
-}
-
 export function demoPartnerMember(plan: StackPlan): Member {
   const { ports, secrets, issuer, demoPartner } = plan;
   return {
@@ -159,16 +145,4 @@ export function demoPartnerMember(plan: StackPlan): Member {
     address: demoPartner.url,
     problem: () => pageProblem(ports['demo-partner']),
   };
-}
-
-async function pageProblem(port: number): Promise<string | undefined> {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/`, {
-      redirect: 'manual',
-      signal: AbortSignal.timeout(2_000),
-    });
-    return response.status < 400 ? undefined : `Its first page answers with status ${response.status}.`;
-  } catch {
-    return 'It does not answer.';
-  }
 }

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartOptions } from './arguments.ts';
 import { assemble } from './assembly.ts';
-import { askStatus, type Control, type Phase, type StatusReport, takeControl } from './control.ts';
+import { askStatus, type Phase, type StatusReport, takeControl } from './control.ts';
 import { logTail } from './log-tail.ts';
 import { bringUp, describeExit, type RunningMember, StartFailure } from './members.ts';
 import { endOrphans, writeDown } from './orphans.ts';
@@ -22,7 +22,7 @@ const graceMs = 3_000;
 interface Watch {
   readonly run: RunDirectory;
   readonly options: StartOptions;
-  readonly processes: Processes;
+  processes?: Processes;
   readonly say: (line: string) => void;
   /** Ends the stack with exit code 1 after saying why. */
   readonly fail: (sentence: string) => void;
@@ -37,35 +37,29 @@ export async function supervise(
   options: StartOptions,
   say: (line: string) => void,
 ): Promise<number> {
-  const control = await takeControl(run);
-  if (!control) {
-    say(await describeOther(run));
-    return 1;
-  }
-  let processes: Processes | undefined;
-  const stop = listenForStop(() => processes?.killAll(), process.env.STOP_WITH_PARENT === 'true');
   const failed = Promise.withResolvers<string>();
-  const seed = readSeed(options, failed.resolve);
-  await endOrphans(run);
-  processes = openProcesses();
   const watch: Watch = {
     run,
     options,
-    processes,
     say,
     fail: failed.resolve,
     members: new Map(),
     phase: 'starting',
     issuer: options.issuer ?? `http://127.0.0.1:${options.port}`,
   };
-  serveControl(control, watch, stop.request);
-  const starting = startUp(watch, seed).catch((error: unknown) => failed.resolve(sentenceOf(error)));
+  const stop = listenForStop(() => watch.processes?.killAll(), process.env.STOP_WITH_PARENT === 'true');
+  const handlers = { stop: () => stop.request('asked by stop'), status: () => report(watch) };
+  if (!(await takeControl(run, handlers))) {
+    say(await describeOther(run));
+    return 1;
+  }
+  const starting = startUp(watch).catch((error: unknown) => failed.resolve(sentenceOf(error)));
   const end = await Promise.race([
     stop.requested.then((reason) => ({ code: 0, sentence: `Stopping (${reason}) …` })),
     failed.promise.then((sentence) => ({ code: 1, sentence })),
   ]);
   say(end.sentence);
-  await shutDown(watch, processes, starting);
+  await shutDown(watch, starting);
   say(end.code === 0 ? 'Stopped.' : 'The stack has ended.');
   return end.code;
 }
@@ -76,24 +70,19 @@ async function describeOther(run: RunDirectory): Promise<string> {
   return `The stack is already ${other.phase === 'ready' ? 'running' : other.phase} at ${other.issuer} (pid ${other.pid}). End it with: npx --yes pnpm@12 stop`;
 }
 
-function readSeed({ seedFile }: StartOptions, fail: (sentence: string) => void): SeedContent | undefined {
-  try {
-    return seedFile === undefined ? undefined : readSeedFile(seedFile);
-  } catch (error) {
-    fail(sentenceOf(error));
-    return undefined;
-  }
-}
-
-async function startUp(watch: Watch, seed: SeedContent | undefined): Promise<void> {
-  const { run, options, processes, say } = watch;
+async function startUp(watch: Watch): Promise<void> {
+  const { run, options, say } = watch;
+  // A bad file is told of before anything is touched.
+  const seed = options.seedFile === undefined ? undefined : readSeedFile(options.seedFile);
+  await endOrphans(run);
   const plan = await makePlan(run, options);
   watch.issuer = plan.issuer;
   rotateLogs(run);
-  const onMember = (member: RunningMember) => {
-    writeDown(run, processes.running());
+  if (watch.phase === 'stopping') return;
+  const processes = openProcesses((running) => writeDown(run, running));
+  watch.processes = processes;
+  const onMember = (member: RunningMember) =>
     watchMember(watch, member, () => content && publish(watch, plan, content));
-  };
   let content: SeedContent | undefined;
   content = await assemble({ plan, processes, seed, say, onMember });
   publish(watch, plan, content);
@@ -117,10 +106,10 @@ function watchMember(watch: Watch, member: RunningMember, onReplaced: () => void
     if (delay === undefined) return watch.fail(report);
     watch.say(`${report}\n${name} starts again in ${delay} ms.`);
     await sleep(delay);
-    if ((watch.phase as Phase) === 'stopping') return undefined;
-    return bringUp(watch.processes, member).then(
+    const { processes } = watch;
+    if ((watch.phase as Phase) === 'stopping' || !processes) return undefined;
+    return bringUp(processes, member).then(
       (next) => {
-        writeDown(watch.run, watch.processes.running());
         watchMember(watch, next, onReplaced);
         onReplaced();
       },
@@ -129,21 +118,14 @@ function watchMember(watch: Watch, member: RunningMember, onReplaced: () => void
   });
 }
 
-async function shutDown(watch: Watch, processes: Processes, starting: Promise<void>): Promise<void> {
+async function shutDown(watch: Watch, starting: Promise<void>): Promise<void> {
   watch.phase = 'stopping';
   // Whoever reads stack.json may count on an answer: it goes first.
   removeFile(watch.run.stackFile);
-  await processes.stopAll(graceMs);
+  await watch.processes?.stopAll(graceMs);
   // What was just being started has failed by now; a fetch from the network is not waited for.
   await Promise.race([starting, sleep(1_000)]);
   removeFile(watch.run.processesFile);
-}
-
-function serveControl(control: Control, watch: Watch, requestStop: (reason: string) => void): void {
-  control.handle({
-    stop: () => requestStop('asked by stop'),
-    status: () => report(watch),
-  });
 }
 
 async function report({ phase, issuer, members }: Watch): Promise<StatusReport> {

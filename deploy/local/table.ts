@@ -1,4 +1,5 @@
 // The short tables that a person reads: what runs where, who may log in, what to click.
+import { dirname, join } from 'node:path';
 import type { StatusReport } from './control.ts';
 import type { StackFile } from './stack-file.ts';
 
@@ -14,7 +15,7 @@ export function stackTable({ issuer, demoPartner, users, addresses, logs }: Stac
   const places = [
     ['Demo partner', demoPartner, 'open this in a browser, click "Connect", log in as below'],
     ['Gateway', addresses.gateway ?? '', issuer === addresses.gateway ? 'the issuer' : `behind ${issuer}`],
-    ['Postgres', addresses.postgres ?? '', 'addresses with passwords: .run/stack.json'],
+    ['Postgres', addresses.postgres ?? '', ''],
     ['Redis', addresses.redis ?? '', ''],
   ];
   const accounts = users.map(({ email, password, about }) => [email, password, about]);
@@ -26,7 +27,8 @@ export function stackTable({ issuer, demoPartner, users, addresses, logs }: Stac
     'Demo accounts',
     columns(accounts),
     '',
-    `Logs: ${logs}   Partners and their secrets: .run/stack.json`,
+    `Logs: ${logs}`,
+    `Partners with their secrets, and the stores' passwords: ${join(dirname(logs), 'stack.json')}`,
   ].join('\n');
 }
 
