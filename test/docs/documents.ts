@@ -1,0 +1,73 @@
+// Reads the documents for the tests that compare them with the code: text, tables, links.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Text of a file; `path` is relative to the repository. */
+export function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+export function exists(path: string): boolean {
+  return existsSync(join(root, path));
+}
+
+/** Tracked and new files, relative to the repository; those that are ignored or deleted are left out. */
+export function filesOfProject(): string[] {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return listed.split('\n').filter((path) => path !== '' && exists(path));
+}
+
+/** The documents in Markdown that this repository holds. */
+export function documents(): string[] {
+  return filesOfProject().filter((path) => path.endsWith('.md'));
+}
+
+/** What stands under a heading, up to the next one of the same or a higher level. Throws when there is none. */
+export function section(document: string, heading: string): string {
+  const lines = read(document).split('\n');
+  const start = lines.indexOf(heading);
+  if (start < 0) throw new Error(`${document} has no heading "${heading}"`);
+  const level = heading.indexOf(' ');
+  const length = lines.slice(start + 1).findIndex((line) => {
+    const marks = /^#+(?= )/.exec(line)?.[0].length;
+    return marks !== undefined && marks <= level;
+  });
+  return lines.slice(start + 1, length < 0 ? undefined : start + 1 + length).join('\n');
+}
+
+/** Rows of all tables in `text`, cell by cell, without their headings. */
+export function tableRows(text: string): string[][] {
+  const lines = text.split('\n');
+  return lines
+    .filter((line, index) => line.startsWith('|') && !isRule(line) && !isRule(lines[index + 1] ?? ''))
+    .map(cellsOf);
+}
+
+function isRule(line: string): boolean {
+  return /^\|(?:\s*:?-+:?\s*\|)+$/.test(line);
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .slice(1, row.lastIndexOf('|'))
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'));
+}
+
+/** Texts in backticks outside fenced blocks. */
+export function codeSpans(text: string): string[] {
+  const prose = text.replace(/^```[\s\S]*?^```/gm, '');
+  return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code ?? '');
+}
+
+/** Lines of fenced blocks. */
+export function fencedLines(text: string): string[] {
+  return [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].flatMap(([, block]) => (block ?? '').split('\n'));
+}
