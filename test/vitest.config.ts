@@ -6,6 +6,8 @@ import { defineConfig } from 'vitest/config';
 type Suite = { readonly include: string[]; readonly setup?: string; readonly timeoutMs?: number };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const storeSetup = fileURLToPath(new URL('./support/store-setup.ts', import.meta.url));
+const stackSetup = fileURLToPath(new URL('./support/stack-setup.ts', import.meta.url));
 
 const suites: Record<string, Suite> = {
   unit: {
@@ -17,21 +19,21 @@ const suites: Record<string, Suite> = {
     ],
     timeoutMs: 20_000,
   },
-  rpc: { include: ['test/rpc/**/*.test.ts'], setup: './test/support/stack-setup.ts' },
-  stores: { include: ['test/stores/**/*.test.ts'], setup: './test/support/store-setup.ts' },
-  contract: { include: ['test/contract/**/*.test.ts'], setup: './test/support/stack-setup.ts' },
-  e2e: { include: ['test/e2e/**/*.test.ts'], setup: './test/support/stack-setup.ts', timeoutMs: 120_000 },
+  rpc: { include: ['test/rpc/**/*.test.ts'], setup: stackSetup },
+  stores: { include: ['test/stores/**/*.test.ts'], setup: storeSetup },
+  contract: { include: ['test/contract/**/*.test.ts'], setup: stackSetup },
+  e2e: { include: ['test/e2e/**/*.test.ts'], setup: stackSetup, timeoutMs: 120_000 },
   clients: {
     include: ['test/clients/**/*.test.ts'],
-    setup: './test/support/stack-setup.ts',
+    setup: stackSetup,
     timeoutMs: 120_000,
   },
   hostile: {
     include: ['test/hostile/**/*.test.ts'],
-    setup: './test/support/stack-setup.ts',
+    setup: stackSetup,
     timeoutMs: 120_000,
   },
-  secrets: { include: ['test/secrets/**/*.test.ts'], setup: './test/support/stack-setup.ts' },
+  secrets: { include: ['test/secrets/**/*.test.ts'], setup: stackSetup },
   fault: { include: ['test/fault/**/*.test.ts'], timeoutMs: 120_000 },
   stack: { include: ['test/stack/**/*.test.ts'], timeoutMs: 180_000 },
   docs: { include: ['test/docs/**/*.test.ts'] },

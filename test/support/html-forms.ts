@@ -1,6 +1,6 @@
 // Reads the forms of a page by their structure: action, hidden inputs, fields, buttons. No ids of ours.
 
-export type Field = {
+type Field = {
   readonly name: string;
   readonly type: string;
   readonly value: string;
@@ -32,7 +32,7 @@ export function formsOf(html: string): readonly Form[] {
 }
 
 /** Text with its character references resolved. */
-export function unescapeHtml(text: string): string {
+function unescapeHtml(text: string): string {
   const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
   return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex, decimal, name) => {
     if (hex) return String.fromCodePoint(Number.parseInt(hex, 16));

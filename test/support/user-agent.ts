@@ -21,7 +21,7 @@ export type Departure = {
   readonly answer: Answer;
 };
 
-export type Cookie = { readonly name: string; readonly value: string; readonly attributes: string };
+type Cookie = { readonly name: string; readonly value: string; readonly attributes: string };
 
 export type UserAgent = {
   readonly visit: (url: string, sent?: { readonly form?: Fields }) => Promise<Page | Departure>;
