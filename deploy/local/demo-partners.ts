@@ -1,6 +1,6 @@
 // The demo partners, the same at every run. Their secrets are public: they open local demo data alone.
 import { createHash } from 'node:crypto';
-import type { Partner } from './seed-content.ts';
+import type { Partner } from './seed-form.ts';
 
 /** 256 bits as base64url, the same for the same name. */
 function demoSecret(name: string): string {

@@ -1,6 +1,6 @@
 // The demo users, the same at every run. Their passwords are public: they open local demo data alone.
 import { createHash } from 'node:crypto';
-import type { Person } from './seed-content.ts';
+import type { Person } from './seed-form.ts';
 
 function person(
   handle: string,

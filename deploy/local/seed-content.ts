@@ -1,27 +1,7 @@
-// The form of partners and users in stack.json and in a --seed FILE, and the reading of such a file.
+// Reads a --seed FILE: every mistake in it is told, and nothing of a bad file is loaded.
 import { readFileSync } from 'node:fs';
 import { type Field, partnerFields, personFields } from './seed-fields.ts';
-
-export interface Partner {
-  readonly name: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUris: readonly string[];
-  readonly scopes: readonly string[];
-  readonly active: boolean;
-}
-
-export interface Person {
-  readonly email: string;
-  readonly password: string;
-  readonly sub: string;
-  readonly name: string;
-  readonly about: string;
-  /** True when left out. */
-  readonly emailVerified?: boolean;
-  /** False when left out. */
-  readonly disabled?: boolean;
-}
+import type { Partner, Person } from './seed-form.ts';
 
 export interface SeedContent {
   readonly partners: readonly Partner[];

@@ -1,5 +1,5 @@
 // What each field of a partner and of a user must be in a --seed FILE.
-import type { Partner, Person } from './seed-content.ts';
+import type { Partner, Person } from './seed-form.ts';
 
 export interface Field {
   readonly expects: string;

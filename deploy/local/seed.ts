@@ -4,7 +4,8 @@ import { hash } from '@node-rs/argon2';
 import type pg from 'pg';
 import { type DemoDesign, demoDesigns } from './demo-designs.ts';
 import { demoPeople } from './demo-people.ts';
-import type { Partner, Person, SeedContent } from './seed-content.ts';
+import type { SeedContent } from './seed-content.ts';
+import type { Partner, Person } from './seed-form.ts';
 
 /** As the identity service hashes: a demo login costs what a real one costs. Memory in KiB. */
 const hashing = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;

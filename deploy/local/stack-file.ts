@@ -2,7 +2,7 @@
 // and nothing else.
 import { postgresUrl } from './embedded-postgres.ts';
 import { redisUrl } from './embedded-redis.ts';
-import type { Partner, Person } from './seed-content.ts';
+import type { Partner, Person } from './seed-form.ts';
 import type { StackPlan } from './service-members.ts';
 import { database } from './store-members.ts';
 

@@ -60,7 +60,7 @@ export async function supervise(
   ]);
   say(end.sentence);
   await shutDown(watch, starting);
-  say(end.code === 0 ? 'Stopped.' : 'The stack has ended.');
+  say(end.code === 0 ? 'Stopped.' : 'Nothing is left running.');
   return end.code;
 }
 
