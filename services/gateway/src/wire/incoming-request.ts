@@ -72,8 +72,12 @@ function readBody(raw: IncomingMessage): Promise<string> {
       // The rest flows away unread, so that the client gets to read the answer; requestTimeout bounds it.
       else reject(new Failure('invalid_request', 'body too large'));
     });
-    raw.once('end', () => resolve(Buffer.concat(chunks).toString()));
-    raw.once('error', () => reject(new Failure('invalid_request', 'body broke off')));
-    raw.once('close', () => reject(new Failure('invalid_request', 'body broke off')));
+    const broken = (): void => reject(new Failure('invalid_request', 'body broke off'));
+    raw.once('error', broken).once('close', broken);
+    raw.once('end', () => {
+      // Every request closes in the end: an error with its stack must not be made for each.
+      raw.off('close', broken);
+      resolve(Buffer.concat(chunks).toString());
+    });
   });
 }
