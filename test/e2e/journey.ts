@@ -67,7 +67,7 @@ export async function decide(page: Page, decision: 'allow' | 'deny', said: Words
 }
 
 /** Presses `again` until the partner shows who is connected: consent may stand from an earlier test. */
-export async function agreeIfAsked(page: Page, said: Words = words.en): Promise<void> {
+async function agreeIfAsked(page: Page, said: Words = words.en): Promise<void> {
   const allow = page.getByRole('button', { name: said.allow, exact: true });
   const events = page.getByRole('link', { name: said.events });
   await allow.or(events).first().waitFor();

@@ -77,7 +77,7 @@ async function decide(
 }
 
 /** The code of a redirect's location. */
-export function codeOf(location: string): string {
+function codeOf(location: string): string {
   return new URL(location).searchParams.get('code') ?? '';
 }
 

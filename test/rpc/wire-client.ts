@@ -13,7 +13,7 @@ import { runningStack } from '../support/running-stack.ts';
 
 export type Service = 'identity' | 'design-catalog';
 
-export function transportTo(service: Service): Transport {
+function transportTo(service: Service): Transport {
   const address = runningStack().addresses?.[service];
   if (address === undefined) throw new Error(`The stack file does not say where ${service} listens.`);
   return createGrpcTransport({ baseUrl: `http://${address}` });
