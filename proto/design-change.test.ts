@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type DesignChangeFields, designChangeProblem } from './design-change.ts';
+import { storedTime } from './stored-time.ts';
+
+const design = { title: 't', eventName: 'n', shortDescr: '' };
+const upsert = { owner: 'u', id: 'd', revision: 1n, change: { case: 'upsert', value: design } } as const;
+const deletion = { owner: 'u', id: 'd', revision: 1n, change: { case: 'deletion', value: {} } } as const;
+
+function upsertWith(fields: object): DesignChangeFields {
+  return { ...upsert, change: { case: 'upsert', value: { ...design, ...fields } } };
+}
+
+test('a design with what it must have passes, and so does one with all it may have', () => {
+  expect(designChangeProblem(upsert)).toBeUndefined();
+  expect(designChangeProblem(deletion)).toBeUndefined();
+  const whole = {
+    localId: 'l',
+    eventId: 'é'.repeat(256),
+    eventDate: '2026-05-01T00:00:00Z',
+    updatedAt: '2026-05-01T09:30:00.25+02:00',
+    authorName: '',
+  };
+  expect(designChangeProblem(upsertWith(whole))).toBeUndefined();
+});
+
+test.each<[DesignChangeFields, string]>([
+  [{ ...upsert, owner: '' }, 'owner is missing.'],
+  [{ ...upsert, id: '' }, 'id is missing.'],
+  [{ ...upsert, revision: 0n }, 'revision is missing: it is a whole number, 1 or more.'],
+  [{ ...upsert, change: { case: undefined } }, 'it is neither an upsert nor a deletion.'],
+  [{ ...upsert, owner: 'u'.repeat(256) }, 'owner is longer than 255 bytes.'],
+  [{ ...deletion, id: 'é'.repeat(257) }, 'id is longer than 512 bytes.'],
+  [upsertWith({ eventId: 'e'.repeat(513) }), 'eventId is longer than 512 bytes.'],
+  [upsertWith({ title: 'a\0b' }), 'title holds the character U+0000, which cannot be stored.'],
+  [upsertWith({ authorName: '\ud800' }), 'authorName holds half of a surrogate pair: it is not Unicode.'],
+  [upsertWith({ eventDate: '2026-02-30T00:00:00Z' }), 'eventDate is not a time such as 2026-05-01T09:30:00Z'],
+  [upsertWith({ updatedAt: 'yesterday' }), 'updatedAt is not a time such as 2026-05-01T09:30:00Z'],
+  [{ ...deletion, change: { case: 'deletion', value: { deletedAt: '' } } }, 'deletedAt is not a time'],
+])('a mistake is one sentence (case %#)', (change, sentence) => {
+  expect(designChangeProblem(change)).toContain(sentence);
+});
+
+test('times keep what Postgres keeps and nothing that it would refuse passes', () => {
+  expect(storedTime('2024-02-29T23:59:59.123456789Z')).toBe('2024-02-29T23:59:59.123456Z');
+  expect(storedTime('0001-01-01T00:00:00Z')).toBe('0001-01-01T00:00:00Z');
+  for (const text of [
+    '0000-12-31T23:59:59Z',
+    '0001-01-01T00:00:00+01:00',
+    '9999-12-31T23:59:59-01:00',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01T23:59:60Z',
+    '2025-02-29T00:00:00Z',
+    '2026-01-01T00:00:00+16:00',
+    '2026-01-01 00:00:00Z',
+    '2026-01-01T00:00:00',
+    '2026-01-01',
+  ]) {
+    expect([text, storedTime(text)]).toEqual([text, undefined]);
+  }
+});
+
+test('every time that JavaScript writes passes as it stands', () => {
+  const years = { min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59.999Z') };
+  fc.assert(
+    fc.property(fc.date({ ...years, noInvalidDate: true }), (date) => {
+      expect(storedTime(date.toISOString())).toBe(date.toISOString());
+    }),
+  );
+});
