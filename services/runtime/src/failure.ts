@@ -15,6 +15,19 @@ export class Failure<Code extends string = string> extends Error {
   }
 }
 
+/**
+ * A Failure that an operator is told in full: `detail` is one sentence for each mistake and may name what was
+ * asked for. It crosses only on surfaces that send details; elsewhere the code alone does.
+ */
+export class DetailedFailure<Code extends string = string> extends Failure<Code> {
+  readonly detail: string;
+
+  constructor(code: Code, detail: string, options?: ErrorOptions) {
+    super(code, code, options);
+    this.detail = detail;
+  }
+}
+
 /** A store or service did not answer (R14). */
 export function unavailable(what: string, cause?: unknown): Failure<'temporarily_unavailable'> {
   return new Failure(

@@ -1,19 +1,27 @@
 // How a failure crosses gRPC: its code travels in the trailer `error-code`, beside the status that the
 // table given by the product assigns to it. Nothing else of an error crosses.
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
-import { Failure } from './failure.ts';
+import { DetailedFailure, Failure } from './failure.ts';
 
 /** gRPC status of each public error code. */
 export type ErrorStatuses = Readonly<Record<string, number>>;
 
 const trailer = 'error-code';
+/** Percent-encoded UTF-8; on the operator's and the platform's surfaces only. */
+const detailTrailer = 'error-detail';
 
 /** The status that answers `error`; an unknown error becomes `server_error` without its text. */
-export function toStatus(error: unknown, statuses: ErrorStatuses): Partial<StatusObject> {
+export function toStatus(
+  error: unknown,
+  statuses: ErrorStatuses,
+  sendDetails: boolean,
+): Partial<StatusObject> {
   const known = error instanceof Failure && statuses[error.code] !== undefined;
   const code = known ? error.code : 'server_error';
   const metadata = new Metadata();
   metadata.set(trailer, code);
+  if (sendDetails && known && error instanceof DetailedFailure)
+    metadata.set(detailTrailer, encodeURIComponent(error.detail.toWellFormed()));
   // The service has answered: a retry by the client's policy would only repeat the same answer.
   metadata.set('grpc-retry-pushback-ms', '-1');
   return { code: statuses[code] ?? status.INTERNAL, details: code, metadata };

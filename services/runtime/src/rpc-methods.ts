@@ -27,7 +27,7 @@ function deserializer(schema: DescMessage) {
 export function methodDefinition(method: DescMethod): MethodDefinition<unknown, unknown> {
   return {
     path: methodPath(method),
-    requestStream: false,
+    requestStream: method.methodKind === 'client_streaming',
     responseStream: method.methodKind === 'server_streaming',
     requestSerialize: serializer(method.input),
     requestDeserialize: deserializer(method.input),
@@ -36,7 +36,7 @@ export function methodDefinition(method: DescMethod): MethodDefinition<unknown, 
   };
 }
 
-/** Unary and server-streaming methods; this system has no others. */
+/** Unary methods and those that stream one way; this system has no others. */
 export function methodsOf(service: DescService): readonly DescMethod[] {
   return service.methods;
 }

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type {
+  DescMethodClientStreaming,
   DescMethodServerStreaming,
   DescMethodUnary,
   DescService,
@@ -14,6 +15,7 @@ import {
   Server,
   ServerCredentials,
   type ServerOptions,
+  type ServerReadableStream,
   type ServerUnaryCall,
   type ServerWritableStream,
   type sendUnaryData,
@@ -35,13 +37,18 @@ export interface IncomingCall {
   readonly signal: AbortSignal;
 }
 
-/** One function per method; server-streaming methods return an async iterable. */
+/**
+ * One function per method; server-streaming methods return an async iterable, client-streaming ones are given
+ * one. What comes in is read no faster than the handler takes it: flow control holds the sender back.
+ */
 export type Handlers<S extends DescService> = {
   readonly [M in keyof S['method']]: S['method'][M] extends DescMethodUnary<infer I, infer O>
     ? (request: MessageShape<I>, call: IncomingCall) => Promise<MessageInitShape<O>>
     : S['method'][M] extends DescMethodServerStreaming<infer I, infer O>
       ? (request: MessageShape<I>, call: IncomingCall) => AsyncIterable<MessageInitShape<O>>
-      : never;
+      : S['method'][M] extends DescMethodClientStreaming<infer I, infer O>
+        ? (requests: AsyncIterable<MessageShape<I>>, call: IncomingCall) => Promise<MessageInitShape<O>>
+        : never;
 };
 
 export interface ServedService {
@@ -57,6 +64,8 @@ export function served<S extends DescService>(service: S, handlers: Handlers<S>)
 export interface RpcServerOptions {
   readonly services: readonly ServedService[];
   readonly errorStatuses: ErrorStatuses;
+  /** Tells callers the sentences of a DetailedFailure. Never where a partner may reach. */
+  readonly sendDetails?: boolean;
   readonly logger: Logger;
   /** `0.0.0.0:7001`; port 0 lets the system choose. */
   readonly address: string;
@@ -87,7 +96,7 @@ export async function serveRpc(options: RpcServerOptions): Promise<RpcServer> {
       implementation[method.localName] =
         method.methodKind === 'server_streaming'
           ? streamingHandler(methodPath(method), handler, options)
-          : unaryHandler(methodPath(method), handler, options);
+          : answeringHandler(methodPath(method), handler, options);
     }
     server.addService(definition, implementation);
   }
@@ -128,22 +137,35 @@ function drain(server: Server, timeoutMs: number): Promise<void> {
   });
 }
 
-type AnyCall = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>;
+/** Calls that one message answers. */
+type AnsweredCall = ServerUnaryCall<unknown, unknown> | ServerReadableStream<unknown, unknown>;
+type AnyCall = AnsweredCall | ServerWritableStream<unknown, unknown>;
 
-function unaryHandler(
+/** Unary and client-streaming: in the latter the call itself is the stream of messages. */
+function answeringHandler(
   path: string,
   handler: (request: unknown, call: IncomingCall) => Promise<unknown>,
   options: RpcServerOptions,
 ) {
-  return (call: ServerUnaryCall<unknown, unknown>, callback: sendUnaryData<unknown>): void => {
-    inCall(path, call, () => handler(call.request, incomingCall(call))).then(
+  return (call: AnsweredCall, callback: sendUnaryData<unknown>): void => {
+    const asked = 'request' in call ? call.request : messagesOf(call);
+    inCall(path, call, () => handler(asked, incomingCall(call))).then(
       (response) => callback(null, response),
       (error) => {
         reportUnforeseen(path, error, options);
-        callback(toStatus(error, options.errorStatuses));
+        callback(toStatus(error, options.errorStatuses, options.sendDetails ?? false));
       },
     );
   };
+}
+
+/** A caller that goes away is no fault of ours; its stream ends as one that was not answered. */
+async function* messagesOf(call: ServerReadableStream<unknown, unknown>): AsyncGenerator<unknown> {
+  try {
+    yield* call;
+  } catch (error) {
+    throw call.cancelled ? new Failure('temporarily_unavailable', 'the caller has gone') : error;
+  }
 }
 
 function streamingHandler(
@@ -156,7 +178,7 @@ function streamingHandler(
       () => call.end(),
       (error) => {
         reportUnforeseen(path, error, options);
-        call.emit('error', toStatus(error, options.errorStatuses));
+        call.emit('error', toStatus(error, options.errorStatuses, options.sendDetails ?? false));
       },
     );
   };
