@@ -1,7 +1,7 @@
 // Starts the supervisor in the background and returns when everything answers. The supervisor belongs to no
 // terminal and holds no descriptor of the caller.
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askStatus, askStop } from './control.ts';
@@ -17,10 +17,7 @@ export async function startDetached(
   const logFile = join(run.logs, 'supervisor.log');
   const log = openSync(logFile, 'a', 0o600);
   const offset = statSync(logFile).size;
-  const supervisor = spawn(process.execPath, [entry, ...words], {
-    detached: true,
-    stdio: ['ignore', log, log],
-  });
+  const supervisor = spawn(process.execPath, [entry, ...words], { detached: true, stdio: descriptors(log) });
   closeSync(log);
   supervisor.unref();
   let exitCode: number | undefined;
@@ -52,4 +49,36 @@ export async function startDetached(
   if (exitCode !== undefined) return given ? 130 : exitCode || 1;
   say('\nIt runs in the background. End it with: npx --yes pnpm@12 stop');
   return 0;
+}
+
+/**
+ * Output goes to `log`. What else the caller left open, whatever its number, is covered by the log too: a pipe
+ * of the caller that stayed open here would keep its reader waiting for ever.
+ */
+function descriptors(log: number): ('ignore' | number)[] {
+  const covered: ('ignore' | number)[] = ['ignore', log, log];
+  for (const descriptor of inheritedDescriptors()) {
+    while (covered.length <= descriptor) covered.push('ignore');
+    covered[descriptor] = log;
+  }
+  return covered;
+}
+
+const closeOnExec = 0o2_000_000;
+
+/** Those above standard error that a child would inherit; Node's own are not among them. */
+function inheritedDescriptors(): readonly number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc/self/fdinfo')
+    .map(Number)
+    .filter((descriptor) => descriptor > 2 && isInherited(descriptor));
+}
+
+function isInherited(descriptor: number): boolean {
+  try {
+    const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? '';
+    return (Number.parseInt(flags, 8) & closeOnExec) === 0;
+  } catch {
+    return false;
+  }
 }
