@@ -57,6 +57,13 @@ async function consentForm(): Promise<PresentedForm> {
   return signIn(deps, await beginForm(deps, partner.clientId), person);
 }
 
+/** The form as the page that is shown now would send it. */
+async function shownForm(form: PresentedForm): Promise<PresentedForm> {
+  const view = await getInteraction(deps, form);
+  if (view.kind !== 'consent') throw new Error(`the page is ${view.kind}`);
+  return { ...form, formToken: view.page.formToken };
+}
+
 function allow(form: PresentedForm, by = deps) {
   return submitConsent(by, { ...form, decision: 'allow' });
 }
@@ -258,4 +265,12 @@ test('a consent is remembered; extended for a new scope it stays the same consen
   expect(await consents()).toEqual([first]);
   const found = await deps.findConsent(person.sub, partner.clientId);
   expect(new Set(found?.scopes)).toEqual(new Set(['openid', 'email', 'profile']));
+});
+
+test('a consent page left open under another account agrees to nothing for the one who is signed in now', async () => {
+  const [other, opened] = [await addPerson(identity), await beginForm(deps, partner.clientId)];
+  const stale = await shownForm(await signIn(deps, opened, other));
+  const current = await signIn(deps, opened, person);
+  expect(await allow({ ...stale, browserSession: current.browserSession })).toEqual({ kind: 'next' });
+  expect((await allow(await shownForm(current))).kind).toBe('redirect');
 });

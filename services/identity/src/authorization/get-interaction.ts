@@ -1,6 +1,6 @@
 // What the owner of a transaction sees now. Reading changes nothing, so reload and Back work; only a decision
 // that a crash left without its code is completed.
-import { formToken } from '../domain/binding.ts';
+import { accountFormToken, formToken } from '../domain/binding.ts';
 import { isOwner, stepOf } from '../domain/interaction.ts';
 import { emailToFillIn } from '../domain/login-form.ts';
 import { originOf } from '../domain/redirect-uri.ts';
@@ -69,7 +69,8 @@ async function pageOf(deps: Needed, own: OwnForm, cookie: string): Promise<View>
   if (user === undefined) return loginPage(deps, own, cookie);
   const consent = await deps.findConsent(user.sub, own.client.clientId);
   const granted = consent?.scopes ?? [];
-  const [page, account] = [pageContext(own), accountOf(user)];
+  const account = accountOf(user);
+  const page = { ...pageContext(own), formToken: accountFormToken(own.binding, user.sub) };
   if (stepOf(interaction, granted) === 'account') return { kind: 'account', page, account };
   // A consent given in another tab meanwhile leaves nothing to ask; the page then only asks to go on.
   const { scopes } = interaction.request;

@@ -1,5 +1,5 @@
 // The account page: go on as the signed-in user, or use another account, which ends the session (R5, R29).
-
+import { isAboutAccount } from '../domain/binding.ts';
 import { changeUndecided } from './decision.ts';
 import type { AuthorizationDependencies } from './dependencies.ts';
 import { type OwnForm, openForm, type PresentedForm } from './held-form.ts';
@@ -22,14 +22,16 @@ export async function submitAccountChoice(
   const own = await openForm(deps, form);
   if (own.kind !== 'own') return { move: own, sessionEnded: false };
   if (form.useAnotherAccount) return useAnother(deps, own, form.browserSession);
-  return { move: await goOn(deps, own, form.browserSession), sessionEnded: false };
+  return { move: await goOn(deps, own, form), sessionEnded: false };
 }
 
-async function goOn(deps: Needed, own: OwnForm, cookie: string): Promise<Move> {
+async function goOn(deps: Needed, own: OwnForm, form: PresentedForm): Promise<Move> {
   const { subject, decision } = own.held.interaction;
-  if (subject === undefined) return { kind: 'next' };
+  if (subject === undefined || !isAboutAccount(form.formToken, own.binding, subject.sub))
+    return { kind: 'next' };
   if (decision) return conclude(deps, own, own.held, (made) => isAgreement(made, subject));
-  if ((await findSubject(deps, own.held.interaction, cookie)) === undefined) return { kind: 'next' };
+  if ((await findSubject(deps, own.held.interaction, form.browserSession)) === undefined)
+    return { kind: 'next' };
   return moveOn(deps, own, subject, (interaction) =>
     isAbout(interaction, subject) ? { ...interaction, accountConfirmed: true } : interaction,
   );

@@ -1,6 +1,7 @@
 // The user's decision (R6). What is checked again before a code: the client is active and still has the
 // redirect URI (else a direct refusal: there is no address to answer to), the user is still signed in and
 // enabled (else the login form comes next), the scopes are still approved (else `invalid_scope` by redirect).
+import { isAboutAccount } from '../domain/binding.ts';
 import type { ConsentId } from '../domain/ids.ts';
 import { newId } from '../domain/ids.ts';
 import { type Decision, type Interaction, type Outcome, stepOf } from '../domain/interaction.ts';
@@ -27,7 +28,7 @@ export async function submitConsent(
   const own = await openForm(deps, form);
   if (own.kind !== 'own') return own;
   if (form.decision === 'unspecified') return { kind: 'next' };
-  return form.decision === 'deny' ? deny(deps, own) : allow(deps, own, form.browserSession);
+  return form.decision === 'deny' ? deny(deps, own) : allow(deps, own, form);
 }
 
 /** Ends the transaction on the user's wish: `access_denied`, from any page before the decision. */
@@ -51,12 +52,13 @@ function isDenial(decision: Decision): boolean {
   return decision.kind === 'refused' && decision.error === 'access_denied';
 }
 
-async function allow(deps: Needed, own: OwnForm, cookie: string): Promise<Move> {
+async function allow(deps: Needed, own: OwnForm, form: PresentedForm): Promise<Move> {
   const { interaction } = own.held;
   const { subject } = interaction;
-  if (subject === undefined) return { kind: 'next' };
+  if (subject === undefined || !isAboutAccount(form.formToken, own.binding, subject.sub))
+    return { kind: 'next' };
   if (interaction.decision) return conclude(deps, own, own.held, (made) => isAgreement(made, subject));
-  if ((await findSubject(deps, interaction, cookie)) === undefined) return { kind: 'next' };
+  if ((await findSubject(deps, interaction, form.browserSession)) === undefined) return { kind: 'next' };
   const [now, newConsentId] = [deps.now(), newId<ConsentId>(deps.randomBytes)];
   const outcome: Outcome = isWithin(interaction.request.scopes, own.client.scopes)
     ? { kind: 'allowed', subject, newConsentId }

@@ -1,7 +1,7 @@
 // The secret that binds a transaction to one browser, and what follows from it: the transaction's form token
 // and its one authorization code (docs/decisions/0002-derived-authorization-codes.md).
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { FamilyId, SecretHash } from './ids.ts';
+import type { FamilyId, SecretHash, Sub } from './ids.ts';
 import { hashSecret } from './secrets.ts';
 import { formatToken } from './token-string.ts';
 
@@ -21,10 +21,29 @@ export function formToken(cookie: string, purpose: 'form' | 'sign-out'): string 
   return derive(cookie, purpose).toString('base64url');
 }
 
-/** Whether `presented` is the form token of `cookie`. Constant time. */
+/** The form token of a page that shows the account `sub`: the page's forms are about nobody else. */
+export function accountFormToken(binding: Binding, sub: Sub): string {
+  return `${formToken(binding, 'form')}.${accountPart(binding, sub)}`;
+}
+
+/** Whether `presented` is a form token of `cookie`, of a page with or without an account. Constant time. */
 export function isFormToken(presented: string, cookie: string, purpose: 'form' | 'sign-out'): boolean {
-  const [expected, given] = [Buffer.from(formToken(cookie, purpose)), Buffer.from(presented)];
-  return expected.length === given.length && timingSafeEqual(expected, given);
+  return sameText(presented.split('.', 1)[0] ?? '', formToken(cookie, purpose));
+}
+
+/** False for the form of a page that showed another account than `sub`, left open in another tab or by Back. */
+export function isAboutAccount(presented: string, binding: Binding, sub: Sub): boolean {
+  const [, part] = presented.split('.', 2);
+  return part === undefined || sameText(part, accountPart(binding, sub));
+}
+
+function accountPart(binding: Binding, sub: Sub): string {
+  return derive(binding, `account ${sub}`).toString('base64url');
+}
+
+function sameText(presented: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(presented), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** The one code of the binding's transaction: always the same, so that there is never a second (R6). */

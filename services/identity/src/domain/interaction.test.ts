@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type AuthorizationRequest, acceptsSession, authTimeClaim } from './authorization-request.ts';
-import { type Binding, deriveCode, formToken, isFormToken } from './binding.ts';
+import {
+  accountFormToken,
+  type Binding,
+  deriveCode,
+  formToken,
+  isAboutAccount,
+  isFormToken,
+} from './binding.ts';
 import { sessionTimeLeft } from './browser-session.ts';
 import type { ClientId, Sub } from './ids.ts';
 import { type Interaction, isExpired, isOwner, isOwnForm, isRepeatable, stepOf } from './interaction.ts';
@@ -113,5 +120,15 @@ describe('what follows from a binding', () => {
     expect(isOwnForm(interaction, binding, token)).toBe(true);
     expect(isOwnForm(interaction, 'x', formToken('x', 'form'))).toBe(false);
     expect(isOwner(interaction, '')).toBe(false);
+  });
+
+  it('is a form token for each account that a page shows', () => {
+    const [anna, ben] = ['anna' as Sub, 'ben' as Sub];
+    const token = accountFormToken(binding, anna);
+    expect(isOwnForm(interaction, binding, token)).toBe(true);
+    expect(isAboutAccount(token, binding, anna)).toBe(true);
+    expect(isAboutAccount(token, binding, ben)).toBe(false);
+    expect(isAboutAccount(`${formToken(binding, 'form')}.`, binding, ben)).toBe(false);
+    expect(isAboutAccount(formToken(binding, 'form'), binding, ben)).toBe(true);
   });
 });
