@@ -20,7 +20,7 @@ export async function untilGone(pids: readonly number[], withinMs: number): Prom
 }
 
 /** An exit that nobody has read yet does not count as a process. */
-export function lives(pid: number): boolean {
+function lives(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
