@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Microseconds of CPU that these processes have used so far, user and system together. */
-export function cpuMicroseconds(pids: readonly number[]): number {
+function cpuMicroseconds(pids: readonly number[]): number {
   return pids.map(ofProcess).reduce((sum, used) => sum + used, 0);
 }
 

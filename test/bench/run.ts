@@ -17,7 +17,7 @@ const { stack } = system;
 const discovery = await discover(stack.issuer);
 const partner = partnerFor(stack, 'openid', 'email', 'profile');
 const { gateway = 0, identity = 0, 'design-catalog': catalog = 0 } = stack.processes ?? {};
-const bare = fork(`${import.meta.dirname}/bare-server.ts`, {
+const bare = fork(new URL('./bare-server.ts', import.meta.url), {
   env: { ...process.env, REDIS_URL: stack.redis ?? '', POSTGRES_URL: stack.postgres ?? '' },
 });
 const [address] = (await once(bare, 'message')) as [AddressInfo];

@@ -11,7 +11,7 @@ import pg from 'pg';
 import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
 
 const repository = new URL('../../', import.meta.url).pathname;
-export const silent = createLogger('test', 'error', () => {});
+const silent = createLogger('test', 'error', () => {});
 export const keyEncryptionKey = new Secret(randomBytes(32));
 
 /** An address from the environment that test/support/store-setup.ts fills. */

@@ -20,7 +20,7 @@ export interface TokenRequest {
 }
 
 /** Parameters that the token endpoint knows; others are ignored. */
-export const tokenParameters: readonly string[] = [
+const tokenParameters: readonly string[] = [
   'grant_type',
   'code',
   'redirect_uri',

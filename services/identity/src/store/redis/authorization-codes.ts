@@ -8,7 +8,7 @@ import { confirmReplicas, type ReplicatedStore } from './replication.ts';
 import { runScript, script } from './script.ts';
 
 /** Seconds (specification §3). */
-export const codeLifetime = 300;
+const codeLifetime = 300;
 
 /** An authorization code `<family><secret>` as it is kept: of the secret only its hash (R18). */
 export interface AuthorizationCode {
