@@ -21,10 +21,13 @@ export class Failure<Code extends string = string> extends Error {
  */
 export class DetailedFailure<Code extends string = string> extends Failure<Code> {
   readonly detail: string;
+  /** From when on the same request is no longer refused, milliseconds since the epoch. */
+  readonly possibleAt: number | undefined;
 
-  constructor(code: Code, detail: string, options?: ErrorOptions) {
+  constructor(code: Code, detail: string, options: ErrorOptions & { readonly possibleAt?: number } = {}) {
     super(code, code, options);
     this.detail = detail;
+    this.possibleAt = options.possibleAt;
   }
 }
 

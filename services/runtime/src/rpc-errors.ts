@@ -9,6 +9,8 @@ export type ErrorStatuses = Readonly<Record<string, number>>;
 const trailer = 'error-code';
 /** Percent-encoded UTF-8; on the operator's and the platform's surfaces only. */
 const detailTrailer = 'error-detail';
+/** RFC 3339; on the same surfaces. */
+const possibleAtTrailer = 'error-possible-at';
 
 /** The status that answers `error`; an unknown error becomes `server_error` without its text. */
 export function toStatus(
@@ -20,11 +22,15 @@ export function toStatus(
   const code = known ? error.code : 'server_error';
   const metadata = new Metadata();
   metadata.set(trailer, code);
-  if (sendDetails && known && error instanceof DetailedFailure)
-    metadata.set(detailTrailer, encodeURIComponent(error.detail.toWellFormed()));
+  if (sendDetails && known && error instanceof DetailedFailure) addDetails(metadata, error);
   // The service has answered: a retry by the client's policy would only repeat the same answer.
   metadata.set('grpc-retry-pushback-ms', '-1');
   return { code: statuses[code] ?? status.INTERNAL, details: code, metadata };
+}
+
+function addDetails(metadata: Metadata, { detail, possibleAt }: DetailedFailure): void {
+  metadata.set(detailTrailer, encodeURIComponent(detail.toWellFormed()));
+  if (possibleAt !== undefined) metadata.set(possibleAtTrailer, new Date(possibleAt).toISOString());
 }
 
 const unanswered: readonly number[] = [

@@ -33,6 +33,10 @@ import { inSpan } from './telemetry.ts';
 export interface IncomingCall {
   /** The `authorization` metadata, whole; undefined when absent. Secret. */
   readonly authorization: string | undefined;
+  /** First value of one metadata entry; undefined when absent. */
+  readonly metadata: (name: string) => string | undefined;
+  /** The common name of the certificate that the caller showed and the server checked; undefined without mTLS. */
+  readonly peerName: string | undefined;
   /** Aborts when the caller is gone or its deadline has passed. */
   readonly signal: AbortSignal;
 }
@@ -223,6 +227,10 @@ function incomingCall(call: AnyCall): IncomingCall {
   let abort: AbortController | undefined;
   return {
     authorization: call.metadata.get('authorization')[0]?.toString(),
+    metadata: (name) => call.metadata.get(name)[0]?.toString(),
+    get peerName() {
+      return commonName(call.getAuthContext().sslPeerCertificate?.subject?.CN);
+    },
     // Made when asked for: a call also counts as cancelled when it has ended, and an abort costs 10 µs.
     get signal() {
       if (abort !== undefined) return abort.signal;
@@ -233,6 +241,11 @@ function incomingCall(call: AnyCall): IncomingCall {
       return made.signal;
     },
   };
+}
+
+/** A certificate may name several; the first one is the caller's. */
+function commonName(names: string | string[] | undefined): string | undefined {
+  return typeof names === 'string' ? names : names?.[0];
 }
 
 function reportUnforeseen(path: string, error: unknown, { logger, errorStatuses }: RpcServerOptions): void {
