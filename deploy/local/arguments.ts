@@ -13,8 +13,8 @@ Options of start:
   --port N            port of the gateway, the one address you need (default 8080; 0: any free one)
   --issuer URL        public address, when a TLS proxy stands in front (default http://127.0.0.1:PORT)
   --seed FILE         adds partners and users, in the form that .run/stack.json has
-  --restart-after MS  when a process dies, report it and start it again after MS milliseconds
-                      (default: report it and end the stack)
+  --restart-after MS  a process that dies is reported and starts again after MS milliseconds
+                      (default 5000); what keeps dying stays down
   --run-dir DIR       where data, logs and stack.json lie (default .run); for several stacks at once
   --help              prints this
 `;
@@ -25,7 +25,7 @@ export interface StartOptions {
   readonly port: number;
   readonly issuer: string | undefined;
   readonly seedFile: string | undefined;
-  readonly restartAfterMs: number | undefined;
+  readonly restartAfterMs: number;
 }
 
 export type Command =
@@ -50,10 +50,7 @@ export function parseCommand(words: readonly string[]): Command {
     port: wholeNumber('--port', values.port, 65_535),
     issuer: values.issuer === undefined ? undefined : origin(values.issuer),
     seedFile: values.seed === undefined ? undefined : resolve(values.seed),
-    restartAfterMs:
-      values['restart-after'] === undefined
-        ? undefined
-        : wholeNumber('--restart-after', values['restart-after'], 600_000),
+    restartAfterMs: wholeNumber('--restart-after', values['restart-after'], 600_000),
   };
   return { name, runDirectory, options };
 }
@@ -71,7 +68,7 @@ function parse(words: readonly string[]) {
         port: { type: 'string', default: '8080' },
         issuer: { type: 'string' },
         seed: { type: 'string' },
-        'restart-after': { type: 'string' },
+        'restart-after': { type: 'string', default: '5000' },
         'run-dir': { type: 'string' },
       },
     });

@@ -95,27 +95,51 @@ function publish({ run, members }: Watch, plan: StackPlan, content: SeedContent)
   writeWhole(run.stackFile, describeStack(plan, content, [...members.values()]));
 }
 
-/** Reports the member's death by name, with its last log lines; then ends the stack or starts it again. */
-function watchMember(watch: Watch, member: RunningMember, onReplaced: () => void): void {
+/** Reports the member's death by name, with its last log lines, and has it started again; the rest goes on. */
+function watchMember(
+  watch: Watch,
+  member: RunningMember,
+  onReplaced: () => void,
+  deaths: readonly number[] = [],
+): void {
   const { name, logFile } = member.program;
   watch.members.set(name, member);
-  void member.running.exited.then(async (exit) => {
+  void member.running.exited.then((exit) => {
     if (watch.phase === 'stopping') return;
-    const report = `${name} has died${describeExit(exit)}. Last lines of ${logFile}:\n${logTail(logFile)}`;
-    const delay = watch.options.restartAfterMs;
-    if (delay === undefined) return watch.fail(report);
-    watch.say(`${report}\n${name} starts again in ${delay} ms.`);
-    await sleep(delay);
-    const { processes } = watch;
-    if ((watch.phase as Phase) === 'stopping' || !processes) return undefined;
-    return bringUp(processes, member).then(
-      (next) => {
-        watchMember(watch, next, onReplaced);
-        onReplaced();
-      },
-      (error: unknown) => watch.fail(sentenceOf(error)),
-    );
+    watch.say(`${name} has died${describeExit(exit)}. Last lines of ${logFile}:\n${logTail(logFile)}`);
+    const now = Date.now();
+    void revive(watch, member, onReplaced, [...deaths.filter((death) => now - death < 60_000), now]);
   });
+}
+
+/** What dies four times within a minute stays down. */
+const revivals = 3;
+
+async function revive(
+  watch: Watch,
+  member: RunningMember,
+  onReplaced: () => void,
+  deaths: readonly number[],
+): Promise<void> {
+  const { name } = member.program;
+  if (deaths.length > revivals) {
+    watch.say(`${name} keeps dying and stays down. The rest goes on; Ctrl-C ends all of it.`);
+    return;
+  }
+  const delay = watch.options.restartAfterMs;
+  watch.say(`${name} starts again in ${delay / 1000} s. The rest goes on; Ctrl-C ends all of it.`);
+  await sleep(delay);
+  const { processes } = watch;
+  if (watch.phase === 'stopping' || !processes) return;
+  try {
+    // Its stores may be away just now: it has ten minutes.
+    watchMember(watch, await bringUp(processes, member, 600_000), onReplaced, deaths);
+    watch.say(`${name} runs again.`);
+    onReplaced();
+  } catch (error) {
+    watch.say(sentenceOf(error));
+    await revive(watch, member, onReplaced, [...deaths, Date.now()]);
+  }
 }
 
 async function shutDown(watch: Watch, starting: Promise<void>): Promise<void> {

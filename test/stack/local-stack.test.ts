@@ -93,26 +93,72 @@ test('SIGKILL of the supervisor leaves nothing, and the next start finds the dat
 });
 
 test.each(['redis', 'design-catalog'])(
-  'when %s dies it is named with its last log lines and all ends',
+  'when %s dies it is named with its last log lines, the rest goes on, and Ctrl-C ends all',
   async (name) => {
-    const stack = await start();
+    const stack = await start('--restart-after', '60000');
     stack.signal(name, 'SIGKILL');
-    expect(await stack.ended).toBe(1);
-    expect(stack.output()).toContain(`${name} has died (ended by SIGKILL)`);
+    await expect.poll(() => stack.output()).toContain(`${name} has died (ended by SIGKILL)`);
     expect(stack.output()).toMatch(
       name === 'redis' ? /Ready to accept connections/ : /"message":"listening"/,
     );
-    await untilGone(processesOf(stack), 0);
+    const { issuer, jwks } = await publicFacts(stack);
+    expect([issuer, jwks]).toEqual([200, 200]);
+    expect(await command(['status', '--run-dir', stack.runDirectory])).toMatchObject({ code: 1 });
+    stack.supervisor.kill('SIGINT');
+    expect(await untilGone(processesOf(stack), 10_000)).toBeLessThan(10_000);
+    expect(await stack.ended).toBe(0);
   },
 );
 
-test('with --restart-after a process that dies is started again at the same address', async () => {
+async function publicFacts({ description }: PrivateStack): Promise<{ issuer: number; jwks: number }> {
+  const status = async (path: string) => (await fetch(`${description.issuer}${path}`)).status;
+  return {
+    issuer: await status('/.well-known/openid-configuration'),
+    jwks: await status('/.well-known/jwks.json'),
+  };
+}
+
+test('a process that dies is started again at the same address', async () => {
   const stack = await start('--restart-after', '100');
-  stack.signal('identity', 'SIGKILL');
+  for (const name of ['identity', 'redis']) {
+    stack.signal(name, 'SIGKILL');
+    await expect
+      .poll(() => readStackFile(stack.file).processes?.[name], { timeout: 15_000 })
+      .not.toBe(stack.description.processes?.[name]);
+  }
   await expect
-    .poll(() => readStackFile(stack.file).processes?.identity, { timeout: 15_000 })
-    .not.toBe(stack.description.processes?.identity);
-  expect(await command(['status', '--run-dir', stack.runDirectory])).toMatchObject({ code: 0 });
+    .poll(async () => (await command(['status', '--run-dir', stack.runDirectory])).code, { timeout: 15_000 })
+    .toBe(0);
+});
+
+test('what keeps dying stays down, and Ctrl-C still ends the rest', async () => {
+  const stack = await start('--restart-after', '0');
+  for (let death = 0; death < 4; death++) {
+    const before = readStackFile(stack.file).processes?.gateway;
+    stack.signal('gateway', 'SIGKILL');
+    if (death === 3) continue;
+    await expect
+      .poll(() => readStackFile(stack.file).processes?.gateway, { timeout: 15_000 })
+      .not.toBe(before);
+  }
+  await expect.poll(() => stack.output()).toContain('gateway keeps dying and stays down.');
+  stack.supervisor.kill('SIGINT');
+  expect(await untilGone(processesOf(stack), 10_000)).toBeLessThan(10_000);
+});
+
+test('--reset begins anew: keys and consents of the run before are gone', async () => {
+  const directory = newDirectory();
+  const words = ['start', '--detach', '--port', '0', '--run-dir', directory];
+  const keysAfter = async (...more: readonly string[]): Promise<string> => {
+    expect(await command([...words, ...more])).toMatchObject({ code: 0 });
+    const { issuer } = readStackFile(join(directory, 'stack.json'));
+    const keys = await (await fetch(`${issuer}/.well-known/jwks.json`)).text();
+    expect(await command(['stop', '--run-dir', directory])).toMatchObject({ code: 0 });
+    return keys;
+  };
+  const first = await keysAfter();
+  expect(await keysAfter()).toBe(first);
+  expect(await keysAfter('--reset')).not.toBe(first);
 });
 
 test('a port that is taken is told in one sentence, and nothing is started or deleted', async () => {

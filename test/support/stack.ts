@@ -26,8 +26,8 @@ export interface PrivateStack {
 }
 
 /**
- * Starts a stack and resolves when everything answers. `words` are further options of `start`; with
- * `--restart-after MS` a process that a test kills is started again after that time instead of ending the stack.
+ * Starts a stack and resolves when everything answers. `words` are further options of `start`; a
+ * process that a test kills is started again, after `--restart-after MS`.
  */
 export async function startStack(
   words: readonly string[] = [],

@@ -50,7 +50,7 @@ export async function startSystem(environment: Readonly<Record<string, string>> 
       port: 0,
       issuer: undefined,
       seedFile: undefined,
-      restartAfterMs: undefined,
+      restartAfterMs: 0,
     });
     const { ports, secrets } = plan;
     const up = async (member: Member): Promise<void> => {
