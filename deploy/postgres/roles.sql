@@ -3,7 +3,9 @@
 --   course_exchange_owner  owns schemas and tables; cannot log in
 --   identity_migrator, catalog_migrator  run migrations as the owner
 --   identity_rw  the identity service; each migration grants what it needs
---   catalog_ro   the design-catalog service; SELECT only, in read-only transactions
+--   identity_operator  the identity service's operator port; adds to the audit log and changes nothing in it
+--   catalog_ro   the design-catalog service's public reads; SELECT only, in read-only transactions
+--   catalog_feed the design-catalog service's feed: designs in, no deleting
 
 do $$
 declare
@@ -12,7 +14,7 @@ begin
   for wanted in
     select * from (values
       ('course_exchange_owner', false), ('identity_migrator', true), ('catalog_migrator', true),
-      ('identity_rw', true), ('catalog_ro', true)) as roles (name, can_login)
+      ('identity_rw', true), ('identity_operator', true), ('catalog_ro', true), ('catalog_feed', true)) as roles (name, can_login)
   loop
     if not exists (select from pg_roles where rolname = wanted.name) then
       execute format('create role %I nosuperuser nocreatedb nocreaterole %s', wanted.name,
@@ -21,7 +23,8 @@ begin
   end loop;
   execute format('revoke all on database %I from public', current_database());
   execute format('grant create, connect, temporary on database %I to course_exchange_owner', current_database());
-  execute format('grant connect on database %I to identity_migrator, catalog_migrator, identity_rw, catalog_ro',
+  execute format(
+    'grant connect on database %I to identity_migrator, catalog_migrator, identity_rw, identity_operator, catalog_ro, catalog_feed',
     current_database());
 end
 $$;
@@ -36,6 +39,10 @@ alter role catalog_migrator set role = 'course_exchange_owner';
 -- The services set shorter times themselves; these hold for whoever logs in by hand.
 alter role identity_rw set statement_timeout = '5s';
 alter role identity_rw set idle_in_transaction_session_timeout = '5s';
+alter role identity_operator set statement_timeout = '15s';
+alter role identity_operator set idle_in_transaction_session_timeout = '15s';
 alter role catalog_ro set default_transaction_read_only = on;
 alter role catalog_ro set statement_timeout = '5s';
 alter role catalog_ro set idle_in_transaction_session_timeout = '5s';
+alter role catalog_feed set statement_timeout = '60s';
+alter role catalog_feed set idle_in_transaction_session_timeout = '5s';

@@ -29,6 +29,18 @@ export const settings = {
   IDENTITY_TARGET: text('gRPC target of identity', 'a gRPC target such as dns:///identity:7001'),
   POSTGRES_URL: secret(url('database, as role catalog_ro', ['postgres:', 'postgresql:'])),
   POSTGRES_POOL_SIZE: optional(integer('connections to Postgres', 1, 200), 10),
+  FEED_POSTGRES_URL: maybe(
+    secret(url('database, as role catalog_feed; without it the feed is off', ['postgres:', 'postgresql:'])),
+  ),
+  FEED_HOST: optional(
+    text('address that answers the feed; loopback unless FEED_TLS_CERT is set'),
+    '127.0.0.1',
+  ),
+  FEED_PORT: optional(port('port that answers the feed'), 7301),
+  FEED_SOCKET: maybe(text('path of a Unix socket that answers the feed in the place of host and port')),
+  FEED_TLS_CERT: maybe(text('own certificate of the feed, PEM', 'a PEM text')),
+  FEED_TLS_KEY: maybe(secret(text('key of that certificate, PEM', 'a PEM text'))),
+  FEED_TLS_CA: maybe(text('authority whose certificates may feed, PEM', 'a PEM text')),
   USER_HASH_KEY: secretBytes('keys the hash that stands for a user in logs', 32),
   MAX_CONNECTION_AGE_MS: optional(
     integer('after it a gRPC client connects anew, in milliseconds', 1_000, 3_600_000),

@@ -18,6 +18,7 @@ import { keepKeysFresh } from './authentication/key-refresh.ts';
 import { createKeySet } from './authentication/key-set.ts';
 import { createTokenVerification } from './authentication/token-verification.ts';
 import { type CatalogConfig, readConfig } from './config.ts';
+import { openFeed } from './feed-server.ts';
 import { listDesignsHandler } from './rpc/list-designs.ts';
 import { listEventsHandler } from './rpc/list-events.ts';
 import { findEventWithDesigns } from './store/designs.ts';
@@ -75,6 +76,7 @@ async function main(config: CatalogConfig): Promise<void> {
   });
 
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
+  const feed = await openFeed(config, schemaVersion, logger);
   const health = await serveHealth({
     host: config.HEALTH_HOST,
     port: config.HEALTH_PORT,
@@ -82,6 +84,8 @@ async function main(config: CatalogConfig): Promise<void> {
       postgres: () => schemaProblem(database, schemaVersion),
       keySet: () => Promise.resolve(keySet.problem()),
     },
+    // Partners' reads go on without the feed.
+    warnings: feed === undefined ? {} : { feed: feed.problem },
   });
   const refreshing = new AbortController();
   void keepKeysFresh(keySet, refreshing.signal);
@@ -112,12 +116,16 @@ async function main(config: CatalogConfig): Promise<void> {
   const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
   lifecycle.onStop('readiness', health.stopping);
   lifecycle.onStop('spread', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
-  lifecycle.onStop('gRPC', () => server.stop(10_000));
+  lifecycle.onStop('gRPC', () => Promise.all([server.stop(10_000), feed?.stop(10_000)]).then(() => {}));
   lifecycle.onStop('key set', () => refreshing.abort());
   lifecycle.onStop('telemetry', telemetry.flush);
   lifecycle.onStop('identity', identity.close);
-  lifecycle.onStop('Postgres', database.close);
+  lifecycle.onStop('Postgres', () => Promise.all([database.close(), feed?.close()]).then(() => {}));
   lifecycle.onStop('health', health.close);
   health.started();
-  logger.info('listening', { port: server.port, healthPort: health.port });
+  logger.info('listening', {
+    port: server.port,
+    healthPort: health.port,
+    feedPort: feed?.port,
+  });
 }
