@@ -24,6 +24,7 @@ export async function prepareDatabase(plan: StackPlan): Promise<void> {
       catalog_migrator: secrets.catalogMigrator,
       identity_rw: secrets.identityReadWrite,
       catalog_ro: secrets.catalogReadOnly,
+      catalog_feed: secrets.catalogFeed,
     };
     for (const [role, password] of Object.entries(passwords)) {
       await client.query(`alter role ${role} password ${client.escapeLiteral(password)}`);

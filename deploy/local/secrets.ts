@@ -9,6 +9,7 @@ const names = [
   'catalogMigrator',
   'identityReadWrite',
   'catalogReadOnly',
+  'catalogFeed',
   'redis',
   'keyEncryption',
   'userHash',

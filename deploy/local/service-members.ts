@@ -16,6 +16,7 @@ export const portNames = [
   'identity-health',
   'design-catalog',
   'design-catalog-health',
+  'design-catalog-feed',
   'gateway-health',
   'demo-partner',
   'demo-partner-health',
@@ -106,6 +107,8 @@ export function catalogMember(plan: StackPlan): Member {
   const { ports, secrets } = plan;
   return service(plan, 'design-catalog', {
     POSTGRES_URL: postgresUrl(ports.postgres, 'catalog_ro', secrets.catalogReadOnly, database),
+    FEED_POSTGRES_URL: postgresUrl(ports.postgres, 'catalog_feed', secrets.catalogFeed, database),
+    FEED_PORT: String(ports['design-catalog-feed']),
     IDENTITY_TARGET: `127.0.0.1:${ports.identity}`,
     USER_HASH_KEY: secrets.userHash,
   });

@@ -18,6 +18,8 @@ export interface StackFile {
   readonly demoPartner: string;
   /** Where each process listens. */
   readonly addresses: Readonly<Record<string, string>>;
+  /** Where partnerctl finds the surfaces that the gateway has no route to. */
+  readonly operator: Readonly<Record<string, string>>;
   readonly logs: string;
   readonly supervisor: number;
 }
@@ -44,6 +46,7 @@ export function describeStack(
       ...members.map(({ running, address }) => [running.name, address]),
       ...health.map((name) => [`${name} health`, `http://127.0.0.1:${ports[`${name}-health`]}`]),
     ]),
+    operator: { catalog: `127.0.0.1:${ports['design-catalog-feed']}` },
     logs: run.logs,
     supervisor: process.pid,
   };

@@ -27,6 +27,8 @@ export type StackFile = {
   readonly processes?: Readonly<Record<string, number>>;
   /** Where each process listens, by its name: `127.0.0.1:7001` for a service that speaks gRPC. */
   readonly addresses?: Readonly<Record<string, string>>;
+  /** Where the operator's and the platform's surfaces listen: `identity`, `catalog`. */
+  readonly operator?: Readonly<Record<string, string>>;
   /** The demo partner's address, for a browser. */
   readonly demoPartner?: string;
 };
