@@ -5,6 +5,7 @@ import { newSecret } from './domain/secrets.ts';
 import type { TokenEndpoint } from './grants/token-endpoint.ts';
 import { createHashingQueue } from './passwords/hashing-queue.ts';
 import { createPasswordVerifier } from './passwords/password-hash.ts';
+import { renewPasswordHash } from './passwords/password-renewal.ts';
 import { readIdTokenHint } from './signing/id-token.ts';
 import { findClient } from './store/postgres/clients.ts';
 import { findConsent, grantConsent } from './store/postgres/consents.ts';
@@ -23,11 +24,16 @@ export async function openAuthorization(
   hashingConcurrency: number,
 ): Promise<AuthorizationDependencies> {
   const limits = { concurrency: hashingConcurrency, waiting: hashingConcurrency * waitingPerHash };
+  const inTurn = createHashingQueue(limits);
   return {
     now,
     randomBytes,
     sleep: (milliseconds) => sleep(milliseconds),
-    verifyPassword: await createPasswordVerifier(createHashingQueue(limits), () => newSecret(randomBytes)),
+    verifyPassword: await createPasswordVerifier(inTurn, () => newSecret(randomBytes), {
+      now,
+      sleep: (milliseconds) => sleep(milliseconds),
+    }),
+    renewPasswordHash: (user, password) => renewPasswordHash(database, inTurn, user, password),
     readIdTokenHint: (idToken, clientId) => readIdTokenHint(tokens, idToken, clientId),
 
     findClient: (clientId) => findClient(database, clientId),

@@ -15,6 +15,7 @@ export type CredentialsNeeds = Pick<
   | 'sleep'
   | 'findUserByEmail'
   | 'verifyPassword'
+  | 'renewPasswordHash'
   | 'admitLogin'
   | 'recordLoginFailure'
   | 'releaseLogin'
@@ -76,10 +77,12 @@ async function admit(deps: CredentialsNeeds, attempt: LoginAttempt): Promise<num
 }
 
 async function lookAt(
-  { findUserByEmail, verifyPassword }: CredentialsNeeds,
+  { findUserByEmail, verifyPassword, renewPasswordHash }: CredentialsNeeds,
   { email, password }: Credentials,
 ): Promise<User | undefined> {
   const user = await findUserByEmail(email);
   const matches = await verifyPassword(user?.passwordHash, password);
-  return matches && !user?.disabled ? user : undefined;
+  if (!matches || user === undefined || user.disabled) return undefined;
+  await renewPasswordHash(user, password);
+  return user;
 }

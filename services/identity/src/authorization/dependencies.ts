@@ -6,6 +6,7 @@ import type { ClientId, ConsentId, RandomBytes, Sub } from '../domain/ids.ts';
 import type { Interaction } from '../domain/interaction.ts';
 import type { Scope } from '../domain/scope.ts';
 import type { VerifyPassword } from '../passwords/password-hash.ts';
+import type { RenewPasswordHash } from '../passwords/password-renewal.ts';
 import type { Client } from '../store/postgres/clients.ts';
 import type { Consent } from '../store/postgres/consents.ts';
 import type { User, UserWithPassword } from '../store/postgres/users.ts';
@@ -46,6 +47,7 @@ export interface AuthorizationDependencies {
   readonly endSession: (cookie: string) => Promise<void>;
 
   readonly verifyPassword: VerifyPassword;
+  readonly renewPasswordHash: RenewPasswordHash;
   readonly admitLogin: (attempt: LoginAttempt, now: number) => Promise<Admission>;
   readonly recordLoginFailure: (attempt: LoginAttempt, now: number) => Promise<void>;
   readonly releaseLogin: (attempt: LoginAttempt, outcome: 'succeeded' | 'unseen') => Promise<void>;

@@ -13,7 +13,7 @@ export interface User {
 }
 
 export interface UserWithPassword extends User {
-  /** argon2id in PHC form (R18). */
+  /** In PHC form: argon2id (R18), or as imported until the next login. */
   readonly passwordHash: string;
 }
 
@@ -43,4 +43,20 @@ export async function findUserByEmail(
   if (email.includes('\0')) return undefined;
   const [user] = await database.query<UserWithPassword>(userByEmailStatement, [email]);
   return user;
+}
+
+// Index: users_pkey. The hash before is compared: an import may have brought another one meanwhile.
+const replaceHash = {
+  name: 'replace password hash',
+  text: 'update users set password_hash = $3 where sub = $1 and password_hash = $2',
+};
+
+/** Puts `next` in the place of `before`; nothing happens when `before` is no longer the user's hash. */
+export async function replacePasswordHash(
+  database: Queries,
+  sub: Sub,
+  before: string,
+  next: string,
+): Promise<void> {
+  await database.query(replaceHash, [sub, before, next]);
 }
