@@ -19,6 +19,9 @@ import { signingAlgorithms } from './domain/signing-algorithm.ts';
 
 const signingSettings = {
   KEY_ENCRYPTION_KEY: secretBytes('encrypts private signing keys in Postgres', 32),
+  KEY_ENCRYPTION_KEY_PREVIOUS: maybe(
+    secretBytes('opens keys that are not yet encrypted anew under KEY_ENCRYPTION_KEY', 32),
+  ),
   ACCESS_TOKEN_ALGORITHM: optional(choice('signs access tokens', signingAlgorithms), 'ES256'),
 };
 
@@ -50,6 +53,23 @@ export const settings = {
   REDIS_URL: secret(url('Redis', ['redis:', 'rediss:'])),
   REDIS_MIN_REPLICAS: optional(integer('replicas that must have a token before it leaves', 0, 5), 0),
   USER_HASH_KEY: secretBytes('keys the hash that stands for a user in logs', 32),
+  OPERATOR_POSTGRES_URL: maybe(
+    secret(
+      url('database, as role identity_operator; without it there is no operator port', [
+        'postgres:',
+        'postgresql:',
+      ]),
+    ),
+  ),
+  OPERATOR_HOST: optional(
+    text('address that answers operators; loopback unless certificates are set'),
+    '127.0.0.1',
+  ),
+  OPERATOR_PORT: optional(port('port that answers operators'), 7201),
+  OPERATOR_SOCKET: maybe(text('path of a Unix socket that answers operators instead')),
+  OPERATOR_TLS_CERT: maybe(text('certificate of the operator port, PEM')),
+  OPERATOR_TLS_KEY: maybe(secret(text('its private key, PEM'))),
+  OPERATOR_TLS_CA: maybe(text('authority of the certificates that operators show, PEM')),
   LOGIN_HASHING_CONCURRENCY: optional(integer('passwords hashed at the same time', 1, 64), 2),
 };
 

@@ -8,7 +8,7 @@ import { migrate } from '@course-exchange/runtime/migrations';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
 import { migrationSettings } from './config.ts';
 import { idTokenAlgorithm, type SigningAlgorithm } from './domain/signing-algorithm.ts';
-import { decryptPrivateKey, type KeyEncryptionKey } from './signing/key-encryption.ts';
+import { type KeyEncryptionKey, openWithAny } from './signing/key-encryption.ts';
 import { generateSigningKey } from './signing/key-generation.ts';
 import { insertFirstKey, listPublishedKeys } from './store/postgres/signing-keys.ts';
 
@@ -23,7 +23,10 @@ async function run(log: Logger): Promise<number> {
     const config = readSettings(migrationSettings);
     const postgresUrl = config.MIGRATOR_POSTGRES_URL.reveal();
     const applied = await migrate(postgresUrl, 'identity', join(import.meta.dirname, '../migrations'));
-    const keys = await makeFirstKeys(postgresUrl, config.ACCESS_TOKEN_ALGORITHM, config.KEY_ENCRYPTION_KEY);
+    const keys = await makeFirstKeys(postgresUrl, config.ACCESS_TOKEN_ALGORITHM, [
+      config.KEY_ENCRYPTION_KEY,
+      ...(config.KEY_ENCRYPTION_KEY_PREVIOUS ? [config.KEY_ENCRYPTION_KEY_PREVIOUS] : []),
+    ]);
     log.info('migrated', { migrations: applied.length, keys });
     return 0;
   } catch (error) {
@@ -38,7 +41,7 @@ async function run(log: Logger): Promise<number> {
 async function makeFirstKeys(
   postgresUrl: string,
   accessTokenAlgorithm: SigningAlgorithm,
-  key: KeyEncryptionKey,
+  encryptionKeys: readonly [KeyEncryptionKey, ...KeyEncryptionKey[]],
 ): Promise<number> {
   const database = openDatabase({
     url: postgresUrl,
@@ -49,10 +52,11 @@ async function makeFirstKeys(
     logger,
   });
   try {
-    await checkKey(database, key);
+    await checkKeys(database, encryptionKeys);
     let made = 0;
     for (const algorithm of new Set([idTokenAlgorithm, accessTokenAlgorithm])) {
-      if (await insertFirstKey(database, await generateSigningKey(algorithm, key, randomBytes))) made += 1;
+      if (await insertFirstKey(database, await generateSigningKey(algorithm, encryptionKeys[0], randomBytes)))
+        made += 1;
     }
     return made;
   } finally {
@@ -61,8 +65,8 @@ async function makeFirstKeys(
 }
 
 /** A wrong key is found here, before any pod changes. */
-async function checkKey(database: Database, key: KeyEncryptionKey): Promise<void> {
+async function checkKeys(database: Database, keys: readonly KeyEncryptionKey[]): Promise<void> {
   for (const { kid, sealedPrivateKey, state } of await listPublishedKeys(database)) {
-    if (state !== 'retired' && !decryptPrivateKey(key, kid, sealedPrivateKey)) throw new WrongKey();
+    if (state !== 'retired' && !openWithAny(keys, kid, sealedPrivateKey)) throw new WrongKey();
   }
 }

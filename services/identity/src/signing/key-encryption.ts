@@ -36,3 +36,16 @@ export function decryptPrivateKey(key: KeyEncryptionKey, kid: string, sealed: Bu
     return undefined;
   }
 }
+
+/** PKCS #8 bytes by the first of `keys` that opens `sealed`; undefined when none does. */
+export function openWithAny(
+  keys: readonly KeyEncryptionKey[],
+  kid: string,
+  sealed: Buffer,
+): Buffer | undefined {
+  for (const key of keys) {
+    const pkcs8 = decryptPrivateKey(key, kid, sealed);
+    if (pkcs8 !== undefined) return pkcs8;
+  }
+  return undefined;
+}

@@ -4,7 +4,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { unavailable } from '@course-exchange/runtime/failure';
 import type { SigningAlgorithm } from '../domain/signing-algorithm.ts';
 import type { StoredSigningKey } from '../store/postgres/signing-keys.ts';
-import { decryptPrivateKey, type KeyEncryptionKey } from './key-encryption.ts';
+import { type KeyEncryptionKey, openWithAny } from './key-encryption.ts';
 
 export interface SigningKey {
   readonly kid: string;
@@ -41,11 +41,15 @@ interface Snapshot {
 export interface KeyRingOptions {
   readonly readKeys: () => Promise<readonly StoredSigningKey[]>;
   readonly keyEncryptionKey: KeyEncryptionKey;
+  /** Opens what was not yet encrypted anew under `keyEncryptionKey`. */
+  readonly previousKeyEncryptionKey?: KeyEncryptionKey | undefined;
   /** Algorithms that this process must be able to sign with. */
   readonly needed: readonly SigningAlgorithm[];
 }
 
-export function createKeyRing({ readKeys, keyEncryptionKey, needed }: KeyRingOptions): KeyRing {
+export function createKeyRing(options: KeyRingOptions): KeyRing {
+  const { readKeys, keyEncryptionKey, previousKeyEncryptionKey, needed } = options;
+  const encryptionKeys = [keyEncryptionKey, ...(previousKeyEncryptionKey ? [previousKeyEncryptionKey] : [])];
   let snapshot: Snapshot | undefined;
   const verificationKey = (kid: string) => snapshot?.verification.get(kid);
 
@@ -62,7 +66,7 @@ export function createKeyRing({ readKeys, keyEncryptionKey, needed }: KeyRingOpt
     verificationKey,
     problem: () => problemOf(snapshot, needed),
     refresh: async () => {
-      snapshot = openKeys(await readKeys(), keyEncryptionKey, snapshot);
+      snapshot = openKeys(await readKeys(), encryptionKeys, snapshot);
     },
   };
 }
@@ -78,7 +82,7 @@ function problemOf(snapshot: Snapshot | undefined, needed: readonly SigningAlgor
 
 function openKeys(
   stored: readonly StoredSigningKey[],
-  keyEncryptionKey: KeyEncryptionKey,
+  encryptionKeys: readonly KeyEncryptionKey[],
   before: Snapshot | undefined,
 ): Snapshot {
   const verification = new Map<string, VerificationKey>();
@@ -88,7 +92,7 @@ function openKeys(
     verification.set(key.kid, before?.verification.get(key.kid) ?? toVerificationKey(key));
     if (key.state !== 'active') continue;
     const known = before?.signing.get(key.algorithm);
-    const opened = known?.kid === key.kid ? known : openPrivateKey(key, keyEncryptionKey);
+    const opened = known?.kid === key.kid ? known : openPrivateKey(key, encryptionKeys);
     if (opened === undefined) unopened = true;
     else signing.set(key.algorithm, opened);
   }
@@ -99,8 +103,11 @@ function toVerificationKey({ kid, algorithm, publicJwk }: StoredSigningKey): Ver
   return { kid, algorithm, publicJwk, publicKey: createPublicKey({ key: publicJwk, format: 'jwk' }) };
 }
 
-function openPrivateKey(key: StoredSigningKey, keyEncryptionKey: KeyEncryptionKey): SigningKey | undefined {
-  const pkcs8 = decryptPrivateKey(keyEncryptionKey, key.kid, key.sealedPrivateKey);
+function openPrivateKey(
+  key: StoredSigningKey,
+  encryptionKeys: readonly KeyEncryptionKey[],
+): SigningKey | undefined {
+  const pkcs8 = openWithAny(encryptionKeys, key.kid, key.sealedPrivateKey);
   if (pkcs8 === undefined) return undefined;
   const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
   return { kid: key.kid, algorithm: key.algorithm, privateKey };

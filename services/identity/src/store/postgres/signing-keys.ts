@@ -18,7 +18,7 @@ const published = {
   name: 'published signing keys',
   text: `select kid, algorithm, public_jwk as "publicJwk", private_key as "sealedPrivateKey", state
     from signing_keys
-    where state <> 'retired' or retired_at > now() - make_interval(secs => $1)
+    where removed_at is null and (state <> 'retired' or retired_at > now() - make_interval(secs => $1))
     order by published_at, kid`,
 };
 
