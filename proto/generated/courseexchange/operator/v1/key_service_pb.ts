@@ -556,7 +556,7 @@ export const KeyService: GenService<{
   },
   /**
    * The staged key signs from now on, the active one before it is superseded. Refused before it was published
-   * for 300 s (the key set's cache lifetime). Error codes: not_found, conflict, refused_until.
+   * for 310 s (the key set's cache lifetime, and the time in which every pod follows). Error codes: not_found, conflict, refused_until.
    *
    * @generated from rpc courseexchange.operator.v1.KeyService.ActivateKey
    */

@@ -55,7 +55,7 @@ export type ImportedUser = Message<"courseexchange.operator.v1.ImportedUser"> & 
   name: string;
 
   /**
-   * PHC form: argon2id, bcrypt ($2a$, $2b$, $2y$, or $bcrypt$), scrypt, pbkdf2-sha256, pbkdf2-sha512. Becomes
+   * PHC form: argon2id, bcrypt ($2a$, $2b$, $2y$), scrypt, pbkdf2-sha256, pbkdf2-sha512. Becomes
    * ours at the next login.
    *
    * @generated from field: string password_hash = 6;
@@ -473,8 +473,8 @@ export const UserService: GenService<{
     output: typeof GetUserResponseSchema;
   },
   /**
-   * Refuses login, code exchange, refresh and user-info from the next request on and ends the browser sessions
-   * (R13, R29); access tokens live out their 15 minutes. Error codes: not_found.
+   * Refuses login, code exchange, refresh and user-info from the next request on, and signs the user out as
+   * SignOutUser does (R13, R29); access tokens live out their 15 minutes. Error codes: not_found.
    *
    * @generated from rpc courseexchange.operator.v1.UserService.DisableUser
    */
@@ -484,8 +484,7 @@ export const UserService: GenService<{
     output: typeof DisableUserResponseSchema;
   },
   /**
-   * Lets the user log in again. Grants from before the disabling that were not presented meanwhile live again;
-   * sign the user out too where that is not wanted. Error codes: not_found.
+   * Lets the user log in again. What the disabling ended stays ended. Error codes: not_found.
    *
    * @generated from rpc courseexchange.operator.v1.UserService.EnableUser
    */
