@@ -153,10 +153,9 @@ function answeringHandler(
 ) {
   return (call: AnsweredCall, callback: sendUnaryData<unknown>): void => {
     const asked = 'request' in call ? call.request : messagesOf(call);
-    inCall(path, call, () => handler(asked, incomingCall(call))).then(
+    inCall(path, call, options, () => handler(asked, incomingCall(call))).then(
       (response) => callback(null, response),
       (error) => {
-        reportUnforeseen(path, error, options);
         callback(toStatus(error, options.errorStatuses, options.sendDetails ?? false));
       },
     );
@@ -178,10 +177,9 @@ function streamingHandler(
   options: RpcServerOptions,
 ) {
   return (call: ServerWritableStream<unknown, unknown>): void => {
-    inCall(path, call, () => writeAll(call, handler(call.request, incomingCall(call)))).then(
+    inCall(path, call, options, () => writeAll(call, handler(call.request, incomingCall(call)))).then(
       () => call.end(),
       (error) => {
-        reportUnforeseen(path, error, options);
         call.emit('error', toStatus(error, options.errorStatuses, options.sendDetails ?? false));
       },
     );
@@ -202,7 +200,12 @@ async function writeAll(
   }
 }
 
-function inCall<T>(path: string, call: AnyCall, work: () => Promise<T>): Promise<T> {
+function inCall<T>(
+  path: string,
+  call: AnyCall,
+  options: RpcServerOptions,
+  work: () => Promise<T>,
+): Promise<T> {
   const carrier = propagation.extract(ROOT_CONTEXT, call.metadata, {
     get: (metadata: Metadata, key) => metadata.get(key).map(String),
     keys: (metadata: Metadata) => Object.keys(metadata.getMap()),
@@ -215,7 +218,9 @@ function inCall<T>(path: string, call: AnyCall, work: () => Promise<T>): Promise
     'rpc.method': path.slice(1),
     'course_exchange.request_id': requestId,
   };
-  return context.with(active, () => inSpan(path.slice(1), SpanKind.SERVER, attributes, work));
+  return context.with(active, () =>
+    inSpan(path.slice(1), SpanKind.SERVER, attributes, () => reporting(path, options, work)),
+  );
 }
 
 function deadlineOfCall(call: AnyCall): number {
@@ -246,6 +251,16 @@ function incomingCall(call: AnyCall): IncomingCall {
 /** A certificate may name several; the first one is the caller's. */
 function commonName(names: string | string[] | undefined): string | undefined {
   return typeof names === 'string' ? names : names?.[0];
+}
+
+/** Within the call, so that the line carries its request id and trace. */
+async function reporting<T>(path: string, options: RpcServerOptions, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    reportUnforeseen(path, error, options);
+    throw error;
+  }
 }
 
 function reportUnforeseen(path: string, error: unknown, { logger, errorStatuses }: RpcServerOptions): void {
