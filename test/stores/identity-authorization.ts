@@ -1,5 +1,6 @@
 // An authorization endpoint over real stores with a clock that the tests set, and one browser walking it.
 import { randomBytes } from 'node:crypto';
+import { Secret } from '@course-exchange/runtime/secret';
 import {
   type Beginning,
   beginAuthorization,
@@ -32,7 +33,7 @@ export async function openAuthorizations(
   clock: Clock,
 ): Promise<AuthorizationDependencies[]> {
   const opened = connections.map((redis) =>
-    openAuthorization({ ...endpoint, redis, now: () => clock.now }, 2),
+    openAuthorization({ ...endpoint, redis, now: () => clock.now }, 2, new Secret(Buffer.alloc(32))),
   );
   const all = await Promise.all(opened);
   // The queue is one process's: the connections stand for callers, not for processes.

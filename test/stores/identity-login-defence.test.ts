@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AuthorizationDependencies } from '../../services/identity/src/authorization/dependencies.ts';
 import type { PresentedForm } from '../../services/identity/src/authorization/held-form.ts';
-import { accountKey } from '../../services/identity/src/domain/login-form.ts';
 import {
   accountThreshold,
   delayAfter,
@@ -118,7 +117,7 @@ describe('login defence', () => {
     await logIn(deps, form, person, { address });
     const count = (key: string) =>
       connections[0]?.redis.zcard(`login-failures:{${networkOf(address)}}${key}`);
-    expect(await count(`:${accountKey(person.email)}`)).toBe(0);
+    expect(await count(`:${deps.accountKey(person.email)}`)).toBe(0);
     expect(await count('')).toBe(4);
   });
 

@@ -1,6 +1,8 @@
 // Joins the authorization steps with their stores; a part of main.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Secret } from '@course-exchange/runtime/secret';
 import type { AuthorizationDependencies } from './authorization/dependencies.ts';
+import { accountKey } from './domain/login-form.ts';
 import { newSecret } from './domain/secrets.ts';
 import type { TokenEndpoint } from './grants/token-endpoint.ts';
 import { createHashingQueue } from './passwords/hashing-queue.ts';
@@ -18,16 +20,18 @@ import { admitLogin, recordLoginFailure, releaseLogin } from './store/redis/logi
 /** Logins that may wait for each one being hashed: about five seconds of waiting, half of R14's ten. */
 const waitingPerHash = 50;
 
-/** `hashingConcurrency`: passwords hashed at the same time. */
+/** `hashingConcurrency`: passwords hashed at the same time. `accountsKey` keys the names of counted accounts. */
 export async function openAuthorization(
   { database, redis, tokens, now, randomBytes }: TokenEndpoint,
   hashingConcurrency: number,
+  accountsKey: Secret<Buffer>,
 ): Promise<AuthorizationDependencies> {
   const limits = { concurrency: hashingConcurrency, waiting: hashingConcurrency * waitingPerHash };
   const inTurn = createHashingQueue(limits);
   return {
     now,
     randomBytes,
+    accountKey: (email) => accountKey(accountsKey.reveal(), email),
     sleep: (milliseconds) => sleep(milliseconds),
     verifyPassword: await createPasswordVerifier(inTurn, () => newSecret(randomBytes), {
       now,

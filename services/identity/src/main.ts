@@ -63,7 +63,11 @@ async function main(config: IdentityConfig): Promise<void> {
       user: pseudonym(config.USER_HASH_KEY, sub),
     });
   const endpoint = { database, redis, tokens, now: Date.now, randomBytes, onIssued };
-  const authorization = await openAuthorization(endpoint, config.LOGIN_HASHING_CONCURRENCY);
+  const authorization = await openAuthorization(
+    endpoint,
+    config.LOGIN_HASHING_CONCURRENCY,
+    config.USER_HASH_KEY,
+  );
 
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
   const health = await serveHealth({

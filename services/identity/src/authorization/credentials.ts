@@ -1,7 +1,6 @@
 // Whether e-mail and password are those of somebody who may sign in, under the login defence (R18, R30).
 // Every way to "wrong" takes the same steps and so the same time: unknown e-mail, wrong password, disabled
 // account.
-import { accountKey } from '../domain/login-form.ts';
 import { secondsToWait } from '../domain/login-throttle.ts';
 import { networkOf } from '../domain/network.ts';
 import type { User } from '../store/postgres/users.ts';
@@ -12,6 +11,7 @@ export type CredentialsNeeds = Pick<
   AuthorizationDependencies,
   | 'now'
   | 'randomBytes'
+  | 'accountKey'
   | 'sleep'
   | 'findUserByEmail'
   | 'verifyPassword'
@@ -40,7 +40,7 @@ export async function checkCredentials(
 ): Promise<CredentialsCheck> {
   const attempt: LoginAttempt = {
     id: deps.randomBytes(16).toString('base64url'),
-    account: accountKey(credentials.email),
+    account: deps.accountKey(credentials.email),
     network: networkOf(credentials.clientAddress),
   };
   const waitMs = await admit(deps, attempt);

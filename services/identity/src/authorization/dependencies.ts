@@ -46,6 +46,8 @@ export interface AuthorizationDependencies {
   readonly touchSession: (cookie: string, session: BrowserSession, now: number) => Promise<boolean>;
   readonly endSession: (cookie: string) => Promise<void>;
 
+  /** Names an account's failures without naming its e-mail (R30). */
+  readonly accountKey: (email: string) => string;
   readonly verifyPassword: VerifyPassword;
   readonly renewPasswordHash: RenewPasswordHash;
   readonly admitLogin: (attempt: LoginAttempt, now: number) => Promise<Admission>;

@@ -69,8 +69,10 @@ describe('the login form', () => {
   });
 
   it('counts an account under a name that tells nothing and does not depend on letter case', () => {
-    expect(accountKey('Ada@Example.org')).toBe(accountKey('ada@example.ORG'));
-    expect(accountKey('ada@example.org')).toMatch(/^[A-Za-z0-9_-]{22}$/);
-    expect(accountKey('ada@example.org')).not.toBe(accountKey('bob@example.org'));
+    const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    expect(accountKey(key, 'Ada@Example.org')).toBe(accountKey(key, 'ada@example.ORG'));
+    expect(accountKey(key, 'ada@example.org')).toMatch(/^[A-Za-z0-9_-]{22}$/);
+    expect(accountKey(key, 'ada@example.org')).not.toBe(accountKey(key, 'bob@example.org'));
+    expect(accountKey(key, 'ada@example.org')).not.toBe(accountKey(other, 'ada@example.org'));
   });
 });

@@ -1,5 +1,5 @@
 // What a submitted login form must hold before its password is looked at.
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
 /** Longest e-mail address in characters (RFC 5321 leaves 254). */
 const longestEmail = 254;
@@ -22,7 +22,11 @@ export function emailToFillIn(hint: string): string {
   return hint.length <= longestEmail ? hint : '';
 }
 
-/** Name under which failures of an account are counted; unknown e-mails count alike (R30). */
-export function accountKey(email: string): string {
-  return createHash('sha256').update(email.toLowerCase()).digest().subarray(0, 16).toString('base64url');
+/**
+ * Name under which failures of an account are counted; unknown e-mails count alike (R30). Keyed, so that
+ * whoever reads the store cannot try e-mails against it.
+ */
+export function accountKey(key: Buffer, email: string): string {
+  const digest = createHmac('sha256', key).update(`login ${email.toLowerCase()}`).digest();
+  return digest.subarray(0, 16).toString('base64url');
 }
