@@ -18,6 +18,7 @@ export function withLastAnswer<T>(read: () => Promise<T>, now: () => number): ()
     if (last && now() - failedAt < pause && now() - last.at < longestStandIn) return last.answer;
     try {
       last = { answer: await read(), at: now() };
+      failedAt = Number.NEGATIVE_INFINITY;
       return last.answer;
     } catch (error) {
       const unanswered = error instanceof Failure && error.code === 'temporarily_unavailable';
