@@ -1,0 +1,109 @@
+// `user import`: users with their password hashes from another system.
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ClientService } from '@course-exchange/proto/operator/v1/client';
+import { UserService } from '@course-exchange/proto/operator/v1/user';
+import { identifyFile } from '../../designs/line-blocks.ts';
+import type { Call } from '../../frame/call.ts';
+import { type Answer, command } from '../../frame/command.ts';
+import { file as fileOption } from '../../frame/options.ts';
+import { progress } from '../../output/progress.ts';
+import { type Batch, type ImportJournal, openImportJournal, type Rejection } from './import-journal.ts';
+import { importUsers } from './import-users.ts';
+
+export const userImport = command({
+  name: 'import',
+  about: 'Import users with their password hashes from NDJSON',
+  details:
+    'A line is {"sub","email","emailVerified","name","passwordHash"}; the hash in PHC form: argon2id, bcrypt, scrypt, pbkdf2. It becomes ours at the next login. Interrupted at any point and repeated, it goes on where it was; repeated when done, it changes nothing. Rejected lines go to a file with number and reason; then the exit code is 1.',
+  operands: { file: { term: '<file>', about: 'NDJSON, one user a line' } },
+  options: { rejected: fileOption('Where rejected lines are told; otherwise <file>.rejected') },
+  writes: true,
+  examples: [
+    { does: 'What would be rejected?', line: 'partnerctl user import users.ndjson --dry-run' },
+    {
+      does: 'Import; repeat the same line after an interruption',
+      line: 'partnerctl user import users.ndjson',
+    },
+  ],
+  run: async (call, { file: name }, options) => {
+    const file = resolve(call.directory, name);
+    const { digest, lines } = await identifyFile(file);
+    const { issuer } = await call.services.identity(ClientService).describeInstallation({});
+    const journal = call.dryRun ? undefined : openImportJournal(`${file}.import`, `${issuer} ${digest}`);
+    const batches = [...(journal?.done ?? [])];
+    const resumedAfter = batches.at(-1)?.through ?? 0;
+    try {
+      await work(call, file, lines, batches, journal);
+    } finally {
+      journal?.close();
+    }
+    const rejected = batches.flatMap((batch) => batch.rejected);
+    const rejectedFile = resolve(call.directory, options.rejected ?? `${file}.rejected`);
+    writeRejected(rejectedFile, rejected);
+    journal?.remove();
+    return answerOf(call, { lines, resumedAfter, rejectedFile }, batches, rejected);
+  },
+});
+
+async function work(
+  call: Call,
+  file: string,
+  lines: number,
+  batches: Batch[],
+  journal: ImportJournal | undefined,
+): Promise<void> {
+  const shown = progress('Users', call.terminal, call.now);
+  const answered = (batch: Batch): void => {
+    journal?.add(batch);
+    batches.push(batch);
+    shown.at(batch.through, lines);
+  };
+  const after = batches.at(-1)?.through ?? 0;
+  const { dryRun, signal } = call;
+  try {
+    await importUsers(call.services.identity(UserService), { file, dryRun, after, answered, signal });
+  } finally {
+    shown.end();
+  }
+}
+
+/** Says number and reason only: the line itself holds a password hash. */
+function writeRejected(path: string, rejected: readonly Rejection[]): void {
+  if (rejected.length === 0) {
+    rmSync(path, { force: true });
+    return;
+  }
+  writeFileSync(path, rejected.map((one) => `${JSON.stringify(one)}\n`).join(''), { mode: 0o600 });
+  chmodSync(path, 0o600);
+}
+
+interface Work {
+  readonly lines: number;
+  readonly resumedAfter: number;
+  readonly rejectedFile: string;
+}
+
+const shownRejections = 10;
+
+function answerOf(call: Call, work: Work, batches: readonly Batch[], rejected: readonly Rejection[]): Answer {
+  const sum = (name: 'created' | 'updated' | 'unchanged'): number =>
+    batches.reduce((total, batch) => total + batch[name], 0);
+  const counts = { created: sum('created'), updated: sum('updated'), unchanged: sum('unchanged') };
+  const none = rejected.length === 0;
+  const { lines, resumedAfter, rejectedFile } = work;
+  const resumed = resumedAfter > 0 ? `Went on after line ${resumedAfter}.\n` : '';
+  const list = rejected.slice(0, shownRejections).map(({ line, reason }) => `  line ${line}: ${reason}\n`);
+  return {
+    json: {
+      dryRun: call.dryRun,
+      lines,
+      resumedAfter,
+      ...counts,
+      rejected: rejected.length,
+      rejectedFile: none ? null : rejectedFile,
+    },
+    text: `${resumed}${call.dryRun ? 'Would be: ' : ''}${counts.created} created, ${counts.updated} updated, ${counts.unchanged} unchanged, ${rejected.length} rejected.\n${list.join('')}${none ? '' : `All rejected lines are in ${rejectedFile}.\n`}`,
+    ...(none ? {} : { exit: 'refused' }),
+  };
+}

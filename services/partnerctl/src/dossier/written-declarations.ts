@@ -1,0 +1,53 @@
+// Clients written as YAML, so that reading the file again changes nothing.
+import type { Contact, DeclaredClient, Dossier } from '@course-exchange/proto/operator/v1/client';
+import { stringify } from 'yaml';
+import { approvalWord, environmentWord } from './states.ts';
+
+/** One file for `apply`. Holds no secret. */
+export function writeDeclarations(clients: readonly DeclaredClient[]): string {
+  return stringify({ clients: clients.map(declared) }, { lineWidth: 100 });
+}
+
+/** A dossier file, to fill in or to keep. */
+export function writeDossier(dossier: Dossier): string {
+  return stringify(dossierFields(dossier), { lineWidth: 100 });
+}
+
+function declared({ dossier, approvalState, active }: DeclaredClient) {
+  const state = approvalWord(approvalState);
+  const { clientId, name, ...others } = dossier ? dossierFields(dossier) : {};
+  return {
+    clientId,
+    name,
+    ...(state === undefined ? {} : { state }),
+    ...(active === undefined ? {} : { active }),
+    ...others,
+  };
+}
+
+function dossierFields(dossier: Dossier) {
+  const environments = dossier.environments.flatMap(({ environment, redirectUris }) => {
+    const word = environmentWord(environment);
+    return word === undefined ? [] : [[word, { redirectUris }]];
+  });
+  return {
+    clientId: dossier.clientId,
+    name: dossier.name,
+    ...(dossier.technicalContact ? { technicalContact: contactFields(dossier.technicalContact) } : {}),
+    ...(dossier.credentialContacts.length > 0
+      ? { credentialContacts: dossier.credentialContacts.map(contactFields) }
+      : {}),
+    environments: Object.fromEntries(environments),
+    scopes: dossier.scopes,
+    ...(dossier.userJourney ? { userJourney: dossier.userJourney } : {}),
+    requirements: {
+      logout: dossier.logoutRequirements,
+      unlinking: dossier.unlinkingRequirements,
+      retention: dossier.retentionRequirements,
+    },
+  };
+}
+
+function contactFields({ name, email, phone }: Contact) {
+  return { name, email, ...(phone ? { phone } : {}) };
+}

@@ -1,0 +1,119 @@
+// How a new secret leaves: shown once to a person, into a file of mode 0600, or encrypted to the partner. The way is
+// opened before the secret is made, so that none is made and then lost.
+import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Call } from '../frame/call.ts';
+import { file, type OptionValues, text } from '../frame/options.ts';
+import { Problem, usageProblem } from '../frame/problem.ts';
+import { type Encryption, encryptionTo } from './encryption.ts';
+
+export const handoverOptions = {
+  toFile: file('Write the secret into this new file, mode 0600, instead of showing it'),
+  encryptTo: text(
+    '<key>',
+    'Encrypt it to the partner: an age recipient, or a file with one or an OpenPGP public key',
+  ),
+};
+
+export interface Handed {
+  /** What --json carries. */
+  readonly plain: {
+    readonly way: 'shown' | 'file' | 'encrypted';
+    readonly file: string | null;
+    readonly secret: string | null;
+  };
+  readonly text: string;
+}
+
+export interface Handover {
+  readonly deliver: (secret: string) => Promise<Handed>;
+  /** Takes back what was opened: no secret was made. */
+  readonly abandon: () => void;
+}
+
+/** Throws a Problem when the secret could not leave that way. */
+export async function openHandover(
+  { toFile, encryptTo }: OptionValues<typeof handoverOptions>,
+  call: Call,
+): Promise<Handover> {
+  const encryption =
+    encryptTo === undefined ? undefined : await encryptionTo(keyText(encryptTo, call.directory));
+  if (toFile !== undefined)
+    return call.dryRun ? nowhere : intoFile(resolve(call.directory, toFile), encryption);
+  if (encryption) return { deliver: (secret) => shownEncrypted(secret, encryption), abandon: () => {} };
+  if (!call.terminal.watched && !call.json && !call.dryRun) {
+    throw usageProblem(
+      'The secret would go into a pipe or a log.',
+      'Say --to-file, --encrypt-to, or --json if a program is to read it.',
+    );
+  }
+  return { deliver: async (secret) => shown(secret, call), abandon: () => {} };
+}
+
+const nowhere: Handover = {
+  deliver: async () => {
+    throw new Problem('A dry run makes no secret.', { exit: 'refused' });
+  },
+  abandon: () => {},
+};
+
+/** The content of the file of that name, or the words themselves where they are a recipient. */
+function keyText(words: string, directory: string): string {
+  if (words.startsWith('age1')) return words;
+  try {
+    return readFileSync(resolve(directory, words), 'utf8');
+  } catch {
+    throw usageProblem(`--encrypt-to: ${words} is no age recipient and no readable file.`);
+  }
+}
+
+function intoFile(path: string, encryption: Encryption | undefined): Handover {
+  const descriptor = openNew(path);
+  return {
+    abandon: () => {
+      closeSync(descriptor);
+      unlinkSync(path);
+    },
+    deliver: async (secret) => {
+      const content = encryption ? await encryption.encrypt(secret) : secret;
+      writeSync(descriptor, content.endsWith('\n') ? content : `${content}\n`);
+      fsyncSync(descriptor);
+      closeSync(descriptor);
+      const how = encryption ? `, encrypted to ${encryption.said}` : '';
+      return {
+        plain: { way: encryption ? 'encrypted' : 'file', file: path, secret: null },
+        text: `The secret is in ${path} (mode 0600)${how}. It is stored nowhere else.\n`,
+      };
+    },
+  };
+}
+
+/** Never writes over a file: it may hold another secret. */
+function openNew(path: string): number {
+  try {
+    const descriptor = openSync(path, 'wx', 0o600);
+    fchmodSync(descriptor, 0o600);
+    return descriptor;
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw usageProblem(
+      exists ? `${path} exists already.` : `${path} cannot be written.`,
+      'Name a new file in a directory that is yours.',
+    );
+  }
+}
+
+async function shownEncrypted(secret: string, encryption: Encryption): Promise<Handed> {
+  const content = await encryption.encrypt(secret);
+  return {
+    plain: { way: 'encrypted', file: null, secret: content },
+    text: `Encrypted to ${encryption.said}; only the partner can open it:\n\n${content.trimEnd()}\n`,
+  };
+}
+
+function shown(secret: string, { terminal }: Call): Handed {
+  return {
+    plain: { way: 'shown', file: null, secret },
+    text: `${terminal.paint('bold', secret)}\n\nThis secret is shown once and stored nowhere: hand it over by a secure channel now.\n`,
+  };
+}
