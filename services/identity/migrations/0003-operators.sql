@@ -32,8 +32,8 @@ alter table users add column imported_hash bytea check (octet_length(imported_ha
 -- Out of the key set by an operator's word; the private half is erased with it.
 alter table signing_keys add column removed_at timestamptz;
 
-create index consents_of_user on consents (sub, granted_at desc, consent_id);
-create index consents_of_client on consents (client_id, granted_at desc, consent_id);
+create index consents_of_user on consents (sub, granted_at, consent_id);
+create index consents_of_client on consents (client_id, granted_at, consent_id);
 
 create table audit_log (
   sequence bigint primary key check (sequence > 0),

@@ -27,8 +27,7 @@ export function activationObstacle(
 export function approvalObstacles({ dossier, approvalState }: ClientState, next: ApprovalState): string[] {
   const steps = approvalStates.indexOf(next) - approvalStates.indexOf(approvalState);
   if (steps <= 0) return [];
-  if (steps > 1)
-    return [`Client ${dossier.clientId} must be in the state test before it is approved; it is a draft.`];
+  if (steps > 1) return ['It is a draft and must be in the state test first.'];
   const gaps = dossierGaps(dossier);
   return next === 'approved' ? gaps : gaps.filter((gap) => gap.startsWith('The technical contact'));
 }

@@ -81,3 +81,8 @@ function longEnough(key: Buffer): boolean {
 function decode(text: string): Buffer {
   return Buffer.from(text.replaceAll('.', '+'), 'base64');
 }
+
+/** The scheme's name alone: the hash itself is shown to nobody. */
+export function passwordAlgorithm(passwordHash: string): string {
+  return readPasswordHash(passwordHash)?.scheme ?? 'none';
+}

@@ -1,0 +1,118 @@
+// Table `audit_log`: the chain of everything that operators changed. Only added to and read; the database refuses
+// the rest.
+import type { Queries } from '@course-exchange/runtime/postgres';
+import { type AuditEntry, type AuditRecord, chainHash, chainStart } from '../../domain/audit-chain.ts';
+import type { Change } from '../../domain/change.ts';
+
+export interface AuditOrigin {
+  readonly actor: string;
+  readonly requestId: string;
+  /** ISO 8601 in UTC with milliseconds. */
+  readonly at: string;
+}
+
+export interface AuditHead {
+  /** 0 when the log is empty. */
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+// One writer at a time: sequence numbers have no gap and are seen in their order.
+const lock = {
+  name: 'lock audit log',
+  text: `select pg_advisory_xact_lock(hashtext('identity audit log'))`,
+};
+
+const head = {
+  name: 'audit head',
+  text: `select sequence::float8 as sequence, encode(hash, 'hex') as hash from audit_log
+    order by sequence desc limit 1`,
+};
+
+export async function readAuditHead(database: Queries): Promise<AuditHead> {
+  const [found] = await database.query<AuditHead>(head, []);
+  return found ?? { sequence: 0, hash: chainStart };
+}
+
+const append = {
+  name: 'append to audit log',
+  text: `insert into audit_log (sequence, at, actor, action, object, client_id, request_id, fields, hash)
+    select sequence, $1::timestamptz, $2::text, action, object, client_id, $3::text, fields, hash
+    from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::json[], $9::bytea[])
+      as entry (sequence, action, object, client_id, fields, hash)`,
+};
+
+/**
+ * Adds an entry for each change, in their order. Holds the log until the transaction ends: call it last. Returns
+ * the new end of the chain.
+ */
+export async function appendToAudit(
+  queries: Queries,
+  { actor, requestId, at }: AuditOrigin,
+  changes: readonly Change[],
+): Promise<AuditHead> {
+  await queries.query(lock, []);
+  let end = await readAuditHead(queries);
+  const entries = changes.map(({ action, object, clientId, fields }) => {
+    const record: AuditRecord = {
+      ...{ sequence: end.sequence + 1, at, actor, action, object, requestId },
+      clientId: clientId ?? null,
+      fields: JSON.stringify(fields),
+    };
+    end = { sequence: record.sequence, hash: chainHash(end.hash, record) };
+    return { ...record, hash: end.hash };
+  });
+  await queries.query(append, [
+    ...[at, actor, requestId, entries.map(({ sequence }) => sequence)],
+    ...[entries.map(({ action }) => action), entries.map(({ object }) => object)],
+    ...[entries.map(({ clientId }) => clientId), entries.map(({ fields }) => fields)],
+    entries.map(({ hash }) => Buffer.from(hash, 'hex')),
+  ]);
+  return end;
+}
+
+/** What to look for; undefined matches everything. Times are ISO 8601. */
+export interface AuditFilter {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly object?: string | undefined;
+  /** Whole, or the noun before the point. */
+  readonly action?: string | undefined;
+}
+
+const columns = `sequence::float8 as sequence,
+    to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, actor, action, object,
+    client_id as "clientId", request_id as "requestId", fields::text as fields, encode(hash, 'hex') as hash`;
+
+const matching = `($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
+    and ($4::text is null or actor = $4) and ($5::text is null or client_id = $5)
+    and ($6::text is null or object = $6)
+    and ($7::text is null or action = $7 or split_part(action, '.', 1) = $7)`;
+
+// Indexes: audit_log_pkey, audit_log_object, audit_log_client.
+const oldest = {
+  name: 'audit entries',
+  text: `select ${columns} from audit_log where sequence > $1 and ${matching} order by sequence limit $8`,
+};
+const newest = {
+  name: 'newest audit entries',
+  text: `select * from (select ${columns} from audit_log where sequence > $1 and ${matching}
+    order by sequence desc limit $8) as found order by sequence`,
+};
+
+/** Entries after `afterSequence` that match, oldest first: the first `limit` of them, or the last. */
+export async function listAudit(
+  database: Queries,
+  filter: AuditFilter,
+  page: { readonly afterSequence: number; readonly limit: number; readonly newest?: boolean },
+): Promise<AuditEntry[]> {
+  const { since, until, actor, clientId, object, action } = filter;
+  const wanted = [since, until, actor, clientId, object, action].map((value) => value ?? null);
+  return database.query<AuditEntry>(page.newest ? newest : oldest, [
+    page.afterSequence,
+    ...wanted,
+    page.limit,
+  ]);
+}
