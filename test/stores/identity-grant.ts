@@ -117,6 +117,7 @@ export async function openEndpoint(
     now: Date.now,
     randomBytes,
     onIssued: () => {},
+    onSecretUsed: () => {},
   };
 }
 

@@ -17,12 +17,14 @@ import { openAuthorization } from './authorization-endpoint.ts';
 import { type IdentityConfig, readConfig } from './config.ts';
 import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
 import type { IssuedTokens } from './grants/token-endpoint.ts';
+import { openOperatorPort, operatorListener } from './operator-port.ts';
 import { readinessChecks } from './readiness.ts';
 import { createAuthorizationHandlers } from './rpc/authorization-handlers.ts';
 import { exchangeTokenHandler } from './rpc/exchange-token.ts';
 import { getDiscoveryHandler } from './rpc/get-discovery.ts';
 import { getKeySetHandler } from './rpc/get-key-set.ts';
 import { getUserInfoHandler } from './rpc/get-user-info.ts';
+import { createSecretUse } from './secret-use.ts';
 import { pollKeys } from './signing/key-polling.ts';
 import { createKeyRing } from './signing/key-ring.ts';
 import { listPublishedKeys } from './store/postgres/signing-keys.ts';
@@ -38,6 +40,7 @@ try {
 }
 
 async function main(config: IdentityConfig): Promise<void> {
+  const listener = operatorListener(config);
   const logger = createLogger('identity', config.LOG_LEVEL);
   const telemetry = startTelemetry({
     service: 'identity',
@@ -53,6 +56,7 @@ async function main(config: IdentityConfig): Promise<void> {
   const keys = createKeyRing({
     readKeys: () => listPublishedKeys(database),
     keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
+    previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
     needed: [...new Set([idTokenAlgorithm, config.ACCESS_TOKEN_ALGORITHM])],
   });
   const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
@@ -62,7 +66,8 @@ async function main(config: IdentityConfig): Promise<void> {
       client: logText(clientId),
       user: pseudonym(config.USER_HASH_KEY, sub),
     });
-  const endpoint = { database, redis, tokens, now: Date.now, randomBytes, onIssued };
+  const onSecretUsed = createSecretUse(database, Date.now, logger);
+  const endpoint = { database, redis, tokens, now: Date.now, randomBytes, onIssued, onSecretUsed };
   const authorization = await openAuthorization(
     endpoint,
     config.LOGIN_HASHING_CONCURRENCY,
@@ -97,15 +102,23 @@ async function main(config: IdentityConfig): Promise<void> {
     maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
   });
 
+  const operators =
+    listener && (await openOperatorPort(config, listener, { now: Date.now, randomBytes, logger }));
+
   const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
   lifecycle.onStop('readiness', health.stopping);
   lifecycle.onStop('spread', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
   lifecycle.onStop('gRPC', () => server.stop(10_000));
+  if (operators) lifecycle.onStop('operator port', () => operators.stop(2_000));
   lifecycle.onStop('key polling', () => polling.abort());
   lifecycle.onStop('telemetry', telemetry.flush);
   lifecycle.onStop('Redis', redis.close);
   lifecycle.onStop('Postgres', database.close);
   lifecycle.onStop('health', health.close);
   health.started();
-  logger.info('listening', { port: server.port, healthPort: health.port });
+  logger.info('listening', {
+    port: server.port,
+    healthPort: health.port,
+    operatorPort: operators?.port,
+  });
 }

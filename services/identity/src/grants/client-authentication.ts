@@ -7,16 +7,21 @@ import type { ClientStanding } from '../store/postgres/grant-standing.ts';
 const noSecret = ['0'.repeat(64)];
 
 /**
- * The client, if `secret` is one of its valid secrets and it is active; else throws `invalid_client`. Every
+ * The client and the hash of the secret that it showed, if `secret` is one of its valid secrets and it is active;
+ * else throws `invalid_client`. Every
  * valid secret is compared, each in constant time; unknown and wrong take the same way.
  */
-export function authenticateClient(client: ClientStanding | undefined, secret: string): ClientStanding {
+export function authenticateClient(
+  client: ClientStanding | undefined,
+  secret: string,
+): { readonly client: ClientStanding; readonly secretHash: string } {
   const presented = createHash('sha256').update(secret).digest();
   const valid = client?.secretHashes.length ? client.secretHashes : noSecret;
-  let matched = false;
+  let matched: string | undefined;
   for (const hash of valid) {
-    if (timingSafeEqual(presented, Buffer.from(hash, 'hex'))) matched = true;
+    if (timingSafeEqual(presented, Buffer.from(hash, 'hex'))) matched = hash;
   }
-  if (!client?.active || !matched) throw new Failure('invalid_client', 'client not authenticated');
-  return client;
+  if (!client?.active || matched === undefined)
+    throw new Failure('invalid_client', 'client not authenticated');
+  return { client, secretHash: matched };
 }

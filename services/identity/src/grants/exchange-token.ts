@@ -19,7 +19,8 @@ export async function exchangeToken(endpoint: TokenEndpoint, request: TokenReque
   const { clientId, clientSecret } = readClientCredentials(request);
   const presented = await presentGrant(endpoint, request);
   const standing = await readStanding(endpoint.database, clientId, presented.consentId);
-  const client = authenticateClient(standing.client, clientSecret);
+  const { client, secretHash } = authenticateClient(standing.client, clientSecret);
+  endpoint.onSecretUsed(client.clientId, secretHash);
   const response = await presented.redeem(client, standing.grant);
   if (standing.grant)
     endpoint.onIssued({ grantType: request.grantType, clientId: client.clientId, sub: standing.grant.sub });

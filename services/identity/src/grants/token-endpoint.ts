@@ -13,6 +13,8 @@ export interface TokenEndpoint {
   readonly randomBytes: RandomBytes;
   /** Told of each grant that became tokens, for the log. */
   readonly onIssued: (issued: IssuedTokens) => void;
+  /** Told which secret an authenticated client showed, by its SHA-256 in hex. Returns at once. */
+  readonly onSecretUsed: (clientId: ClientId, secretHash: string) => void;
 }
 
 export interface IssuedTokens {
