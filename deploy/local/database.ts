@@ -23,6 +23,7 @@ export async function prepareDatabase(plan: StackPlan): Promise<void> {
       identity_migrator: secrets.identityMigrator,
       catalog_migrator: secrets.catalogMigrator,
       identity_rw: secrets.identityReadWrite,
+      identity_operator: secrets.identityOperator,
       catalog_ro: secrets.catalogReadOnly,
       catalog_feed: secrets.catalogFeed,
     };

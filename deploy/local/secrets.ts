@@ -8,6 +8,7 @@ const names = [
   'identityMigrator',
   'catalogMigrator',
   'identityReadWrite',
+  'identityOperator',
   'catalogReadOnly',
   'catalogFeed',
   'redis',

@@ -14,6 +14,7 @@ export const portNames = [
   'redis',
   'identity',
   'identity-health',
+  'identity-operator',
   'design-catalog',
   'design-catalog-health',
   'design-catalog-feed',
@@ -98,6 +99,13 @@ export function identityMember(plan: StackPlan): Member {
     ENVIRONMENT: 'test',
     POSTGRES_URL: postgresUrl(ports.postgres, 'identity_rw', secrets.identityReadWrite, database),
     REDIS_URL: redisUrl(ports.redis, secrets.redis),
+    OPERATOR_POSTGRES_URL: postgresUrl(
+      ports.postgres,
+      'identity_operator',
+      secrets.identityOperator,
+      database,
+    ),
+    OPERATOR_PORT: String(ports['identity-operator']),
     KEY_ENCRYPTION_KEY: secrets.keyEncryption,
     USER_HASH_KEY: secrets.userHash,
   });

@@ -46,7 +46,10 @@ export function describeStack(
       ...members.map(({ running, address }) => [running.name, address]),
       ...health.map((name) => [`${name} health`, `http://127.0.0.1:${ports[`${name}-health`]}`]),
     ]),
-    operator: { catalog: `127.0.0.1:${ports['design-catalog-feed']}` },
+    operator: {
+      identity: `127.0.0.1:${ports['identity-operator']}`,
+      catalog: `127.0.0.1:${ports['design-catalog-feed']}`,
+    },
     logs: run.logs,
     supervisor: process.pid,
   };

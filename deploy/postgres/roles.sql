@@ -14,7 +14,8 @@ begin
   for wanted in
     select * from (values
       ('course_exchange_owner', false), ('identity_migrator', true), ('catalog_migrator', true),
-      ('identity_rw', true), ('identity_operator', true), ('catalog_ro', true), ('catalog_feed', true)) as roles (name, can_login)
+      ('identity_rw', true), ('identity_operator', true),
+      ('catalog_ro', true), ('catalog_feed', true)) as roles (name, can_login)
   loop
     if not exists (select from pg_roles where rolname = wanted.name) then
       execute format('create role %I nosuperuser nocreatedb nocreaterole %s', wanted.name,
