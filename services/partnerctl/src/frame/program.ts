@@ -135,7 +135,7 @@ function withManners(parser: Parser, examples: readonly Example[], terminal: Ter
     })
     .addHelpText(
       'after',
-      `\n${paint('bold', 'Examples:')}\n${examples.map((one) => written(one, terminal)).join('\n')}\n`,
+      `\n${paint('bold', 'Examples:')}\n${examples.map((one) => written(one, terminal)).join('\n')}`,
     );
 }
 

@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AddressSources, findAddress, parseAddress } from './addresses.ts';
+
+let home: string;
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'partnerctl-addresses-'));
+  mkdirSync(join(home, '.run'));
+  mkdirSync(join(home, 'docs', 'deep'), { recursive: true });
+  const operator = { identity: '127.0.0.1:4001', catalog: 'unix:/run/feed.sock' };
+  writeFileSync(join(home, '.run', 'stack.json'), JSON.stringify({ operator }));
+});
+afterAll(() => rmSync(home, { recursive: true }));
+
+const sources = (more: Partial<AddressSources>): AddressSources => ({
+  flags: {},
+  environment: {},
+  stackFile: undefined,
+  directory: '/',
+  ...more,
+});
+
+test('what is said wins over what is found: flag, variable, stack file, loopback', () => {
+  const environment = { PARTNERCTL_IDENTITY: 'identity.example:2' };
+  const directory = join(home, 'docs', 'deep');
+  const flags = { identity: '127.0.0.1:1' };
+  expect(findAddress('identity', sources({ flags, environment, directory })).url).toBe('http://127.0.0.1:1');
+  expect(findAddress('identity', sources({ environment, directory })).url).toBe('http://identity.example:2');
+  expect(findAddress('identity', sources({ directory })).url).toBe('http://127.0.0.1:4001');
+  expect(findAddress('identity', sources({})).url).toBe('http://127.0.0.1:7201');
+  expect(findAddress('catalog', sources({})).url).toBe('http://127.0.0.1:7301');
+});
+
+test('a stack file found in a directory above names a Unix socket', () => {
+  const found = findAddress('catalog', sources({ directory: join(home, 'docs') }));
+  expect(found).toMatchObject({ socket: '/run/feed.sock' });
+  expect(found.said).toContain('stack.json');
+});
+
+test.each(['', 'here', '127.0.0.1', 'http://127.0.0.1:1', 'unix:run', 'a b:1', 'https://host:1/path'])(
+  'the address "%s" is refused',
+  (words) => {
+    expect(() => parseAddress(words, 'a test')).toThrow('is no address');
+  },
+);
