@@ -3,6 +3,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import { Redis } from 'ioredis';
 import { unavailable } from './failure.ts';
+import { gatherWrites } from './gathered-writes.ts';
 import { describeError, type Logger } from './logger.ts';
 import { inSpan } from './telemetry.ts';
 
@@ -52,6 +53,7 @@ export function connectRedis({ url, connectionName, commandTimeoutMs, logger }: 
         { 'db.system.name': 'redis', 'db.operation.name': operation },
         async () => {
           try {
+            if (redis.status === 'ready') gatherWrites(redis.stream);
             return await work(redis);
           } catch (error) {
             throw unavailable('Redis', error);
