@@ -1,6 +1,7 @@
 // A catalog database of its own for each test file: roles, migrations, a writer and the service's own reader.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@course-exchange/runtime/logger';
 import { migrate } from '@course-exchange/runtime/migrations';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
@@ -15,6 +16,8 @@ export interface CatalogDatabase {
   /** As the service reads: role catalog_ro, through the runtime's pool. */
   readonly reader: Database;
   readonly readerUrl: string;
+  /** As the feed writes: role catalog_feed. */
+  readonly feed: Database;
   readonly close: () => Promise<void>;
 }
 
@@ -29,7 +32,9 @@ export async function openCatalogDatabase(connections = 10): Promise<CatalogData
   await once(
     url.href,
     `create role ${login} login in role catalog_ro password '${password}';
-     grant connect on database ${name} to ${login}`,
+     grant connect on database ${name} to ${login};
+     create role ${login}_feed login in role catalog_feed password '${password}';
+     grant connect on database ${name} to ${login}_feed`,
   );
   await migrate(url.href, 'catalog', migrations);
   const writer = new pg.Pool({
@@ -47,12 +52,21 @@ export async function openCatalogDatabase(connections = 10): Promise<CatalogData
     schema: 'catalog',
     logger: createLogger('test', 'error'),
   });
+  const feed = openDatabase({
+    url: Object.assign(new URL(url), { username: `${login}_feed`, password }).href,
+    applicationName: 'feed test',
+    poolSize: 8,
+    statementTimeoutMs: 30_000,
+    schema: 'catalog',
+    logger: createLogger('test', 'error'),
+  });
   const close = async () => {
-    await Promise.all([writer.end(), reader.close()]);
+    await Promise.all([writer.end(), reader.close(), feed.close()]);
+    await untilLeft(server, name);
     await once(server, `drop database ${name} with (force)`);
-    await once(server, `drop role ${login}`);
+    await once(server, `drop role ${login}, ${login}_feed`);
   };
-  return { writer, reader, readerUrl, close };
+  return { writer, reader, readerUrl, feed, close };
 }
 
 /** From the environment that test/support/store-setup.ts fills. */
@@ -60,6 +74,15 @@ function address(): string {
   const { TEST_POSTGRES_URL: url } = process.env;
   if (!url) throw new Error('TEST_POSTGRES_URL is missing: run this suite through test/run.ts');
   return url;
+}
+
+/** A connection that is ending is no longer listened to: being told to go then would be nobody's to catch. */
+async function untilLeft(server: string, database: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server });
+  await client.connect();
+  const connected = () => client.query('select from pg_stat_activity where datname = $1', [database]);
+  for (let round = 0; round < 100 && (await connected()).rowCount !== 0; round++) await sleep(50);
+  await client.end();
 }
 
 async function once(url: string, sql: string): Promise<void> {

@@ -1,0 +1,174 @@
+// What the feed leaves in the catalog: the highest revision of each design, tombstones, exact summaries.
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { repeatedly } from '../../services/design-catalog/src/feed/write-repetition.ts';
+import { writeBatch } from '../../services/design-catalog/src/store/design-changes.ts';
+import { findResumePoint } from '../../services/design-catalog/src/store/resume-points.ts';
+import { type CatalogDatabase, differences, openCatalogDatabase } from './catalog-database.ts';
+import { apply, changes, designs } from './feed-changes.ts';
+
+let catalog: CatalogDatabase;
+
+beforeAll(async () => {
+  catalog = await openCatalogDatabase();
+});
+afterAll(() => catalog.close());
+beforeEach(() => catalog.writer.query('truncate designs; delete from resume_points'));
+
+test('a change repeated is ignored, one of a lower revision too, one of a higher revision holds', async () => {
+  const first = changes({ revision: 5, eventName: 'five' });
+  expect(await apply(catalog, first)).toMatchObject({ upserted: 1, ignored: 0 });
+  expect(await apply(catalog, first)).toMatchObject({ upserted: 0, ignored: 1 });
+  expect(await apply(catalog, changes({ revision: 4, eventName: 'four' }))).toMatchObject({ ignored: 1 });
+  expect(await apply(catalog, changes({ revision: 5, deleted: true }))).toMatchObject({ ignored: 1 });
+  expect(await designs(catalog)).toMatchObject([{ revision: '5', event_name: 'five', deleted_at: null }]);
+  expect(await apply(catalog, changes({ revision: 6, eventName: 'six' }))).toMatchObject({ upserted: 1 });
+  expect(await designs(catalog)).toMatchObject([{ revision: '6', event_name: 'six' }]);
+});
+
+test('a deletion leaves the key, the revision and the time, and nothing else of the design', async () => {
+  await apply(catalog, changes({ revision: 1, updatedAt: '2026-05-01T00:00:00Z' }));
+  expect(await apply(catalog, changes({ revision: 7, deleted: true }))).toMatchObject({ deleted: 1 });
+  expect(await designs(catalog)).toEqual([
+    {
+      owner: 'u',
+      id: 'd',
+      revision: '7',
+      deleted_at: new Date('2026-06-01T00:00:00Z'),
+      title: '',
+      event_name: '',
+      short_descr: '',
+      local_id: null,
+      event_id: null,
+      author_name: null,
+      event_date: null,
+      updated_at: null,
+    },
+  ]);
+  expect(await apply(catalog, changes({ revision: 6 }))).toMatchObject({ ignored: 1 });
+  expect(await differences(catalog.writer)).toEqual([]);
+});
+
+test('a deletion of what never was keeps out the older design that comes late', async () => {
+  await apply(catalog, changes({ revision: 3, deleted: true }));
+  await apply(catalog, changes({ revision: 2 }));
+  expect(await designs(catalog)).toMatchObject([{ revision: '3', event_id: null }]);
+  await apply(catalog, changes({ revision: 4 }));
+  expect(await designs(catalog)).toMatchObject([{ revision: '4', event_id: 'e', deleted_at: null }]);
+});
+
+test('revisions use all of 64 bits', async () => {
+  const [change] = changes({ revision: 1, eventName: 'highest' });
+  if (change) await apply(catalog, [{ ...change, revision: 2n ** 64n - 1n }]);
+  expect(await apply(catalog, changes({ revision: Number.MAX_SAFE_INTEGER }))).toMatchObject({ ignored: 1 });
+  expect(await designs(catalog)).toMatchObject([{ revision: '18446744073709551615', event_name: 'highest' }]);
+});
+
+const told = fc.record({
+  owner: fc.constantFrom('u', 'v'),
+  id: fc.constantFrom('1', '2', '3', '4', '5'),
+  eventId: fc.constantFrom('e', 'f', ''),
+  eventName: fc.constantFrom('a', 'b', 'c'),
+  deleted: fc.boolean(),
+  eventDate: fc.constantFrom(undefined, '2026-05-01T00:00:00Z', '2026-05-03T00:00:00Z'),
+  updatedAt: fc.constantFrom(undefined, '2026-04-01T00:00:00Z', '2026-04-02T00:00:00Z'),
+});
+/** Each with a revision of its own, and an order in which they come. */
+const shuffled = fc
+  .array(told, { minLength: 1, maxLength: 30 })
+  .map((list) => list.map((one, index) => ({ ...one, revision: index + 1 })))
+  .chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })));
+
+test('whatever the order, the batches and the repeats, the same designs and exact summaries remain', async () => {
+  const property = fc.asyncProperty(
+    shuffled,
+    fc.integer({ min: 1, max: 31 }),
+    async ([list, order], batch) => {
+      await catalog.writer.query('truncate designs');
+      await apply(catalog, changes(...list), { batch: 31 });
+      const expected = await designs(catalog);
+      await catalog.writer.query('truncate designs');
+      await apply(catalog, changes(...order), { batch });
+      expect(await differences(catalog.writer)).toEqual([]);
+      await apply(catalog, changes(...order.slice(batch)), { batch: 7 });
+      expect(await designs(catalog)).toEqual(expected);
+      expect(await differences(catalog.writer)).toEqual([]);
+    },
+  );
+  await fc.assert(property, { numRuns: 60 });
+});
+
+test('summaries are exact after each batch', async () => {
+  const list = changes(
+    ...Array.from({ length: 60 }, (_one, index) => ({
+      id: `d${index % 20}`,
+      revision: index + 1,
+      eventId: `e${index % 3}`,
+      deleted: index % 7 === 0,
+    })),
+  );
+  for (let start = 0; start < list.length; start += 10) {
+    await writeBatch(catalog.feed, { source: '', changes: list.slice(start, start + 10), last: false });
+    expect(await differences(catalog.writer)).toEqual([]);
+  }
+});
+
+test('a batch with a change that Postgres refuses leaves nothing, its resume point included', async () => {
+  const [good, bad] = changes({ id: '1', revision: 1 }, { id: '2', revision: 1 });
+  if (!good || !bad) throw new Error('two changes');
+  const batch = { source: 's', changes: [good, { ...bad, id: '' }], last: false };
+  await expect(writeBatch(catalog.feed, batch)).rejects.toMatchObject({ code: '23514' });
+  expect(await designs(catalog)).toEqual([]);
+  expect(await findResumePoint(catalog.feed, 's')).toBe(0n);
+});
+
+test('the resume point is that of the last batch, never goes back, and ends with its source', async () => {
+  const list = changes(...[1, 2, 3, 4, 5].map((id) => ({ id: `${id}`, revision: 1 })));
+  await apply(catalog, list, { source: 's', batch: 2 });
+  expect(await findResumePoint(catalog.feed, 's')).toBe(5n);
+  await apply(catalog, list.slice(0, 2), { source: 's' });
+  expect(await findResumePoint(catalog.feed, 's')).toBe(5n);
+  expect(await findResumePoint(catalog.feed, 'other')).toBe(0n);
+  expect(await apply(catalog, list, { source: 's', last: true })).toMatchObject({ position: 5n, ignored: 5 });
+  expect(await findResumePoint(catalog.feed, 's')).toBe(0n);
+});
+
+test('a stream that fails in the middle keeps the batches before, and the resume point says which', async () => {
+  const list = changes(...[1, 2, 3, 4, 5].map((id) => ({ id: `${id}`, revision: 1 })));
+  const outOfOrder = list.map((change, index) => (index === 4 ? { ...change, position: 2n } : change));
+  await expect(apply(catalog, outOfOrder, { source: 's', batch: 2 })).rejects.toMatchObject({
+    code: 'invalid_argument',
+    detail: 'Position 2 comes after 4: positions ascend from 1.',
+  });
+  const position = await findResumePoint(catalog.feed, 's');
+  expect(await designs(catalog)).toHaveLength(Number(position));
+  await apply(catalog, list.slice(Number(position)), { source: 's' });
+  expect(await designs(catalog)).toHaveLength(5);
+});
+
+test('eight streams over the same designs at once: none fails and the summaries are exact', async () => {
+  const streams = Array.from({ length: 8 }, (_one, stream) =>
+    changes(
+      ...Array.from({ length: 200 }, (_two, index) => ({
+        id: `d${(index * (stream + 3)) % 50}`,
+        revision: 1 + ((index * 7 + stream) % 97),
+        eventId: `e${(index + stream) % 5}`,
+        deleted: (index + stream) % 11 === 0,
+      })),
+    ),
+  );
+  await Promise.all(streams.map((list) => apply(catalog, list, { batch: 25 })));
+  expect(await differences(catalog.writer)).toEqual([]);
+});
+
+test('a deadlock is repeated, anything else is not', async () => {
+  let calls = 0;
+  const deadlocks = async () => {
+    calls += 1;
+    if (calls < 3) throw Object.assign(new Error('deadlock'), { code: '40P01' });
+    return 'written';
+  };
+  expect(await repeatedly(deadlocks)).toBe('written');
+  const broken = () => Promise.reject(Object.assign(new Error('check'), { code: '23514' }));
+  await expect(repeatedly(broken)).rejects.toMatchObject({ code: '23514' });
+});

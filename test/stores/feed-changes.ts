@@ -1,0 +1,63 @@
+// Design changes for tests of the feed, and the states of the catalog that they lead to.
+import type { DesignChange } from '../../services/design-catalog/src/domain/design-change.ts';
+import type { Owner } from '../../services/design-catalog/src/domain/ids.ts';
+import { applyChanges } from '../../services/design-catalog/src/feed/apply-changes.ts';
+import { repeatedly } from '../../services/design-catalog/src/feed/write-repetition.ts';
+import { writeBatch } from '../../services/design-catalog/src/store/design-changes.ts';
+import type { CatalogDatabase } from './catalog-database.ts';
+
+interface Told {
+  readonly owner?: string;
+  readonly id?: string;
+  readonly revision: number;
+  readonly eventId?: string;
+  readonly eventName?: string;
+  readonly eventDate?: string | undefined;
+  readonly updatedAt?: string | undefined;
+  readonly deleted?: boolean;
+}
+
+/** Changes at the positions 1, 2, 3 …, of design `d` of user `u` where nothing else is said. */
+export function changes(...told: readonly Told[]): DesignChange[] {
+  return told.map(({ owner = 'u', id = 'd', revision, deleted = false, ...design }, index) => ({
+    position: BigInt(index + 1),
+    owner: owner as Owner,
+    id,
+    revision: BigInt(revision),
+    design: deleted ? undefined : whole(design),
+    deletedAt: deleted ? '2026-06-01T00:00:00Z' : undefined,
+  }));
+}
+
+function whole(told: Partial<Told>): NonNullable<DesignChange['design']> {
+  const { eventId = 'e', eventName = 'n', eventDate, updatedAt } = told;
+  const texts = { title: 't', shortDescr: 's', localId: 'l', authorName: 'a' };
+  return { ...texts, eventId, eventName, eventDate, updatedAt };
+}
+
+export interface Application {
+  readonly source?: string;
+  readonly last?: boolean;
+  /** Changes in a batch. */
+  readonly batch?: number;
+}
+
+/** Applies `list` as the service does: through role catalog_feed, batch after batch. */
+export function apply(
+  { feed }: CatalogDatabase,
+  list: readonly DesignChange[],
+  { source = '', last = false, batch = 1_000 }: Application = {},
+) {
+  async function* parts() {
+    for (const change of list) yield { source, changes: [change], last: false };
+    if (last) yield { source, changes: [], last };
+  }
+  const limits = { changes: batch, characters: 1_000_000, waitMs: 10_000 };
+  return applyChanges(parts(), { write: (one) => repeatedly(() => writeBatch(feed, one)), limits });
+}
+
+/** Every design with all that is stored of it, in the order of the keys. */
+export async function designs({ writer }: CatalogDatabase): Promise<Record<string, unknown>[]> {
+  const { rows } = await writer.query('select * from designs order by owner, id');
+  return rows;
+}
