@@ -33,7 +33,7 @@ export interface FeedServer {
 const statementTimeoutMs = 30_000;
 /** Streams at once wait for one of these connections, each for a batch's time. */
 const connections = 4;
-const limits: BatchLimits = { changes: 20_000, characters: 16 * 1024 * 1024, waitMs: 500 };
+const limits: BatchLimits = { changes: 10_000, characters: 8 * 1024 * 1024, waitMs: 500 };
 const mostRequestBytes = 4 * 1024 * 1024;
 
 /** Undefined when the feed is off. Throws ConfigurationError for an address that is open to everybody. */

@@ -16,7 +16,8 @@ export interface AppliedStream extends Applied {
 }
 
 /**
- * Writes all that `parts` brings. When it fails, the batches before are written and their resume point tells so.
+ * Writes all that `parts` brings, in order. While a batch is written the next one is gathered, and then nothing
+ * more is taken from `parts`. When it fails, the batches before are written and their resume point tells so.
  * Throws DetailedFailure `invalid_argument` for a stream out of order.
  */
 export async function applyChanges(
@@ -24,14 +25,33 @@ export async function applyChanges(
   { write, limits }: ApplyUses,
 ): Promise<AppliedStream> {
   const total = { upserted: 0, deleted: 0, ignored: 0, position: 0n };
-  for await (const batch of changeBatches(inOrder(parts), limits)) {
-    const applied = await write(batch);
-    total.upserted += applied.upserted;
-    total.deleted += applied.deleted;
-    total.ignored += applied.ignored;
-    total.position = batch.changes.at(-1)?.position ?? total.position;
+  const batches = changeBatches(inOrder(parts), limits);
+  // So that a failed write is told at once, though the stream may bring nothing more.
+  const failed = Promise.withResolvers<never>();
+  let writing = Promise.resolve();
+  failed.promise.catch(() => {});
+  try {
+    for (;;) {
+      const { done, value: batch } = await Promise.race([batches.next(), failed.promise]);
+      await writing;
+      if (done) return total;
+      writing = write(batch).then((applied) => count(total, batch, applied));
+      writing.catch(failed.reject);
+    }
+  } finally {
+    // A batch that is being written is not left to itself: what is told of the stream holds.
+    await writing.catch(() => {});
+    void batches.return(undefined);
   }
-  return total;
+}
+
+type Total = { -readonly [K in keyof AppliedStream]: AppliedStream[K] };
+
+function count(total: Total, { changes }: ChangeBatch, { upserted, deleted, ignored }: Applied): void {
+  total.upserted += upserted;
+  total.deleted += deleted;
+  total.ignored += ignored;
+  total.position = changes.at(-1)?.position ?? total.position;
 }
 
 /** Resuming by position is safe only where positions ascend in one source and nothing follows its end. */

@@ -369,8 +369,8 @@ export const FeedService: GenService<{
   /**
    * Applies upserts and deletes in batches; each batch is one transaction with its event summaries and its
    * resume point, so it is there whole or not at all. Idempotent: a change whose revision is not higher
-   * than the stored one is ignored. Reading pauses while a batch is written. One answer at the end; how far
-   * a stream has come, meanwhile and after a fault, is what GetResumePoint says.
+   * than the stored one is ignored. While one batch is written and another waits, reading pauses. One answer
+   * at the end; how far a stream has come, meanwhile and after a fault, is what GetResumePoint says.
    * Error codes: invalid_argument (names the position; its batch is not applied, earlier ones are),
    * temporarily_unavailable (repeat from the resume point).
    *
