@@ -30,6 +30,11 @@ function dossierFields(dossier: Dossier) {
     const word = environmentWord(environment);
     return word === undefined ? [] : [[word, { redirectUris }]];
   });
+  const requirements = [
+    ['logout', dossier.logoutRequirements],
+    ['unlinking', dossier.unlinkingRequirements],
+    ['retention', dossier.retentionRequirements],
+  ].filter(([, words]) => words);
   return {
     clientId: dossier.clientId,
     name: dossier.name,
@@ -40,11 +45,7 @@ function dossierFields(dossier: Dossier) {
     environments: Object.fromEntries(environments),
     scopes: dossier.scopes,
     ...(dossier.userJourney ? { userJourney: dossier.userJourney } : {}),
-    requirements: {
-      logout: dossier.logoutRequirements,
-      unlinking: dossier.unlinkingRequirements,
-      retention: dossier.retentionRequirements,
-    },
+    ...(requirements.length > 0 ? { requirements: Object.fromEntries(requirements) } : {}),
   };
 }
 

@@ -18,16 +18,20 @@ export interface Call {
   readonly directory: string;
   /** Standard input, for a file named `-`. */
   readonly input: NodeJS.ReadableStream;
-  /** Resolves when the person agreed or --yes was given, throws otherwise. `question` ends with a full stop. */
-  readonly confirm: (question: string) => Promise<void>;
+  /**
+   * Resolves when the person agreed or --yes was given, throws otherwise. `question` ends with a full stop;
+   * `facts` are shown above it.
+   */
+  readonly confirm: (question: string, facts?: string) => Promise<void>;
 }
 
 export function confirmOn(terminal: Terminal, yes: boolean): Call['confirm'] {
-  return async (question) => {
+  return async (question, facts = '') => {
     if (yes) return;
     if (!terminal.ask) {
       throw usageProblem(`${question} There is no terminal to ask on.`, 'Add --yes if this is meant.');
     }
+    terminal.err(facts);
     const answer = await terminal.ask(`${question} Go on? [y/N] `);
     if (/^y(es)?$/i.test(answer.trim())) return;
     throw usageProblem('Not confirmed; nothing was changed.');

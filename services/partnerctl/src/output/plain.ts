@@ -51,7 +51,9 @@ export function enumWord(
   number: number,
 ): string {
   const name = values.find((value) => value.number === number)?.name ?? String(number);
-  return name.toLowerCase().replace(sharedPrefix ?? '', '');
+  const word = name.toLowerCase().replace(sharedPrefix ?? '', '');
+  // Algorithms are written as in JOSE.
+  return /^[er]s256$/.test(word) ? word.toUpperCase() : word;
 }
 
 /** Before and after travel as JSON text. */

@@ -63,8 +63,10 @@ export const clientApply = command({
     const { clients: planned } = await service.planClients(set);
     const due = planned.filter(changes);
     if (call.dryRun || due.length === 0) return planAnswer(call, planned, call.dryRun);
-    if (!call.json) call.terminal.err(planText(call, planned, true));
-    await call.confirm(`${due.length} of ${planned.length} clients will change.`);
+    await call.confirm(
+      `${due.length} of ${planned.length} clients will change.`,
+      planText(call, planned, true),
+    );
     const expectedVersions = planned.map(({ clientId, version }) => ({ clientId, version }));
     const applied = await service.applyClients({ ...set, expectedVersions });
     return planAnswer(call, applied.clients, false);
