@@ -24,6 +24,8 @@ function address(name: 'TEST_POSTGRES_URL' | 'TEST_REDIS_URL'): string {
 export interface IdentityDatabase {
   /** As role identity_rw. */
   readonly database: Database;
+  /** As role identity_operator. */
+  readonly operator: Database;
   /** As superuser: what operators and seeds do. */
   readonly sql: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
   /** As superuser, through the service's own driver. */
@@ -40,19 +42,26 @@ export async function openIdentityDatabase(poolSize = 10): Promise<IdentityDatab
   superuser.pathname = `/${name}`;
   await once(superuser.href, readFileSync(`${repository}deploy/postgres/roles.sql`, 'utf8'));
   const password = randomBytes(12).toString('hex');
-  await once(superuser.href, `alter role identity_rw password '${password}'`);
+  for (const role of ['identity_rw', 'identity_operator'])
+    await once(superuser.href, `alter role ${role} password '${password}'`);
   await migrate(superuser.href, 'identity', `${repository}services/identity/migrations`);
-  const service = new URL(superuser);
-  service.username = 'identity_rw';
-  service.password = password;
-  const database = open(service.href, poolSize);
+  const as = (role: string): string => {
+    const service = new URL(superuser);
+    service.username = role;
+    service.password = password;
+    return service.href;
+  };
+  const database = open(as('identity_rw'), poolSize);
+  const operator = open(as('identity_operator'), poolSize);
   const owner = open(superuser.href, 4);
   return {
     database,
+    operator,
     owner,
     sql: async (text, values = []) => owner.query({ name: '', text }, values),
     close: async () => {
       await database.close();
+      await operator.close();
       await owner.close();
       await once(server.href, `drop database ${name} with (force)`);
     },

@@ -48,7 +48,7 @@ async function main(config: IdentityConfig): Promise<void> {
     otlpEndpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
     sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
   });
-  const { database, redis } = openStores(config, logger);
+  const { database, reads, redis } = openStores(config, logger);
   redis.redis.once('ready', async () => {
     const warning = await readSettingsWarning(redis);
     if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
@@ -89,8 +89,8 @@ async function main(config: IdentityConfig): Promise<void> {
     services: [
       served(AuthorizationService, createAuthorizationHandlers(authorization)),
       served(TokenService, {
-        exchangeToken: exchangeTokenHandler(endpoint),
-        getUserInfo: getUserInfoHandler(endpoint),
+        exchangeToken: exchangeTokenHandler({ ...endpoint, database: reads }),
+        getUserInfo: getUserInfoHandler({ ...endpoint, database: reads }),
       }),
       served(DiscoveryService, {
         getDiscovery: getDiscoveryHandler(config.ISSUER),
@@ -113,7 +113,7 @@ async function main(config: IdentityConfig): Promise<void> {
   lifecycle.onStop('key polling', () => polling.abort());
   lifecycle.onStop('telemetry', telemetry.flush);
   lifecycle.onStop('Redis', redis.close);
-  lifecycle.onStop('Postgres', database.close);
+  lifecycle.onStop('Postgres', () => Promise.all([database.close(), reads.close()]).then(() => {}));
   lifecycle.onStop('health', health.close);
   health.started();
   logger.info('listening', {

@@ -2,6 +2,7 @@
 
 import type { Logger } from '@course-exchange/runtime/logger';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
+import { openReads, type PipelinedReads } from '@course-exchange/runtime/postgres-reads';
 import { connectRedis } from '@course-exchange/runtime/redis';
 import type { IdentityConfig } from './config.ts';
 import type { ReplicatedStore } from './store/redis/replication.ts';
@@ -11,24 +12,27 @@ const storeTimeoutMs = 1_000;
 
 export interface Stores {
   readonly database: Database;
+  /** For the one short read of a token or user-info request. */
+  readonly reads: PipelinedReads;
   readonly redis: ReplicatedStore;
 }
 
 /** Connects in the background: the process starts, unready, while a store is away. */
 export function openStores(config: IdentityConfig, logger: Logger): Stores {
-  const database = openDatabase({
+  const postgres = {
     url: config.POSTGRES_URL.reveal(),
     applicationName: 'identity',
-    poolSize: config.POSTGRES_POOL_SIZE,
     statementTimeoutMs: storeTimeoutMs,
     schema: 'identity',
     logger,
-  });
+  };
+  const database = openDatabase({ ...postgres, poolSize: config.POSTGRES_POOL_SIZE });
+  const reads = openReads({ ...postgres, readOnly: true });
   const redis = connectRedis({
     url: config.REDIS_URL.reveal(),
     connectionName: 'identity',
     commandTimeoutMs: storeTimeoutMs,
     logger,
   });
-  return { database, redis: { ...redis, minReplicas: config.REDIS_MIN_REPLICAS } };
+  return { database, reads, redis: { ...redis, minReplicas: config.REDIS_MIN_REPLICAS } };
 }

@@ -44,7 +44,7 @@ export function dossierMistakes(dossier: Dossier, own: Environment): string[] {
     ...environments.flatMap((environment) => uriMistakes(environment, dossier.redirectUris[environment])),
     ...[dossier.technicalContact, ...dossier.credentialContacts].flatMap(contactMistakes),
     ...Object.entries(texts(dossier)).flatMap(([what, value]) =>
-      value.length > longestText ? [`The ${what} is longer than ${longestText} characters.`] : [],
+      value.length > longestText ? [`More than ${longestText} characters describe the ${what}.`] : [],
     ),
   ];
 }
@@ -115,7 +115,7 @@ export function dossierGaps(dossier: Dossier): string[] {
       ? ['A contact for credential handover and rotation is missing.']
       : []),
     ...Object.entries(texts(dossier)).flatMap(([what, value]) =>
-      value.trim() === '' ? [`The ${what} is missing.`] : [],
+      value.trim() === '' ? [`The ${what} ${what.endsWith('s') ? 'are' : 'is'} missing.`] : [],
     ),
   ];
 }

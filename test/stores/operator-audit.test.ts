@@ -1,0 +1,118 @@
+// The audit log: one chain under many writers, append-only by the database's own word, and a change without its
+// entry does not happen.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  followAudit,
+  readAudit,
+  verifyAudit,
+} from '../../services/identity/src/operator/audit/read-audit.ts';
+import { registerClient } from '../../services/identity/src/operator/clients/register-client.ts';
+import { carryOut, type Desk } from '../../services/identity/src/operator/desk.ts';
+import { type IdentityDatabase, openIdentityDatabase } from './identity-stores.ts';
+import { anna, bert, newDossier, openDesk } from './operator-desk.ts';
+
+let identity: IdentityDatabase;
+let desk: Desk;
+
+beforeAll(async () => {
+  identity = await openIdentityDatabase();
+  desk = openDesk(identity);
+});
+afterAll(() => identity.close());
+
+const register = (order = anna, dossier = newDossier()) =>
+  registerClient(desk, order, { dossier, firstSecret: undefined });
+const all = { afterSequence: 0, limit: 1_000, newest: false };
+
+test('fifty writers at once make one chain without a gap', async () => {
+  await Promise.all(Array.from({ length: 50 }, (_, index) => register(index % 2 ? anna : bert)));
+  const { entries } = await readAudit(desk, {}, all);
+  expect(entries.map(({ sequence }) => sequence)).toEqual(
+    Array.from({ length: 50 }, (_, index) => index + 1),
+  );
+  expect(await verifyAudit(desk, undefined)).toMatchObject({ head: { sequence: 50 }, firstBreak: undefined });
+});
+
+test('entries are found by actor, client, object, action and page', async () => {
+  const dossier = newDossier();
+  await register(bert, dossier);
+  const { clientId } = dossier;
+  for (const filter of [
+    { clientId },
+    { object: `client:${clientId}` },
+    { clientId, actor: 'local:bert' },
+    { clientId, action: 'client' },
+  ])
+    expect((await readAudit(desk, filter, all)).entries).toMatchObject([
+      { actor: 'local:bert', action: 'client.register', requestId: 'request-bert' },
+    ]);
+  expect((await readAudit(desk, { actor: 'local:nobody' }, all)).entries).toEqual([]);
+  expect(await readAudit(desk, {}, { ...all, limit: 3 })).toMatchObject({
+    more: true,
+    entries: [{ sequence: 1 }, {}, {}],
+  });
+  const newest = await readAudit(desk, {}, { ...all, limit: 2, newest: true });
+  expect(newest.entries.map(({ sequence }) => sequence)).toEqual([50, 51]);
+});
+
+test('a change whose audit entry cannot be written does not happen', async () => {
+  const dossier = newDossier();
+  await identity.sql('alter table audit_log add constraint broken check (sequence < 0) not valid');
+  await expect(register(anna, dossier)).rejects.toMatchObject({ code: '23514' });
+  await identity.sql('alter table audit_log drop constraint broken');
+  expect(await identity.sql('select 1 from clients where client_id = $1', [dossier.clientId])).toEqual([]);
+  const failing = carryOut(desk, anna, async (queries, note) => {
+    await queries.query({ name: '', text: `update users set name = 'x'` }, []);
+    note({ action: 'user.x', object: 'user:x', fields: [] });
+    throw new Error('later');
+  });
+  await expect(failing).rejects.toThrow('later');
+  expect((await verifyAudit(desk, undefined)).head.sequence).toBe(51);
+});
+
+test('followers see each entry once and in order', async () => {
+  const stop = new AbortController();
+  const seen: number[] = [];
+  const follower = (async () => {
+    for await (const { sequence } of followAudit(desk, { actor: 'local:anna' }, 51, stop.signal)) {
+      seen.push(sequence);
+      if (seen.length === 20) stop.abort();
+    }
+  })();
+  await Promise.all(Array.from({ length: 20 }, () => register()));
+  await follower;
+  expect(seen).toEqual(Array.from({ length: 20 }, (_, index) => index + 52));
+});
+
+test('neither role may change or delete an entry, the public one may not even read', async () => {
+  const attempt = (database: IdentityDatabase['operator'], text: string) =>
+    database.query({ name: '', text }, []);
+  for (const text of ['update audit_log set actor = actor', 'delete from audit_log', 'truncate audit_log'])
+    await expect(attempt(identity.operator, text)).rejects.toMatchObject({ code: '42501' });
+  for (const text of [
+    'select * from audit_log',
+    `insert into audit_log (sequence) values (1)`,
+    'update clients set active = active',
+  ])
+    await expect(attempt(identity.database, text)).rejects.toMatchObject({ code: '42501' });
+  await expect(identity.sql('delete from audit_log')).rejects.toMatchObject({ code: '42501' });
+});
+
+test('whoever changes, takes out, cuts off or writes anew is found out', async () => {
+  const noted = (await verifyAudit(desk, undefined)).head;
+  const tamper = async (text: string) => {
+    await identity.sql('alter table audit_log disable trigger audit_log_append_only');
+    await identity.sql(text);
+    await identity.sql('alter table audit_log enable trigger audit_log_append_only');
+  };
+  expect(await verifyAudit(desk, noted)).toMatchObject({ firstBreak: undefined });
+  await tamper(`delete from audit_log where sequence = ${noted.sequence}`);
+  expect((await verifyAudit(desk, undefined)).firstBreak).toBeUndefined();
+  expect((await verifyAudit(desk, noted)).firstBreak).toMatchObject({ sequence: noted.sequence });
+  await register(bert);
+  expect((await verifyAudit(desk, noted)).firstBreak?.reason).toContain('written anew');
+  await tamper(`delete from audit_log where sequence = 30`);
+  expect((await verifyAudit(desk, undefined)).firstBreak?.reason).toBe('Entry 30 is missing.');
+  await tamper(`update audit_log set actor = 'local:eve' where sequence = 7`);
+  expect((await verifyAudit(desk, undefined)).firstBreak?.sequence).toBe(7);
+});
