@@ -23,16 +23,19 @@ export interface Database extends Queries {
   readonly close: () => Promise<void>;
 }
 
-export interface DatabaseOptions {
+export interface ConnectionOptions {
   readonly url: string;
   readonly applicationName: string;
-  readonly poolSize: number;
   /** Longest run of a statement in milliseconds, kept by the server and watched here. */
   readonly statementTimeoutMs: number;
   readonly readOnly?: boolean;
   /** First schema in the search path. */
   readonly schema: string;
   readonly logger: Logger;
+}
+
+export interface DatabaseOptions extends ConnectionOptions {
+  readonly poolSize: number;
 }
 
 const asString = (value: string): string => value;
@@ -44,11 +47,11 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
-export function openDatabase(options: DatabaseOptions): Database {
-  const pool = new pg.Pool({
+/** How every connection of ours is made. */
+export function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
+  return {
     connectionString: options.url,
     application_name: options.applicationName,
-    max: options.poolSize,
     connectionTimeoutMillis: 1_000,
     idle_in_transaction_session_timeout: 5_000,
     statement_timeout: options.statementTimeoutMs,
@@ -56,7 +59,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     keepAlive: true,
     types,
     options: `-c search_path=${options.schema} -c timezone=UTC -c datestyle=ISO${options.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
-  });
+  };
+}
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({ ...connectionConfig(options), max: options.poolSize });
   pool.on('error', (error) => options.logger.warn('idle Postgres connection lost', describeError(error)));
 
   return {
@@ -66,15 +73,24 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-async function run<Row>(
+function run<Row>(
   queryable: pg.Pool | pg.PoolClient,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  return runStatement((query) => queryable.query(query), statement, values);
+}
+
+/** Sends one statement by `send`, in a span; faults of the store become `temporarily_unavailable`. */
+export function runStatement<Row>(
+  send: (query: pg.QueryConfig) => Promise<pg.QueryResult>,
   { name, text }: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
   const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': name };
   return inSpan(`postgres ${name}`, SpanKind.CLIENT, attributes, async () => {
     try {
-      const result = await queryable.query({ name, text, values: values as unknown[] });
+      const result = await send({ name, text, values: values as unknown[] });
       return result.rows as Row[];
     } catch (error) {
       throw isFault(error) ? unavailable('Postgres', error) : error;
