@@ -1,0 +1,45 @@
+// Makes the secrets that deploy/compose.yaml mounts: `node deploy/images/compose-secrets.ts [DIRECTORY]`, a file each.
+// What is there stays, so that a second call changes nothing. The directory is closed to others; the files are not,
+// because a container's account must read them.
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { demoPartnerClientId, demoPartners } from '@course-exchange/local-stack/demo-partners';
+
+const directory = resolve(process.argv[2] ?? join(import.meta.dirname, '../../.run/compose'));
+mkdirSync(directory, { recursive: true, mode: 0o700 });
+
+/** The content of the file `name`, written as `value` when there is none yet. */
+function keep(name: string, value: string): string {
+  const file = join(directory, name);
+  if (!existsSync(file)) writeFileSync(file, value, { mode: 0o444 });
+  return readFileSync(file, 'utf8');
+}
+
+function random(name: string): string {
+  return keep(name, randomBytes(32).toString('base64url'));
+}
+
+const databaseUrls = {
+  identity_migrator: 'identity_migrator_url',
+  catalog_migrator: 'catalog_migrator_url',
+  identity_rw: 'identity_url',
+  identity_operator: 'identity_operator_url',
+  catalog_ro: 'catalog_url',
+  catalog_feed: 'catalog_feed_url',
+};
+for (const [role, file] of Object.entries(databaseUrls))
+  keep(file, `postgres://${role}:${random(`${role}_password`)}@postgres:5432/course_exchange`);
+for (const name of [
+  'postgres_superuser_password',
+  'key_encryption_key',
+  'user_hash_key',
+  'partner_token_key',
+])
+  random(name);
+const redisPassword = random('redis_password');
+keep('redis_acl', `user default on >${redisPassword} ~* &* +@all\n`);
+keep('redis_url', `redis://:${redisPassword}@redis:6379`);
+const demoPartner = demoPartners('http://127.0.0.1').find(({ clientId }) => clientId === demoPartnerClientId);
+keep('demo_client_secret', demoPartner?.clientSecret ?? '');
+console.log(directory);

@@ -1,0 +1,45 @@
+// Which programs each image holds. Paths inside an image are those of the checkout below /app, so that whatever a
+// program reads beside its own file (its migrations) lies where it looks.
+
+export interface ImageContent {
+  /** Entry files of the checkout; each becomes one file of the same path, ending in .js. */
+  readonly programs: readonly string[];
+  /** Entry files that lie directly below /app, under the name that operators type. */
+  readonly tools?: Readonly<Record<string, string>>;
+  /** Files and folders of the checkout, copied as they are. */
+  readonly files?: readonly string[];
+  /** Packages with a compiled part, copied with that part for this machine's platform. */
+  readonly native?: { readonly from: string; readonly packages: readonly string[] };
+}
+
+const operatorTool = { 'partnerctl.js': 'services/partnerctl/src/main.ts' };
+const hashing = { from: 'services/identity', packages: ['@node-rs/argon2', '@node-rs/bcrypt'] };
+
+export const images = {
+  gateway: { programs: ['services/gateway/src/main.ts'] },
+  identity: {
+    programs: ['services/identity/src/main.ts'],
+    tools: operatorTool,
+    files: ['services/identity/migrations'],
+    native: hashing,
+  },
+  'design-catalog': {
+    programs: ['services/design-catalog/src/main.ts'],
+    tools: operatorTool,
+    files: ['services/design-catalog/migrations'],
+  },
+  'demo-partner': { programs: ['services/demo-partner/src/main.ts'] },
+  migrations: {
+    programs: ['services/identity/src/migrate.ts', 'services/design-catalog/src/migrate.ts'],
+    tools: { 'seed.js': 'deploy/images/seed.ts' },
+    files: [
+      'services/identity/migrations',
+      'services/design-catalog/migrations',
+      'deploy/postgres/roles.sql',
+    ],
+    native: { from: 'deploy/local', packages: ['@node-rs/argon2'] },
+  },
+} as const satisfies Readonly<Record<string, ImageContent>>;
+
+export type ImageName = keyof typeof images;
+export const imageNames = Object.keys(images) as readonly ImageName[];

@@ -1,0 +1,47 @@
+// A job of its own: fills a test environment with partners and users, from a file in the form of `--seed` or with the
+// demo data. Exit code 0, or 1 with the reason. Production refuses it: its partners are registered by operators.
+import { demoPartners } from '@course-exchange/local-stack/demo-partners';
+import { seedContent, seedDemoData } from '@course-exchange/local-stack/seed';
+import { readSeedFile } from '@course-exchange/local-stack/seed-content';
+import {
+  ConfigurationError,
+  choice,
+  maybe,
+  readSettings,
+  secret,
+  text,
+  url,
+} from '@course-exchange/runtime/env';
+import pg from 'pg';
+
+const settings = {
+  ENVIRONMENT: choice('which environment this is; only test may be filled', ['production', 'test']),
+  MIGRATOR_POSTGRES_URL: secret(url('database, as role identity_migrator', ['postgres:', 'postgresql:'])),
+  SEED_PATH: maybe(text('path of a JSON file with partners and users', 'the path of a file')),
+  DEMO_PARTNER_URL: maybe(url('loads the demo data; where the demo partner is', ['http:', 'https:'])),
+};
+
+try {
+  await run();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+async function run(): Promise<void> {
+  const config = readSettings(settings);
+  if (config.ENVIRONMENT === 'production')
+    throw new ConfigurationError([
+      'ENVIRONMENT is production: expected test, for nothing else is ever seeded',
+    ]);
+  const content = config.SEED_PATH === undefined ? undefined : readSeedFile(config.SEED_PATH);
+  const client = new pg.Client({ connectionString: config.MIGRATOR_POSTGRES_URL.reveal() });
+  await client.connect();
+  try {
+    if (config.DEMO_PARTNER_URL) await seedDemoData(client, demoPartners(config.DEMO_PARTNER_URL));
+    if (content) await seedContent(client, content);
+  } finally {
+    await client.end();
+  }
+  process.stdout.write('seeded\n');
+}
