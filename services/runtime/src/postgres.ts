@@ -103,6 +103,12 @@ async function inTransaction<T>(pool: pg.Pool, work: (queries: Queries) => Promi
     throw unavailable('Postgres', error);
   });
   let broken: Error | undefined;
+  // The pool listens to idle connections alone: a lost one that nobody listens to would end the process. The
+  // query that it is lost in fails by itself.
+  const lost = (error: Error): void => {
+    broken = error;
+  };
+  client.on('error', lost);
   try {
     await run(client, { name: 'begin', text: 'begin' }, []);
     const result = await work({ query: (statement, values) => run(client, statement, values) });
@@ -114,6 +120,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (queries: Queries) => Promi
     });
     throw error;
   } finally {
+    client.off('error', lost);
     client.release(broken);
   }
 }
