@@ -10,6 +10,7 @@ export const suiteNames = [
   'secrets',
   'clients',
   'e2e',
+  'operator',
   'fault',
   'stack',
 ] as const;

@@ -1,0 +1,237 @@
+// The runbook, as written, on a real stack: an operator follows docs/operator.md, a partner and a person do their part.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { armor, Decrypter, generateIdentity, identityToRecipient } from 'age-encryption';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { authorizeUrl, type Discovery, discover, logIn, token, tokensOf, walk } from '../support/flow.ts';
+import { type Answer, send } from '../support/http.ts';
+import { runningStack } from '../support/running-stack.ts';
+import { type Partner, userWho } from '../support/stack-file.ts';
+import { openUserAgent } from '../support/user-agent.ts';
+import { callingBlock, chapters } from './runbook.ts';
+import { answerOf, type Outcome, startProcess, toolEnvironment, toolOnPath } from './tool.ts';
+
+const work = mkdtempSync(join(tmpdir(), 'partnerctl-runbook-'));
+const path = toolOnPath();
+const variables: Record<string, string> = { WORK: work };
+const said: string[] = [];
+const written = new Map(chapters().map(({ title, blocks }) => [title, [...blocks]]));
+
+let discovery: Discovery;
+let ageIdentity: string;
+let acme: Partner;
+let refreshToken: string;
+
+/** Runs the next block of a chapter with a shell that ends at the first command that fails. */
+async function next(title: string): Promise<Outcome> {
+  const block = written.get(title)?.shift();
+  if (block === undefined) throw new Error(`"${title}" has no further block.`);
+  const environment = toolEnvironment({ ...variables, PATH: `${path}:${process.env.PATH}` });
+  const outcome = await startProcess('bash', ['-euo', 'pipefail', '-c', block], environment).ended;
+  said.push(block, outcome.out, outcome.err);
+  expect(outcome, `${title}:\n${block}${outcome.err}`).toMatchObject({ exit: 0 });
+  return outcome;
+}
+
+async function decrypted(file: string): Promise<string> {
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(ageIdentity);
+  return (await decrypter.decrypt(armor.decode(readFileSync(join(work, file), 'utf8')), 'text')).trim();
+}
+
+async function connect(partner: Partner): Promise<string> {
+  const agent = openUserAgent(runningStack().issuer);
+  const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner));
+  const { parameters } = await walk(agent, start, userWho(runningStack(), 'typical season'));
+  const form = {
+    grant_type: 'authorization_code',
+    code: parameters.get('code') ?? '',
+    redirect_uri: partner.redirectUris[0],
+  };
+  const tokens = tokensOf(await token(discovery.token_endpoint, partner, form));
+  refreshToken = tokens.refresh_token;
+  return tokens.access_token;
+}
+
+async function refresh(partner: Partner): Promise<Answer> {
+  const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+  const answer = await token(discovery.token_endpoint, partner, form);
+  if (answer.status === 200) refreshToken = tokensOf(answer).refresh_token;
+  return answer;
+}
+
+async function secretIds(): Promise<string[]> {
+  const { secrets } = await answerOf('client', 'secret', 'list', 'acme');
+  return (secrets as { readonly secretId: string }[]).map(({ secretId }) => secretId);
+}
+
+/** What a day does, by the superuser's hand: last uses lie a day further back. */
+async function aDayPasses(): Promise<void> {
+  const client = new pg.Client(runningStack().postgres);
+  await client.connect();
+  await client.query(
+    `update identity.client_secrets set last_used_at = last_used_at - interval '25 hours', created_at = created_at - interval '25 hours' where client_id = 'acme'`,
+  );
+  await client.end();
+}
+
+beforeAll(async () => {
+  discovery = await discover(runningStack().issuer);
+  ageIdentity = await generateIdentity();
+  variables.AGE_KEY = await identityToRecipient(ageIdentity);
+  const person = userWho(runningStack(), 'typical season');
+  variables.PERSON = person.email;
+  variables.OWNER = person.sub;
+});
+
+afterAll(() => {
+  for (const directory of [work, path]) rmSync(directory, { recursive: true, force: true });
+});
+
+test('the tool runs from a clone as the runbook says', async () => {
+  const script = `${callingBlock()}partnerctl status`;
+  // npm reads its registry and cache from the environment of whoever runs it.
+  const environment = { ...(process.env as Record<string, string>), ...toolEnvironment() };
+  const { exit, out, err } = await startProcess('bash', ['-euo', 'pipefail', '-c', script], environment)
+    .ended;
+  expect({ exit, err: exit === 0 ? '' : err }).toEqual({ exit: 0, err: '' });
+  expect(out).toContain(`Issuer       ${runningStack().issuer}`);
+});
+
+describe('the runbook as written', () => {
+  test('on-boards a partner from its dossier to its first events', async () => {
+    await next('On-board a partner');
+    const redirectUris = ['http://127.0.0.1:3999/callback'] as const;
+    const clientSecret = await decrypted('acme.age');
+    acme = {
+      name: 'Acme',
+      clientId: 'acme',
+      clientSecret,
+      redirectUris,
+      scopes: ['openid', 'email', 'profile'],
+      active: true,
+    };
+    const early = await send(authorizeUrl(discovery.authorization_endpoint, acme));
+    expect(early.status).toBe(400);
+    await next('On-board a partner');
+    const accessToken = await connect(acme);
+    const { issuer } = runningStack();
+    const events = await send(`${issuer}/api/events`, {
+      headers: { authorization: `Bearer ${accessToken}` },
+    });
+    expect(events.status).toBe(200);
+    expect((events.json() as { readonly items: unknown[] }).items).toHaveLength(12);
+    expect((await next('On-board a partner')).out).toContain('openid email profile');
+  });
+
+  test('rotates the secret without a failed call', async () => {
+    const [old = ''] = await secretIds();
+    variables.OLD_SECRET = old;
+    await next('Rotate a secret');
+    expect((await refresh(acme)).status).toBe(200);
+    acme = { ...acme, clientSecret: await decrypted('acme-2.age') };
+    expect((await refresh(acme)).status).toBe(200);
+    await answerOfLastUse(old);
+    await aDayPasses();
+    await next('Rotate a secret');
+    expect((await refresh(acme)).status).toBe(200);
+  });
+
+  test('withdraws a consent: the next refresh fails, and so it stays', async () => {
+    expect((await next('Withdraw consent')).out).toContain('It takes effect at the next refresh.');
+    expect(await refresh(acme)).toMatchObject({ status: 400, text: '{"error":"invalid_grant"}' });
+    await connect(acme);
+    await next('Withdraw consent');
+    expect(await refresh(acme)).toMatchObject({ status: 400, text: '{"error":"invalid_grant"}' });
+  });
+
+  test('answers a compromised secret', async () => {
+    await connect(acme);
+    const [used = ''] = await secretIds();
+    variables.OLD_SECRET = used;
+    expect((await next('Compromised secret')).out).toContain('secret.retire');
+    expect((await refresh(acme)).status).toBe(401);
+    acme = { ...acme, clientSecret: await decrypted('acme-3.age') };
+    expect((await refresh(acme)).status).toBe(200);
+    await next('Compromised secret');
+    expect((await refresh(acme)).status).toBe(200);
+  });
+
+  test('answers a compromised signing key', async () => {
+    await next('Compromised signing key');
+    const { keys } = await answerOf('key', 'list');
+    const rs256 = (keys as Record<string, string>[]).filter(({ algorithm }) => algorithm === 'RS256');
+    variables.NEW_KEY = rs256.find(({ state }) => state === 'staged')?.kid ?? '';
+    variables.OLD_KEY = rs256.find(({ state }) => state === 'active')?.kid ?? '';
+    await next('Compromised signing key');
+    await expect.poll(publishedKeys, { timeout: 15_000 }).not.toContain(variables.OLD_KEY);
+    expect(await publishedKeys()).toContain(variables.NEW_KEY);
+    await connect(acme);
+  });
+
+  test('rotates the signing keys and encrypts them anew', async () => {
+    expect((await next('Rotate the signing keys')).out).toContain('Nothing changed');
+    await next('Rotate the signing keys');
+  });
+
+  test('finds out why it stopped working', async () => {
+    expect((await next('A partner says "it stopped working"')).out).toContain('acme');
+  });
+
+  test('imports users, who log in with the passwords that they had', async () => {
+    expect((await next('Import users')).out).toContain('2 created');
+    const agent = openUserAgent(runningStack().issuer);
+    const page = await agent.visit(authorizeUrl(discovery.authorization_endpoint, acme, { prompt: 'login' }));
+    if (page.kind !== 'page') throw new Error('No login page.');
+    const after = await logIn(agent, page, { email: 'mara@example.com', password: 'runbook-mara-password' });
+    expect(after).toMatchObject({ kind: 'page', url: expect.stringContaining('/consent') });
+    expect((await answerOf('user', 'show', 'mara@example.com')).user).toMatchObject({
+      passwordAlgorithm: 'argon2id',
+    });
+    await next('Import users');
+  });
+
+  test('imports designs, which the partner sees', async () => {
+    await next('Import designs');
+    const { issuer } = runningStack();
+    const authorization = `Bearer ${await connect(acme)}`;
+    const events = await send(`${issuer}/api/events`, { headers: { authorization } });
+    const { items } = events.json() as { readonly items: Record<string, unknown>[] };
+    expect(items.find(({ name }) => name === 'Runbook Cup')).toMatchObject({ designCount: 2 });
+  });
+
+  test('keeps clients in version control', async () => {
+    await next('Clients in version control');
+  });
+
+  test('reads the audit log and finds it whole', async () => {
+    const { head } = (await answerOf('audit', 'verify')) as {
+      readonly head: { sequence: number; hash: string };
+    };
+    variables.HEAD = `${head.sequence}:${head.hash}`;
+    expect((await next('Audit')).out).toContain('client.register');
+  });
+
+  test('has no block left that was not run, and told nobody a secret', () => {
+    expect([...written].filter(([, blocks]) => blocks.length > 0)).toEqual([]);
+    for (const secret of [acme.clientSecret, refreshToken, 'runbook-mara-password']) {
+      expect(said.join('\n').includes(secret)).toBe(false);
+    }
+  });
+});
+
+/** The last use is written within a minute (R18 keeps no plain secret to ask). */
+async function answerOfLastUse(secretId: string): Promise<void> {
+  const lastUse = async () => {
+    const { secrets } = await answerOf('client', 'secret', 'list', 'acme');
+    return (secrets as Record<string, string>[]).find((secret) => secret.secretId === secretId)?.lastUsedAt;
+  };
+  await expect.poll(lastUse, { timeout: 75_000, interval: 2_000 }).toEqual(expect.any(String));
+}
+
+async function publishedKeys(): Promise<string[]> {
+  const { keys } = (await send(discovery.jwks_uri)).json() as { readonly keys: { readonly kid: string }[] };
+  return keys.map(({ kid }) => kid);
+}

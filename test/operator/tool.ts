@@ -1,0 +1,71 @@
+// partnerctl as a process of its own against the stack under test, the way an operator or a script runs it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { inject } from 'vitest';
+
+export const repository = resolve(import.meta.dirname, '../..');
+const main = join(repository, 'services/partnerctl/src/main.ts');
+
+export interface Outcome {
+  readonly exit: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Outcome>;
+}
+
+/** The tool's own environment: the stack under test, and nothing that the test runner brought along. */
+export function toolEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const { PATH = '', HOME = '/' } = process.env;
+  return { PATH, HOME, TZ: 'UTC', PARTNERCTL_STACK: inject('stackFile'), ...more };
+}
+
+export function startTool(words: readonly string[], environment = toolEnvironment()): Started {
+  return startProcess(process.execPath, [main, ...words], environment);
+}
+
+export function startProcess(
+  program: string,
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Started {
+  const child = spawn(program, words, { env, cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  const ended = new Promise<Outcome>((done, fail) => {
+    child.once('error', fail);
+    child.once('close', (exit) => done({ exit, out, err }));
+  });
+  return { child, ended };
+}
+
+export function tool(...words: string[]): Promise<Outcome> {
+  return startTool(words).ended;
+}
+
+/** The JSON of a command that must end with 0. */
+export async function answerOf(...words: string[]): Promise<Record<string, unknown>> {
+  const { exit, out, err } = await tool(...words, '--json');
+  if (exit !== 0) throw new Error(`partnerctl ${words.join(' ')} ended with ${exit}:\n${err}${out}`);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+
+/** A directory in which `partnerctl` lies, as it does in the images. */
+export function toolOnPath(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'partnerctl-path-'));
+  const program = join(directory, 'partnerctl');
+  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
+  chmodSync(program, 0o755);
+  return directory;
+}
