@@ -31,7 +31,7 @@ export function openRejectedLines(path: string | undefined): RejectedLines {
       count += 1;
       if (first.length < shown) first.push({ line, reason });
       if (path === undefined) return;
-      file ??= openSync(path, 'wx', 0o600);
+      file ??= openSync(path, 'w', 0o600);
       writeSync(file, `${JSON.stringify({ line, reason, text })}\n`);
     },
     count: () => count,

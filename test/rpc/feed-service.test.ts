@@ -1,0 +1,115 @@
+// The feed by its contract, called from outside over connect-node, on a port that the gateway has no route to.
+import { randomUUID } from 'node:crypto';
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { createGrpcTransport } from '@connectrpc/connect-node';
+import { FeedService } from '@course-exchange/proto/feed/v1';
+import { expect, test } from 'vitest';
+import { runningStack } from '../support/running-stack.ts';
+import { clientOf, refusalOf } from './wire-client.ts';
+
+const feed = createClient(
+  FeedService,
+  createGrpcTransport({ baseUrl: `http://${runningStack().operator?.catalog}` }),
+);
+const owner = `feed-${randomUUID()}`;
+
+function upsert(position: number, id: string, revision: number, fields: object = {}) {
+  const value = { title: 't', eventName: 'n', shortDescr: '', eventId: 'e', ...fields };
+  const key = { position: BigInt(position), owner, id, revision: BigInt(revision) };
+  return { ...key, change: { case: 'upsert', value } as const };
+}
+
+function deletion(position: number, id: string, revision: number) {
+  const key = { position: BigInt(position), owner, id, revision: BigInt(revision) };
+  return { ...key, change: { case: 'deletion', value: {} } as const };
+}
+
+type Part = { source: string; changes: ReturnType<typeof upsert | typeof deletion>[]; last?: boolean };
+
+function apply(...parts: readonly Part[]) {
+  async function* stream() {
+    yield* parts;
+  }
+  return feed.apply(stream());
+}
+
+async function detailOf(call: Promise<unknown>): Promise<string> {
+  const error = await call.then(
+    () => undefined,
+    (failure: unknown) => ConnectError.from(failure),
+  );
+  return decodeURIComponent(error?.metadata.get('error-detail') ?? '');
+}
+
+test('a stream is answered once, with what became of its changes and the last position', async () => {
+  const source = `test:${randomUUID()}`;
+  const answer = await apply(
+    { source, changes: [upsert(1, 'a', 1), upsert(2, 'b', 1), deletion(3, 'b', 2)] },
+    { source, changes: [upsert(7, 'a', 1)] },
+  );
+  // Within a batch the highest revision of a design decides; the others count as ignored.
+  expect(answer).toMatchObject({ upserted: 1n, deleted: 1n, ignored: 2n, position: 7n });
+  expect((await feed.getResumePoint({ source })).position).toBe(7n);
+  await apply({ source, changes: [], last: true });
+  expect((await feed.getResumePoint({ source })).position).toBe(0n);
+});
+
+test('a slow stream is written while it is still open', async () => {
+  const source = `test:${randomUUID()}`;
+  const seen = Promise.withResolvers<void>();
+  async function* stream() {
+    yield { source, changes: [upsert(1, 'slow', 1)] };
+    await seen.promise;
+  }
+  const answer = feed.apply(stream());
+  await expect
+    .poll(async () => (await feed.getResumePoint({ source })).position, { timeout: 10_000 })
+    .toBe(1n);
+  seen.resolve();
+  expect(await answer).toMatchObject({ upserted: 1n });
+});
+
+test.each([
+  [
+    'a change without an owner',
+    { ...upsert(4, 'x', 1), owner: '' },
+    'The change at position 4: owner is missing.',
+  ],
+  ['no revision', upsert(5, 'x', 0), 'The change at position 5: revision is missing'],
+  [
+    'a wrong time',
+    upsert(6, 'x', 1, { updatedAt: 'ä' }),
+    'The change at position 6: updatedAt is not a time',
+  ],
+  ['a position twice', upsert(1, 'x', 1), 'Position 1 comes after 1: positions ascend from 1.'],
+])(
+  '%s is refused with a sentence that names the position, and its batch is not applied',
+  async (_, bad, sentence) => {
+    const source = `test:${randomUUID()}`;
+    const call = apply({ source, changes: [upsert(1, 'whole or not', 1), bad] });
+    expect(await detailOf(call)).toContain(sentence);
+    expect(await refusalOf(call)).toEqual({ status: Code.InvalidArgument, errorCode: 'invalid_argument' });
+    expect((await feed.getResumePoint({ source })).position).toBe(0n);
+  },
+);
+
+test('a change of neither kind and a second source are refused', async () => {
+  const neither = { ...upsert(1, 'x', 1), change: { case: undefined } } as never;
+  expect(await detailOf(apply({ source: '', changes: [neither] }))).toContain(
+    'neither an upsert nor a deletion',
+  );
+  const parts = ['one', 'two'].map((source, index) => ({ source, changes: [upsert(index + 1, 'x', 1)] }));
+  expect(await detailOf(apply(...parts))).toBe('A stream has one source; this one changed it.');
+});
+
+test('a verification of the running catalog counts its events and finds every summary exact', async () => {
+  await apply({ source: '', changes: [upsert(1, 'counted', 1)] });
+  const parts = await Array.fromAsync(feed.verify({ repair: false }));
+  expect(parts.reduce((sum, { events }) => sum + events, 0n)).toBeGreaterThan(0n);
+  expect(parts.flatMap(({ differences }) => differences)).toEqual([]);
+});
+
+test('the feed does not answer where the gateway asks', async () => {
+  const elsewhere = clientOf('design-catalog', FeedService);
+  expect((await refusalOf(elsewhere.getResumePoint({ source: 's' }))).status).toBe(Code.Unimplemented);
+});
