@@ -2,7 +2,7 @@
 // at `active` alone; these rules decide who may become so.
 import { type Dossier, dossierGaps, type Environment } from './dossier.ts';
 
-export const approvalStates = ['draft', 'test', 'approved'] as const;
+const approvalStates = ['draft', 'test', 'approved'] as const;
 export type ApprovalState = (typeof approvalStates)[number];
 
 /** The part of a client that operators change. */

@@ -4,7 +4,7 @@ const day = 24 * 60 * 60 * 1000;
 /** A secret this near to its end is pointed out. */
 const nearExpiry = 14 * day;
 /** A secret used within this time is still in use. */
-export const inUseFor = day;
+const inUseFor = day;
 /** So many may be valid at once. */
 export const mostValidSecrets = 10;
 

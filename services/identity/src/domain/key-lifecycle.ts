@@ -5,7 +5,7 @@ import { keySetLifetime, retiredKeyLifetime, type SigningAlgorithm } from './sig
 const followTime = 10;
 
 /** Seconds from staging to activation: whoever cached a key set before then has read it anew since. */
-export const publicationTime = keySetLifetime + followTime;
+const publicationTime = keySetLifetime + followTime;
 
 /** Times in milliseconds since the epoch. */
 export interface KeyTimes {
@@ -30,9 +30,10 @@ export function phaseOf({ state, removedAt }: KeyTimes): KeyPhase {
   return state === 'retired' ? 'superseded' : state;
 }
 
-/** When the key may be activated (staged) or retired (superseded); undefined where no step waits for time. */
+/** When the key may be activated (staged) or retired (superseded), in whole milliseconds: who waits until then is not
+ * refused. Undefined where no step waits for time. */
 export function nextStepAt(key: KeyTimes): number | undefined {
   const phase = phaseOf(key);
-  if (phase === 'staged') return key.publishedAt + publicationTime * 1000;
-  return phase === 'superseded' ? (key.retiredAt ?? 0) + retiredKeyLifetime * 1000 : undefined;
+  if (phase === 'staged') return Math.ceil(key.publishedAt) + publicationTime * 1000;
+  return phase === 'superseded' ? Math.ceil(key.retiredAt ?? 0) + retiredKeyLifetime * 1000 : undefined;
 }

@@ -1,8 +1,5 @@
 // Which password hashes are understood, and within which costs: a hash whose check would hold a processor or
 // the memory for long is not taken in.
-export const passwordSchemes = ['argon2id', 'bcrypt', 'scrypt', 'pbkdf2'] as const;
-export type PasswordScheme = (typeof passwordSchemes)[number];
-
 const encoded = '[A-Za-z0-9+/.]+={0,2}';
 const argon2id = new RegExp(`^\\$argon2id\\$v=19\\$m=(\\d+),t=(\\d+),p=(\\d+)\\$${encoded}\\$${encoded}$`);
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;

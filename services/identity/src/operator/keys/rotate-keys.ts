@@ -15,7 +15,7 @@ export interface Rotation {
   readonly olderThan: number;
 }
 
-export interface RotationProgress {
+interface RotationProgress {
   readonly algorithm: SigningAlgorithm;
   readonly finished: boolean;
   /** Milliseconds since the epoch; undefined when finished. */

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { activationObstacle, approvalObstacles, approvalPath, withApproval } from './client-approval.ts';
+import { type Dossier, dossierGaps, dossierMistakes } from './dossier.ts';
+import type { ClientId } from './ids.ts';
+
+const dossier: Dossier = {
+  clientId: 'acme' as ClientId,
+  name: 'Acme',
+  technicalContact: { name: 'T', email: 't@acme.example', phone: '' },
+  credentialContacts: [{ name: 'C', email: 'c@acme.example', phone: '' }],
+  redirectUris: { test: ['http://localhost:8080/cb'], production: ['https://acme.example/cb'] },
+  scopes: ['openid'],
+  userJourney: 'j',
+  logoutRequirements: 'l',
+  unlinkingRequirements: 'u',
+  retentionRequirements: 'r',
+};
+const empty: Dossier = {
+  ...dossier,
+  technicalContact: { name: '', email: '', phone: '' },
+  credentialContacts: [],
+  userJourney: ' ',
+  logoutRequirements: '',
+  unlinkingRequirements: '',
+  retentionRequirements: '',
+};
+
+describe('a dossier (specification §1, R3)', () => {
+  it('without a mistake may be registered, also with gaps', () => {
+    expect(dossierMistakes(dossier, 'test')).toEqual([]);
+    expect(dossierMistakes(empty, 'production')).toEqual([]);
+    expect(dossierGaps(dossier)).toEqual([]);
+    expect(dossierGaps(empty)).toHaveLength(6);
+  });
+
+  it.each<[string, Partial<Dossier>, RegExp]>([
+    [
+      'no URI for the own environment',
+      { redirectUris: { test: [], production: [] } },
+      /no redirect URI.*test/,
+    ],
+    [
+      'http in production',
+      { redirectUris: { ...dossier.redirectUris, production: ['http://localhost/'] } },
+      /not https/,
+    ],
+    [
+      'a URI named twice',
+      { redirectUris: { test: ['https://a.b/', 'https://a.b/'], production: [] } },
+      /named twice/,
+    ],
+    ['the name of the resource API', { clientId: 'design-api' as ClientId }, /resource API/],
+    ['a client id with a space', { clientId: 'a b' as ClientId }, /client id/],
+    ['a name of control characters', { name: 'a\u0000b' }, /name/],
+    ['a scope named twice', { scopes: ['openid', 'openid'] }, /twice/],
+    ['a contact without address', { credentialContacts: [{ name: 'x', email: '', phone: '' }] }, /e-mail/],
+    ['a novel', { userJourney: 'x'.repeat(4_001) }, /4000 characters/],
+  ])('%s is one sentence', (_what, over, sentence) => {
+    const mistakes = dossierMistakes({ ...dossier, ...over }, 'test');
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]).toMatch(sentence);
+  });
+});
+
+describe('approval', () => {
+  const draft = { dossier, active: false, approvalState: 'draft' as const };
+
+  it('goes up one step at a time and down as far as wanted', () => {
+    expect(approvalObstacles(draft, 'test')).toEqual([]);
+    expect(approvalObstacles(draft, 'approved')).toHaveLength(1);
+    expect(approvalObstacles({ ...draft, approvalState: 'approved' }, 'draft')).toEqual([]);
+    expect(approvalPath('draft', 'approved')).toEqual(['test', 'approved']);
+    expect(approvalPath('approved', 'draft')).toEqual(['draft']);
+    expect(approvalPath('test', 'test')).toEqual([]);
+  });
+
+  it('decides where a client may be active, and ends that when it is taken back', () => {
+    const tested = { ...draft, approvalState: 'test' as const, active: true };
+    expect(activationObstacle(draft, 'test')).toContain('draft');
+    expect(activationObstacle(tested, 'test')).toBeUndefined();
+    expect(activationObstacle(tested, 'production')).toContain('approved');
+    expect(withApproval({ ...tested, approvalState: 'approved' }, 'test', 'production').active).toBe(false);
+    expect(withApproval({ ...tested, approvalState: 'approved' }, 'test', 'test').active).toBe(true);
+  });
+});
