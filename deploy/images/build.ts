@@ -2,6 +2,7 @@
 // Variables: IMAGE_PREFIX, IMAGE_TAG, BUILD_BASE, RUN_BASE, DOCKER (the client). --offline takes the bases that
 // deploy/offline-images/make.sh makes, makes them where they are missing, and builds without a network.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type ImageName, imageNames } from './programs.ts';
@@ -53,10 +54,20 @@ function buildImage(name: ImageName): void {
   console.log(tag);
 }
 
+/** Makes the bases that are missing, and the one that holds packages where the lockfile has changed since. */
 function makeMissingBases(): void {
-  const missing = ['build', 'run'].filter(
-    (name) => spawnSync(docker, ['image', 'inspect', `${offlinePrefix}/${name}:bookworm`]).status !== 0,
-  );
+  const lockfile = createHash('sha256')
+    .update(readFileSync(resolve(root, 'pnpm-lock.yaml')))
+    .digest('hex');
+  const label = '{{index .Config.Labels "course-exchange.lockfile"}}';
+  const known = (name: string, format: string) =>
+    spawnSync(docker, ['image', 'inspect', '--format', format, `${offlinePrefix}/${name}:bookworm`], {
+      encoding: 'utf8',
+    });
+  const missing = [
+    ...(known('run', '').status === 0 ? [] : ['run']),
+    ...(known('build', label).stdout.trim() === lockfile ? [] : ['build']),
+  ];
   if (missing.length > 0) run('bash', ['deploy/offline-images/make.sh', ...missing]);
 }
 

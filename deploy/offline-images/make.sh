@@ -30,7 +30,7 @@ debian() { # the unpacked Debian that everything else is cut from; made once
     debootstrap --variant=minbase --include="$packages" "$suite" "$made" "$mirror" >"$cache/debootstrap.log" 2>&1 ||
       { tail -5 "$cache/debootstrap.log" >&2; exit 1; }
     rm -rf "$made"/var/cache/apt/*.bin "$made"/var/cache/apt/archives "$made"/var/lib/apt/lists/* \
-      "$made"/usr/share/{doc,man,info,locale} "$made"/var/log/*.log "$made"/dev
+      "$made"/usr/share/{doc,man,info,locale} "$made"/var/log/*.log "${made:?}"/dev
     mkdir -p "$made"/{dev,var/cache/apt/archives/partial,var/lib/apt/lists/partial}
     touch "$made.complete"
   fi
@@ -67,9 +67,9 @@ make_run() { # what Node needs and nothing else: no shell, no package manager
   rm -rf "$tree"
 }
 
-build_from() { # FILE NAME CONTEXT: FILE.Dockerfile beside this script
+build_from() { # FILE NAME CONTEXT [ARGUMENT …]: FILE.Dockerfile beside this script
   "$engine" build --quiet --file "$here/$1.Dockerfile" --build-arg "DEBIAN=$prefix/debian:$suite" \
-    --tag "$prefix/$2" "$3" >/dev/null
+    --tag "$prefix/$2" "${@:4}" "$3" >/dev/null
 }
 
 make_build() {
@@ -79,13 +79,14 @@ make_build() {
   say 'Filling a package store for builds without a network …'
   (cd "$root" && git ls-files 'package.json' '*/package.json' pnpm-lock.yaml pnpm-workspace.yaml |
     tar --create --files-from - | tar --extract --directory "$context")
-  mkdir -p "$context/node" "$context/store" "$context/pnpm"
+  mkdir -p "$context/node" "$context/pnpm" "$cache/store"
   cp -L "$root/node_modules/.bin/node" "$context/node/node"
   npm install --global --silent --prefix "$context/pnpm" "pnpm@${PNPM_VERSION:-12}" >/dev/null
   (cd "$context" && PATH=$context/node:$context/pnpm/bin:$PATH pnpm install --frozen-lockfile --ignore-scripts \
-    --store-dir "$context/store" --filter './services/*' --filter './deploy/*' >&2)
+    --store-dir "$cache/store" --filter './services/*' --filter './deploy/*' >&2)
   find "$context" -name node_modules -not -path "$context/pnpm/*" -prune -exec rm -rf {} +
-  build_from build "build:$suite" "$context"
+  cp -al "$cache/store" "$context/store" 2>/dev/null || { rm -rf "$context/store" && cp -a "$cache/store" "$context/store"; }
+  build_from build "build:$suite" "$context" --build-arg "LOCKFILE=$(sha256sum "$root/pnpm-lock.yaml" | cut -d' ' -f1)"
   rm -rf "$context"
 }
 

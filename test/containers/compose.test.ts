@@ -1,0 +1,61 @@
+// deploy/compose.yaml: `up --wait` brings the whole system up from nothing, and a partner reads events.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { compose, postgresImage, redisImage } from './settings.ts';
+import { walkThrough } from './walk.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const run = promisify(execFile);
+const issuer = 'http://127.0.0.1:18080';
+
+describe.skipIf(compose.length === 0)('compose', () => {
+  const secrets = mkdtempSync(join(tmpdir(), 'course-exchange-compose-'));
+  const environment = {
+    ...process.env,
+    SECRETS_DIRECTORY: secrets,
+    HTTP_PORT: '18080',
+    DEMO_PARTNER_PORT: '19000',
+    POSTGRES_IMAGE: postgresImage,
+    REDIS_IMAGE: redisImage,
+  };
+  const [program = '', ...first] = compose;
+  const call = (...words: string[]) =>
+    run(
+      program,
+      [...first, '--file', 'deploy/compose.yaml', '--project-name', 'course-exchange-test', ...words],
+      {
+        cwd: root,
+        env: environment,
+      },
+    );
+
+  beforeAll(async () => {
+    await run(process.execPath, ['deploy/images/compose-secrets.ts', secrets], { cwd: root });
+  });
+
+  afterAll(async () => {
+    await call('down', '--volumes', '--timeout', '15');
+    rmSync(secrets, { recursive: true, force: true });
+  });
+
+  test('brings the whole system up, and a partner reads events', async () => {
+    const begun = performance.now();
+    await call('up', '--wait', '--wait-timeout', '120');
+    console.log(`figure: compose up --wait ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+    await walkThrough(issuer);
+    const answer = await fetch('http://127.0.0.1:19000/');
+    expect(answer.status).toBe(200);
+  });
+
+  test('keeps every secret out of what the engine shows', async () => {
+    const { stdout } = await call('config', '--environment');
+    expect(stdout).not.toMatch(/PASSWORD=\S{20}/);
+    const { stdout: listed } = await call('ps', '--format', 'json');
+    expect(listed).toContain('identity');
+  });
+});

@@ -1,0 +1,17 @@
+// Which images the suites run: names come from the environment, so that a machine with a registry takes the official
+// stores and one without takes those of deploy/offline-images.
+
+const prefix = process.env.IMAGE_PREFIX ?? 'course-exchange';
+const tag = process.env.IMAGE_TAG ?? '0.1.0';
+
+export const serviceNames = ['gateway', 'identity', 'design-catalog', 'demo-partner'] as const;
+export type ServiceName = (typeof serviceNames)[number];
+
+export function imageOf(name: ServiceName | 'migrations'): string {
+  return `${prefix}/${name}:${tag}`;
+}
+
+export const postgresImage = process.env.POSTGRES_IMAGE ?? 'postgres:18';
+export const redisImage = process.env.REDIS_IMAGE ?? 'redis:8';
+/** The Compose client with its first arguments; empty where there is none. */
+export const compose = (process.env.COMPOSE ?? '').split(' ').filter((word) => word !== '');
