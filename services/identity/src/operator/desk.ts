@@ -79,14 +79,14 @@ export async function carryOut<T>(
     return outcome;
   } catch (error) {
     if (error instanceof Undone) return error.outcome as Outcome<T>;
-    throw isDeadlock(error) ? conflict('Two changes met. Try again.') : error;
+    throw hasMet(error) ? conflict('Two changes met. Try again.') : error;
   }
 }
 
-/** SQLSTATE of a deadlock or a serialization failure. */
-function isDeadlock(error: unknown): boolean {
+/** SQLSTATE of a deadlock, a serialization failure, or a name that somebody else took a moment before. */
+function hasMet(error: unknown): boolean {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  return code === '40P01' || code === '40001';
+  return code === '40P01' || code === '40001' || code === '23505';
 }
 
 export function notFound(what: string): DetailedFailure {

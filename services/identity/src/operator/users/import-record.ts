@@ -2,6 +2,8 @@
 // the reasons go into files.
 import { createHash } from 'node:crypto';
 import { type Change, fieldChanges } from '../../domain/change.ts';
+import { foldEmail } from '../../domain/email.ts';
+import { foldEmail } from '../../domain/email.ts';
 import { newId, type Sub } from '../../domain/ids.ts';
 import { readPasswordHash } from '../../passwords/password-scheme.ts';
 import type { KnownUser, UserRecord } from '../../store/postgres/imported-users.ts';
@@ -34,7 +36,7 @@ export function recordMistake({ sub, email, name, passwordHash }: ImportRecord):
     : undefined;
 }
 
-/** Users of a batch by sub and by e-mail in small letters. */
+/** Users of a batch by sub and by folded e-mail, as the index users_email tells them apart. */
 export interface KnownUsers {
   readonly bySub: ReadonlyMap<string, KnownUser>;
   readonly byEmail: ReadonlyMap<string, KnownUser>;
@@ -68,11 +70,6 @@ export function judgeRecord(desk: Desk, record: ImportRecord, { bySub, byEmail }
   if (fields.length === 0) return { kind: 'unchanged' };
   const change = { action: 'user.import', object: `user:${user.sub}`, fields };
   return { kind: before ? 'updated' : 'created', user, change };
-}
-
-/** Letter case does not tell e-mail addresses apart, as in the index users_email. */
-export function foldEmail(email: string): string {
-  return email.toLowerCase();
 }
 
 function userFields({ personal }: Desk, user: Omit<KnownUser, 'importedHash'>) {

@@ -1,6 +1,9 @@
 // One batch of users, in one transaction. Sent again it changes nothing, so an import goes on after an
 // interruption with the batch that was not answered.
+
 import type { Queries } from '@course-exchange/runtime/postgres';
+import { foldEmail } from '../../domain/email.ts';
+import { foldEmail } from '../../domain/email.ts';
 import {
   insertUsers,
   type KnownUser,
@@ -9,13 +12,7 @@ import {
   updateUsers,
 } from '../../store/postgres/imported-users.ts';
 import { carryOut, conflict, type Desk, type Note, type Order, requireNoMistake } from '../desk.ts';
-import {
-  foldEmail,
-  type ImportRecord,
-  judgeRecord,
-  type KnownUsers,
-  recordMistake,
-} from './import-record.ts';
+import { type ImportRecord, judgeRecord, type KnownUsers, recordMistake } from './import-record.ts';
 
 export interface ImportOutcome {
   readonly created: number;
