@@ -2,7 +2,7 @@
 // the reasons go into files.
 import { createHash } from 'node:crypto';
 import { type Change, fieldChanges } from '../../domain/change.ts';
-import { foldEmail, foldEmail } from '../../domain/email.ts';
+import { foldEmail } from '../../domain/email.ts';
 import { newId, type Sub } from '../../domain/ids.ts';
 import { readPasswordHash } from '../../passwords/password-scheme.ts';
 import type { KnownUser, UserRecord } from '../../store/postgres/imported-users.ts';

@@ -2,7 +2,7 @@
 // interruption with the batch that was not answered.
 
 import type { Queries } from '@course-exchange/runtime/postgres';
-import { foldEmail, foldEmail } from '../../domain/email.ts';
+import { foldEmail } from '../../domain/email.ts';
 import {
   insertUsers,
   type KnownUser,
