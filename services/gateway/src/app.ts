@@ -39,7 +39,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     genReqId: (raw) => requestIdFrom(raw.headers['x-request-id']) ?? options.makeRequestId(),
-    clientErrorHandler: (error, socket) => answerBrokenConnection(error, socket, options),
+    clientErrorHandler: (error, socket) => answerBrokenConnection(error, socket, options, routes),
     frameworkErrors: (_error, request, reply) => {
       reply.header('x-request-id', request.id);
       answerNotFound(reply, options);
@@ -71,7 +71,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
   });
   addRoutes(app, routes, options);
   closeIdleConnectionsWhileStopping(app);
-  answerOutsideOfRequests(app, options);
+  answerOutsideOfRequests(app, options, routes);
   return app;
 }
 
@@ -93,12 +93,14 @@ function closeIdleConnectionsWhileStopping(app: FastifyInstance): void {
 }
 
 /** Node answers these by itself, with an empty body, unless somebody listens. */
-function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions): void {
+function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions, routes: readonly Route[]): void {
   // An expectation that we do not know is not met by refusing the request: it is answered as ever.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.server.on('connect', (_request, socket) =>
-    answerBrokenConnection(new Error('no tunnel here'), socket as Socket, options),
-  );
+  app.server.on('connect', (_request, socket) => {
+    // Node has let go of this socket: its errors and its end are ours, or it would take the process with it.
+    socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
+    answerBrokenConnection(new Error('no tunnel here'), socket as Socket, options, routes);
+  });
 }
 
 /** R25: a well-formed id of the caller's is kept. */

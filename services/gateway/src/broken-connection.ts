@@ -3,9 +3,11 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { logText } from '@course-exchange/runtime/logger';
-import { errorBody } from './error-reply.ts';
+import { errorBody, type ReplyCode } from './error-reply.ts';
+import type { Route } from './routes/route.ts';
 import type { RoutingOptions } from './routing.ts';
 import { surfaceHeaders } from './security-headers.ts';
+import { readUnknownMethod } from './unknown-method.ts';
 
 const statuses: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -15,6 +17,8 @@ const statuses: Readonly<Record<string, number>> = {
 
 interface ConnectionError extends Error {
   readonly code?: string;
+  /** What Node's parser stumbled over. */
+  readonly rawPacket?: unknown;
 }
 
 /** Writes one answer and closes; a connection that is gone, or in mid-answer, is only closed. */
@@ -22,21 +26,39 @@ export function answerBrokenConnection(
   error: ConnectionError,
   socket: Socket & { readonly _httpMessage?: { readonly headersSent: boolean } | null },
   options: RoutingOptions,
+  routes: readonly Route[],
 ): void {
   const answering = socket._httpMessage?.headersSent === true;
   if (error.code === 'ECONNRESET' || !socket.writable || answering) {
     socket.destroy();
     return;
   }
-  const status = statuses[error.code ?? ''] ?? 400;
-  options.logger.info('broken request', { errorCode: logText(error.code ?? 'unknown'), status });
-  socket.end(rawAnswer(status, options));
+  const answer = answerTo(error, routes);
+  options.logger.info('broken request', {
+    errorCode: logText(error.code ?? 'unknown'),
+    status: answer.status,
+  });
+  socket.end(rawAnswer(answer, options));
 }
 
-function rawAnswer(status: number, { issuer, makeRequestId }: RoutingOptions): string {
-  const body = errorBody('invalid_request');
+interface RawAnswer {
+  readonly status: number;
+  readonly code: ReplyCode;
+  readonly allow?: string;
+}
+
+function answerTo({ code, rawPacket }: ConnectionError, routes: readonly Route[]): RawAnswer {
+  const asked = code === 'HPE_INVALID_METHOD' ? readUnknownMethod(rawPacket, routes) : undefined;
+  if (asked?.kind === 'known-route') return { status: 405, code: 'method_not_allowed', allow: asked.allow };
+  if (asked?.kind === 'unknown-route') return { status: 404, code: 'not_found' };
+  return { status: statuses[code ?? ''] ?? 400, code: 'invalid_request' };
+}
+
+function rawAnswer({ status, code, allow }: RawAnswer, { issuer, makeRequestId }: RoutingOptions): string {
+  const body = errorBody(code);
   const headers = {
     ...surfaceHeaders('public', issuer),
+    ...(allow === undefined ? {} : { allow }),
     'x-request-id': makeRequestId(),
     'content-type': 'application/json',
     'content-length': String(body.length),

@@ -127,10 +127,29 @@ test('no answer carries a CORS header (R20)', async () => {
   }
 });
 
+test('a method that HTTP does not know is judged by its path as any other (R20, R31)', async () => {
+  const brew = (path: string) => raw(`BREW ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  for (const [path, allow] of [
+    ['/api/events', 'GET'],
+    ['/api/events/abc/designs?x=1', 'GET'],
+    ['/token', 'POST'],
+    ['/.well-known/jwks.json', 'GET, HEAD'],
+  ] as const) {
+    const answer = await brew(path);
+    expect(answer, path).toMatch(/^HTTP\/1.1 405 /);
+    expect(answer, path).toContain(`\r\nallow: ${allow}\r\n`);
+    expect(answer, path).toMatch(/\r\n\r\n\{"error":"method_not_allowed"\}$/);
+  }
+  for (const path of ['/', '/api/events/', '/api/events//designs', '/api']) {
+    const answer = await brew(path);
+    expect(answer, path).toMatch(/^HTTP\/1.1 404 /);
+    expect(answer, path).toMatch(/\{"error":"not_found"\}$/);
+  }
+});
+
 describe('what never became a request is refused with a one-field body (R25)', () => {
   test.each([
     ['garbage', '\u0001\u0002\r\n\r\n', 400],
-    ['an unknown method', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     [
       'two lengths',
