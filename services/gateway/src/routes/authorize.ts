@@ -9,6 +9,8 @@ import { explainUnavailable, isForeignPost, pageAddress, type Site } from './sit
 
 export const authorizePath = '/authorize';
 
+/** What the header section of a GET can carry: a POST may ask for no more. In characters. */
+const longestForm = 16 * 1024;
 /** A longer request would not fit into a header section when it is sent again as a GET, in characters. */
 const longestQuery = 8_000;
 
@@ -39,6 +41,7 @@ export function authorize(site: Site): readonly Route[] {
 async function beginFromForm(site: Site, request: IncomingRequest): Promise<Answer> {
   if (!isFormEncoded(request.headers['content-type'])) throw new Failure('invalid_request');
   const body = await request.readBody();
+  if (body.length > longestForm) throw new Failure('invalid_request', 'longer than a GET can be');
   if (isForeignPost(request) && body.length <= longestQuery && isQueryText(body))
     return redirectAnswer(`${authorizePath}?${body}`);
   return begin(site, request, decodeForm(body));

@@ -13,10 +13,12 @@ import {
   type Site,
 } from './site.ts';
 
-const decisions: Readonly<Record<string, Decision>> = {
-  allow: Decision.ALLOW,
-  deny: Decision.DENY,
-};
+const decisions: ReadonlyMap<string, Decision> = new Map(
+  Object.entries({
+    allow: Decision.ALLOW,
+    deny: Decision.DENY,
+  }),
+);
 
 export function postConsent(site: Site): Route {
   return {
@@ -27,7 +29,7 @@ export function postConsent(site: Site): Route {
       const form = await readForm(request);
       const { outcome } = await site.authorization.submitConsent({
         interaction: interactionRef(site, request, form),
-        decision: decisions[form.get('decision')] ?? Decision.UNSPECIFIED,
+        decision: decisions.get(form.get('decision')) ?? Decision.UNSPECIFIED,
       });
       switch (outcome.case) {
         case 'redirect':
