@@ -8,7 +8,7 @@ const noStore: Headers = { 'cache-control': 'no-store' };
 // No Cross-Origin-Opener-Policy: partners may open the flow in a window and wait for it to come back.
 const page: Headers = {
   ...noStore,
-  'content-security-policy': contentSecurityPolicy(''),
+  'content-security-policy': contentSecurityPolicy(false),
   'referrer-policy': 'no-referrer',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 };
@@ -33,18 +33,16 @@ function everywhere(issuer: string): Headers {
 }
 
 /**
- * No script, no frame, our own stylesheet. A form may lead to `redirectOrigin` besides, and from there on by
- * its scheme: Chromium applies form-action to every redirect that follows a form, and a partner's callback
- * may go on to another of its hosts (R25; measured with Chromium 156).
+ * No script, no frame, our own stylesheet. `form-action` is left out where a form may lead to a partner (R25):
+ * Chromium applies it to every redirect that follows a form, and a partner's callback may go on to another
+ * of its hosts, which no list of ours can know; the form's button would then do nothing (Chromium 156).
  */
-export function contentSecurityPolicy(redirectOrigin: string): string {
-  const [origin, scheme] = /^(https?:)\/\/[A-Za-z0-9.[\]:-]+$/.exec(redirectOrigin) ?? [];
-  const beyond = origin === undefined ? '' : ` ${origin} ${scheme}`;
+export function contentSecurityPolicy(leadsToPartner: boolean): string {
   return [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self'",
-    `form-action 'self'${beyond}`,
+    ...(leadsToPartner ? [] : ["form-action 'self'"]),
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');

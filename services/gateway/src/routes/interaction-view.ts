@@ -54,6 +54,6 @@ function pageFacts({ interactionId }: ViewPlace, page: PageContext | undefined) 
 
 function shown(page: PageContext | undefined, body: string): Answer {
   return htmlAnswer(200, body, {
-    'content-security-policy': contentSecurityPolicy(page?.redirectOrigin ?? ''),
+    'content-security-policy': contentSecurityPolicy(Boolean(page?.redirectOrigin)),
   });
 }
