@@ -49,7 +49,7 @@ async function writeOneOfEach(store: ReplicatedStore): Promise<void> {
   for (const code of [kept, exchanged, deleted]) await createAuthorizationCode(store, code);
   const { family, hash, clientId, sub, consentId, scopes } = exchanged;
   const begun = { family, hash, codeHash: hash, clientId, sub, consentId, scopes };
-  await exchangeCode(store, { ...begun, grantedAt: now, issuedAt: now });
+  await exchangeCode(store, { ...begun, loggedInAt: now, issuedAt: now });
   await deleteGrant(store, deleted);
   await createInteraction(store, newInteraction(kept, now));
   await createSession(store, word(32), { sub, authTime: now, lastUsed: now });
@@ -75,7 +75,7 @@ function newCode(now: number): AuthorizationCode {
     nonce: '',
     pkce: undefined,
     authTime: undefined,
-    issuedAt: now,
+    loggedInAt: now,
   };
 }
 

@@ -92,7 +92,7 @@ export async function issueCode(
     nonce: '',
     pkce: undefined,
     authTime: undefined,
-    issuedAt: Date.now(),
+    loggedInAt: Date.now(),
     ...granted,
   });
   return formatToken(family, secret);

@@ -85,7 +85,8 @@ export async function issueCode(
     ...{ family, hash, clientId, redirectUri, sub, scopes, nonce, pkce },
     consentId: await consentOf(deps, { request }, decision),
     authTime: authTimeClaim(request, authTime),
-    issuedAt: decision.at,
+    // Not the time of the decision: a sign-out that came between login and code leaves the code dead (R13).
+    loggedInAt: authTime,
   });
 }
 

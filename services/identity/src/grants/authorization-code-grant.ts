@@ -64,8 +64,8 @@ async function exchange(
   client: ClientStanding,
   standing: GrantStanding | undefined,
 ): Promise<TokenResponse> {
-  const { family, hash, sub, clientId, consentId, issuedAt: grantedAt } = code;
-  if (!isAlive({ sub, clientId, grantedAt }, standing)) {
+  const { family, hash, sub, clientId, consentId, loggedInAt } = code;
+  if (!isAlive({ sub, clientId, loggedInAt }, standing)) {
     await deleteGrant(endpoint.redis, { family, hash });
     throw new Failure('invalid_grant', 'the grant was withdrawn');
   }
@@ -86,7 +86,7 @@ async function exchange(
     sub,
     consentId,
     scopes: code.scopes,
-    grantedAt,
+    loggedInAt,
     issuedAt: now,
   };
   if (!(await exchangeCode(endpoint.redis, begun)))

@@ -8,15 +8,15 @@ import type { ClientStanding, GrantStanding } from '../store/postgres/grant-stan
 export interface IssuedGrant {
   readonly clientId: ClientId;
   readonly sub: Sub;
-  /** Milliseconds since the epoch: when the user's decision became a code. */
-  readonly grantedAt: number;
+  /** Milliseconds since the epoch: the login that the grant rests on. A sign-out since then leaves it dead. */
+  readonly loggedInAt: number;
 }
 
 /** Whether user and consent still stand behind `issued`; where not, the grant is dead for good. */
 export function isAlive(issued: IssuedGrant, standing: GrantStanding | undefined): standing is GrantStanding {
   if (standing === undefined || standing.sub !== issued.sub) return false;
   if (standing.withdrawn || standing.disabled) return false;
-  return standing.signedOutAt === null || standing.signedOutAt < issued.grantedAt;
+  return standing.signedOutAt === null || standing.signedOutAt < issued.loggedInAt;
 }
 
 /** Those of `scopes` that the client may still have; throws `invalid_scope` when none is left (R13). */

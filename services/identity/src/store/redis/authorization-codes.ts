@@ -24,8 +24,8 @@ export interface AuthorizationCode {
   readonly pkce: PkceChallenge | undefined;
   /** Seconds since the epoch; only where the ID token shall carry it (R5). */
   readonly authTime: number | undefined;
-  /** Milliseconds since the epoch (R13). */
-  readonly issuedAt: number;
+  /** Milliseconds since the epoch: the login that the code rests on. A later sign-out leaves it dead (R13). */
+  readonly loggedInAt: number;
 }
 
 export function codeKey(family: FamilyId): string {
@@ -68,7 +68,7 @@ function fieldsOf(code: AuthorizationCode): string[] {
     challenge: code.pkce?.challenge ?? '',
     method: code.pkce?.method ?? '',
     auth_time: code.authTime === undefined ? '' : String(code.authTime),
-    issued_at: String(code.issuedAt),
+    logged_in_at: String(code.loggedInAt),
   };
   return Object.entries(fields).flat();
 }
@@ -84,8 +84,19 @@ export async function readAuthorizationCode(
 
 // The parsing edge of this key: only `fieldsOf` writes it.
 function toCode(family: FamilyId, fields: Record<string, string>): AuthorizationCode {
-  const { hash, client, redirect_uri, sub, consent, scope, nonce, challenge, method, auth_time, issued_at } =
-    fields;
+  const {
+    hash,
+    client,
+    redirect_uri,
+    sub,
+    consent,
+    scope,
+    nonce,
+    challenge,
+    method,
+    auth_time,
+    logged_in_at,
+  } = fields;
   return {
     family,
     hash: hash as SecretHash,
@@ -97,6 +108,6 @@ function toCode(family: FamilyId, fields: Record<string, string>): Authorization
     nonce: nonce ?? '',
     pkce: challenge ? { challenge, method: method as ChallengeMethod } : undefined,
     authTime: auth_time ? Number(auth_time) : undefined,
-    issuedAt: Number(issued_at),
+    loggedInAt: Number(logged_in_at),
   };
 }

@@ -21,8 +21,8 @@ export interface RefreshFamily {
   readonly consentId: ConsentId;
   /** As granted; a refresh narrows its access token only (R12). */
   readonly scopes: readonly Scope[];
-  /** Milliseconds since the epoch: when the code was issued (R13). */
-  readonly grantedAt: number;
+  /** Milliseconds since the epoch: the login that the grant rests on (R13). */
+  readonly loggedInAt: number;
   /** Milliseconds since the epoch: when the current token was issued. */
   readonly issuedAt: number;
 }
@@ -93,7 +93,7 @@ export function familyFields(family: RefreshFamily): string[] {
     sub: family.sub,
     consent: family.consentId,
     scope: formatScope(family.scopes),
-    granted_at: String(family.grantedAt),
+    logged_in_at: String(family.loggedInAt),
     issued_at: String(family.issuedAt),
   };
   return Object.entries(fields).flat();
@@ -101,7 +101,7 @@ export function familyFields(family: RefreshFamily): string[] {
 
 // The parsing edge of this key: only `familyFields` writes it.
 function toFamily(family: FamilyId, fields: Record<string, string>): RefreshFamily {
-  const { hash, code_hash, client, sub, consent, scope, granted_at, issued_at } = fields;
+  const { hash, code_hash, client, sub, consent, scope, logged_in_at, issued_at } = fields;
   return {
     family,
     hash: hash as SecretHash,
@@ -110,7 +110,7 @@ function toFamily(family: FamilyId, fields: Record<string, string>): RefreshFami
     sub: sub as Sub,
     consentId: consent as ConsentId,
     scopes: parseScope(scope ?? '') ?? [],
-    grantedAt: Number(granted_at),
+    loggedInAt: Number(logged_in_at),
     issuedAt: Number(issued_at),
   };
 }
