@@ -1,6 +1,7 @@
 // Whether e-mail and password are those of somebody who may sign in, under the login defence (R18, R30).
 // Every way to "wrong" takes the same steps and so the same time: unknown e-mail, wrong password, disabled
 // account.
+import { unavailable } from '@course-exchange/runtime/failure';
 import { secondsToWait } from '../domain/login-throttle.ts';
 import { networkOf } from '../domain/network.ts';
 import type { User } from '../store/postgres/users.ts';
@@ -73,7 +74,7 @@ async function admit(deps: CredentialsNeeds, attempt: LoginAttempt): Promise<num
     if (admission.kind === 'delayed') return admission.waitMs;
     await deps.sleep(admissionPollMs);
   }
-  return 1_000;
+  throw unavailable('a place to log in');
 }
 
 async function lookAt(

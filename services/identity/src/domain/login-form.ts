@@ -1,5 +1,6 @@
 // What a submitted login form must hold before its password is looked at.
 import { createHmac } from 'node:crypto';
+import { foldEmail } from './email.ts';
 
 /** Longest e-mail address in characters (RFC 5321 leaves 254). */
 const longestEmail = 254;
@@ -27,6 +28,8 @@ export function emailToFillIn(hint: string): string {
  * whoever reads the store cannot try e-mails against it.
  */
 export function accountKey(key: Buffer, email: string): string {
-  const digest = createHmac('sha256', key).update(`login ${email.toLowerCase()}`).digest();
+  const digest = createHmac('sha256', key)
+    .update(`login ${foldEmail(email)}`)
+    .digest();
   return digest.subarray(0, 16).toString('base64url');
 }

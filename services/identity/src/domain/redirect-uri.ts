@@ -35,7 +35,7 @@ export function isRegistered(uri: string, registered: readonly string[]): boolea
   return registered.includes(uri);
 }
 
-/** The origin of a registered URI, for a page's `form-action` (R25). */
+/** The origin of a registered URI, for a page's `form-action` (R25); empty when the registration is no URL. */
 export function originOf(registered: string): string {
-  return new URL(registered).origin;
+  return URL.parse(registered)?.origin ?? '';
 }
