@@ -1,16 +1,21 @@
 // Whether a process answers: undefined when it does, else one sentence that says what is wrong.
 
+/** A service bounds its checks to 700 ms: longer, so that its sentences are read while its stores hang (ms). */
+const readinessTimeoutMs = 3_000;
+
 /** Problem of a service that tells its readiness at `/readyz` of `port`. */
 export async function readinessProblem(port: number): Promise<string | undefined> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) });
+    const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
+      signal: AbortSignal.timeout(readinessTimeoutMs),
+    });
     if (response.ok) return undefined;
     const { checks = {}, phase } = (await response.json()) as {
       checks?: Record<string, string>;
       phase?: string;
     };
     const sentences = Object.values(checks);
-    return sentences.length > 0 ? sentences.join(' ') : `It is ${phase}.`;
+    return sentences.length > 0 ? sentences.map((sentence) => `${sentence}.`).join(' ') : `It is ${phase}.`;
   } catch {
     return 'It does not answer.';
   }

@@ -11,8 +11,10 @@ async function probe(health: Health, path: string): Promise<{ status: number; bo
   return { status: response.status, body: await response.json() };
 }
 
-async function serve(checks: Parameters<typeof serveHealth>[0]['checks']): Promise<Health> {
-  const health = await serveHealth({ host: '127.0.0.1', port: 0, checks });
+type Checks = Parameters<typeof serveHealth>[0]['checks'];
+
+async function serve(checks: Checks, warnings: Checks = {}): Promise<Health> {
+  const health = await serveHealth({ host: '127.0.0.1', port: 0, checks, warnings });
   open.push(health);
   return health;
 }
@@ -38,7 +40,26 @@ test('liveness does not ask the stores', async () => {
   expect((await probe(health, '/livez')).status).toBe(200);
   expect(await probe(health, '/readyz')).toMatchObject({
     status: 503,
-    body: { checks: { redis: 'check failed' } },
+    body: { checks: { redis: 'Check failed' } },
   });
   expect((await probe(health, '/metrics')).status).toBe(404);
+});
+
+test('stores that hang are named before a probe of one second gives up', async () => {
+  const hanging = () => new Promise<undefined>(() => {});
+  const health = await serve(
+    { postgres: hanging, redis: hanging, keySet: async () => undefined },
+    { feed: hanging },
+  );
+  health.started();
+  const asked = performance.now();
+  expect(await probe(health, '/readyz')).toEqual({
+    status: 503,
+    body: {
+      phase: 'running',
+      checks: { postgres: 'Postgres does not answer in time', redis: 'Redis does not answer in time' },
+      warnings: { feed: 'Feed does not answer in time' },
+    },
+  });
+  expect(performance.now() - asked).toBeLessThan(950);
 });

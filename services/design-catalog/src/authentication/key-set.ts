@@ -83,7 +83,7 @@ export function createKeySet({ fetchKeys, algorithm, now }: KeySetOptions): KeyS
     },
     holds: (kid, key) => known.get(kid)?.key === key,
     refreshOlderThan: (age) => (now() - fetchedAt >= age ? refresh() : Promise.resolve()),
-    problem: () => (known.size === 0 ? 'the key set was not yet fetched from identity' : undefined),
+    problem: () => (known.size === 0 ? 'The key set was not yet fetched from identity' : undefined),
   };
 }
 

@@ -14,9 +14,9 @@ export async function schemaProblem(database: Queries, needed: number): Promise<
     const version = row?.version ?? 0;
     return version >= needed
       ? undefined
-      : `the catalog schema has version ${version}, this service needs version ${needed}: run its migrations`;
+      : `The catalog schema has version ${version}, this service needs version ${needed}: run its migrations`;
   } catch (error) {
     if (error instanceof Failure) return 'Postgres does not answer';
-    return 'the catalog schema is missing or may not be read: run its migrations';
+    return 'The catalog schema is missing or may not be read: run its migrations';
   }
 }
