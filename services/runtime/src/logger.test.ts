@@ -68,3 +68,16 @@ test('an unknown error is described by class, code and place, never by its messa
   expect(JSON.stringify(described)).not.toMatch(/canary|email/);
   expect(described.at).toContain('logger.test.ts');
 });
+
+test('frames name the last folder and the file, with or without a function', () => {
+  const error = new Error('canary');
+  error.stack = [
+    'Error: canary',
+    '    at answer (file:///srv/app/services/rpc/answer.ts:3:4)',
+    '    at async /srv/app/services/main.ts:5:6',
+    '    at load (node:internal/modules/esm/loader:7:8)',
+  ].join('\n');
+  expect(describeError(error).at).toBe(
+    'at answer (rpc/answer.ts:3:4) < at async services/main.ts:5:6 < at load (node:internal/modules/esm/loader:7:8)',
+  );
+});

@@ -64,7 +64,7 @@ export function describeError(error: unknown): LogFields {
     .split('\n')
     .filter((line) => /^\s+at /.test(line))
     .slice(0, 6)
-    .map((line) => line.trim().replace(/\(?(file:\/\/)?\/.*\/(?=[^/]+\/[^/]+:\d+:\d+\)?$)/, '('))
+    .map((line) => line.trim().replace(/(?<=[\s(])(file:\/\/)?\/.*\/(?=[^/]+\/[^/]+:\d+:\d+\)?$)/, ''))
     .join(' < ');
   return {
     error: logText(error.name),
