@@ -126,9 +126,9 @@ export function counting(all: AuthorizationDependencies[]) {
   const seen = { passwords: 0 };
   const counted = all.map((one) => ({
     ...one,
-    verifyPassword: (hash: string | undefined, typed: string) => {
+    verifyPassword: (hash: string | undefined, typed: string, mayLogIn?: boolean) => {
       seen.passwords += 1;
-      return one.verifyPassword(hash, typed);
+      return one.verifyPassword(hash, typed, mayLogIn);
     },
   }));
   return { seen, counted };

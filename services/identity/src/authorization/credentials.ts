@@ -82,8 +82,8 @@ async function lookAt(
   { email, password }: Credentials,
 ): Promise<User | undefined> {
   const user = await findUserByEmail(email);
-  const matches = await verifyPassword(user?.passwordHash, password);
-  if (!matches || user === undefined || user.disabled) return undefined;
+  const matches = await verifyPassword(user?.passwordHash, password, user?.disabled === false);
+  if (!matches || user === undefined) return undefined;
   await renewPasswordHash(user, password);
   return user;
 }

@@ -19,10 +19,14 @@ export function isForeign(passwordHash: string): boolean {
 }
 
 /**
- * Checks `password` against a stored hash. Undefined stands for a user who is not there: it costs the same
- * and is always false. Throws `temporarily_unavailable` when too many wait, before anything is computed.
+ * Checks `password` against a stored hash. Undefined stands for a user who is not there, `mayLogIn` false for
+ * one who is disabled: both cost the same as a wrong password and are always false. Throws `temporarily_unavailable` when too many wait, before anything is computed.
  */
-export type VerifyPassword = (passwordHash: string | undefined, password: string) => Promise<boolean>;
+export type VerifyPassword = (
+  passwordHash: string | undefined,
+  password: string,
+  mayLogIn?: boolean,
+) => Promise<boolean>;
 
 /** Milliseconds, and a pause of so many. */
 export interface Pace {
@@ -45,21 +49,22 @@ export async function createPasswordVerifier(
 ): Promise<VerifyPassword> {
   const standIn = await hashPassword(newSecret());
   const typical = { own: 0, foreign: 0 };
-  return async (passwordHash, password) => {
-    const started = pace?.now() ?? 0;
+  return async (passwordHash, password, mayLogIn = true) => {
+    // Counted from the start of the hashing: the wait before it is the same for all.
+    let begun = 0;
     let lasted = 0;
     const matches = await inTurn(async () => {
-      const begun = pace?.now() ?? 0;
+      begun = pace?.now() ?? 0;
       const matched = await matchesHash(passwordHash ?? standIn, password);
       lasted = (pace?.now() ?? 0) - begun;
       return matched;
     });
     const scheme = isForeign(passwordHash ?? standIn) ? 'foreign' : 'own';
     typical[scheme] = typical[scheme] === 0 ? lasted : typical[scheme] * 0.8 + lasted * 0.2;
-    if (matches && passwordHash !== undefined) return true;
+    if (matches && mayLogIn && passwordHash !== undefined) return true;
     // Without imported hashes there is nothing to even out.
     if (pace && typical.foreign > 0)
-      await pace.sleep(Math.max(0, started + Math.max(typical.own, typical.foreign) - pace.now()));
+      await pace.sleep(Math.max(0, begun + Math.max(typical.own, typical.foreign) - pace.now()));
     return false;
   };
 }

@@ -17,6 +17,24 @@ describe('passwords (R18)', () => {
     expect(await verify(stored, 'grün')).toBe(true);
     expect(await verify(stored, 'grün'.normalize('NFD'))).toBe(false);
     expect(await verify(undefined, 'nobody knows')).toBe(false);
+    expect(await verify(stored, 'grün', false)).toBe(false);
+  });
+
+  it('hold back the right password of a disabled account as long as a wrong one', async () => {
+    const queue = createHashingQueue({ concurrency: 2, waiting: 10 });
+    const held: number[] = [];
+    const pace = { now: () => performance.now(), sleep: async (ms: number) => void held.push(ms) };
+    const verify = await createPasswordVerifier(queue, () => 'nobody knows', pace);
+    const own = await hashPassword('grün');
+    await verify('$2b$12$zCDcHwtxz48M6fQ2S9vIzuKPeO7CVi5RHJ3pvhXG5qrCfYKIQenSa', 'wrong');
+    for (const [typed, mayLogIn] of [
+      ['wrong', true],
+      ['grün', false],
+    ] as const) {
+      expect(await verify(own, typed, mayLogIn)).toBe(false);
+      expect(held.at(-1)).toBeGreaterThan(10);
+    }
+    expect(held).toHaveLength(3);
   });
 });
 
