@@ -226,4 +226,9 @@ test('one trace leads from the route through the RPC to the store, and carries t
   expect(path).toEqual(['design-catalog', 'design-catalog', 'gateway', 'gateway']);
   const withId = logLines().filter(({ line }) => line.includes('request-of-the-trace-test'));
   expect(new Set(withId.map(({ service }) => service)).size).toBe(2);
+  expect(new Set(withId.map(({ line }) => (JSON.parse(line) as { traceId?: string }).traceId))).toEqual(
+    new Set([traceId]),
+  );
+  const route = ours().find((span) => span.name === 'GET /api/events');
+  expect(route?.attributes.get('course_exchange.request_id')).toBe('request-of-the-trace-test');
 });

@@ -1,12 +1,13 @@
 // The HTTP server: Fastify with the defaults changed that break the contract (R20, R25), and nothing of
 // its own in any answer.
 import type { Socket } from 'node:net';
-import { isWellFormedRequestId, withCall } from '@course-exchange/runtime/call-context';
+import { isWellFormedRequestId } from '@course-exchange/runtime/call-context';
 import { describeError, type Logger, logText } from '@course-exchange/runtime/logger';
-import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { context } from '@opentelemetry/api';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { answerBrokenConnection } from './broken-connection.ts';
 import { errorReply } from './error-reply.ts';
+import { contextOf } from './request-trace.ts';
 import type { Route } from './routes/route.ts';
 import { addRoutes, type RoutingOptions, send } from './routing.ts';
 import { surfaceHeaders } from './security-headers.ts';
@@ -111,7 +112,7 @@ function requestIdFrom(header: string | string[] | undefined): string | undefine
 
 /** One line for each answer. Neither path nor query nor address: they hold ids, codes and people (R27). */
 function logAccess(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
-  context.with(withCall(ROOT_CONTEXT, request.id, 0), () =>
+  context.with(contextOf(request), () =>
     logger.info('request', {
       route: logText(request.routeOptions.url ?? 'unknown'),
       method: logText(request.method),

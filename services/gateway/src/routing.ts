@@ -5,10 +5,11 @@ import { withCall } from '@course-exchange/runtime/call-context';
 import { Failure } from '@course-exchange/runtime/failure';
 import { describeError, type Logger, logText } from '@course-exchange/runtime/logger';
 import { inSpan } from '@course-exchange/runtime/telemetry';
-import { context, propagation, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer } from './answer.ts';
 import { errorReply } from './error-reply.ts';
+import { keepContext, traceAnswer } from './request-trace.ts';
 import type { Route } from './routes/route.ts';
 import { type Headers, surfaceHeaders } from './security-headers.ts';
 import { type IncomingRequest, incomingRequest } from './wire/incoming-request.ts';
@@ -72,8 +73,9 @@ function routeHandler(route: Route, options: RoutingOptions) {
     const incoming = incomingRequest(request.raw, request.id, request.params, () => request.ip);
     return context.with(active, () =>
       inSpan(name, SpanKind.SERVER, attributes, async () => {
+        keepContext(request);
         const answer = await answerOf(route, incoming, options.logger);
-        trace.getActiveSpan()?.setAttribute('http.response.status_code', answer.status);
+        traceAnswer(request.id, answer.status);
         return send(reply, headers, answer);
       }),
     );
