@@ -77,10 +77,13 @@ async function expectRecovery(ask: () => Promise<Answer>): Promise<void> {
   await expect.poll(async () => (await ask()).status, { timeout: 15_000, interval: 200 }).toBe(200);
 }
 
+/** Of the right form, so that Redis is asked for it. */
+const unknownToken = 'A'.repeat(65);
+
 /** Waits until the token endpoint judges again: an unknown token is refused, not "unavailable". */
 async function expectTokenEndpoint(): Promise<void> {
   await expect
-    .poll(async () => (await refresh('unknown')).status, { timeout: 15_000, interval: 100 })
+    .poll(async () => (await refresh(unknownToken)).status, { timeout: 15_000, interval: 100 })
     .toBe(400);
 }
 
