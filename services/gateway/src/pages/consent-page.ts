@@ -21,7 +21,7 @@ export function consentPage(frame: Frame, content: ConsentContent): string {
   const heading = readsDesigns ? consent.heading : consent.headingIdentity;
   const main = html`<h1>${heading(partner)}</h1>
 ${signedInOrAnother(messages, content.account, content)}
-${newScopes(messages, content)}
+${askedInAddition(frame, content)}
 <div class="columns">
 <section>
 <h2>${consent.shared(partner)}</h2>
@@ -37,7 +37,7 @@ ${readsDesigns && html`<li>${consent.events}</li><li>${consent.designs}</li>`}
 </section>
 </div>
 <h2>${consent.until}</h2>
-${howItEnds(frame, partner)}
+${howItEnds(frame, partner, readsDesigns)}
 ${decisionForm(messages, content)}`;
   return renderPage(frame, {
     name: plainHeading(messages, readsDesigns),
@@ -47,14 +47,16 @@ ${decisionForm(messages, content)}`;
   });
 }
 
-function newScopes(messages: Messages, content: ConsentContent): Html | undefined {
+/** Only `openid` releases more than before: name and e-mail are part of every connection (R6). */
+function askedInAddition({ language }: Frame, content: ConsentContent): Html | undefined {
   if (content.scopesGrantedBefore.length === 0) return undefined;
-  const { consent } = messages;
+  const { consent } = language.messages;
   const fresh = content.scopes.filter((scope) => !content.scopesGrantedBefore.includes(scope));
   const words = fresh.flatMap((scope) => (isScope(scope) ? [consent.scopes[scope]] : []));
-  return words.length > 0
-    ? html`<p class="notice">${consent.more(nameOf(content.partner), words.join(', '))}</p>`
-    : undefined;
+  if (words.length === 0) return undefined;
+  const list = new Intl.ListFormat(language.tag, { type: 'conjunction' }).format(words);
+  return html`<p class="notice">${consent.more(nameOf(content.partner), list)}
+${!fresh.includes('openid') && consent.moreOfTheSame}</p>`;
 }
 
 function neverShared({ consent }: Messages, readsDesigns: boolean): readonly string[] {
@@ -65,12 +67,16 @@ function isScope(scope: string): scope is keyof Messages['consent']['scopes'] {
   return scope === 'openid' || scope === 'email' || scope === 'profile';
 }
 
-function howItEnds({ language, links }: Frame, partner: Html): Html {
+/** Disconnecting at the partner withdraws nothing: the consent is remembered (R6). */
+function howItEnds({ language, links }: Frame, partner: Html, readsDesigns: boolean): Html {
   const { consent } = language.messages;
-  const link = (text: string) =>
-    links.support ? html`<a href="${links.support}">${text}</a>` : html`${text}`;
+  const contact = links.support
+    ? html`<a href="${links.support}">${consent.support}</a>`
+    : html`${consent.operator}`;
+  const after = readsDesigns ? consent.after : consent.afterIdentity;
   return html`<p>${consent.untilText(partner)}</p>
-<p>${consent.withdraw(partner)}${consent.withdrawSupport(link)} ${consent.after(partner)}</p>`;
+<p>${consent.withdraw(contact)} ${after(partner)}</p>
+<p>${consent.disconnect(partner)}</p>`;
 }
 
 function decisionForm(messages: Messages, content: ConsentContent): Html {

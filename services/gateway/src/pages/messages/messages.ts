@@ -58,7 +58,10 @@ interface ConsentMessages {
   readonly titleIdentity: string;
   readonly heading: About;
   readonly headingIdentity: About;
+  /** Agreed before; `scopes` is what is asked for in addition this time, ready to print. */
   readonly more: (partner: Html, scopes: string) => Html;
+  /** Beside `more`, where what is asked for in addition was released already (R6). */
+  readonly moreOfTheSame: string;
   readonly scopes: { readonly openid: string; readonly email: string; readonly profile: string };
   readonly shared: About;
   readonly events: Html;
@@ -73,10 +76,14 @@ interface ConsentMessages {
   readonly neverDesigns: string;
   readonly until: string;
   readonly untilText: About;
-  readonly withdraw: About;
-  /** The operator's way to withdraw; `link` makes a link to support of a text, where there is one. */
-  readonly withdrawSupport: (link: (text: string) => Html) => Html;
+  /** The one way to withdraw (specification §1); `contact` is `support`, linked, or else `operator`. */
+  readonly withdraw: (contact: Html) => Html;
+  readonly support: string;
+  readonly operator: string;
   readonly after: About;
+  /** The same, where events and designs were not asked for: there is nothing to read. */
+  readonly afterIdentity: About;
+  readonly disconnect: About;
   readonly allow: string;
   readonly deny: string;
 }

@@ -82,12 +82,7 @@ footer { padding: 1rem .25rem 0; }
   body { padding: 0 0 1.5rem; background: var(--sheet); }
   .masthead { padding: 1.25rem 1.25rem .5rem; }
   .sheet { padding: 1rem 1.25rem 1.5rem; border: 0; border-radius: 0; }
-  @media (min-width: 58rem) {
-  .wide .masthead, .wide .sheet, .wide footer { max-width: 56rem; }
-  .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 3rem; }
-  .columns h2 { margin-top: .5rem; }
-}
-footer { padding: 1rem 1.25rem 0; }
+  footer { padding: 1rem 1.25rem 0; }
   h1 { font-size: 1.5rem; }
 }
 `;
