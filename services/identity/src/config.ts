@@ -49,7 +49,7 @@ export const settings = {
   ISSUER: origin('public address of the service'),
   ENVIRONMENT: choice('which rules hold for the issuer and redirect URIs', ['production', 'test']),
   POSTGRES_URL: secret(url('database, as role identity_rw', ['postgres:', 'postgresql:'])),
-  POSTGRES_POOL_SIZE: optional(integer('connections to Postgres', 1, 200), 10),
+  POSTGRES_POOL_SIZE: optional(integer('connections to Postgres, beside one for short reads', 1, 200), 10),
   REDIS_URL: secret(url('Redis', ['redis:', 'rediss:'])),
   REDIS_MIN_REPLICAS: optional(integer('replicas that must have a token before it leaves', 0, 5), 0),
   USER_HASH_KEY: secretBytes('keys the hash that stands for a user in logs', 32),
