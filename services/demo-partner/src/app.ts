@@ -17,7 +17,13 @@ import { postDisconnect } from './routes/post-disconnect.ts';
 import { postRefresh } from './routes/post-refresh.ts';
 import { messagesOf, page } from './wire.ts';
 
-const statuses = { reconnect: 401, unavailable: 503, not_found: 404, connection_failed: 400 } as const;
+const statuses = {
+  connect_first: 401,
+  reconnect: 401,
+  unavailable: 503,
+  not_found: 404,
+  connection_failed: 400,
+} as const;
 
 export async function createApp(partner: Partner): Promise<FastifyInstance> {
   const app = fastify({

@@ -36,6 +36,15 @@ describe('a good flow', () => {
     expect((await browser.get('/')).text).toContain('Connected as Anna Reiter');
   });
 
+  it('leads to the events when no page was named', async () => {
+    const browser = createBrowser(bench);
+    const { location } = await browser.get('/connect');
+    const query = new URL(location).searchParams;
+    bench.issuer.nonce = query.get('nonce') ?? '';
+    const callback = await browser.get(`/callback?code=c&state=${query.get('state')}`);
+    expect([callback.status, callback.location]).toEqual([303, '/events']);
+  });
+
   it('never leads to another site', async () => {
     const browser = createBrowser(bench);
     expect((await browser.connect('https://evil.test/')).location).toBe('/');
@@ -127,7 +136,7 @@ describe('an OAuth error', () => {
     const browser = createBrowser(bench);
     const state = (await browser.begin()).get('state');
     const denied = await browser.get(`/callback?error=access_denied&code=c&state=${state}`);
-    expect(denied.text).toContain('Connection refused by you');
+    expect(denied.text).toContain('You declined the connection');
     expect((await browser.get(`/callback?code=c&state=${state}`)).status).toBe(400);
     expect(bench.issuer.count('/token')).toBe(0);
   });

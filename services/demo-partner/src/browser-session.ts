@@ -14,7 +14,7 @@ export interface BrowserSession {
 
 export interface BrowserSessions {
   readonly find: (request: FastifyRequest) => BrowserSession | undefined;
-  /** Finds the connected user's session. Throws PartnerFailure `reconnect`. */
+  /** Finds the connected user's session. Throws PartnerFailure `connect_first`. */
   readonly connected: (request: FastifyRequest) => BrowserSession & { readonly identity: Identity };
   /** Begins a session with a fresh identifier; an older one of this browser ends. */
   readonly begin: (request: FastifyRequest, reply: FastifyReply, identity?: Identity) => BrowserSession;
@@ -44,7 +44,7 @@ export function createBrowserSessions(
     find,
     connected: (request) => {
       const session = find(request);
-      if (!session?.identity) throw new PartnerFailure('reconnect');
+      if (!session?.identity) throw new PartnerFailure('connect_first');
       return { id: session.id, identity: session.identity };
     },
     begin: (request, reply, identity) => {

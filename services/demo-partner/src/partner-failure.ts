@@ -1,6 +1,8 @@
-// What can go wrong for a person, as the four things that a page can say about it.
+// What can go wrong for a person, as the things that a page can say about it.
 
 export type PartnerFailureCode =
+  /** Nobody is connected in this browser: it never was, has disconnected, or its session is over. */
+  | 'connect_first'
   /** The tokens are gone or no longer accepted: the user has to connect again. */
   | 'reconnect'
   /** The provider does not answer just now: trying again later may help. */

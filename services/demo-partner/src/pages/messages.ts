@@ -34,11 +34,14 @@ const en = {
   backToEvents: 'All events',
   truncated: 'This event has {count} designs. At most 500 are shown.',
   summaryOnly: 'These are summaries, not printable or editable course designs.',
-  refusedTitle: 'Connection refused by you',
+  refusedTitle: 'You declined the connection',
   refusedText: 'You chose not to share your data. Nothing was connected and nothing is stored.',
   failedTitle: 'The connection failed',
   failedText:
     'We could not complete the connection. Nothing was stored. Please start again; a link can be used only once and for 15 minutes.',
+  firstTitle: 'Connect first',
+  firstText:
+    'Nobody is connected in this browser. Connect your course-design account, and your events appear here.',
   reconnectTitle: 'Please connect again',
   reconnectText:
     'Your connection has ended. We have deleted what was left of it; connecting again brings everything back.',
@@ -100,6 +103,9 @@ const de: Messages = {
   failedTitle: 'Die Verbindung ist fehlgeschlagen',
   failedText:
     'Wir konnten die Verbindung nicht herstellen. Nichts wurde gespeichert. Bitte beginnen Sie neu; ein Link gilt nur einmal und 15 Minuten lang.',
+  firstTitle: 'Verbinden Sie sich zuerst',
+  firstText:
+    'In diesem Browser ist niemand verbunden. Verbinden Sie Ihr Parcoursplan-Konto, dann erscheinen Ihre Veranstaltungen hier.',
   reconnectTitle: 'Bitte verbinden Sie sich neu',
   reconnectText:
     'Ihre Verbindung ist beendet. Was davon übrig war, haben wir gelöscht; nach dem Verbinden ist alles wieder da.',

@@ -49,6 +49,7 @@ function wording(messages: Messages, retry: string): Record<PartnerFailureCode |
   const m = messages;
   const connect = `/connect?to=${encodeURIComponent(retry)}`;
   return {
+    connect_first: { title: m.firstTitle, text: m.firstText, label: m.connect, href: connect },
     reconnect: { title: m.reconnectTitle, text: m.reconnectText, label: m.connectAgain, href: connect },
     unavailable: { title: m.unavailableTitle, text: m.unavailableText, label: m.tryAgain, href: retry },
     not_found: { title: m.notFoundTitle, text: m.notFoundText, label: m.backToEvents, href: '/events' },

@@ -1,9 +1,10 @@
-// The one stylesheet, served by us: no font, script or picture comes from elsewhere.
+// The one stylesheet, served by us: no font, script or picture comes from elsewhere. The accent is the partner's
+// own, unlike the operator's, so that people see whose page they are on.
 export const stylesheet = `
-:root { color-scheme: light dark; --ground:#f6f4ef; --card:#fff; --ink:#1d2320; --soft:#56605a; --line:#d9d6cc;
-  --accent:#1c5f43; --on-accent:#fff; --warn:#7a4a00; --warn-ground:#fff3dc; }
-@media (prefers-color-scheme: dark) { :root { --ground:#131715; --card:#1c2220; --ink:#eef1ee; --soft:#aab5ae;
-  --line:#37403b; --accent:#7fd1a8; --on-accent:#0c1f16; --warn:#ffd591; --warn-ground:#33280f; } }
+:root { color-scheme: light dark; --ground:#f3f4f9; --card:#fff; --ink:#1d1f2b; --soft:#575b70; --line:#d5d8e4;
+  --accent:#4338a8; --on-accent:#fff; --warn:#7a4a00; --warn-ground:#fff3dc; }
+@media (prefers-color-scheme: dark) { :root { --ground:#13141c; --card:#1d1f2a; --ink:#eef0f7; --soft:#abb0c4;
+  --line:#383c4e; --accent:#b9b4ff; --on-accent:#17133f; --warn:#ffd591; --warn-ground:#33280f; } }
 * { box-sizing: border-box; }
 body { margin:0; background:var(--ground); color:var(--ink); font:1rem/1.55 ui-sans-serif,system-ui,"Segoe UI",Roboto,sans-serif; }
 .skip { position:absolute; left:-999rem; } .skip:focus { left:1rem; top:.5rem; background:var(--card); padding:.5rem; }

@@ -5,7 +5,9 @@ import { queryOf } from '../wire.ts';
 
 export function getConnect(app: FastifyInstance, { sessions, authorization }: Partner): void {
   app.get('/connect', async (request, reply) => {
-    const destination = localPath(queryOf(request).get('to'));
+    const wanted = queryOf(request).get('to');
+    // Whoever names no page wants what one connects for.
+    const destination = wanted === null ? '/events' : localPath(wanted);
     const session = sessions.find(request) ?? sessions.begin(request, reply);
     const url = await authorization.begin(session.id, destination);
     return reply.redirect(url.href, 303);
@@ -13,6 +15,6 @@ export function getConnect(app: FastifyInstance, { sessions, authorization }: Pa
 }
 
 /** Only a path of ours, so that nobody can send our users elsewhere after the login. */
-export function localPath(path: string | null): string {
-  return path && /^\/(?:events(?:\/[\w.~%-]+\/designs)?)?$/.test(path) ? path : '/';
+export function localPath(path: string): string {
+  return /^\/(?:events(?:\/[\w.~%-]+\/designs)?)?$/.test(path) ? path : '/';
 }
