@@ -1,6 +1,6 @@
 // Token handling after the login (specification §3, §5 and §7), against a real issuer on loopback.
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, createBench, createBrowser } from './test-browser.ts';
 
@@ -60,7 +60,8 @@ describe('a refresh', () => {
     expect(bench.issuer.count('/token')).toBe(2);
     expect(stored()).toBeUndefined();
     bench.issuer.tokenFault = undefined;
-    expect((await browser.get('/events')).status).toBe(401);
+    const events = await browser.get('/events');
+    expect([events.status, events.text.includes('Your connection has ended')]).toEqual([401, true]);
     expect(bench.issuer.count('/token')).toBe(2);
   });
 
@@ -174,6 +175,20 @@ describe('what is stored', () => {
     expect((await browser.get('/disconnected')).text).toMatch(/15 minutes[\s\S]*withdraw your consent/);
     browser.cookies.set('demo-partner', cookie);
     expect((await browser.get('/events')).status).toBe(401);
+  });
+
+  it('lies in a file of its owner’s, also when the file was there before', async () => {
+    expect(statSync(bench.file).mode & 0o777).toBe(0o600);
+    chmodSync(bench.file, 0o644);
+    await bench.restart();
+    expect(statSync(bench.file).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not what a browser hears of that was never connected', async () => {
+    const { status, text } = await createBrowser(bench).get('/events');
+    expect([status, text.includes('Connect first')]).toEqual([401, true]);
+    expect(text).not.toContain('has ended');
+    expect(text).toContain('href="/connect?to=%2Fevents"');
   });
 
   it('is not touched by a form of another site', async () => {

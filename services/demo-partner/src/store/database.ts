@@ -1,6 +1,7 @@
 // The one file that outlives the process. It holds hashes, identifiers and sealed values: whoever reads the
 // file can neither act as a browser nor use a token.
 import { createHash } from 'node:crypto';
+import { closeSync, fchmodSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 
 const schema = `
@@ -16,16 +17,24 @@ const schema = `
   ) STRICT;`;
 
 /**
- * Opens `file`, makes its tables, and deletes connections whose refresh was under way when the process died:
+ * Opens `file`, for its owner alone, makes its tables, and deletes connections whose refresh was under way when the process died:
  * their refresh token may be consumed, and it must not be sent again (specification §3).
  */
 export function openDatabase(file: string): DatabaseSync {
+  keepToOwner(file);
   const database = new DatabaseSync(file);
   // secure_delete overwrites deleted tokens, so that disconnecting leaves nothing in the file.
   database.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;');
   database.exec(schema);
   database.exec('DELETE FROM connections WHERE refreshing = 1');
   return database;
+}
+
+/** Before SQLite opens it: SQLite's journal takes the file's mode. */
+function keepToOwner(file: string): void {
+  const opened = openSync(file, 'a', 0o600);
+  fchmodSync(opened, 0o600);
+  closeSync(opened);
 }
 
 /** What stands in the database for a random value that only the browser holds. */
