@@ -3,15 +3,8 @@
 import { demoPartners } from '@course-exchange/local-stack/demo-partners';
 import { seedContent, seedDemoData } from '@course-exchange/local-stack/seed';
 import { readSeedFile } from '@course-exchange/local-stack/seed-content';
-import {
-  ConfigurationError,
-  choice,
-  maybe,
-  readSettings,
-  secret,
-  text,
-  url,
-} from '@course-exchange/runtime/env';
+import { readSettings, ruleOn } from '@course-exchange/runtime/env';
+import { choice, maybe, secret, text, url } from '@course-exchange/runtime/variables';
 import pg from 'pg';
 
 const settings = {
@@ -21,6 +14,12 @@ const settings = {
   DEMO_PARTNER_URL: maybe(url('loads the demo data; where the demo partner is', ['http:', 'https:'])),
 };
 
+const onlyTest = ruleOn(settings, ['ENVIRONMENT'], ({ ENVIRONMENT }) =>
+  ENVIRONMENT === 'production'
+    ? ['ENVIRONMENT is production: expected test, for nothing else is ever seeded']
+    : [],
+);
+
 try {
   await run();
 } catch (error) {
@@ -29,11 +28,7 @@ try {
 }
 
 async function run(): Promise<void> {
-  const config = readSettings(settings);
-  if (config.ENVIRONMENT === 'production')
-    throw new ConfigurationError([
-      'ENVIRONMENT is production: expected test, for nothing else is ever seeded',
-    ]);
+  const config = readSettings(settings, process.env, [onlyTest]);
   const content = config.SEED_PATH === undefined ? undefined : readSeedFile(config.SEED_PATH);
   const client = new pg.Client({ connectionString: config.MIGRATOR_POSTGRES_URL.reveal() });
   await client.connect();

@@ -1,19 +1,19 @@
 // The settings of design-catalog; every one also as NAME_FILE.
+import { baseSettings, rpcSettings, traceSettings } from '@course-exchange/runtime/base-settings';
+import { readSettings, ruleOn, type SettingValues } from '@course-exchange/runtime/env';
+import { type PrivatePort, privatePortMistakes } from '@course-exchange/runtime/private-port';
 import {
   choice,
-  flag,
   integer,
   maybe,
   optional,
+  origin,
   port,
-  readSettings,
-  type SettingValues,
   secret,
   secretBytes,
   text,
   url,
-  type Variable,
-} from '@course-exchange/runtime/env';
+} from '@course-exchange/runtime/variables';
 import { tokenAlgorithms } from './domain/access-token.ts';
 
 /** What migrate.ts reads. */
@@ -22,8 +22,7 @@ export const migrationSettings = {
 };
 
 export const settings = {
-  RPC_HOST: optional(text('address that answers gRPC'), '0.0.0.0'),
-  RPC_PORT: port('port that answers gRPC'),
+  ...rpcSettings,
   ISSUER: origin('whose access tokens are accepted; the same in all services (R28)'),
   ACCESS_TOKEN_ALGORITHM: optional(choice('signs access tokens', tokenAlgorithms), 'ES256'),
   IDENTITY_TARGET: text('gRPC target of identity', 'a gRPC target such as dns:///identity:7001'),
@@ -42,42 +41,45 @@ export const settings = {
   FEED_TLS_KEY: maybe(secret(text('key of that certificate, PEM', 'a PEM text'))),
   FEED_TLS_CA: maybe(text('authority whose certificates may feed, PEM', 'a PEM text')),
   USER_HASH_KEY: secretBytes('keys the hash that stands for a user in logs', 32),
-  MAX_CONNECTION_AGE_MS: optional(
-    integer('after it a gRPC client connects anew, in milliseconds', 1_000, 3_600_000),
-    90_000,
-  ),
-  HEALTH_HOST: optional(text('address that answers probes'), '0.0.0.0'),
-  HEALTH_PORT: port('port that answers probes'),
-  LOG_LEVEL: optional(choice('least level that is logged', ['debug', 'info', 'warn', 'error']), 'info'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: maybe(url('OTLP/HTTP base address for traces', ['http:', 'https:'])),
-  OTEL_TRACES_SAMPLER_ARG: optional(ratio('share of new traces that are kept'), 1),
-  STOP_WITH_PARENT: optional(flag('stop when standard input closes'), false),
-  SHUTDOWN_DELAY_MS: optional(integer('wait before connections close, in milliseconds', 0, 60_000), 0),
+  ...baseSettings,
+  ...traceSettings,
 };
 
 export type CatalogConfig = SettingValues<typeof settings>;
 
+type FeedSettings = Pick<
+  CatalogConfig,
+  'FEED_HOST' | 'FEED_PORT' | 'FEED_SOCKET' | 'FEED_TLS_CERT' | 'FEED_TLS_KEY' | 'FEED_TLS_CA'
+>;
+
+/** Where the feed is to be reached. */
+export function feedPort(config: FeedSettings): PrivatePort {
+  return {
+    prefix: 'FEED',
+    host: config.FEED_HOST,
+    port: config.FEED_PORT,
+    socket: config.FEED_SOCKET,
+    certificate: config.FEED_TLS_CERT,
+    key: config.FEED_TLS_KEY,
+    authority: config.FEED_TLS_CA,
+  };
+}
+
+const feedRule = ruleOn(
+  settings,
+  [
+    'FEED_POSTGRES_URL',
+    'FEED_HOST',
+    'FEED_PORT',
+    'FEED_SOCKET',
+    'FEED_TLS_CERT',
+    'FEED_TLS_KEY',
+    'FEED_TLS_CA',
+  ],
+  (config) => (config.FEED_POSTGRES_URL === undefined ? [] : privatePortMistakes(feedPort(config))),
+);
+
 /** Reads and checks the whole configuration. Throws one ConfigurationError that lists every mistake. */
 export function readConfig(source?: Readonly<Record<string, string | undefined>>): CatalogConfig {
-  return readSettings(settings, source);
-}
-
-/** Scheme, host and optional port, as it stands in every token (R28). */
-function origin(about: string): Variable<string> {
-  return {
-    about,
-    expects: 'scheme, host and optional port, with neither path nor trailing slash',
-    parse: (raw) => {
-      const valid = /^https?:\/\//.test(raw) && URL.canParse(raw) && new URL(raw).origin === raw;
-      return valid ? raw : undefined;
-    },
-  };
-}
-
-function ratio(about: string): Variable<number> {
-  return {
-    about,
-    expects: 'a number from 0 to 1',
-    parse: (raw) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(raw) ? Number(raw) : undefined),
-  };
+  return readSettings(settings, source, [feedRule]);
 }

@@ -6,7 +6,7 @@ import type { Logger } from '@course-exchange/runtime/logger';
 import { openDatabase } from '@course-exchange/runtime/postgres';
 import { privateListener } from '@course-exchange/runtime/private-port';
 import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
-import type { CatalogConfig } from './config.ts';
+import { type CatalogConfig, feedPort } from './config.ts';
 import { applyChanges } from './feed/apply-changes.ts';
 import type { BatchLimits } from './feed/change-batches.ts';
 import { verifySummaries } from './feed/verify-summaries.ts';
@@ -43,15 +43,7 @@ export async function openFeed(
   logger: Logger,
 ): Promise<FeedServer | undefined> {
   if (config.FEED_POSTGRES_URL === undefined) return undefined;
-  const listener = privateListener({
-    prefix: 'FEED',
-    host: config.FEED_HOST,
-    port: config.FEED_PORT,
-    socket: config.FEED_SOCKET,
-    certificate: config.FEED_TLS_CERT,
-    key: config.FEED_TLS_KEY,
-    authority: config.FEED_TLS_CA,
-  });
+  const listener = privateListener(feedPort(config));
   const database = openDatabase({
     url: config.FEED_POSTGRES_URL.reveal(),
     applicationName: 'design-catalog feed',

@@ -1,20 +1,19 @@
 // The settings of the identity service; every one also as NAME_FILE.
+import { baseSettings, rpcSettings, traceSettings } from '@course-exchange/runtime/base-settings';
+import { readSettings, ruleOn, type SettingValues } from '@course-exchange/runtime/env';
+import { type PrivatePort, privatePortMistakes } from '@course-exchange/runtime/private-port';
 import {
-  ConfigurationError,
   choice,
-  flag,
   integer,
   maybe,
   optional,
+  origin,
   port,
-  readSettings,
-  type SettingValues,
   secret,
   secretBytes,
   text,
   url,
-  type Variable,
-} from '@course-exchange/runtime/env';
+} from '@course-exchange/runtime/variables';
 import { signingAlgorithms } from './domain/signing-algorithm.ts';
 
 const signingSettings = {
@@ -33,19 +32,9 @@ export const migrationSettings = {
 
 export const settings = {
   ...signingSettings,
-  LOG_LEVEL: optional(choice('least level that is logged', ['debug', 'info', 'warn', 'error']), 'info'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: maybe(url('OTLP/HTTP base address for traces', ['http:', 'https:'])),
-  OTEL_TRACES_SAMPLER_ARG: optional(ratio('share of new traces that are kept'), 1),
-  STOP_WITH_PARENT: optional(flag('stop when standard input closes'), false),
-  SHUTDOWN_DELAY_MS: optional(integer('wait before connections close, in milliseconds', 0, 60_000), 0),
-  HEALTH_HOST: optional(text('address that answers probes'), '0.0.0.0'),
-  HEALTH_PORT: port('port that answers probes'),
-  RPC_HOST: optional(text('address that answers gRPC'), '0.0.0.0'),
-  RPC_PORT: port('port that answers gRPC'),
-  MAX_CONNECTION_AGE_MS: optional(
-    integer('after it a gRPC client connects anew, in milliseconds', 1_000, 3_600_000),
-    90_000,
-  ),
+  ...baseSettings,
+  ...traceSettings,
+  ...rpcSettings,
   ISSUER: origin('public address of the service'),
   ENVIRONMENT: choice('which rules hold for the issuer and redirect URIs', ['production', 'test']),
   POSTGRES_URL: secret(url('database, as role identity_rw', ['postgres:', 'postgresql:'])),
@@ -67,38 +56,60 @@ export const settings = {
   ),
   OPERATOR_PORT: optional(port('port that answers operators'), 7201),
   OPERATOR_SOCKET: maybe(text('path of a Unix socket that answers operators instead')),
-  OPERATOR_TLS_CERT: maybe(text('certificate of the operator port, PEM')),
-  OPERATOR_TLS_KEY: maybe(secret(text('its private key, PEM'))),
-  OPERATOR_TLS_CA: maybe(text('authority of the certificates that operators show, PEM')),
+  OPERATOR_TLS_CERT: maybe(text('certificate of the operator port, PEM', 'a PEM text')),
+  OPERATOR_TLS_KEY: maybe(secret(text('key of that certificate, PEM', 'a PEM text'))),
+  OPERATOR_TLS_CA: maybe(text('authority of the certificates that operators show, PEM', 'a PEM text')),
   LOGIN_HASHING_CONCURRENCY: optional(integer('passwords hashed at the same time', 1, 64), 2),
 };
 
 export type IdentityConfig = SettingValues<typeof settings>;
 
+type OperatorSettings = Pick<
+  IdentityConfig,
+  | 'OPERATOR_HOST'
+  | 'OPERATOR_PORT'
+  | 'OPERATOR_SOCKET'
+  | 'OPERATOR_TLS_CERT'
+  | 'OPERATOR_TLS_KEY'
+  | 'OPERATOR_TLS_CA'
+>;
+
+/** Where operators reach the service. */
+export function operatorAddress(config: OperatorSettings): PrivatePort {
+  return {
+    prefix: 'OPERATOR',
+    host: config.OPERATOR_HOST,
+    port: config.OPERATOR_PORT,
+    socket: config.OPERATOR_SOCKET,
+    certificate: config.OPERATOR_TLS_CERT,
+    key: config.OPERATOR_TLS_KEY,
+    authority: config.OPERATOR_TLS_CA,
+  };
+}
+
+const rules = [
+  ruleOn(settings, ['ENVIRONMENT', 'ISSUER'], ({ ENVIRONMENT, ISSUER }) =>
+    ENVIRONMENT === 'production' && !ISSUER.startsWith('https://')
+      ? ['ISSUER is not valid: expected https:// where ENVIRONMENT is production']
+      : [],
+  ),
+  ruleOn(
+    settings,
+    [
+      'OPERATOR_POSTGRES_URL',
+      'OPERATOR_HOST',
+      'OPERATOR_PORT',
+      'OPERATOR_SOCKET',
+      'OPERATOR_TLS_CERT',
+      'OPERATOR_TLS_KEY',
+      'OPERATOR_TLS_CA',
+    ],
+    (config) =>
+      config.OPERATOR_POSTGRES_URL === undefined ? [] : privatePortMistakes(operatorAddress(config)),
+  ),
+];
+
 /** Reads and checks the whole configuration. Throws one ConfigurationError that lists every mistake. */
 export function readConfig(source?: Readonly<Record<string, string | undefined>>): IdentityConfig {
-  const config = readSettings(settings, source);
-  if (config.ENVIRONMENT === 'production' && !config.ISSUER.startsWith('https://'))
-    throw new ConfigurationError(['ISSUER is not valid: expected https:// where ENVIRONMENT is production']);
-  return config;
-}
-
-/** Scheme, host and optional port, as it stands in every token (R28). */
-function origin(about: string): Variable<string> {
-  return {
-    about,
-    expects: 'scheme, host and optional port, with neither path nor trailing slash',
-    parse: (raw) => {
-      const valid = /^https?:\/\//.test(raw) && URL.canParse(raw) && new URL(raw).origin === raw;
-      return valid ? raw : undefined;
-    },
-  };
-}
-
-function ratio(about: string): Variable<number> {
-  return {
-    about,
-    expects: 'a number from 0 to 1',
-    parse: (raw) => (/^(0(\.\d+)?|1(\.0+)?)$/.test(raw) ? Number(raw) : undefined),
-  };
+  return readSettings(settings, source, rules);
 }

@@ -13,7 +13,7 @@ import { openDatabase } from '@course-exchange/runtime/postgres';
 import { type PrivateListener, privateListener } from '@course-exchange/runtime/private-port';
 import { pseudonym } from '@course-exchange/runtime/pseudonym';
 import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
-import type { IdentityConfig } from './config.ts';
+import { type IdentityConfig, operatorAddress } from './config.ts';
 import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
 import type { Desk } from './operator/desk.ts';
 import { createAuditHandlers } from './rpc/operator/audit-handlers.ts';
@@ -32,15 +32,7 @@ export interface OperatorPort {
 /** Throws ConfigurationError where strangers could reach it. Undefined: there is no operator port. */
 export function operatorListener(config: IdentityConfig): PrivateListener | undefined {
   if (config.OPERATOR_POSTGRES_URL === undefined) return undefined;
-  return privateListener({
-    prefix: 'OPERATOR',
-    host: config.OPERATOR_HOST,
-    port: config.OPERATOR_PORT,
-    socket: config.OPERATOR_SOCKET,
-    certificate: config.OPERATOR_TLS_CERT,
-    key: config.OPERATOR_TLS_KEY,
-    authority: config.OPERATOR_TLS_CA,
-  });
+  return privateListener(operatorAddress(config));
 }
 
 export type OperatorMeans = Pick<Desk, 'now' | 'randomBytes'> & { readonly logger: Logger };

@@ -2,21 +2,22 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ConfigurationError, type Rule, readSettings, ruleOn } from './env.ts';
 import {
-  ConfigurationError,
   choice,
   flag,
   integer,
   list,
   maybe,
   optional,
+  origin,
   port,
-  readSettings,
+  ratio,
   secret,
   secretBytes,
   text,
   url,
-} from './env.ts';
+} from './variables.ts';
 
 const settings = {
   HTTP_PORT: port('where to listen'),
@@ -28,9 +29,9 @@ const settings = {
   VERBOSE: optional(flag('says more'), false),
 };
 
-function mistakesOf(source: Record<string, string>): readonly string[] {
+function mistakesOf(source: Record<string, string>, rules: readonly Rule[] = []): readonly string[] {
   try {
-    readSettings(settings, source);
+    readSettings(settings, source, rules);
     return [];
   } catch (error) {
     if (error instanceof ConfigurationError) return error.mistakes;
@@ -80,4 +81,28 @@ test('a valid configuration is read with its types and fallbacks', () => {
   });
   expect(values).toMatchObject({ HTTP_PORT: 8080, LOG_LEVEL: 'info', PEERS: [1, 2], VERBOSE: false });
   expect(values.KEY.reveal()).toHaveLength(4);
+});
+
+const quiet = ruleOn(settings, ['LOG_LEVEL', 'VERBOSE'], ({ LOG_LEVEL, VERBOSE }) =>
+  VERBOSE && LOG_LEVEL === 'error' ? ['VERBOSE is not valid: expected false where LOG_LEVEL is error'] : [],
+);
+
+test('what variables must be together is reported with the mistakes of others', () => {
+  const source = { HTTP_PORT: 'x', ISSUER: 'https://a', KEY: 'AAAAAA', VERBOSE: 'true' };
+  expect(mistakesOf({ ...source, LOG_LEVEL: 'error' }, [quiet])).toEqual([
+    'HTTP_PORT is not valid: expected a port number (0 lets the system choose)',
+    'VERBOSE is not valid: expected false where LOG_LEVEL is error',
+  ]);
+  expect(mistakesOf({ ...source, LOG_LEVEL: 'loud' }, [quiet])).toEqual([
+    'HTTP_PORT is not valid: expected a port number (0 lets the system choose)',
+    'LOG_LEVEL is not valid: expected one of info, error',
+  ]);
+});
+
+test('an origin has neither path nor trailing slash (R28); a ratio lies from 0 to 1', () => {
+  expect(origin('').parse('http://127.0.0.1:8080')).toBe('http://127.0.0.1:8080');
+  for (const wrong of ['exchange.example', 'https://x.example/', 'https://x.example/a', 'ftp://x.example'])
+    expect(origin('').parse(wrong)).toBeUndefined();
+  expect(['0', '0.25', '1', '1.0'].map(ratio('').parse)).toEqual([0, 0.25, 1, 1]);
+  for (const wrong of ['-1', '1.5', '.', '1e-3', '']) expect(ratio('').parse(wrong)).toBeUndefined();
 });

@@ -1,7 +1,6 @@
 // Reads a process's configuration once and validates it whole: every mistake is reported together, each
 // naming the variable and what is expected. A value may stand in a file: NAME_FILE instead of NAME.
 import { readFileSync } from 'node:fs';
-import { Secret } from './secret.ts';
 
 /** One variable: how it is described, read, and what it is when absent. */
 export interface Variable<T> {
@@ -33,10 +32,27 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Reads `settings` from `source`. Throws one ConfigurationError that lists every mistake. */
+/** What several variables must be together. Judged when each of them is right by itself. */
+export interface Rule {
+  readonly of: readonly string[];
+  /** One sentence for each mistake; it quotes no value. */
+  readonly mistakes: (values: Readonly<Record<string, unknown>>) => readonly string[];
+}
+
+/** A rule on the variables `of` of `settings`; `mistakes` is given their values. */
+export function ruleOn<S extends Settings, K extends keyof S & string>(
+  _settings: S,
+  of: readonly K[],
+  mistakes: (values: Pick<SettingValues<S>, K>) => readonly string[],
+): Rule {
+  return { of, mistakes: (values) => mistakes(values as Pick<SettingValues<S>, K>) };
+}
+
+/** Reads `settings` from `source`. Throws one ConfigurationError that lists every mistake, those of `rules` too. */
 export function readSettings<S extends Settings>(
   settings: S,
   source: Readonly<Record<string, string | undefined>> = process.env,
+  rules: readonly Rule[] = [],
 ): SettingValues<S> {
   const mistakes: string[] = [];
   const values: Record<string, unknown> = {};
@@ -47,6 +63,8 @@ export function readSettings<S extends Settings>(
       mistakes.push(mistake instanceof Error ? mistake.message : String(mistake));
     }
   }
+  for (const rule of rules)
+    if (rule.of.every((name) => name in values)) mistakes.push(...rule.mistakes(values));
   if (mistakes.length > 0) throw new ConfigurationError(mistakes);
   return values as SettingValues<S>;
 }
@@ -75,96 +93,4 @@ function readRaw(name: string, source: Readonly<Record<string, string | undefine
   } catch {
     throw new Error(`${name}_FILE cannot be read: expected the path of a readable file`);
   }
-}
-
-/** Gives `variable` a value for when it is absent. */
-export function optional<T>(variable: Variable<T>, value: T): Variable<T> {
-  return { ...variable, fallback: { value } };
-}
-
-/** Makes `variable` undefined when it is absent. */
-export function maybe<T>(variable: Variable<T>): Variable<T | undefined> {
-  return { ...variable, fallback: { value: undefined } };
-}
-
-export function text(about: string, expects = 'some text'): Variable<string> {
-  return { about, expects, parse: (raw) => raw };
-}
-
-export function integer(about: string, min: number, max: number): Variable<number> {
-  return {
-    about,
-    expects: `a whole number from ${min} to ${max}`,
-    parse: (raw) => {
-      const value = Number(raw);
-      return /^\d+$/.test(raw) && value >= min && value <= max ? value : undefined;
-    },
-  };
-}
-
-export function port(about: string): Variable<number> {
-  return { ...integer(about, 0, 65535), expects: 'a port number (0 lets the system choose)' };
-}
-
-export function flag(about: string): Variable<boolean> {
-  return {
-    about,
-    expects: 'true or false',
-    parse: (raw) => (raw === 'true' ? true : raw === 'false' ? false : undefined),
-  };
-}
-
-export function choice<const T extends string>(about: string, options: readonly T[]): Variable<T> {
-  return {
-    about,
-    expects: `one of ${options.join(', ')}`,
-    parse: (raw) => options.find((option) => option === raw),
-  };
-}
-
-/** Comma-separated values, each valid by `item`. */
-export function list<T>(item: Variable<T>): Variable<readonly T[]> {
-  return {
-    about: item.about,
-    expects: `a comma-separated list, each item ${item.expects}`,
-    parse: (raw) => {
-      const values = raw.split(',').map((part) => item.parse(part.trim()));
-      return values.every((value) => value !== undefined) ? (values as T[]) : undefined;
-    },
-  };
-}
-
-/** A URL of one of the `protocols` (`https:`), as it was written. */
-export function url(about: string, protocols: readonly string[]): Variable<string> {
-  return {
-    about,
-    expects: `a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-    parse: (raw) => (URL.canParse(raw) && protocols.includes(new URL(raw).protocol) ? raw : undefined),
-  };
-}
-
-export function secret(variable: Variable<string>): Variable<Secret<string>> {
-  const { about, expects, parse } = variable;
-  return {
-    about,
-    expects,
-    secret: true,
-    parse: (raw) => {
-      const value = parse(raw);
-      return value === undefined ? undefined : new Secret(value);
-    },
-  };
-}
-
-/** Exactly `length` secret bytes, written as base64 or base64url. */
-export function secretBytes(about: string, length: number): Variable<Secret<Buffer>> {
-  return {
-    about,
-    expects: `${length} bytes as base64 or base64url`,
-    secret: true,
-    parse: (raw) => {
-      const bytes = Buffer.from(raw, 'base64url');
-      return bytes.length === length ? new Secret(bytes) : undefined;
-    },
-  };
 }

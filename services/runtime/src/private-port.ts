@@ -31,7 +31,7 @@ const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
  * removed.
  */
 export function privateListener(setting: PrivatePort): PrivateListener {
-  const mistakes = mistakesOf(setting);
+  const mistakes = privatePortMistakes(setting);
   if (mistakes.length > 0) throw new ConfigurationError(mistakes);
   const { host, port, socket } = setting;
   if (socket !== undefined) rmSync(socket, { force: true });
@@ -42,7 +42,9 @@ export function privateListener(setting: PrivatePort): PrivateListener {
   };
 }
 
-function mistakesOf({ prefix, host, socket, certificate, key, authority }: PrivatePort): string[] {
+/** One sentence for each combination that would let strangers in, or nobody. Quotes no value. */
+export function privatePortMistakes(setting: PrivatePort): readonly string[] {
+  const { prefix, host, socket, certificate, key, authority } = setting;
   const given = [certificate, key, authority].filter((part) => part !== undefined).length;
   const mistakes: string[] = [];
   if (given !== 0 && given !== 3)
