@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { useBrowser } from './browser.ts';
 import {
+  arrive,
   connect,
   connectAs,
   decide,
@@ -44,7 +45,7 @@ test('who refuses is back at the partner with nothing connected', async () => {
   const page = await browser.person();
   await reachConsent(page);
   await decide(page, 'deny');
-  await expect.poll(() => heading(page)).toBe('Connection refused by you');
+  await expect.poll(() => heading(page)).toBe(words.en.refused);
   expect(new URL(page.url()).origin).toBe(partnerOrigin());
 });
 
@@ -52,14 +53,14 @@ test('Cancel on the login page leads back to the partner, as a refusal does', as
   const page = await browser.person();
   await connect(page);
   await page.getByRole('button', { name: /^Cancel and go back/ }).click();
-  await expect.poll(() => heading(page)).toBe('Connection refused by you');
+  await expect.poll(() => heading(page)).toBe(words.en.refused);
 });
 
 test('who agrees reads events and their designs [R25.10]', async () => {
   const page = await browser.person();
   await reachConsent(page);
   await decide(page, 'allow');
-  await page.getByRole('link', { name: words.en.events }).click();
+  await arrive(page);
   const events = page.locator('main li');
   expect(await events.count()).toBeGreaterThan(5);
   await events.first().getByRole('link').click();
@@ -79,18 +80,20 @@ test('of 730 designs 500 are shown, and the partner says so', async () => {
 test('who comes back is asked nothing, and who disconnects can connect again without a word', async () => {
   const page = await browser.person();
   await connectAs(page, user);
+  await page.goto(`${partnerOrigin()}/`);
   await page.getByRole('button', { name: 'Disconnect' }).click();
   await expect.poll(() => heading(page)).toBe('You are disconnected');
   await page.goto(`${partnerOrigin()}/events`);
-  await page.getByRole('link', { name: 'Connect again' }).waitFor();
+  expect(await heading(page)).toBe(words.en.connectFirst);
   await connect(page);
-  await page.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(page);
   await expectConnected(page, user);
 });
 
 test('Refresh renews the tokens, and events are still read', async () => {
   const page = await browser.person();
   await connectAs(page, user);
+  await page.goto(`${partnerOrigin()}/`);
   await page.getByRole('button', { name: 'Refresh now' }).click();
   await page.getByText('Refreshed at').waitFor();
   await page.getByRole('link', { name: words.en.events }).click();
@@ -103,7 +106,7 @@ test('another account can be used from the consent page', async () => {
   await page.getByRole('button', { name: 'Use another account' }).click();
   await logIn(page, other);
   await decide(page, 'allow');
-  await page.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(page);
   await expectConnected(page, other);
 });
 
@@ -136,7 +139,7 @@ test('on a shared computer nobody stays signed in', async () => {
   await page.getByLabel('This is a shared computer').check();
   await logIn(page, user);
   await decide(page, 'allow');
-  await page.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(page);
   await page.goto(`${stack.issuer}/sign-out`);
   expect(await heading(page)).toBe('You are signed out');
 });

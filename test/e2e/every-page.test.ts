@@ -5,6 +5,7 @@ import { partnerFor, userWho } from '../support/stack-file.ts';
 import { useBrowser } from './browser.ts';
 import { inspect } from './inspection.ts';
 import {
+  arrive,
   connect,
   connectAs,
   decide,
@@ -73,8 +74,10 @@ test.each(languages)('the pages of the connected partner in %s', async (_, local
   const page = await browser.person({ locale });
   const named = (name: string) => inspect(page, `${locale.slice(0, 2)}-partner-${name}`);
   await connectAs(page, user, said);
+  await page.goto(`${partnerOrigin()}/`);
   await named('connected');
   await page.getByRole('link', { name: said.events }).click();
+  await arrive(page, said);
   await named('events');
   await page.locator('main li').first().getByRole('link').click();
   await page.locator('main li').first().waitFor();
@@ -88,7 +91,7 @@ test.each(languages)('the pages of the connected partner in %s', async (_, local
   await page.waitForURL('**/disconnected');
   await named('disconnected');
   await page.goto(`${partnerOrigin()}/events`);
-  await named('reconnect');
+  await named('connect-first');
 });
 
 test.each(['no designs', 'null fields', 'Arabic'])(

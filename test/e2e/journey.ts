@@ -38,6 +38,8 @@ function wordsOf(language: 'en' | 'de', locale: string, consentHeading: RegExp) 
     deny: consent.deny,
     wrong: login.wrong,
     events: partner.showEvents,
+    eventsTitle: partner.eventsTitle,
+    connectFirst: partner.firstTitle,
     refused: partner.refusedTitle,
     disconnect: partner.disconnect,
     consent: consentHeading,
@@ -66,13 +68,21 @@ export async function decide(page: Page, decision: 'allow' | 'deny', said: Words
   await page.getByRole('button', { name: said[decision], exact: true }).click();
 }
 
-/** Presses `again` until the partner shows who is connected: consent may stand from an earlier test. */
+/** Agrees where a consent page comes: consent may stand from an earlier test. */
 async function agreeIfAsked(page: Page, said: Words = words.en): Promise<void> {
   const allow = page.getByRole('button', { name: said.allow, exact: true });
-  const events = page.getByRole('link', { name: said.events });
-  await allow.or(events).first().waitFor();
+  await allow.or(eventsHeading(page, said)).first().waitFor();
   if (await allow.isVisible()) await allow.click();
-  await events.waitFor();
+  await arrive(page, said);
+}
+
+function eventsHeading(page: Page, said: Words) {
+  return page.getByRole('heading', { level: 1, name: said.eventsTitle, exact: true });
+}
+
+/** Waits for the end of a connection: the partner shows the person's events. */
+export async function arrive(page: Page, said: Words = words.en): Promise<void> {
+  await eventsHeading(page, said).waitFor();
 }
 
 /** Connects `user` from the first page to the last. */
@@ -86,9 +96,10 @@ export async function heading(page: Page): Promise<string> {
   return (await page.getByRole('heading', { level: 1 }).textContent())?.trim() ?? '';
 }
 
-/** The page is the partner's and shows who is connected. */
+/** The page is the partner's, whose first page shows who is connected. */
 export async function expectConnected(page: Page, user: DemoUser): Promise<void> {
   expect(new URL(page.url()).origin).toBe(partnerOrigin());
+  await page.goto(`${partnerOrigin()}/`);
   expect(await heading(page)).toContain(user.name || user.email);
 }
 

@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { useBrowser } from './browser.ts';
 import {
+  arrive,
   connect,
   connectAs,
   decide,
@@ -30,10 +31,10 @@ test('two tabs of one partner both come to their end', async () => {
   await logIn(second, user);
   await logIn(first, user);
   await decide(first, 'allow');
-  await first.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(first);
   await second.reload();
   if (new URL(second.url()).origin === stack.issuer) await decide(second, 'allow');
-  await second.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(second);
   await expectConnected(second, user);
 });
 
@@ -48,7 +49,7 @@ test('two partners at once do not disturb each other', async () => {
   await two.getByText('back at the partner').waitFor();
   expect(new URL(two.url()).searchParams.get('state')).toBe('two');
   await decide(one, 'allow');
-  await one.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(one);
 });
 
 test('reload on each page shows the same page', async () => {
@@ -61,7 +62,7 @@ test('reload on each page shows the same page', async () => {
   await page.reload();
   expect(await heading(page)).toMatch(words.en.consent);
   await decide(page, 'allow');
-  await page.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(page);
 });
 
 test('back from consent to login and on again comes to an end', async () => {
@@ -73,7 +74,7 @@ test('back from consent to login and on again comes to an end', async () => {
   await page.reload();
   expect(await heading(page)).toMatch(words.en.consent);
   await decide(page, 'allow');
-  await page.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(page);
   await expectConnected(page, user);
 });
 
@@ -99,7 +100,7 @@ test('a double click on Allow ends as one click does [R6.7]', async () => {
   await connect(page);
   await logIn(page, user);
   await page.getByRole('button', { name: 'Allow', exact: true }).dblclick();
-  await page.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(page);
   await expectConnected(page, user);
 });
 

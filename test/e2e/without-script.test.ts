@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { useBrowser } from './browser.ts';
 import {
+  arrive,
   connect,
   connectAs,
   decide,
@@ -27,7 +28,7 @@ test('everything works with JavaScript off', async () => {
   await page.getByText(words.en.wrong).first().waitFor();
   await logIn(page, user);
   await decide(page, 'allow');
-  await page.getByRole('link', { name: words.en.events }).click();
+  await arrive(page);
   expect(await page.locator('main li').count()).toBeGreaterThan(5);
   await page.goto(`${partnerOrigin()}/`);
   await page.getByRole('button', { name: 'Refresh now' }).click();
@@ -51,8 +52,7 @@ test('a German browser is spoken to in German from the first page to the last', 
   await expect.poll(() => heading(page)).toBe(words.de.refused);
   await connect(page, words.de);
   await decide(page, 'allow', words.de);
-  await page.getByRole('link', { name: words.de.events }).click();
-  expect(await heading(page)).toBe('Ihre Veranstaltungen');
+  await arrive(page, words.de);
 });
 
 test('ui_locales goes before the language of the browser [R5.14]', async () => {
@@ -76,7 +76,7 @@ test('a person with a keyboard alone logs in, refuses nothing and agrees', async
   await expect.poll(() => heading(page)).toMatch(words.en.consent);
   await tabTo('Allow');
   await page.keyboard.press('Enter');
-  await page.getByRole('link', { name: words.en.events }).waitFor();
+  await arrive(page);
   await expectConnected(page, user);
 
   /** Presses Tab until the focus, which must be visible, rests on what has this name. */
