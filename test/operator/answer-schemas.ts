@@ -1,0 +1,94 @@
+// JSON Schemas of partnerctl's answers under --json: what scripts may rely on. Fields may be added, never taken away.
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const text = { type: 'string' };
+const maybeText = { type: ['string', 'null'] };
+const time = { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$' };
+const maybeTime = { anyOf: [time, { type: 'null' }] };
+const flag = { type: 'boolean' };
+const count = { type: 'integer', minimum: 0 };
+
+function object(properties: Readonly<Record<string, Schema>>): Schema {
+  return { type: 'object', properties, required: Object.keys(properties) };
+}
+function list(items: Schema): Schema {
+  return { type: 'array', items };
+}
+
+const contact = object({ name: text, email: text, phone: text });
+const dossier = object({
+  clientId: text,
+  name: text,
+  technicalContact: { anyOf: [contact, { type: 'null' }] },
+  credentialContacts: list(contact),
+  environments: list(object({ environment: { enum: ['test', 'production'] }, redirectUris: list(text) })),
+  scopes: list({ enum: ['openid', 'profile', 'email'] }),
+  userJourney: text,
+  logoutRequirements: text,
+  unlinkingRequirements: text,
+  retentionRequirements: text,
+});
+const secret = object({
+  secretId: text,
+  state: { enum: ['valid', 'near_expiry', 'expired', 'retired'] },
+  createdAt: time,
+  expiresAt: maybeTime,
+  lastUsedAt: maybeTime,
+});
+const state = { enum: ['draft', 'test', 'approved'] };
+const client = object({
+  dossier,
+  active: flag,
+  approvalState: state,
+  approvals: list(object({ state, by: text, at: time, note: text })),
+  version: count,
+  secrets: list(secret),
+  dossierGaps: list(text),
+  warnings: list(text),
+});
+const change = object({
+  action: text,
+  object: text,
+  fields: list(object({ field: text, before: {}, after: {} })),
+});
+const key = object({
+  kid: text,
+  algorithm: { enum: ['ES256', 'RS256'] },
+  state: { enum: ['staged', 'active', 'superseded', 'retired'] },
+  nextStepAt: maybeTime,
+  currentEncryption: flag,
+});
+const user = object({ sub: text, email: text, passwordAlgorithm: text, disabledAt: maybeTime });
+const entry = object({ sequence: count, at: time, actor: text, change, requestId: text, hash: text });
+const head = object({ sequence: count, hash: text });
+
+export const schemas = {
+  written: object({ dryRun: flag, changes: list(change) }),
+  clients: object({ clients: list(client) }),
+  client: object({ client }),
+  secrets: object({ secrets: list(secret) }),
+  export: object({ file: maybeText, clients: list(object({ dossier, approvalState: state })) }),
+  plan: object({
+    dryRun: flag,
+    clients: list(object({ clientId: text, action: text, changes: list(change) })),
+  }),
+  user: object({ user }),
+  consents: object({ consents: list(object({ consentId: text, sub: text, clientId: text })) }),
+  keys: object({ keys: list(key) }),
+  audit: object({ entries: list(entry) }),
+  verified: object({ intact: flag, entries: count, head, firstBreak: {} }),
+  recount: object({ owners: count, events: count, differences: list({ type: 'object' }) }),
+  status: object({
+    issuer: text,
+    environment: { enum: ['test', 'production'] },
+    actor: text,
+    catalogAnswers: flag,
+    clients: object({ all: count, active: count }),
+    keys: list(key),
+    warnings: list(object({ clientId: text, warning: text })),
+  }),
+  error: object({
+    error: object({ code: text, message: text, mistakes: list(text), advice: maybeText, exitCode: count }),
+  }),
+} as const;
