@@ -37,7 +37,10 @@ debian() { # the unpacked Debian that everything else is cut from; made once
   printf '%s' "$made"
 }
 
-import_debian() {
+import_debian() { # the same bytes give the same layer; what stands on it stays cached
+  local known
+  known=$("$engine" image inspect --format '{{.Created}}' "$prefix/debian:$suite" 2>/dev/null || true)
+  if [[ -n $known && -n $(find "$(debian).complete" ! -newermt "$known") ]]; then return; fi
   pack "$(debian)" | "$engine" import --change 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' \
     - "$prefix/debian:$suite" >/dev/null
 }
@@ -46,9 +49,9 @@ make_run() { # what Node needs and nothing else: no shell, no package manager
   local tree libraries
   tree=$(mktemp -d)
   libraries=$(debian)/usr/lib/$(uname -m)-linux-gnu
-  mkdir -p "$tree"/{etc/ssl/certs,tmp,usr/lib64,usr/share,home/nonroot,proc,sys,dev} \
+  mkdir -p "$tree"/{etc/ssl/certs,tmp,usr/lib64,usr/share,proc,sys,dev} \
     "$tree/usr/lib/$(uname -m)-linux-gnu"
-  chmod 1777 "$tree/tmp" && chown 65532:65532 "$tree/home/nonroot"
+  chmod 1777 "$tree/tmp"
   ln -s usr/lib "$tree/lib" && ln -s usr/lib64 "$tree/lib64"
   cp -a "$libraries"/{ld-linux-*,libc.so.*,libm.so.*,libdl.so.*,librt.so.*,libpthread.so.*,libresolv.so.*} \
     "$libraries"/{libnss_dns.so.*,libnss_files.so.*,libgcc_s.so.*,libstdc++.so.*,libatomic.so.*} \
@@ -57,7 +60,7 @@ make_run() { # what Node needs and nothing else: no shell, no package manager
   cp -a "$(debian)"/etc/{protocols,services,os-release,debian_version} "$tree/etc/"
   cp -aL "$(debian)"/etc/ssl/certs/ca-certificates.crt "$tree/etc/ssl/certs/"
   cp -a "$(debian)"/usr/share/zoneinfo "$tree/usr/share/"
-  printf 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n' >"$tree/etc/passwd"
+  printf 'root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/nonexistent:/sbin/nologin\n' >"$tree/etc/passwd"
   printf 'root:x:0:\nnonroot:x:65532:\n' >"$tree/etc/group"
   printf 'hosts: files dns\n' >"$tree/etc/nsswitch.conf"
   chmod 755 "$tree"

@@ -53,10 +53,21 @@ function runSuite({ host, client }: Engine): number {
     {
       POSTGRES_IMAGE: stores.postgres,
       REDIS_IMAGE: stores.redis,
-      COMPOSE: quiet('compose', 'version') ? `${client} compose` : '',
+      COMPOSE: quiet('compose', 'version') ? `${client} compose` : composeProgram(),
       TESTCONTAINERS_RYUK_DISABLED: 'true',
       ...base,
       ...images,
     },
   );
+}
+
+/** A Compose client beside the engine's: one on PATH that is version 2, else one that Go builds; empty without. */
+function composeProgram(): string {
+  const told = (program: string, ...words: string[]) =>
+    spawnSync(program, words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  if (/^v?[2-9]/.test(told('docker-compose', 'version', '--short').stdout?.trim() ?? ''))
+    return 'docker-compose';
+  if (told('go', 'version').status !== 0) return '';
+  console.log('There is no Compose 2: it is built from its Go module.');
+  return told('bash', 'deploy/offline-images/compose.sh').stdout.trim();
 }

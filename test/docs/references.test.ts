@@ -13,6 +13,11 @@ import {
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 const options = read('deploy/local/arguments.ts');
+/** Scripts that read options themselves, and where. */
+const ownOptions: Readonly<Record<string, string>> = {
+  test: 'test/run/suites.ts',
+  images: 'deploy/images/build.ts',
+};
 
 /** Where a document's short paths begin, besides its own folder and the repository. */
 const bases: Readonly<Record<string, readonly string[]>> = {
@@ -45,14 +50,14 @@ describe.each(documents())('%s', (document) => {
 
   test('tells commands and options that there are', () => {
     const commands = [...codeSpans(text), ...fencedLines(text)].flatMap((line) =>
-      [...line.matchAll(/npx --yes pnpm@12 (\w+)([^#]*)/g)].map(([, script = '', rest = '']) => ({
+      [...line.matchAll(/npx --yes pnpm@12 (\w[\w:-]*)([^#]*)/g)].map(([, script = '', rest = '']) => ({
         script,
         rest,
       })),
     );
     const unknown = commands.filter(({ script, rest }) => {
       const given = [...rest.matchAll(/--[a-z-]+/g)].map(([option]) => option);
-      const known = script === 'test' ? read('test/run/suites.ts') : options;
+      const known = ownOptions[script] ? read(ownOptions[script]) : options;
       return scripts[script] === undefined || given.some((option) => !known.includes(option));
     });
     expect(unknown).toEqual([]);

@@ -44,7 +44,9 @@ describe('docs/settings.md', () => {
   });
 
   test('names every variable that the local stack and the tests read', () => {
-    const named = codeSpans(read('docs/settings.md') + read('test/README.md'));
+    const named = codeSpans(
+      ['docs/settings.md', 'docs/images.md', 'test/README.md'].map((page) => read(page)).join('\n'),
+    );
     const sources = filesOfProject().filter(
       (path) => /^(deploy|test)\/.*\.ts$/.test(path) && !path.startsWith('test/check/'),
     );
