@@ -3,10 +3,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigurationError } from '@course-exchange/runtime/env';
 import { serveHealth } from '@course-exchange/runtime/health';
 import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
 import { createLogger } from '@course-exchange/runtime/logger';
+import { startProcess } from '@course-exchange/runtime/process-start';
+import { claimPort } from '@course-exchange/runtime/taken-port';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createPartner } from './partner.ts';
@@ -33,7 +34,9 @@ async function main(config: Config): Promise<void> {
   });
   const app = await createApp(partner);
   const health = await serveHealth({ host: config.HEALTH_HOST, port: config.HEALTH_PORT, checks: {} });
-  await app.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT });
+  await claimPort('HTTP_PORT', config.HTTP_PORT, () =>
+    app.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT }),
+  );
   lifecycle.onStop('readiness', health.stopping);
   lifecycle.onStop('spread', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
   lifecycle.onStop('http', () => app.close());
@@ -44,10 +47,4 @@ async function main(config: Config): Promise<void> {
   logger.info('listening', { port, healthPort: health.port });
 }
 
-try {
-  await main(readConfig(process.env));
-} catch (error) {
-  if (!(error instanceof ConfigurationError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 1;
-}
+await startProcess(() => main(readConfig(process.env)));

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { errorStatuses } from '@course-exchange/proto/error-codes';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
-import { ConfigurationError } from '@course-exchange/runtime/env';
 import { serveHealth } from '@course-exchange/runtime/health';
 import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
 import { createLogger, logText } from '@course-exchange/runtime/logger';
 import { newestMigration } from '@course-exchange/runtime/migrations';
 import { openDatabase } from '@course-exchange/runtime/postgres';
+import { startProcess } from '@course-exchange/runtime/process-start';
 import { pseudonym } from '@course-exchange/runtime/pseudonym';
 import { connectRpc } from '@course-exchange/runtime/rpc-client';
 import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
@@ -30,13 +30,7 @@ const statementTimeoutMs = 1_200;
 /** A call that needs a new key set waits so long at most, in milliseconds. */
 const keySetTimeoutMs = 600;
 
-try {
-  await main(readConfig());
-} catch (error) {
-  if (!(error instanceof ConfigurationError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exit(1);
-}
+await startProcess(() => main(readConfig()));
 
 async function main(config: CatalogConfig): Promise<void> {
   const logger = createLogger('design-catalog', config.LOG_LEVEL);

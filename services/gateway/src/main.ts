@@ -2,10 +2,11 @@
 // constructed elsewhere.
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { ConfigurationError } from '@course-exchange/runtime/env';
 import { serveHealth } from '@course-exchange/runtime/health';
 import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
 import { createLogger } from '@course-exchange/runtime/logger';
+import { startProcess } from '@course-exchange/runtime/process-start';
+import { claimPort } from '@course-exchange/runtime/taken-port';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
@@ -49,7 +50,9 @@ async function run(config: Config): Promise<void> {
   });
   // No checks: a gateway without its services still answers people and partners truthfully (R14).
   const health = await serveHealth({ host: config.HEALTH_HOST, port: config.HEALTH_PORT, checks: {} });
-  await app.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT, listenTextResolver: () => '' });
+  await claimPort('HTTP_PORT', config.HTTP_PORT, () =>
+    app.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT, listenTextResolver: () => '' }),
+  );
 
   lifecycle.onStop('readiness off', health.stopping);
   lifecycle.onStop('wait', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
@@ -62,10 +65,4 @@ async function run(config: Config): Promise<void> {
   logger.info('listening', { port, healthPort: health.port });
 }
 
-try {
-  await run(readConfig(process.env));
-} catch (error) {
-  if (!(error instanceof ConfigurationError)) throw error;
-  process.stderr.write(`gateway: ${error.message}\n`);
-  process.exitCode = 1;
-}
+await startProcess(() => run(readConfig(process.env)));

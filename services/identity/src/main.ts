@@ -5,11 +5,11 @@ import { errorStatuses } from '@course-exchange/proto/error-codes';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { ConfigurationError } from '@course-exchange/runtime/env';
 import { serveHealth } from '@course-exchange/runtime/health';
 import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
 import { createLogger, logText } from '@course-exchange/runtime/logger';
 import { newestMigration } from '@course-exchange/runtime/migrations';
+import { startProcess } from '@course-exchange/runtime/process-start';
 import { pseudonym } from '@course-exchange/runtime/pseudonym';
 import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
@@ -31,13 +31,7 @@ import { listPublishedKeys } from './store/postgres/signing-keys.ts';
 import { readSettingsWarning } from './store/redis/redis-settings.ts';
 import { openStores } from './stores.ts';
 
-try {
-  await main(readConfig());
-} catch (error) {
-  if (!(error instanceof ConfigurationError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exit(1);
-}
+await startProcess(() => main(readConfig()));
 
 async function main(config: IdentityConfig): Promise<void> {
   const listener = operatorListener(config);

@@ -1,6 +1,7 @@
 // Liveness and readiness over plain HTTP on a port of its own, for probes and people.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { claimPort } from './taken-port.ts';
 
 /** A named condition of readiness. Returns undefined when it holds, else one sentence that says what is wrong. */
 export type ReadinessCheck = () => Promise<string | undefined>;
@@ -31,7 +32,8 @@ type Phase = 'starting' | 'running' | 'stopping';
 /**
  * `GET /livez` is 200 while the event loop turns. `GET /readyz` is 200 when all checks hold, else 503 with
  * `{"phase": …, "checks": {name: sentence}}`; both carry `"warnings": {name: sentence}` where there are any. A check
- * that says nothing for 700 ms fails with "<Name> does not answer in time".
+ * that says nothing for 700 ms fails with "<Name> does not answer in time". Throws ConfigurationError when the port
+ * is taken.
  */
 export async function serveHealth({ host, port, checks, warnings = {} }: HealthOptions): Promise<Health> {
   let phase: Phase = 'starting';
@@ -48,9 +50,11 @@ export async function serveHealth({ host, port, checks, warnings = {} }: HealthO
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     }
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, resolve);
-  });
+  const listen = () =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(port, host, resolve);
+    });
+  await claimPort('HEALTH_PORT', port, listen);
   return {
     port: (server.address() as AddressInfo).port,
     started: () => {

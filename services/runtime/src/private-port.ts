@@ -21,6 +21,7 @@ export interface PrivatePort {
 /** What `serveRpc` is given of it. */
 export interface PrivateListener {
   readonly address: string;
+  readonly portSetting: string;
   readonly credentials: ServerCredentials;
 }
 
@@ -38,6 +39,7 @@ export function privateListener(setting: PrivatePort): PrivateListener {
   const authority = host.includes(':') ? `[${host}]` : host;
   return {
     address: socket === undefined ? `${authority}:${port}` : `unix:${socket}`,
+    portSetting: `${setting.prefix}_PORT`,
     credentials: credentialsOf(setting),
   };
 }
