@@ -48,6 +48,12 @@ export interface RpcConnection {
 /** What a hop keeps for itself of the time left, in milliseconds. */
 const hopMs = 50;
 
+/**
+ * Bytes. An answer above it would be refused however often it is asked for: 500 designs with texts of 100 KB each fit.
+ * What lies behind a channel is our own and bounds its answers itself.
+ */
+const largestAnswer = 64 * 1024 * 1024;
+
 /** Opens one channel for the `services`. */
 export function connectRpc(services: readonly DescService[], options: RpcClientOptions): RpcConnection {
   const credentials = options.credentials ?? ChannelCredentials.createInsecure();
@@ -83,7 +89,7 @@ function channelOptions(services: readonly DescService[], reads: readonly string
       ...(name.length > 0 ? { methodConfig: [{ name, retryPolicy }] } : {}),
     }),
     'grpc-node.flow_control_window': 1 << 20,
-    'grpc.max_receive_message_length': 16 * 1024 * 1024,
+    'grpc.max_receive_message_length': largestAnswer,
     'grpc.dns_min_time_between_resolutions_ms': 1000,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1000,

@@ -6,8 +6,10 @@ import type { Owner } from '../domain/ids.ts';
 import type { EventSummary } from '../domain/summaries.ts';
 import { eventMessage } from './event-message.ts';
 
-/** Events in one message: some 50 KB, far below what a gRPC client accepts, and between two the loop turns. */
+/** Events in one message: some 50 KB as a rule, and between two messages the loop turns. */
 const eventsInPart = 256;
+/** Texts of one message in bytes of UTF-8: 256 of the longest names (64 KiB) would be more than a client accepts. */
+const bytesInPart = 1024 * 1024;
 
 export interface ListEventsUses {
   readonly authenticate: Authenticate;
@@ -25,8 +27,21 @@ export function listEventsHandler({
     const owner = await authenticate(authorization);
     const events = await listEvents(owner);
     listed(owner, events.length);
-    for (let start = 0; start < events.length; start += eventsInPart) {
-      yield { events: events.slice(start, start + eventsInPart).map(eventMessage) };
-    }
+    for (const part of partsOf(events)) yield { events: part.map(eventMessage) };
   };
+}
+
+function* partsOf(events: readonly EventSummary[]): Generator<readonly EventSummary[]> {
+  let start = 0;
+  let bytes = 0;
+  for (const [index, { eventId, name }] of events.entries()) {
+    const more = Buffer.byteLength(eventId) + Buffer.byteLength(name);
+    if (index > start && (index - start === eventsInPart || bytes + more > bytesInPart)) {
+      yield events.slice(start, index);
+      start = index;
+      bytes = 0;
+    }
+    bytes += more;
+  }
+  if (start < events.length) yield events.slice(start);
 }
