@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inject } from 'vitest';
 
-export const repository = resolve(import.meta.dirname, '../..');
+const repository = resolve(import.meta.dirname, '../..');
 const main = join(repository, 'services/partnerctl/src/main.ts');
 
 export interface Outcome {

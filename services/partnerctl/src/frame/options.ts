@@ -59,7 +59,7 @@ export function choice<const T extends string>(
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /** A length of time such as 14d, in seconds. */
-export function seconds(word: string): number | undefined {
+function seconds(word: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,6})([smhdw])$/.exec(word) ?? [];
   const size = units[unit ?? ''];
   return size === undefined ? undefined : Number(count) * size;

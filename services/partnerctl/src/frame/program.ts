@@ -16,7 +16,7 @@ export interface Typed {
 }
 
 /** Options that every command takes. */
-export interface General {
+interface General {
   readonly json?: true;
   readonly identity?: string;
   readonly catalog?: string;

@@ -8,7 +8,7 @@ import { fromNow, localTime } from './times.ts';
 export const algorithms = { ES256: KeyAlgorithm.ES256, RS256: KeyAlgorithm.RS256 } as const;
 export const algorithmWords = ['ES256', 'RS256'] as const;
 
-export function algorithmWord(algorithm: KeyAlgorithm): string {
+function algorithmWord(algorithm: KeyAlgorithm): string {
   return algorithmWords.find((word) => algorithms[word] === algorithm) ?? '–';
 }
 

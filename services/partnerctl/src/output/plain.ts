@@ -4,7 +4,7 @@ import { isMessage } from '@bufbuild/protobuf';
 import { type ReflectMessage, reflect } from '@bufbuild/protobuf/reflect';
 import { type Timestamp, TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
 
-export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [name: string]: Plain };
+type Plain = string | number | boolean | null | readonly Plain[] | { readonly [name: string]: Plain };
 export type PlainObject = { readonly [name: string]: Plain };
 
 /** `message` as an object of the names of its fields. */
@@ -40,7 +40,7 @@ function plainValue(field: DescField, value: unknown): Plain {
 }
 
 /** `APPROVAL_STATE_NEAR_EXPIRY` of `ApprovalState` is `near_expiry`. */
-export function enumWord(
+function enumWord(
   {
     values,
     sharedPrefix,

@@ -1,7 +1,7 @@
 // Aligned columns for people.
 import { harmless, type Ink, type Paint } from '../frame/terminal.ts';
 
-export interface Cell {
+interface Cell {
   readonly words: string;
   readonly ink?: Ink;
 }
