@@ -102,6 +102,24 @@ test('methods that HTTP does not know, absolute and asterisk targets are refused
   }
 });
 
+test('a method that HTTP does not know is 405 with Allow on a known route, and 404 elsewhere', async () => {
+  const ask = (path: string) => exchangeBytes(issuer, [`FOO ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`]);
+  for (const [path, method] of [
+    ['/api/events', 'GET'],
+    ['/token', 'POST'],
+    ['/authorize?client_id=x', 'GET'],
+    ['/api/events/abc/designs', 'GET'],
+  ] as const) {
+    const answer = await ask(path);
+    expect([path, answer.status, answer.body]).toEqual([path, 405, '{"error":"method_not_allowed"}']);
+    expect(answer.headers.get('allow')?.split(/, ?/)).toContain(method);
+    expect(answer.closed).toBe(true);
+  }
+  const unknown = await ask('/nowhere');
+  expect([unknown.status, unknown.body]).toEqual([404, '{"error":"not_found"}']);
+  expect(unknown.headers.get('allow')).toBeUndefined();
+});
+
 test('an Upgrade and an unknown Expect are not followed', async () => {
   const upgrade = await exchangeBytes(issuer, [
     `GET /api/events HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
