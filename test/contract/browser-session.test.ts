@@ -3,8 +3,19 @@ import { expect, test } from 'vitest';
 import { formWith, logIn, loginForm, walk } from '../support/flow.ts';
 import type { DemoUser } from '../support/stack-file.ts';
 import type { UserAgent } from '../support/user-agent.ts';
-import { begin, freshBrowser, full, grant, issuer, oidc, storeTest, typical } from './deployment.ts';
-import { expectDeparture, expectErrorRedirect, expectPage } from './expectations.ts';
+import {
+  begin,
+  freshBrowser,
+  full,
+  grant,
+  issuer,
+  oidc,
+  refresh,
+  storeTest,
+  tokensFor,
+  typical,
+} from './deployment.ts';
+import { expectDeparture, expectError, expectErrorRedirect, expectPage } from './expectations.ts';
 import { redis, sql, throwawayUser } from './throwaway.ts';
 
 async function signedIn(user: DemoUser = typical): Promise<UserAgent> {
@@ -78,14 +89,25 @@ test('“do not keep me signed in”: the flow ends, and no session is left [R29
   expect(sessionCookie(agent)).toBeUndefined();
 });
 
+/** Sets both columns, as the operator's disable does; enabling clears the first alone. */
+async function disable({ sub }: DemoUser): Promise<void> {
+  await sql('update identity.users set disabled_at = now(), signed_out_at = now() where sub = $1', sub);
+}
+
 storeTest(
-  'it ends when the user is disabled, and enabling does not bring it back to life unseen [R29.5]',
+  'it ends when the user is disabled, and enabling brings neither it nor its refresh tokens back [R29.5]',
   async () => {
     const user = await throwawayUser();
-    const agent = await signedIn(user);
+    const agent = freshBrowser();
+    const { refresh_token } = await tokensFor({ agent, user });
     expect(await isSignedIn(agent)).toBe(true);
-    await sql('update identity.users set disabled_at = now() where sub = $1', user.sub);
+    await disable(user);
     expect(await isSignedIn(agent)).toBe(false);
+    await sql('update identity.users set disabled_at = null where sub = $1', user.sub);
+    expect(await isSignedIn(agent)).toBe(false);
+    expectError(await refresh(full, refresh_token), 400, 'invalid_grant');
+    await walk(agent, await begin(agent, full), user);
+    expect(await isSignedIn(agent)).toBe(true);
   },
 );
 
