@@ -1,7 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ConfigurationError, type Rule, readSettings, ruleOn } from './env.ts';
 import {
   choice,
@@ -60,7 +60,9 @@ test('an empty value counts as absent, and a mistake never quotes the value', ()
 });
 
 test('a value may stand in a file, without its last line break, but not in both places', () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'env-')), 'password');
+  const directory = mkdtempSync(join(tmpdir(), 'env-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'password');
   writeFileSync(file, 'open sesame\n');
   const valid = { HTTP_PORT: '0', ISSUER: 'https://a', KEY: 'AAAAAA' };
   expect(readSettings(settings, { ...valid, PASSWORD_FILE: file }).PASSWORD?.reveal()).toBe('open sesame');
