@@ -1,10 +1,11 @@
 // The test command: the checks, then every suite, then the share of clauses proven and the count.
 // Suites run one after the other: two cores are enough for one deployment under test, not for four.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { clauses, outsideClauses } from './contract/clauses/all.ts';
+import { leftovers } from './run/leftovers.ts';
 import { type Proof, proofOf } from './run/proof.ts';
 import { type Selection, type SuiteName, selectSuites } from './run/suites.ts';
 import { runProgram, runSuite, type SuiteResult } from './run/vitest-suite.ts';
@@ -13,7 +14,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 async function main(): Promise<number> {
   const selection = selectSuites(process.argv.slice(2));
-  const scratch = mkdtempSync(join(tmpdir(), 'course-exchange-test-'));
+  const scratch = mkdtempSync(join(tmpdir(), 'ce-'));
+  // User `postgres` passes through both to the data of its stores when the tests run as root.
+  const temporary = join(scratch, 't');
+  mkdirSync(temporary);
+  for (const directory of [scratch, temporary]) chmodSync(directory, 0o711);
+  process.env.TMPDIR = temporary;
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
   try {
@@ -33,9 +39,16 @@ async function runAll(
   if (selection.check) results.set('check', await timed('check', () => runCheck(stop)));
   for (const suite of selection.suites) {
     if (stop.aborted) results.set(suite, { tests: [], problems: [`${suite}: not run, the run was stopped`] });
-    else results.set(suite, await timed(suite, () => runSuite(root, suite, scratch, stop)));
+    else results.set(suite, await timed(suite, () => runAndLook(suite, scratch, stop)));
   }
   return results;
+}
+
+/** Runs the suite in a temporary directory of the run's own; what it leaves there is a failure. */
+async function runAndLook(suite: SuiteName, scratch: string, stop: AbortSignal): Promise<SuiteResult> {
+  const result = await runSuite(root, suite, scratch, stop);
+  const left = leftovers(tmpdir()).map((name) => `${suite}: left ${name} in the temporary directory`);
+  return { ...result, problems: [...result.problems, ...left] };
 }
 
 async function runCheck(stop: AbortSignal): Promise<SuiteResult> {
