@@ -33,8 +33,12 @@ export type Command =
   | { readonly name: 'stop' | 'status'; readonly runDirectory: string | undefined }
   | { readonly name: 'help' };
 
-/** A mistake on the command line, as one sentence. */
-export class UsageError extends Error {}
+/** A mistake on the command line, as one sentence, and where the options stand. */
+export class UsageError extends Error {
+  constructor(sentence: string) {
+    super(`${sentence} All options: npx --yes pnpm@12 start --help`);
+  }
+}
 
 export function parseCommand(words: readonly string[]): Command {
   const { values, positionals } = parse(words);
@@ -73,8 +77,16 @@ function parse(words: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(sentenceAbout(error));
   }
+}
+
+/** Node's own sentences speak of positional arguments and of quoting. */
+function sentenceAbout(error: unknown): string {
+  const { code, message } = error as { readonly code?: string; readonly message: string };
+  const option = /'(?:-\w, )?(--?[^\s'=]+)/.exec(message)?.[1] ?? 'The command line';
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `There is no option ${option}.`;
+  return message.includes('does not take') ? `${option} takes no value.` : `${option} expects a value.`;
 }
 
 function wholeNumber(option: string, text: string, largest: number): number {
@@ -85,7 +97,10 @@ function wholeNumber(option: string, text: string, largest: number): number {
 function origin(text: string): string {
   const url = URL.parse(text);
   const loopback = ['127.0.0.1', 'localhost', '[::1]'].includes(url?.hostname ?? '');
-  if (url?.origin === text && (url.protocol === 'https:' || loopback)) return text;
+  if (url?.origin === text && (url.protocol === 'https:' || (url.protocol === 'http:' && loopback)))
+    return text;
+  if (url?.protocol === 'http:' && !loopback)
+    throw new UsageError('--issuer expects https: plain http is for this machine alone.');
   throw new UsageError(
     '--issuer expects an address such as https://login.example, without a path or a slash at its end.',
   );
