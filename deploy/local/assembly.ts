@@ -7,6 +7,7 @@ import { bringUp, type Member, type RunningMember } from './members.ts';
 import type { Processes } from './processes.ts';
 import { seedContent, seedDemoData } from './seed.ts';
 import type { SeedContent } from './seed-content.ts';
+import { mergeSeeds, rememberedSeed, rememberSeed } from './seed-memory.ts';
 import {
   catalogMember,
   demoPartnerMember,
@@ -52,21 +53,21 @@ async function bringUpAll(
   await Promise.all(members.map(async (member) => onMember(await bringUp(processes, member))));
 }
 
+/** What a --seed FILE has taken over of the demo data, now or before, stays as the file says. */
 async function load({ plan, seed }: AssemblyOptions): Promise<SeedContent> {
-  const { ports, secrets, demoPartner } = plan;
+  const { run, ports, secrets, demoPartner } = plan;
   const url = postgresUrl(ports.postgres, 'postgres', secrets.postgresSuperuser, database);
-  const partners = demoPartners(demoPartner.url);
+  const demo = { partners: demoPartners(demoPartner.url), people: demoPeople };
+  const remembered = rememberedSeed(run);
+  const seeded = seed ? mergeSeeds(remembered, seed) : remembered;
+  const takenOver = new Set(seeded.partners.map(({ clientId }) => clientId));
   await withClient(url, async (client) => {
-    await seedDemoData(client, partners);
+    await seedDemoData(
+      client,
+      demo.partners.filter(({ clientId }) => !takenOver.has(clientId)),
+    );
     if (seed) await seedContent(client, seed);
   });
-  return {
-    partners: merge(partners, seed?.partners ?? [], ({ clientId }) => clientId),
-    people: merge(demoPeople, seed?.people ?? [], ({ sub }) => sub),
-  };
-}
-
-/** Items of a file stand in for those of the same key. */
-function merge<T>(items: readonly T[], added: readonly T[], key: (item: T) => string): readonly T[] {
-  return [...new Map([...items, ...added].map((item) => [key(item), item])).values()];
+  if (seed) rememberSeed(run, seeded);
+  return mergeSeeds(demo, seeded);
 }

@@ -5,7 +5,12 @@ import { closeSync, openSync, readdirSync, readFileSync, statSync } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askStatus, askStop } from './control.ts';
-import type { RunDirectory } from './run-directory.ts';
+import { commandFor, type RunDirectory } from './run-directory.ts';
+import type { StackFile } from './stack-file.ts';
+import { stackTable } from './table.ts';
+
+/** Set for the supervisor in the background: it outlives its parent and shows no passwords. */
+export const backgroundMark = 'COURSE_EXCHANGE_IN_BACKGROUND';
 
 /** `words` is the command line without --detach. Resolves with the exit code. */
 export async function startDetached(
@@ -17,7 +22,11 @@ export async function startDetached(
   const logFile = join(run.logs, 'supervisor.log');
   const log = openSync(logFile, 'a', 0o600);
   const offset = statSync(logFile).size;
-  const supervisor = spawn(process.execPath, [entry, ...words], { detached: true, stdio: descriptors(log) });
+  const supervisor = spawn(process.execPath, [entry, ...words], {
+    detached: true,
+    stdio: descriptors(log),
+    env: { ...process.env, [backgroundMark]: 'true' },
+  });
   closeSync(log);
   supervisor.unref();
   let exitCode: number | undefined;
@@ -39,15 +48,11 @@ export async function startDetached(
     if (status?.phase === 'ready' && status.pid === supervisor.pid) break;
     await sleep(100);
   }
-  say(
-    readFileSync(logFile)
-      .subarray(offset)
-      .toString('utf8')
-      .replace('\nCtrl-C ends all of it.\n', '')
-      .trimEnd(),
-  );
+  const said = readFileSync(logFile).subarray(offset).toString('utf8');
+  say(said.replace('The stack runs.\n', '').trimEnd());
   if (exitCode !== undefined) return given ? 130 : exitCode || 1;
-  say('\nIt runs in the background. End it with: npx --yes pnpm@12 stop');
+  say(stackTable(JSON.parse(readFileSync(run.stackFile, 'utf8')) as StackFile));
+  say(`\nIt runs in the background. End it with: ${commandFor(run, 'stop')}`);
   return 0;
 }
 

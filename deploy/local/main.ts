@@ -1,11 +1,11 @@
 // The local stack: everything on one machine by one command.
 import { parseCommand, type StartOptions, UsageError, usage } from './arguments.ts';
 import { askStatus, askStop, type ControlHandlers, isReleased, takeControl } from './control.ts';
-import { startDetached } from './detached.ts';
+import { backgroundMark, startDetached } from './detached.ts';
 import { endOrphans } from './orphans.ts';
 import { openRunDirectory, type RunDirectory } from './run-directory.ts';
 import { supervise } from './supervisor.ts';
-import { statusTable } from './table.ts';
+import { isWhole, statusTable } from './table.ts';
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -25,7 +25,11 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 function start(run: RunDirectory, options: StartOptions, words: readonly string[]): Promise<number> {
-  if (!options.detach) return supervise(run, options, say);
+  const attachment = {
+    holdsInput: process.env.STOP_WITH_PARENT === 'true',
+    background: process.env[backgroundMark] === 'true',
+  };
+  if (!options.detach) return supervise(run, options, say, attachment);
   const others = words.filter((word) => word !== '--detach');
   return startDetached(run, import.meta.filename, others, say);
 }
@@ -57,14 +61,12 @@ async function stop(run: RunDirectory): Promise<number> {
 async function status(run: RunDirectory): Promise<number> {
   const report = await askStatus(run);
   say(report ? statusTable(report) : 'The stack does not run.');
-  const well = report?.phase === 'ready' && report.processes.every(({ state }) => state === 'answers');
-  return well ? 0 : 1;
+  return report && isWhole(report) ? 0 : 1;
 }
 
 try {
   process.exit(await main(process.argv.slice(2)));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  if (error instanceof UsageError) process.stderr.write(`\n${usage}`);
   process.exit(error instanceof UsageError ? 2 : 1);
 }

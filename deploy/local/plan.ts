@@ -4,7 +4,7 @@ import type { StartOptions } from './arguments.ts';
 import { demoPartnerClientId, demoPartners } from './demo-partners.ts';
 import { choosePorts, isFree } from './free-ports.ts';
 import { StartFailure } from './members.ts';
-import { eraseData, type RunDirectory, writeWhole } from './run-directory.ts';
+import { commandFor, eraseData, type RunDirectory, writeWhole } from './run-directory.ts';
 import { loadSecrets } from './secrets.ts';
 import { portNames, type StackPlan } from './service-members.ts';
 
@@ -21,7 +21,7 @@ async function planPorts(run: RunDirectory, options: StartOptions): Promise<Stac
   const { gateway } = options.port === 0 ? await choosePorts(['gateway'], before) : { gateway: options.port };
   if (!(await isFree(gateway))) {
     throw new StartFailure(
-      `Port ${gateway} is taken by another program. Choose another one: npx --yes pnpm@12 start --port ${gateway + 1}`,
+      `Port ${gateway} is taken by another program. Choose another one: ${commandFor(run, 'start')} --port ${gateway + 1}`,
     );
   }
   const ports = { ...(await choosePorts(portNames, before, [gateway])), gateway };

@@ -13,6 +13,8 @@ export interface RunDirectory {
   /** What was started, so that the next start can tell what a killed one left. */
   readonly processesFile: string;
   readonly secretsFile: string;
+  /** What --seed files have brought into the data. */
+  readonly seedFile: string;
   /** Opens the supervisor's control socket. */
   readonly controlTokenFile: string;
   /** Used for Postgres' data when its account cannot reach `data`. */
@@ -35,10 +37,18 @@ export function openRunDirectory(path: string = join(checkout, '.run')): RunDire
     portsFile: join(home, 'ports.json'),
     processesFile: join(home, 'processes.json'),
     secretsFile: join(home, 'data', 'secrets.json'),
+    seedFile: join(home, 'data', 'seed.json'),
     controlTokenFile: join(home, 'control-token'),
     otherPostgres: `/var/lib/course-exchange/${key}`,
     key,
   };
+}
+
+/** The command that a person types for this stack: `name` is start, stop or status. */
+export function commandFor({ home }: RunDirectory, name: string): string {
+  const command = `npx --yes pnpm@12 ${name}`;
+  if (home === join(checkout, '.run')) return command;
+  return `${command} --run-dir ${/^[\w./-]+$/.test(home) ? home : `'${home.replaceAll("'", "'\\''")}'`}`;
 }
 
 /** Keeps each log of the run before under another name, so that a log tells of one run alone. */

@@ -79,9 +79,10 @@ function readItem<T>(
     return {} as T;
   }
   const given = item as Readonly<Record<string, unknown>>;
-  const read = Object.entries(fields).map(([name, { expects, valid, fallback }]) => {
+  const read = Object.entries(fields).map(([name, { expects, valid, details, fallback }]) => {
     const value = given[name] ?? fallback;
-    if (!valid(value)) mistakes.push(`${where}.${name} must be ${expects}.`);
+    if (!valid(value))
+      mistakes.push([`${where}.${name} must be ${expects}.`, ...(details?.(value) ?? [])].join(' '));
     return [name, value];
   });
   return Object.fromEntries(read) as T;

@@ -1,4 +1,5 @@
 // Hears that the stack shall end: Ctrl-C, a closed terminal, a signal, or `stop`.
+import { watchStarters } from './starters.ts';
 
 export interface StopRequests {
   /** Resolves at the first request with its reason. */
@@ -9,11 +10,16 @@ export interface StopRequests {
 /** One press of Ctrl-C may arrive several times: from the terminal and from npx and pnpm, which pass it on. */
 const samePressMs = 1_000;
 
-/**
- * With `parentHoldsInput` the end of standard input, and so the death of whoever started this, is a request too.
- * `onHurry` is called when the person asks again while the stop is under way.
- */
-export function listenForStop(onHurry: () => void, parentHoldsInput: boolean): StopRequests {
+/** How the end of whoever started this is told, if it is a request to stop at all. */
+export interface Attachment {
+  /** The end of standard input is a request. */
+  readonly holdsInput: boolean;
+  /** It was meant to go on alone. */
+  readonly background: boolean;
+}
+
+/** `onHurry` is called when the person asks again while the stop is under way. */
+export function listenForStop(onHurry: () => void, { holdsInput, background }: Attachment): StopRequests {
   let firstAt: number | undefined;
   let resolveRequest: (reason: string) => void = () => {};
   const requested = new Promise<string>((resolve) => {
@@ -29,6 +35,7 @@ export function listenForStop(onHurry: () => void, parentHoldsInput: boolean): S
       request(signal);
     });
   }
-  if (parentHoldsInput) process.stdin.resume().once('end', () => request('parent gone'));
+  if (!background) watchStarters(() => request('the program that started it is gone'));
+  if (holdsInput) process.stdin.resume().once('end', () => request('parent gone'));
   return { requested, request };
 }

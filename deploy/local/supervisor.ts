@@ -9,11 +9,12 @@ import { bringUp, describeExit, type RunningMember, StartFailure } from './membe
 import { endOrphans, writeDown } from './orphans.ts';
 import { makePlan } from './plan.ts';
 import { openProcesses, type Processes } from './processes.ts';
-import { type RunDirectory, removeFile, rotateLogs, writeWhole } from './run-directory.ts';
-import { readSeedFile, type SeedContent, SeedError } from './seed-content.ts';
+import { commandFor, type RunDirectory, removeFile, rotateLogs, writeWhole } from './run-directory.ts';
+import { type SeedContent, SeedError } from './seed-content.ts';
+import { readNewSeed } from './seed-memory.ts';
 import type { StackPlan } from './service-members.ts';
 import { describeStack } from './stack-file.ts';
-import { listenForStop } from './stop-requests.ts';
+import { type Attachment, listenForStop } from './stop-requests.ts';
 import { stackTable } from './table.ts';
 
 /** Time for each rank to stop, in milliseconds: demo partner and services, then the stores, within 10 s. */
@@ -24,6 +25,8 @@ interface Watch {
   readonly options: StartOptions;
   processes?: Processes;
   readonly say: (line: string) => void;
+  /** In the background it is not said what runs: what is said lands in a log, and the table holds passwords. */
+  readonly showsTable: boolean;
   /** Ends the stack with exit code 1 after saying why. */
   readonly fail: (sentence: string) => void;
   readonly members: Map<string, RunningMember>;
@@ -36,18 +39,20 @@ export async function supervise(
   run: RunDirectory,
   options: StartOptions,
   say: (line: string) => void,
+  attachment: Attachment,
 ): Promise<number> {
   const failed = Promise.withResolvers<string>();
   const watch: Watch = {
     run,
     options,
     say,
+    showsTable: !attachment.background,
     fail: failed.resolve,
     members: new Map(),
     phase: 'starting',
     issuer: options.issuer ?? `http://127.0.0.1:${options.port}`,
   };
-  const stop = listenForStop(() => watch.processes?.killAll(), process.env.STOP_WITH_PARENT === 'true');
+  const stop = listenForStop(() => watch.processes?.killAll(), attachment);
   const handlers = { stop: () => stop.request('asked by stop'), status: () => report(watch) };
   if (!(await takeControl(run, handlers))) {
     say(await describeOther(run));
@@ -67,13 +72,13 @@ export async function supervise(
 async function describeOther(run: RunDirectory): Promise<string> {
   const other = await askStatus(run);
   if (!other) return 'Another start or stop of this stack is under way.';
-  return `The stack is already ${other.phase === 'ready' ? 'running' : other.phase} at ${other.issuer} (pid ${other.pid}). End it with: npx --yes pnpm@12 stop`;
+  return `The stack is already ${other.phase === 'ready' ? 'running' : other.phase} at ${other.issuer} (pid ${other.pid}). End it with: ${commandFor(run, 'stop')}`;
 }
 
 async function startUp(watch: Watch): Promise<void> {
   const { run, options, say } = watch;
   // A bad file is told of before anything is touched.
-  const seed = options.seedFile === undefined ? undefined : readSeedFile(options.seedFile);
+  const seed = readNewSeed(run, options);
   await endOrphans(run);
   const plan = await makePlan(run, options);
   watch.issuer = plan.issuer;
@@ -87,6 +92,7 @@ async function startUp(watch: Watch): Promise<void> {
   content = await assemble({ plan, processes, seed, say, onMember });
   publish(watch, plan, content);
   watch.phase = 'ready';
+  if (!watch.showsTable) return say('The stack runs.');
   say(stackTable(describeStack(plan, content, [...watch.members.values()])));
   say('\nCtrl-C ends all of it.');
 }
