@@ -6,18 +6,19 @@ import { errorStatuses } from '@course-exchange/proto/error-codes';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { serveHealth } from '@course-exchange/runtime/health';
 import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
-import { createLogger, logText } from '@course-exchange/runtime/logger';
+import { createLogger, type Logger, logText } from '@course-exchange/runtime/logger';
 import { newestMigration } from '@course-exchange/runtime/migrations';
-import { openDatabase } from '@course-exchange/runtime/postgres';
+import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
 import { startProcess } from '@course-exchange/runtime/process-start';
 import { pseudonym } from '@course-exchange/runtime/pseudonym';
-import { connectRpc } from '@course-exchange/runtime/rpc-client';
-import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
+import { connectRpc, type RpcConnection } from '@course-exchange/runtime/rpc-client';
+import { type RpcServer, served, serveRpc } from '@course-exchange/runtime/rpc-server';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
 import { keepKeysFresh } from './authentication/key-refresh.ts';
-import { createKeySet } from './authentication/key-set.ts';
+import { createKeySet, type KeySet } from './authentication/key-set.ts';
 import { createTokenVerification } from './authentication/token-verification.ts';
 import { type CatalogConfig, readConfig } from './config.ts';
+import type { Owner } from './domain/ids.ts';
 import { openFeed } from './feed-server.ts';
 import { listDesignsHandler } from './rpc/list-designs.ts';
 import { listEventsHandler } from './rpc/list-events.ts';
@@ -40,37 +41,10 @@ async function main(config: CatalogConfig): Promise<void> {
     otlpEndpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
     sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
   });
-  const database = openDatabase({
-    url: config.POSTGRES_URL.reveal(),
-    applicationName: 'design-catalog',
-    poolSize: config.POSTGRES_POOL_SIZE,
-    statementTimeoutMs,
-    readOnly: true,
-    schema: 'catalog',
-    logger,
-  });
-  const identity = connectRpc([DiscoveryService], {
-    target: config.IDENTITY_TARGET,
-    reads: ['getKeySet'],
-    timeoutMs: keySetTimeoutMs,
-  });
-  const discovery = identity.client(DiscoveryService);
-  const algorithm = config.ACCESS_TOKEN_ALGORITHM;
-  const keySet = createKeySet({
-    fetchKeys: async () => (await discovery.getKeySet({})).keys,
-    algorithm,
-    now: Date.now,
-  });
-  const authenticate = createTokenVerification({
-    issuer: config.ISSUER,
-    algorithm,
-    keySet,
-    now: Date.now,
-    refused: (reason) => logger.info('token refused', { reason: logText(reason) }),
-  });
-
+  const database = openReads(config, logger);
+  const { identity, keySet } = learnKeys(config);
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
-  const feed = await openFeed(config, schemaVersion, logger);
+  const feed = await openFeed(config, schemaVersion, { logger, now: Date.now });
   const health = await serveHealth({
     host: config.HEALTH_HOST,
     port: config.HEALTH_PORT,
@@ -83,29 +57,7 @@ async function main(config: CatalogConfig): Promise<void> {
   });
   const refreshing = new AbortController();
   void keepKeysFresh(keySet, refreshing.signal);
-
-  const server = await serveRpc({
-    address: `${config.RPC_HOST}:${config.RPC_PORT}`,
-    services: [
-      served(CatalogService, {
-        listEvents: listEventsHandler({
-          authenticate,
-          listEvents: (owner) => listEvents(database, owner),
-          listed: (owner, events) =>
-            logger.info('events listed', { user: pseudonym(config.USER_HASH_KEY, owner), events }),
-        }),
-        listDesigns: listDesignsHandler({
-          authenticate,
-          findEvent: (owner, eventId) => findEventWithDesigns(database, owner, eventId),
-          listed: (owner, designs) =>
-            logger.info('designs listed', { user: pseudonym(config.USER_HASH_KEY, owner), designs }),
-        }),
-      }),
-    ],
-    errorStatuses,
-    logger,
-    maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
-  });
+  const server = await serveCatalog(config, { database, keySet, logger });
 
   const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
   lifecycle.onStop('readiness', health.stopping);
@@ -117,9 +69,69 @@ async function main(config: CatalogConfig): Promise<void> {
   lifecycle.onStop('Postgres', () => Promise.all([database.close(), feed?.close()]).then(() => {}));
   lifecycle.onStop('health', health.close);
   health.started();
-  logger.info('listening', {
-    port: server.port,
-    healthPort: health.port,
-    feedPort: feed?.port,
+  logger.info('listening', { port: server.port, healthPort: health.port, feedPort: feed?.port });
+}
+
+function openReads(config: CatalogConfig, logger: Logger): Database {
+  return openDatabase({
+    url: config.POSTGRES_URL.reveal(),
+    applicationName: 'design-catalog',
+    poolSize: config.POSTGRES_POOL_SIZE,
+    statementTimeoutMs,
+    readOnly: true,
+    schema: 'catalog',
+    logger,
+  });
+}
+
+/** The channel to identity, and the keys that are learnt over it. */
+function learnKeys(config: CatalogConfig): { readonly identity: RpcConnection; readonly keySet: KeySet } {
+  const identity = connectRpc([DiscoveryService], {
+    target: config.IDENTITY_TARGET,
+    reads: ['getKeySet'],
+    timeoutMs: keySetTimeoutMs,
+  });
+  const discovery = identity.client(DiscoveryService);
+  const keySet = createKeySet({
+    fetchKeys: async () => (await discovery.getKeySet({})).keys,
+    algorithm: config.ACCESS_TOKEN_ALGORITHM,
+    now: Date.now,
+  });
+  return { identity, keySet };
+}
+
+interface CatalogMeans {
+  readonly database: Database;
+  readonly keySet: KeySet;
+  readonly logger: Logger;
+}
+
+function serveCatalog(config: CatalogConfig, { database, keySet, logger }: CatalogMeans): Promise<RpcServer> {
+  const authenticate = createTokenVerification({
+    issuer: config.ISSUER,
+    algorithm: config.ACCESS_TOKEN_ALGORITHM,
+    keySet,
+    now: Date.now,
+    refused: (reason) => logger.info('token refused', { reason: logText(reason) }),
+  });
+  const userOf = (owner: Owner) => pseudonym(config.USER_HASH_KEY, owner);
+  const handlers = {
+    listEvents: listEventsHandler({
+      authenticate,
+      listEvents: (owner) => listEvents(database, owner),
+      listed: (owner, events) => logger.info('events listed', { user: userOf(owner), events }),
+    }),
+    listDesigns: listDesignsHandler({
+      authenticate,
+      findEvent: (owner, eventId) => findEventWithDesigns(database, owner, eventId),
+      listed: (owner, designs) => logger.info('designs listed', { user: userOf(owner), designs }),
+    }),
+  };
+  return serveRpc({
+    address: `${config.RPC_HOST}:${config.RPC_PORT}`,
+    services: [served(CatalogService, handlers)],
+    errorStatuses,
+    logger,
+    maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
   });
 }

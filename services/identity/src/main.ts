@@ -2,34 +2,24 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { errorStatuses } from '@course-exchange/proto/error-codes';
-import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
-import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
-import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { serveHealth } from '@course-exchange/runtime/health';
 import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
-import { createLogger, logText } from '@course-exchange/runtime/logger';
+import { createLogger, type Logger, logText } from '@course-exchange/runtime/logger';
 import { newestMigration } from '@course-exchange/runtime/migrations';
+import type { Database } from '@course-exchange/runtime/postgres';
 import { startProcess } from '@course-exchange/runtime/process-start';
-import { pseudonym } from '@course-exchange/runtime/pseudonym';
-import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
+import { type RpcServer, type ServedService, serveRpc } from '@course-exchange/runtime/rpc-server';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
-import { openAuthorization } from './authorization-endpoint.ts';
 import { type IdentityConfig, readConfig } from './config.ts';
 import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
-import type { IssuedTokens } from './grants/token-endpoint.ts';
+import { identityServices } from './identity-services.ts';
 import { openOperatorPort, operatorListener } from './operator-port.ts';
 import { readinessChecks } from './readiness.ts';
-import { createAuthorizationHandlers } from './rpc/authorization-handlers.ts';
-import { exchangeTokenHandler } from './rpc/exchange-token.ts';
-import { getDiscoveryHandler } from './rpc/get-discovery.ts';
-import { getKeySetHandler } from './rpc/get-key-set.ts';
-import { getUserInfoHandler } from './rpc/get-user-info.ts';
-import { createSecretUse } from './secret-use.ts';
 import { pollKeys } from './signing/key-polling.ts';
-import { createKeyRing } from './signing/key-ring.ts';
+import { createKeyRing, type KeyRing } from './signing/key-ring.ts';
 import { listPublishedKeys } from './store/postgres/signing-keys.ts';
 import { readSettingsWarning } from './store/redis/redis-settings.ts';
-import { openStores } from './stores.ts';
+import { openStores, type Stores } from './stores.ts';
 
 await startProcess(() => main(readConfig()));
 
@@ -42,32 +32,10 @@ async function main(config: IdentityConfig): Promise<void> {
     otlpEndpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
     sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
   });
-  const { database, reads, redis } = openStores(config, logger);
-  redis.redis.once('ready', async () => {
-    const warning = await readSettingsWarning(redis);
-    if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
-  });
-  const keys = createKeyRing({
-    readKeys: () => listPublishedKeys(database),
-    keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
-    previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
-    needed: [...new Set([idTokenAlgorithm, config.ACCESS_TOKEN_ALGORITHM])],
-  });
-  const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
-  const onIssued = ({ grantType, clientId, sub }: IssuedTokens): void =>
-    logger.info('tokens issued', {
-      grant: logText(grantType),
-      client: logText(clientId),
-      user: pseudonym(config.USER_HASH_KEY, sub),
-    });
-  const onSecretUsed = createSecretUse(database, Date.now, logger);
-  const endpoint = { database, redis, tokens, now: Date.now, randomBytes, onIssued, onSecretUsed };
-  const authorization = await openAuthorization(
-    endpoint,
-    config.LOGIN_HASHING_CONCURRENCY,
-    config.USER_HASH_KEY,
-  );
-
+  const stores = openStores(config, logger);
+  const { database, reads, redis } = stores;
+  warnOnceOfRedisSettings(redis, logger);
+  const keys = openKeys(config, database);
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
   const health = await serveHealth({
     host: config.HEALTH_HOST,
@@ -77,27 +45,10 @@ async function main(config: IdentityConfig): Promise<void> {
   });
   const polling = new AbortController();
   void pollKeys(keys, logger, polling.signal);
-
-  const server = await serveRpc({
-    address: `${config.RPC_HOST}:${config.RPC_PORT}`,
-    services: [
-      served(AuthorizationService, createAuthorizationHandlers(authorization)),
-      served(TokenService, {
-        exchangeToken: exchangeTokenHandler({ ...endpoint, database: reads }),
-        getUserInfo: getUserInfoHandler({ ...endpoint, database: reads }),
-      }),
-      served(DiscoveryService, {
-        getDiscovery: getDiscoveryHandler(config.ISSUER),
-        getKeySet: getKeySetHandler(keys),
-      }),
-    ],
-    errorStatuses,
-    logger,
-    maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
-  });
-
-  const operators =
-    listener && (await openOperatorPort(config, listener, { now: Date.now, randomBytes, logger }));
+  const means = { now: Date.now, randomBytes, logger };
+  const services = await identityServices(config, { ...means, stores, keys });
+  const server = await serveIdentity(config, services, logger);
+  const operators = listener && (await openOperatorPort(config, listener, means));
 
   const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
   lifecycle.onStop('readiness', health.stopping);
@@ -110,9 +61,35 @@ async function main(config: IdentityConfig): Promise<void> {
   lifecycle.onStop('Postgres', () => Promise.all([database.close(), reads.close()]).then(() => {}));
   lifecycle.onStop('health', health.close);
   health.started();
-  logger.info('listening', {
-    port: server.port,
-    healthPort: health.port,
-    operatorPort: operators?.port,
+  logger.info('listening', { port: server.port, healthPort: health.port, operatorPort: operators?.port });
+}
+
+function warnOnceOfRedisSettings(redis: Stores['redis'], logger: Logger): void {
+  redis.redis.once('ready', async () => {
+    const warning = await readSettingsWarning(redis);
+    if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
+  });
+}
+
+function openKeys(config: IdentityConfig, database: Database): KeyRing {
+  return createKeyRing({
+    readKeys: () => listPublishedKeys(database),
+    keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
+    previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
+    needed: [...new Set([idTokenAlgorithm, config.ACCESS_TOKEN_ALGORITHM])],
+  });
+}
+
+function serveIdentity(
+  config: IdentityConfig,
+  services: readonly ServedService[],
+  logger: Logger,
+): Promise<RpcServer> {
+  return serveRpc({
+    address: `${config.RPC_HOST}:${config.RPC_PORT}`,
+    services,
+    errorStatuses,
+    logger,
+    maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
   });
 }

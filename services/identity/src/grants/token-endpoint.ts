@@ -17,7 +17,7 @@ export interface TokenEndpoint {
   readonly onSecretUsed: (clientId: ClientId, secretHash: string) => void;
 }
 
-export interface IssuedTokens {
+interface IssuedTokens {
   readonly grantType: string;
   readonly clientId: ClientId;
   readonly sub: Sub;
