@@ -1,5 +1,5 @@
 // Who reaches the operator port at all: loopback and Unix sockets by account, the network by certificate alone.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,6 +94,45 @@ test('a Unix socket is served, also where an earlier process left one behind', a
   await running.pop()?.stop(100);
   await serve({ ...loopback, socket });
   expect(await actorBy(transport, 'bert')).toBe('local:bert');
+  rmSync(home, { recursive: true });
+});
+
+test('a Unix socket is for its own account alone, from its first moment', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'operator-'));
+  const socket = join(home, 'operator.sock');
+  const mask = process.umask(0);
+  try {
+    const modes: number[] = [];
+    const watched = setInterval(() => {
+      const found = statSync(socket, { throwIfNoEntry: false });
+      if (found) modes.push(found.mode & 0o777);
+    });
+    await serve({ ...loopback, socket });
+    modes.push(statSync(socket).mode & 0o777);
+    clearInterval(watched);
+    expect([...new Set(modes)]).toEqual([0o600]);
+    expect(process.umask()).toBe(0);
+  } finally {
+    process.umask(mask);
+    rmSync(home, { recursive: true });
+  }
+});
+
+test('a Unix socket in a directory that others may change, in none, or over a file is a mistake', () => {
+  const home = mkdtempSync(join(tmpdir(), 'operator-'));
+  const open = join(home, 'open');
+  mkdirSync(open);
+  writeFileSync(join(home, 'file'), 'kept');
+  const listen = (socket: string) => () => privateListener({ ...loopback, socket });
+  for (const mode of [0o777, 0o770, 0o702]) {
+    chmodSync(open, mode);
+    expect(listen(join(open, 's'))).toThrow('a directory that no other account may change');
+  }
+  chmodSync(open, 0o1777);
+  expect(listen(join(open, 's'))).not.toThrow();
+  expect(listen(join(home, 'none', 's'))).toThrow('a directory that no other account may change');
+  expect(listen(join(home, 'file'))).toThrow('expected a path where nothing or a socket is');
+  expect(statSync(join(home, 'file')).size).toBe(4);
   rmSync(home, { recursive: true });
 });
 

@@ -1,8 +1,8 @@
 // Ports that are not for everybody: loopback or a Unix socket, so that reaching one takes an account on the
 // machine or in the pod; over a network only with certificates on both sides (mTLS).
-import { rmSync } from 'node:fs';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { ConfigurationError } from './env.ts';
+import { removeSocket, socketMistakes } from './private-socket.ts';
 import type { Secret } from './secret.ts';
 
 export interface PrivatePort {
@@ -10,7 +10,7 @@ export interface PrivatePort {
   readonly prefix: string;
   readonly host: string;
   readonly port: number;
-  /** Path of a Unix socket; takes the place of host and port. */
+  /** Path of a Unix socket for this account alone; takes the place of host and port. */
   readonly socket: string | undefined;
   /** PEM: own certificate, its key, and the authority whose certificates callers must show. */
   readonly certificate: string | undefined;
@@ -32,14 +32,17 @@ const loopback = /^(127(\.\d{1,3}){3}|::1|localhost)$/;
  * removed.
  */
 export function privateListener(setting: PrivatePort): PrivateListener {
-  const mistakes = privatePortMistakes(setting);
+  const { prefix, host, port, socket } = setting;
+  const mistakes = [
+    ...privatePortMistakes(setting),
+    ...(socket === undefined ? [] : socketMistakes(`${prefix}_SOCKET`, socket)),
+  ];
   if (mistakes.length > 0) throw new ConfigurationError(mistakes);
-  const { host, port, socket } = setting;
-  if (socket !== undefined) rmSync(socket, { force: true });
+  if (socket !== undefined) removeSocket(socket);
   const authority = host.includes(':') ? `[${host}]` : host;
   return {
     address: socket === undefined ? `${authority}:${port}` : `unix:${socket}`,
-    portSetting: `${setting.prefix}_PORT`,
+    portSetting: `${prefix}_PORT`,
     credentials: credentialsOf(setting),
   };
 }

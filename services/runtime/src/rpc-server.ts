@@ -14,6 +14,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import type { IncomingCall } from './incoming-call.ts';
+import { ownerOnly } from './private-socket.ts';
 import { answeringHandler, type CallOptions, streamingHandler } from './rpc-handlers.ts';
 import { methodDefinition, methodPath, methodsOf } from './rpc-methods.ts';
 import { claimPort } from './taken-port.ts';
@@ -44,7 +45,7 @@ export function served<S extends DescService>(service: S, handlers: Handlers<S>)
 
 export interface RpcServerOptions extends CallOptions {
   readonly services: readonly ServedService[];
-  /** `0.0.0.0:7001`; port 0 lets the system choose. */
+  /** `0.0.0.0:7001`; port 0 lets the system choose. `unix:<path>`: for the own account alone. */
   readonly address: string;
   /** The setting that the port comes from, for the sentence when it is taken: RPC_PORT unless it is said. */
   readonly portSetting?: string;
@@ -78,7 +79,7 @@ export async function serveRpc(options: RpcServerOptions): Promise<RpcServer> {
     server.addService(definition, implementation);
   }
   const port = await claimPort(options.portSetting ?? 'RPC_PORT', portOf(options.address), () =>
-    bind(server, options),
+    options.address.startsWith('unix:') ? ownerOnly(() => bind(server, options)) : bind(server, options),
   );
   return { port, stop: (timeoutMs) => drain(server, timeoutMs) };
 }
