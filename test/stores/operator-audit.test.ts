@@ -1,11 +1,8 @@
 // The audit log: one chain under many writers, append-only by the database's own word, and a change without its
 // entry does not happen.
+
+import { followAudit, readAudit, verifyAudit } from '@course-exchange/runtime/audit-reading';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  followAudit,
-  readAudit,
-  verifyAudit,
-} from '../../services/identity/src/operator/audit/read-audit.ts';
 import { registerClient } from '../../services/identity/src/operator/clients/register-client.ts';
 import { carryOut, type Desk } from '../../services/identity/src/operator/desk.ts';
 import { type IdentityDatabase, openIdentityDatabase } from './identity-stores.ts';

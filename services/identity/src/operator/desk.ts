@@ -1,5 +1,6 @@
 // What every use case of the operator's side is given: the store, the clock, and who asks. Each write happens
 // with its audit entry in one transaction, or does not happen.
+import { type AuditHead, appendToAudit } from '@course-exchange/runtime/audit-log';
 import { DetailedFailure } from '@course-exchange/runtime/failure';
 import type { Database, Queries } from '@course-exchange/runtime/postgres';
 import type { Change } from '../domain/change.ts';
@@ -7,7 +8,6 @@ import type { Environment } from '../domain/dossier.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { SigningAlgorithm } from '../domain/signing-algorithm.ts';
 import type { KeyEncryptionKey } from '../signing/key-encryption.ts';
-import { type AuditHead, appendToAudit } from '../store/postgres/audit-log.ts';
 
 export interface Desk {
   /** As role identity_operator. */

@@ -1,21 +1,8 @@
-// Who asks on the operator port, and as what a write is carried out: translation only.
+// As what a write on the operator port is carried out: translation only.
 import { requestIdOf } from '@course-exchange/runtime/call-context';
-import { DetailedFailure } from '@course-exchange/runtime/failure';
-import type { IncomingCall } from '@course-exchange/runtime/rpc-server';
+import { actorOf } from '@course-exchange/runtime/caller-name';
+import type { IncomingCall } from '@course-exchange/runtime/incoming-call';
 import type { Order } from '../../operator/desk.ts';
-
-const nameForm = /^[A-Za-z0-9._@\\ -]{1,64}$/;
-
-/**
- * `cert:<name>` of the certificate, else `local:<name>` of the metadata `x-operator`: an account of the machine or
- * pod, which reached the port because it may be there. Throws `permission_denied` without a name.
- */
-export function actorOf({ peerName, metadata }: IncomingCall): string {
-  if (peerName !== undefined && nameForm.test(peerName)) return `cert:${peerName}`;
-  const given = metadata('x-operator');
-  if (peerName === undefined && given !== undefined && nameForm.test(given)) return `local:${given}`;
-  throw new DetailedFailure('permission_denied', 'The call does not say who the operator is.');
-}
 
 export function orderOf(call: IncomingCall, { dryRun }: { readonly dryRun: boolean }): Order {
   return { actor: actorOf(call), requestId: requestIdOf() ?? '', dryRun };

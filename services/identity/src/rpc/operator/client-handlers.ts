@@ -1,7 +1,9 @@
 // ClientService: translation only.
 import type { ClientService } from '@course-exchange/proto/operator/v1/client';
+import { actorOf } from '@course-exchange/runtime/caller-name';
 import { DetailedFailure } from '@course-exchange/runtime/failure';
-import type { Handlers, IncomingCall } from '@course-exchange/runtime/rpc-server';
+import type { IncomingCall } from '@course-exchange/runtime/incoming-call';
+import type { Handlers } from '@course-exchange/runtime/rpc-server';
 import { setActive } from '../../operator/clients/activation.ts';
 import { applyClients } from '../../operator/clients/apply-clients.ts';
 import type { ClientView } from '../../operator/clients/client-view.ts';
@@ -10,7 +12,7 @@ import { exportClients, getClient, listClients } from '../../operator/clients/re
 import { registerClient } from '../../operator/clients/register-client.ts';
 import { setApproval } from '../../operator/clients/set-approval.ts';
 import type { Desk, Outcome } from '../../operator/desk.ts';
-import { actorOf, orderOf } from './caller.ts';
+import { orderOf } from './caller.ts';
 import { changeMessages } from './change-message.ts';
 import {
   clientMessage,

@@ -1,12 +1,13 @@
 // ConsentService: translation only.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ConsentSchema, ConsentService } from '@course-exchange/proto/operator/v1/consent';
+import { actorOf } from '@course-exchange/runtime/caller-name';
 import { DetailedFailure } from '@course-exchange/runtime/failure';
 import type { Handlers } from '@course-exchange/runtime/rpc-server';
 import { findConsents, withdrawConsent } from '../../operator/consents/consents.ts';
 import type { Desk } from '../../operator/desk.ts';
 import type { RecordedConsent } from '../../store/postgres/recorded-consents.ts';
-import { actorOf, orderOf } from './caller.ts';
+import { orderOf } from './caller.ts';
 import { changeMessages } from './change-message.ts';
 import { optional } from './client-message.ts';
 import { accessTokensEnd } from './times.ts';

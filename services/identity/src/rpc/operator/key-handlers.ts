@@ -6,6 +6,7 @@ import {
   KeyState,
   type SigningKeySchema,
 } from '@course-exchange/proto/operator/v1/key';
+import { actorOf } from '@course-exchange/runtime/caller-name';
 import { DetailedFailure } from '@course-exchange/runtime/failure';
 import type { Handlers } from '@course-exchange/runtime/rpc-server';
 import { nextStepAt, phaseOf } from '../../domain/key-lifecycle.ts';
@@ -16,7 +17,7 @@ import { isCurrentlyEncrypted, readKeys } from '../../operator/keys/read-keys.ts
 import { reencryptKeys } from '../../operator/keys/reencrypt-keys.ts';
 import { rotateKeys } from '../../operator/keys/rotate-keys.ts';
 import type { SealedKey } from '../../store/postgres/key-records.ts';
-import { actorOf, orderOf } from './caller.ts';
+import { orderOf } from './caller.ts';
 import { changeMessages } from './change-message.ts';
 import { optional } from './client-message.ts';
 import { durationMs } from './times.ts';

@@ -1,11 +1,12 @@
 // SecretService: translation only.
 import type { SecretService } from '@course-exchange/proto/operator/v1/secret';
+import { actorOf } from '@course-exchange/runtime/caller-name';
 import type { Handlers } from '@course-exchange/runtime/rpc-server';
 import type { Desk } from '../../operator/desk.ts';
 import { addSecret } from '../../operator/secrets/add-secret.ts';
 import { listSecrets } from '../../operator/secrets/list-secrets.ts';
 import { retireSecret } from '../../operator/secrets/retire-secret.ts';
-import { actorOf, orderOf } from './caller.ts';
+import { orderOf } from './caller.ts';
 import { changeMessages } from './change-message.ts';
 import { issuedSecretMessage, secretMessage } from './client-message.ts';
 import { durationMs } from './times.ts';

@@ -1,14 +1,9 @@
 // Times and durations between the wire and the domain's milliseconds: translation only.
-import { type Duration, type Timestamp, timestampDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { type Duration, type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { tokenLifetime } from '../../domain/signing-algorithm.ts';
 
 export function timestamp(milliseconds: number | null | undefined): Timestamp | undefined {
   return milliseconds == null ? undefined : timestampFromMs(Math.round(milliseconds));
-}
-
-/** ISO 8601; undefined when absent. */
-export function isoTime(time: Timestamp | undefined): string | undefined {
-  return time && timestampDate(time).toISOString();
 }
 
 /** Milliseconds; null when absent. */

@@ -5,6 +5,7 @@ import type {
   UserService,
   UserName as WireUserName,
 } from '@course-exchange/proto/operator/v1/user';
+import { actorOf } from '@course-exchange/runtime/caller-name';
 import { DetailedFailure } from '@course-exchange/runtime/failure';
 import type { Handlers } from '@course-exchange/runtime/rpc-server';
 import type { Desk, Outcome } from '../../operator/desk.ts';
@@ -12,7 +13,7 @@ import { disableUser, enableUser, getAccount, signOutUser } from '../../operator
 import { importUsers } from '../../operator/users/import-users.ts';
 import { passwordAlgorithm } from '../../passwords/password-scheme.ts';
 import type { UserAccount, UserName } from '../../store/postgres/imported-users.ts';
-import { actorOf, orderOf } from './caller.ts';
+import { orderOf } from './caller.ts';
 import { changeMessages } from './change-message.ts';
 import { optional } from './client-message.ts';
 import { accessTokensEnd } from './times.ts';

@@ -1,4 +1,4 @@
-// The hash chain of the audit log: each entry's hash covers the entry and the hash before it, so that no entry
+// The hash chain of an audit log: each entry's hash covers the entry and the hash before it, so that no entry
 // can be changed, left out or put in without breaking every hash after it.
 import { createHash } from 'node:crypto';
 

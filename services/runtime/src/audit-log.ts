@@ -1,8 +1,17 @@
-// Table `audit_log`: the chain of everything that operators changed. Only added to and read; the database refuses
-// the rest.
-import type { Queries } from '@course-exchange/runtime/postgres';
-import { type AuditEntry, type AuditRecord, chainHash, chainStart } from '../../domain/audit-chain.ts';
-import type { Change } from '../../domain/change.ts';
+// Table `audit_log` of a schema: the chain of everything that operators changed there. Only added to and read; the
+// database refuses the rest.
+import { type AuditEntry, type AuditRecord, chainHash, chainStart } from './audit-chain.ts';
+import type { Queries } from './postgres.ts';
+
+export interface AuditedChange {
+  /** Noun and verb: `client.edit`. */
+  readonly action: string;
+  /** Kind and identifier: `client:acme`. */
+  readonly object: string;
+  readonly clientId?: string;
+  /** `before` and `after` are JSON texts; absent where the field was not or is no more. */
+  readonly fields: readonly { readonly field: string; readonly before?: string; readonly after?: string }[];
+}
 
 export interface AuditOrigin {
   readonly actor: string;
@@ -17,10 +26,10 @@ export interface AuditHead {
   readonly hash: string;
 }
 
-// One writer at a time: sequence numbers have no gap and are seen in their order.
+// One writer at a time in each schema: sequence numbers have no gap and are seen in their order.
 const lock = {
   name: 'lock audit log',
-  text: `select pg_advisory_xact_lock(hashtext('identity audit log'))`,
+  text: `select pg_advisory_xact_lock(hashtext(current_schema() || ' audit log'))`,
 };
 
 const head = {
@@ -49,7 +58,7 @@ const append = {
 export async function appendToAudit(
   queries: Queries,
   { actor, requestId, at }: AuditOrigin,
-  changes: readonly Change[],
+  changes: readonly AuditedChange[],
 ): Promise<AuditHead> {
   await queries.query(lock, []);
   let end = await readAuditHead(queries);

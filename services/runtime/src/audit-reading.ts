@@ -1,13 +1,13 @@
-// The audit log as it is read, followed and checked.
-import type { AuditEntry } from '../../domain/audit-chain.ts';
-import { chainBreak, chainStart } from '../../domain/audit-chain.ts';
-import {
-  type AuditFilter,
-  type AuditHead,
-  listAudit,
-  readAuditHead,
-} from '../../store/postgres/audit-log.ts';
-import type { Desk } from '../desk.ts';
+// An audit log as it is read, followed and checked.
+import type { AuditEntry } from './audit-chain.ts';
+import { chainBreak, chainStart } from './audit-chain.ts';
+import { type AuditFilter, type AuditHead, listAudit, readAuditHead } from './audit-log.ts';
+import type { Queries } from './postgres.ts';
+
+export interface AuditSource {
+  readonly database: Queries;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+}
 
 export interface AuditPage {
   readonly afterSequence: number;
@@ -17,11 +17,11 @@ export interface AuditPage {
 
 /** Oldest first; `more`: others match after the last one. */
 export async function readAudit(
-  desk: Desk,
+  source: AuditSource,
   filter: AuditFilter,
   page: AuditPage,
 ): Promise<{ readonly entries: readonly AuditEntry[]; readonly more: boolean }> {
-  const found = await listAudit(desk.database, filter, {
+  const found = await listAudit(source.database, filter, {
     ...page,
     limit: page.limit + (page.newest ? 0 : 1),
   });
@@ -33,21 +33,23 @@ const followBatch = 500;
 
 /** Entries as they come, until `signal` aborts. Sequence numbers are seen in their order, so none is missed. */
 export async function* followAudit(
-  desk: Desk,
+  source: AuditSource,
   filter: AuditFilter,
   afterSequence: number | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<AuditEntry> {
-  let after = afterSequence ?? (await readAuditHead(desk.database)).sequence;
+  let after = afterSequence ?? (await readAuditHead(source.database)).sequence;
   while (!signal.aborted) {
-    const { sequence: end } = await readAuditHead(desk.database);
+    const { sequence: end } = await readAuditHead(source.database);
     const entries =
-      end > after ? await listAudit(desk.database, filter, { afterSequence: after, limit: followBatch }) : [];
+      end > after
+        ? await listAudit(source.database, filter, { afterSequence: after, limit: followBatch })
+        : [];
     yield* entries;
     const last = entries.at(-1);
     after =
       entries.length === followBatch && last ? last.sequence : Math.max(after, end, last?.sequence ?? 0);
-    if (entries.length < followBatch) await desk.sleep(followPause);
+    if (entries.length < followBatch) await source.sleep(followPause);
   }
 }
 
@@ -59,10 +61,13 @@ export interface AuditVerdict {
 const verifyBatch = 2_000;
 
 /** Computes every hash anew. `expected`: an end of the chain that was kept elsewhere. */
-export async function verifyAudit(desk: Desk, expected: AuditHead | undefined): Promise<AuditVerdict> {
+export async function verifyAudit(
+  source: AuditSource,
+  expected: AuditHead | undefined,
+): Promise<AuditVerdict> {
   let end: AuditHead = { sequence: 0, hash: chainStart };
   for (;;) {
-    const entries = await listAudit(desk.database, {}, { afterSequence: end.sequence, limit: verifyBatch });
+    const entries = await listAudit(source.database, {}, { afterSequence: end.sequence, limit: verifyBatch });
     for (const entry of entries) {
       const reason = chainBreak(end, entry) ?? unexpected(entry, expected);
       if (reason !== undefined) return { head: end, firstBreak: { sequence: entry.sequence, reason } };
