@@ -114,6 +114,16 @@ describe('a rotation', () => {
     expect(await phases()).toEqual(['ES256 active', 'ES256 retired', 'RS256 active', 'RS256 retired']);
   });
 
+  test('is begun by no call that ends another one: an interrupted one may be repeated at any time', async () => {
+    await rotateKeys(desk, anna, rotation);
+    await age(311);
+    await rotateKeys(desk, anna, rotation);
+    await age(961);
+    const last = (await rotateKeys(desk, anna, rotation)).result;
+    expect(last.progress.map(({ finished }) => finished)).toEqual([true, true]);
+    expect(await phases()).toEqual(['ES256 active', 'ES256 retired', 'RS256 active', 'RS256 retired']);
+  });
+
   test('of two operators, twenty times at once, is one and the same', async () => {
     const everybody = () =>
       Promise.all(

@@ -56,7 +56,8 @@ async function stepOf(
   for (const key of keys) if (phaseOf(key) === 'superseded' && isDue(key, now)) await retire(work, key);
   const staged = keys.find((key) => phaseOf(key) === 'staged');
   if (staged && isDue(staged, now)) await activate(work, staged, keys);
-  const underWay = staged || keys.some((key) => phaseOf(key) === 'superseded' && !isDue(key, now));
+  // A call that ends a rotation begins none: who repeats an interrupted one asks for its end, not for another.
+  const underWay = keys.some((key) => phaseOf(key) === 'staged' || phaseOf(key) === 'superseded');
   const active = keys.find((key) => phaseOf(key) === 'active');
   const oldEnough = active === undefined || now - (active.activatedAt ?? 0) >= olderThan;
   if (!underWay && !continueOnly && oldEnough) await stage(work, algorithm);
