@@ -3,14 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { FeedService } from '@course-exchange/proto/feed/v1';
+import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { expect, test } from 'vitest';
 import { runningStack } from '../support/running-stack.ts';
 import { clientOf, refusalOf } from './wire-client.ts';
 
-const feed = createClient(
-  FeedService,
-  createGrpcTransport({ baseUrl: `http://${runningStack().operator?.catalog}` }),
-);
+const transport = createGrpcTransport({
+  baseUrl: `http://${runningStack().operator?.catalog}`,
+  interceptors: [
+    (next) => (request) => {
+      if (!request.header.has('x-operator')) request.header.set('x-operator', 'platform');
+      return next(request);
+    },
+  ],
+});
+const feed = createClient(FeedService, transport);
+const audit = createClient(AuditService, transport);
 const owner = `feed-${randomUUID()}`;
 
 function upsert(position: number, id: string, revision: number, fields: object = {}) {
@@ -112,4 +120,21 @@ test('a verification of the running catalog counts its events and finds every su
 test('the feed does not answer where the gateway asks', async () => {
   const elsewhere = clientOf('design-catalog', FeedService);
   expect((await refusalOf(elsewhere.getResumePoint({ source: 's' }))).status).toBe(Code.Unimplemented);
+});
+
+test('an import is found in the audit log, which can be checked; a write without a name is refused', async () => {
+  const source = `test:${randomUUID()}`;
+  const requestId = randomUUID();
+  async function* stream() {
+    yield { source, changes: [upsert(1, 'audited', 1)], last: true };
+  }
+  await feed.apply(stream(), { headers: { 'x-operator': 'anna', 'x-request-id': requestId } });
+  const { entries } = await audit.listAuditEntries({ filter: { object: `source:${source}` } });
+  expect(entries).toMatchObject([{ actor: 'local:anna', requestId, change: { action: 'designs.apply' } }]);
+  expect((await audit.verifyAudit({})).intact).toBe(true);
+  const nameless = { headers: { 'x-operator': '' } };
+  const denied = { status: Code.PermissionDenied, errorCode: 'permission_denied' };
+  expect(await refusalOf(feed.apply(stream(), nameless))).toEqual(denied);
+  expect(await refusalOf(Array.fromAsync(feed.verify({ repair: true }, nameless)))).toEqual(denied);
+  expect(await refusalOf(audit.listAuditEntries({}, nameless))).toEqual(denied);
 });

@@ -5,7 +5,7 @@ import { repeatedly } from '../../services/design-catalog/src/feed/write-repetit
 import { writeBatch } from '../../services/design-catalog/src/store/design-changes.ts';
 import { findResumePoint } from '../../services/design-catalog/src/store/resume-points.ts';
 import { type CatalogDatabase, differences, openCatalogDatabase } from './catalog-database.ts';
-import { apply, changes, designs } from './feed-changes.ts';
+import { apply, changes, designs, origin } from './feed-changes.ts';
 
 let catalog: CatalogDatabase;
 
@@ -108,7 +108,8 @@ test('summaries are exact after each batch', async () => {
     })),
   );
   for (let start = 0; start < list.length; start += 10) {
-    await writeBatch(catalog.feed, { source: '', changes: list.slice(start, start + 10), last: false });
+    const part = { source: '', changes: list.slice(start, start + 10), last: false };
+    await writeBatch(catalog.feed, part, origin);
     expect(await differences(catalog.writer)).toEqual([]);
   }
 });
@@ -117,7 +118,7 @@ test('a batch with a change that Postgres refuses leaves nothing, its resume poi
   const [good, bad] = changes({ id: '1', revision: 1 }, { id: '2', revision: 1 });
   if (!good || !bad) throw new Error('two changes');
   const batch = { source: 's', changes: [good, { ...bad, id: '' }], last: false };
-  await expect(writeBatch(catalog.feed, batch)).rejects.toMatchObject({ code: '23514' });
+  await expect(writeBatch(catalog.feed, batch, origin)).rejects.toMatchObject({ code: '23514' });
   expect(await designs(catalog)).toEqual([]);
   expect(await findResumePoint(catalog.feed, 's')).toBe(0n);
 });

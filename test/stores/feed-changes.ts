@@ -35,6 +35,9 @@ function whole(told: Partial<Told>): NonNullable<DesignChange['design']> {
   return { ...texts, eventId, eventName, eventDate, updatedAt };
 }
 
+/** Who writes, where it does not matter. */
+export const origin = { actor: 'local:platform', requestId: 'request-1', at: '2026-11-20T12:00:00.000Z' };
+
 export interface Application {
   readonly source?: string;
   readonly last?: boolean;
@@ -53,7 +56,7 @@ export function apply(
     if (last) yield { source, changes: [], last };
   }
   const limits = { changes: batch, characters: 1_000_000, waitMs: 10_000 };
-  return applyChanges(parts(), { write: (one) => repeatedly(() => writeBatch(feed, one)), limits });
+  return applyChanges(parts(), { write: (one) => repeatedly(() => writeBatch(feed, one, origin)), limits });
 }
 
 /** Every design with all that is stored of it, in the order of the keys. */

@@ -1,9 +1,13 @@
 // What role catalog_feed may do, what role catalog_ro still may not, and how a verification finds and mends.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { verifySummaries } from '../../services/design-catalog/src/feed/verify-summaries.ts';
-import { mendSummaries, recountEvents } from '../../services/design-catalog/src/store/summary-recount.ts';
+import {
+  mendSummaries,
+  recountEvents,
+  type SummaryDifference,
+} from '../../services/design-catalog/src/store/summary-recount.ts';
 import { type CatalogDatabase, differences, openCatalogDatabase } from './catalog-database.ts';
-import { apply, changes } from './feed-changes.ts';
+import { apply, changes, origin } from './feed-changes.ts';
 
 let catalog: CatalogDatabase;
 
@@ -22,6 +26,9 @@ test.each([
   'update event_summaries set design_count = 1',
   'delete from event_summaries',
   'update schema_migrations set version = 9',
+  'update audit_log set actor = actor',
+  'delete from audit_log',
+  'truncate audit_log',
   'create table mine (id integer)',
   'alter table designs disable trigger all',
   'select change_summaries(array[$$u$$], array[$$e$$], array[1])',
@@ -31,19 +38,22 @@ test.each([
   );
 });
 
-test.each(['select * from resume_points', 'select summarise_events(array[$$u$$], array[$$e$$])'])(
-  'the public reads may not: %s',
-  async (text) => {
-    await expect(catalog.reader.query({ name: text, text }, [])).rejects.toMatchObject(insufficientPrivilege);
-  },
-);
+test.each([
+  'select * from resume_points',
+  'select * from audit_log',
+  'select summarise_events(array[$$u$$], array[$$e$$])',
+])('the public reads may not: %s', async (text) => {
+  await expect(catalog.reader.query({ name: text, text }, [])).rejects.toMatchObject(insufficientPrivilege);
+});
 
 async function verify(repair: boolean) {
   const uses = {
     recount: (owner: string) => recountEvents(catalog.feed, owner, 2),
-    mend: (found: Parameters<typeof mendSummaries>[1]) => mendSummaries(catalog.feed, found),
+    mend: repair
+      ? (found: readonly SummaryDifference[]) => mendSummaries(catalog.feed, found, origin)
+      : undefined,
   };
-  return Array.fromAsync(verifySummaries(uses, repair));
+  return Array.fromAsync(verifySummaries(uses));
 }
 
 test('a verification counts every owner once and finds nothing wrong', async () => {

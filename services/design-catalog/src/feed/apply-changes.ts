@@ -5,7 +5,7 @@ import type { Applied, ChangeBatch } from '../domain/design-change.ts';
 import { type BatchLimits, changeBatches } from './change-batches.ts';
 
 export interface ApplyUses {
-  /** Atomic: all of the batch, or it throws and there is nothing of it. */
+  /** Atomic: all of the batch and its audit entry, or it throws and there is nothing of it. */
   readonly write: (batch: ChangeBatch) => Promise<Applied>;
   readonly limits: BatchLimits;
 }

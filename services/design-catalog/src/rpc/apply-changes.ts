@@ -7,9 +7,10 @@ import type { Handlers } from '@course-exchange/runtime/rpc-server';
 import type { ChangeBatch, ChangedDesign, DesignChange } from '../domain/design-change.ts';
 import type { Owner } from '../domain/ids.ts';
 import type { AppliedStream } from '../feed/apply-changes.ts';
+import { type Caller, callerOf } from './caller.ts';
 
 export interface ApplyHandlerUses {
-  readonly apply: (parts: AsyncIterable<ChangeBatch>) => Promise<AppliedStream>;
+  readonly apply: (parts: AsyncIterable<ChangeBatch>, caller: Caller) => Promise<AppliedStream>;
   /** Told of each stream that has come to its end. */
   readonly applied: (result: AppliedStream) => void;
 }
@@ -21,8 +22,8 @@ type UpsertMessage = Extract<ChangeMessage['change'], { case: 'upsert' }>['value
 const longestSource = 255;
 
 export function applyHandler({ apply, applied }: ApplyHandlerUses): Handlers<typeof FeedService>['apply'] {
-  return async (requests) => {
-    const result = await apply(partsOf(requests));
+  return async (requests, call) => {
+    const result = await apply(partsOf(requests), callerOf(call));
     applied(result);
     return {
       upserted: BigInt(result.upserted),

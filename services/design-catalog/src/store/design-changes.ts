@@ -1,5 +1,8 @@
-// Writes changes of the feed to table `designs`, a batch in one transaction with its resume point.
+// Writes changes of the feed to table `designs`, a batch in one transaction with its resume point and its audit
+// entry.
+import { type AuditHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit-log';
 import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres';
+import { appliedBatch } from '../domain/audited-change.ts';
 import {
   type Applied,
   type ChangeBatch,
@@ -35,18 +38,30 @@ const writeChanges: Statement = {
     from written`,
 };
 
+export interface WrittenBatch extends Applied {
+  /** The end of the audit log's chain. */
+  readonly head: AuditHead;
+}
+
 /**
- * Applies the batch: all of it with its event summaries and its resume point, or nothing. Changes of a revision
+ * Applies the batch: all of it with its event summaries, its resume point and its audit entry, or nothing. Changes of a revision
  * that is not higher than the stored one are ignored, so it may be repeated. Throws what Postgres says of a
  * deadlock or a failed serialization as it stands; nothing is applied then.
  */
-export function writeBatch(database: Database, { source, changes, last }: ChangeBatch): Promise<Applied> {
+export function writeBatch(
+  database: Database,
+  batch: ChangeBatch,
+  origin: AuditOrigin,
+): Promise<WrittenBatch> {
+  const { source, changes, last } = batch;
   const position = changes.at(-1)?.position;
   return database.transaction(async (queries) => {
     const { upserted, deleted } = await write(queries, decidingChanges(changes));
     if (source !== '' && last) await forgetResumePoint(queries, source);
     else if (source !== '' && position !== undefined) await keepResumePoint(queries, source, position);
-    return { upserted, deleted, ignored: changes.length - upserted - deleted };
+    const applied = { upserted, deleted, ignored: changes.length - upserted - deleted };
+    const head = await appendToAudit(queries, origin, [appliedBatch(batch, applied)]);
+    return { ...applied, head };
   });
 }
 

@@ -1,5 +1,7 @@
 // Counts Events anew from `designs` and compares them with `event_summaries`, some owners at a time.
-import type { Queries, Statement } from '@course-exchange/runtime/postgres';
+import { type AuditHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit-log';
+import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres';
+import { mendedSummaries } from '../domain/audited-change.ts';
 
 export interface SummaryDifference {
   readonly owner: string;
@@ -74,13 +76,20 @@ export async function recountEvents(database: Queries, owner: string, most: numb
   return { ...row, lastOwner: row.lastOwner ?? undefined };
 }
 
-/** Counts the named Events anew and writes what comes of it. `differences` are sorted and without doubles. */
-export async function mendSummaries(
-  database: Queries,
+/**
+ * Counts the named Events anew and writes what comes of it, with an audit entry, or nothing. `differences` are
+ * sorted and without doubles. Returns the end of the audit log's chain.
+ */
+export function mendSummaries(
+  database: Database,
   differences: readonly SummaryDifference[],
-): Promise<void> {
-  await database.query(mend, [
-    differences.map(({ owner }) => owner),
-    differences.map(({ eventId }) => eventId),
-  ]);
+  origin: AuditOrigin,
+): Promise<AuditHead> {
+  return database.transaction(async (queries) => {
+    await queries.query(mend, [
+      differences.map(({ owner }) => owner),
+      differences.map(({ eventId }) => eventId),
+    ]);
+    return appendToAudit(queries, origin, [mendedSummaries(differences.length)]);
+  });
 }
