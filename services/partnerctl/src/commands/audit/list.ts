@@ -1,10 +1,11 @@
 // `audit list`: who changed what, as it is or as it comes.
-import { type AuditEntry, AuditEntrySchema, AuditService } from '@course-exchange/proto/operator/v1/audit';
+import { type AuditEntry, AuditEntrySchema } from '@course-exchange/proto/operator/v1/audit';
 import type { Call } from '../../frame/call.ts';
 import { command } from '../../frame/command.ts';
 import { count, moment, type OptionValues, text, toggle } from '../../frame/options.ts';
 import { entryText } from '../../output/entries.ts';
 import { plain } from '../../output/plain.ts';
+import { auditOf, logOption } from './log.ts';
 
 const filterOptions = {
   since: moment('Entries since then: 2h, 7d or 2026-11-20T13:20:00Z'),
@@ -42,16 +43,19 @@ export const auditList = command({
   operands: {},
   options: {
     ...filterOptions,
+    log: logOption,
     limit: count('<number>', 'The newest so many', 1_000_000),
     follow: toggle('Stay, and print entries as they come; JSON comes one entry a line'),
   },
   examples: [
     { does: 'What happened to a client this week', line: 'partnerctl audit list --client acme --since 7d' },
+    { does: 'What was imported today', line: 'partnerctl audit list --log designs --since 24h' },
     { does: 'Watch', line: 'partnerctl audit list --follow' },
   ],
   run: async (call, _, options) => {
     const filter = filterOf(call, options);
-    const entries = await newest(call, filter, options.limit ?? defaultLimit);
+    const audit = auditOf(call, options.log);
+    const entries = await newest(audit, filter, options.limit ?? defaultLimit);
     const { terminal } = call;
     if (!options.follow) {
       return {
@@ -65,12 +69,10 @@ export const auditList = command({
       );
     for (const entry of entries) print(entry);
     const after = entries.at(-1)?.sequence;
-    const stream = call.services
-      .identity(AuditService)
-      .followAuditEntries(
-        { filter, ...(after === undefined ? {} : { afterSequence: after }) },
-        { signal: call.signal },
-      );
+    const stream = audit.followAuditEntries(
+      { filter, ...(after === undefined ? {} : { afterSequence: after }) },
+      { signal: call.signal },
+    );
     for await (const { entry } of stream) if (entry) print(entry);
     return undefined;
   },
@@ -80,11 +82,10 @@ const pageSize = 1000;
 
 /** The newest `limit` entries, oldest first. More than a page is read from the oldest on. */
 async function newest(
-  call: Call,
+  audit: ReturnType<typeof auditOf>,
   filter: ReturnType<typeof filterOf>,
   limit: number,
 ): Promise<readonly AuditEntry[]> {
-  const audit = call.services.identity(AuditService);
   if (limit <= pageSize)
     return (await audit.listAuditEntries({ filter, pageSize: limit, newest: true })).entries;
   let entries: AuditEntry[] = [];

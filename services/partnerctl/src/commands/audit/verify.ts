@@ -1,10 +1,11 @@
 // `audit verify`: whether the log is whole.
-import { AuditService, VerifyAuditResponseSchema } from '@course-exchange/proto/operator/v1/audit';
+import { VerifyAuditResponseSchema } from '@course-exchange/proto/operator/v1/audit';
 import { command } from '../../frame/command.ts';
 import { text } from '../../frame/options.ts';
 import { usageProblem } from '../../frame/problem.ts';
 import { plain } from '../../output/plain.ts';
 import { fields } from '../../output/tables.ts';
+import { auditOf, logOption } from './log.ts';
 
 export const auditVerify = command({
   name: 'verify',
@@ -12,19 +13,20 @@ export const auditVerify = command({
   details:
     'Keep the head that it prints outside of the database and give it to the next run: that finds a log that was cut off or written anew.',
   operands: {},
-  options: { head: text('<head>', 'The head of an earlier run: 1234:9f86d081…') },
+  options: { head: text('<head>', 'The head of an earlier run: 1234:9f86d081…'), log: logOption },
   examples: [
     { does: 'Is the log whole?', line: 'partnerctl audit verify' },
+    { does: 'Is that of imported designs?', line: 'partnerctl audit verify --log designs' },
     {
       does: 'And does it still hold what it held last week?',
       line: 'partnerctl audit verify --head "$(cat last-head)"',
     },
   ],
-  run: async (call, _, { head }) => {
+  run: async (call, _, { head, log }) => {
     const expectedHead = head === undefined ? undefined : headOf(head);
-    const result = await call.services
-      .identity(AuditService)
-      .verifyAudit(expectedHead ? { expectedHead } : {}, { timeoutMs: 600_000 });
+    const result = await auditOf(call, log).verifyAudit(expectedHead ? { expectedHead } : {}, {
+      timeoutMs: 600_000,
+    });
     const { intact, entries, firstBreak } = result;
     const broken = firstBreak ? `entry ${firstBreak.sequence}: ${firstBreak.reason}` : undefined;
     const { paint } = call.terminal;
