@@ -27,7 +27,14 @@ const bases: Readonly<Record<string, readonly string[]>> = {
 const looksLikeFile = /^[\w.-]+(\/[\w.-]+)*\.(ts|sql|md|proto|json|yaml|binpb)$/;
 const looksLikeFolder = /^(proto|services|deploy|helm|test|docs)(\/[\w.-]+)*\/?$/;
 /** Made when something runs. */
-const madeLater = ['stack.json', 'ports.json', 'processes.json', 'secrets.json', '.run/stack.json'];
+const madeLater = [
+  'stack.json',
+  'ports.json',
+  'processes.json',
+  'secrets.json',
+  'seed.json',
+  '.run/stack.json',
+];
 
 describe.each(documents())('%s', (document) => {
   const text = read(document);
