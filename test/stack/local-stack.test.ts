@@ -1,22 +1,20 @@
 // The local stack as its user meets it: one start, one stop, nothing left behind whatever dies in it.
-import { existsSync } from 'node:fs';
-import { afterEach, expect, test } from 'vitest';
-import { type PrivateStack, startStack } from '../support/stack.ts';
+import { existsSync, rmSync } from 'node:fs';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { newRunDirectory, type PrivateStack, startStack } from '../support/stack.ts';
 import { readStackFile } from '../support/stack-file.ts';
 import { command } from './command.ts';
 import { processesOf, untilGone } from './processes.ts';
 
-const open: PrivateStack[] = [];
+/** One directory for all: only the first start makes a database and loads the demo data. */
+const directory = newRunDirectory();
+let stack: PrivateStack;
 
 afterEach(async () => {
-  for (const stack of open.splice(0)) await stack.stop();
+  stack.supervisor.stdin?.end();
+  await stack.ended;
 });
-
-async function start(...words: string[]): Promise<PrivateStack> {
-  const stack = await startStack(words);
-  open.push(stack);
-  return stack;
-}
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Presses Ctrl-C and expects every process to be gone in time. */
 async function interrupt(stack: PrivateStack): Promise<void> {
@@ -28,7 +26,7 @@ async function interrupt(stack: PrivateStack): Promise<void> {
 const names = ['demo-partner', 'design-catalog', 'gateway', 'identity', 'postgres', 'redis'];
 
 test('a second start says where the first one runs, status knows every process, SIGINT ends all within 10 s and takes stack.json away', async () => {
-  const stack = await start();
+  stack = await startStack([], directory);
   expect(Object.keys(stack.description.processes ?? {}).sort()).toEqual(names);
   const second = await command(['start', '--port', '0', '--run-dir', stack.runDirectory]);
   expect(second).toMatchObject({ code: 1 });
@@ -42,13 +40,13 @@ test('a second start says where the first one runs, status knows every process, 
 });
 
 test('processes that do not hear SIGTERM are ended within 10 s too', async () => {
-  const stack = await start();
+  stack = await startStack([], directory);
   for (const name of ['identity', 'redis', 'demo-partner']) stack.signal(name, 'SIGSTOP');
   await interrupt(stack);
 });
 
 test('what dies is named with its last log lines, the rest goes on, and Ctrl-C ends all', async () => {
-  const stack = await start('--restart-after', '60000');
+  stack = await startStack(['--restart-after', '60000'], directory);
   const lastLines = { redis: /Ready to accept connections/, 'design-catalog': /"message":"listening"/ };
   for (const [name, lines] of Object.entries(lastLines)) {
     stack.signal(name, 'SIGKILL');
@@ -64,7 +62,7 @@ test('what dies is named with its last log lines, the rest goes on, and Ctrl-C e
 });
 
 test('what dies is started again at the same address; what keeps dying stays down, and Ctrl-C still ends the rest', async () => {
-  const stack = await start('--restart-after', '100');
+  stack = await startStack(['--restart-after', '100'], directory);
   for (const name of ['identity', 'redis']) await killUntilReplaced(stack, name);
   await expect
     .poll(async () => (await command(['status', '--run-dir', stack.runDirectory])).code, { timeout: 15_000 })
