@@ -11,15 +11,17 @@ import { makePlan } from '@course-exchange/local-stack/plan';
 import { openProcesses } from '@course-exchange/local-stack/processes';
 import { openRunDirectory } from '@course-exchange/local-stack/run-directory';
 import { seedDemoData } from '@course-exchange/local-stack/seed';
-import { catalogMember, gatewayMember, identityMember } from '@course-exchange/local-stack/service-members';
+import { catalogMember, gatewayMember } from '@course-exchange/local-stack/service-members';
 import { describeStack } from '@course-exchange/local-stack/stack-file';
 import { database, postgresMember, redisMember } from '@course-exchange/local-stack/store-members';
+import { balanced, type IdentityPod, identityPods, type PodName } from './identity-pods.ts';
 import type { StackFile } from './stack-file.ts';
 
-export type PartName = 'postgres' | 'redis' | 'identity' | 'design-catalog' | 'gateway';
+export type PartName = 'postgres' | 'redis' | PodName | 'design-catalog' | 'gateway';
 
 export type System = {
   readonly stack: StackFile;
+  readonly pods: readonly IdentityPod[];
   /** Directory of the processes' logs. */
   readonly logs: string;
   /** SIGKILL; resolves when it is gone. */
@@ -32,8 +34,16 @@ export type System = {
   readonly stop: () => Promise<void>;
 };
 
+export interface SystemOptions {
+  /** Identity processes, over which gateway and catalog balance. */
+  readonly identities?: number;
+}
+
 /** Starts stores and services with the demo data. `environment` is added to that of every service. */
-export async function startSystem(environment: Readonly<Record<string, string>> = {}): Promise<System> {
+export async function startSystem(
+  environment: Readonly<Record<string, string>> = {},
+  { identities = 1 }: SystemOptions = {},
+): Promise<System> {
   const home = mkdtempSync(join(tmpdir(), 'course-exchange-fault-'));
   const run = openRunDirectory(home);
   const processes = openProcesses();
@@ -65,8 +75,14 @@ export async function startSystem(environment: Readonly<Record<string, string>> 
     const partners = demoPartners(plan.demoPartner.url);
     const url = postgresUrl(ports.postgres, 'postgres', secrets.postgresSuperuser, database);
     await withClient(url, (client) => seedDemoData(client, partners));
-    await Promise.all([up(identityMember(plan)), up(catalogMember(plan)), up(gatewayMember(plan))]);
+    const pods = await identityPods(plan, identities);
+    const callers = [catalogMember(plan), gatewayMember(plan)];
+    await Promise.all([
+      ...pods.map(({ member }) => up(member)),
+      ...callers.map((member) => up(withEnvironment(member, balanced(pods)))),
+    ]);
     return {
+      pods,
       stack: describeStack(plan, { partners, people: demoPeople }, [
         ...running.values(),
       ]) as unknown as StackFile,
