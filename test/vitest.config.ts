@@ -36,14 +36,12 @@ const suites: Record<string, Suite> = {
   secrets: { include: ['test/secrets/**/*.test.ts'], setup: stackSetup },
   operator: {
     include: ['test/operator/**/*.test.ts'],
-    setup: './test/support/stack-setup.ts',
+    setup: stackSetup,
     timeoutMs: 120_000,
   },
   fault: { include: ['test/fault/**/*.test.ts'], timeoutMs: 120_000 },
   stack: { include: ['test/stack/**/*.test.ts'], timeoutMs: 180_000 },
   docs: { include: ['test/docs/**/*.test.ts'] },
-  // Needs a Docker engine and images: test/containers/run.ts finds or makes both, and no other command runs it.
-  containers: { include: ['test/containers/**/*.test.ts'], timeoutMs: 180_000 },
   // Needs a Docker engine and images: test/containers/run.ts finds or makes both, and no other command runs it.
   containers: { include: ['test/containers/**/*.test.ts'], timeoutMs: 180_000 },
 };
