@@ -250,6 +250,23 @@ describe('secrets', () => {
     ]);
   });
 
+  test('stays while its partner has used no other one, however long it was quiet', async () => {
+    const dossier = newDossier();
+    const { clientId } = dossier;
+    const old = (await register(dossier)).result.secret;
+    await move(clientId, 'test');
+    await activate(clientId);
+    await addSecret(desk, anna, { clientId, expiresIn: 7 * 86_400_000 });
+    await identity.sql(
+      `update client_secrets set last_used_at = now() - interval '8 days' where secret_id = $1`,
+      [old?.secretId],
+    );
+    const retire = (evenIfInUse: boolean) =>
+      retireSecret(desk, anna, { clientId, secretId: old?.secretId ?? '', evenIfInUse });
+    expect((await refusalOf(retire(false))).code).toBe('refused');
+    expect((await retire(true)).result.retiredAt).not.toBeNull();
+  });
+
   test('that others know is retired at once, also the last one', async () => {
     const dossier = newDossier();
     const { secret } = (await register(dossier)).result;

@@ -28,6 +28,7 @@ const empty: Dossier = {
 describe('a dossier (specification §1, R3)', () => {
   it('without a mistake may be registered, also with gaps', () => {
     expect(dossierMistakes(dossier, 'test')).toEqual([]);
+    expect(dossierMistakes({ ...dossier, userJourney: 'first\n\tthen' }, 'test')).toEqual([]);
     expect(dossierMistakes(empty, 'production')).toEqual([]);
     expect(dossierGaps(dossier)).toEqual([]);
     expect(dossierGaps(empty)).toHaveLength(6);
@@ -54,6 +55,13 @@ describe('a dossier (specification §1, R3)', () => {
     ['a name of control characters', { name: 'a\u0000b' }, /name/],
     ['a scope named twice', { scopes: ['openid', 'openid'] }, /twice/],
     ['a contact without address', { credentialContacts: [{ name: 'x', email: '', phone: '' }] }, /e-mail/],
+    ['a name that turns the text around it', { name: 'Acme \u202egpj' }, /name/],
+    ['a user journey with an escape', { userJourney: 'a\u001b[2Jb' }, /user journey/],
+    [
+      'a contact with a control character',
+      { technicalContact: { name: 'T\u009b', email: 't@acme.example', phone: '' } },
+      /cannot be shown/,
+    ],
     ['a novel', { userJourney: 'x'.repeat(4_001) }, /4000 characters/],
   ])('%s is one sentence', (_what, over, sentence) => {
     const mistakes = dossierMistakes({ ...dossier, ...over }, 'test');

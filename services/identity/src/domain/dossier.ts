@@ -46,6 +46,9 @@ export function dossierMistakes(dossier: Dossier, own: Environment): string[] {
     ...Object.entries(texts(dossier)).flatMap(([what, value]) =>
       value.length > longestText ? [`More than ${longestText} characters describe the ${what}.`] : [],
     ),
+    ...Object.entries(texts(dossier)).flatMap(([what, value]) =>
+      unprintable.test(value.replace(/[\n\r\t]/g, '')) ? [`The ${what}: a character cannot be shown.`] : [],
+    ),
   ];
 }
 
@@ -54,9 +57,12 @@ function clientIdMistakes(clientId: string): string[] {
   return clientId === 'design-api' ? ['The client id "design-api" is the name of the resource API.'] : [];
 }
 
+/** Control characters, halves of characters, and marks that turn the direction of the text around them. */
+const unprintable = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
 function nameMistakes(name: string): string[] {
-  const printable = /^[^\p{Cc}\p{Cs}]{1,100}$/u.test(name) && name.trim() === name;
-  return printable
+  const printable = !unprintable.test(name) && name.length >= 1 && name.length <= 100;
+  return printable && name.trim() === name
     ? []
     : ['The name is not 1 to 100 printable characters without spaces at its beginning and end.'];
 }
@@ -94,6 +100,9 @@ function contactMistakes({ name, email, phone }: Contact): string[] {
   const valid = /^[^\s@]{1,64}@[^\s@]{1,190}$/.test(email);
   return [
     ...(valid ? [] : ['A contact has no valid e-mail address.']),
+    ...(unprintable.test(name + phone)
+      ? ["A contact's name or telephone number holds a character that cannot be shown."]
+      : []),
     ...(name.length > 200 || phone.length > 50 ? ["A contact's name or telephone number is too long."] : []),
   ];
 }

@@ -11,7 +11,7 @@ export interface Retirement {
   readonly evenIfInUse: boolean;
 }
 
-/** Throws `not_found`, `refused` (the last valid one), `refused_until` (used within a day). Atomic. */
+/** Throws `not_found`, `refused` (the last valid one, or the only one ever used), `refused_until` (used within a day). Atomic. */
 export async function retireSecret(
   desk: Desk,
   order: Order,
@@ -53,4 +53,8 @@ function requireUnused(
       `Secret ${secret.secretId} was used at ${new Date(secret.lastUsedAt ?? 0).toISOString()}; the partner may still send it.`,
       free,
     );
+  // A partner that calls once a week is quiet for longer than a day.
+  const known = secret.lastUsedAt !== null;
+  if (active && known && others.every((one) => one.lastUsedAt === null))
+    throw refused(`Client ${secret.clientId} has not used another secret yet: it still knows this one only.`);
 }
