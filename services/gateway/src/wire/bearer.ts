@@ -15,6 +15,6 @@ export function bearerCall(authorization: string | undefined): OutgoingCall {
 
 /** R21: the challenge names an error only when a token was sent. */
 export function bearerChallenge(authorization: string | undefined): string {
-  const sent = authorization !== undefined && /^Bearer(\s|$)/i.test(authorization);
+  const sent = authorization !== undefined && /^Bearer\s+\S/i.test(authorization);
   return sent ? 'Bearer error="invalid_token"' : 'Bearer';
 }
