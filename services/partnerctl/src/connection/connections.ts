@@ -4,9 +4,11 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
 import { type Client, createClient, type Interceptor, type Transport } from '@connectrpc/connect';
-import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
+import { createGrpcTransport } from '@connectrpc/connect-node';
 import { usageProblem } from '../frame/problem.ts';
 import { type Address, type AddressSources, findAddress, type ServiceName } from './addresses.ts';
+import { patience } from './patience.ts';
+import { openSessions, type Sessions } from './sessions.ts';
 
 export interface Connections {
   readonly identity: <S extends DescService>(service: S) => Client<S>;
@@ -22,15 +24,14 @@ export interface ConnectionParts {
   readonly actor: string;
   /** Makes one request id per call. */
   readonly newRequestId: () => string;
-  /** Longest time of a call that is not a stream, in milliseconds. */
+  /** Ends when the person presses Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Longest time of a call that is no stream and names no limit of its own, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 export function openConnections(parts: ConnectionParts): Connections {
-  const open = new Map<
-    ServiceName,
-    { readonly transport: Transport; readonly sessions: Http2SessionManager }
-  >();
+  const open = new Map<ServiceName, { readonly transport: Transport; readonly sessions: Sessions }>();
   const to = (name: ServiceName): Transport => {
     const known = open.get(name);
     if (known) return known.transport;
@@ -54,11 +55,11 @@ function openTransport(address: Address, parts: ConnectionParts) {
     socket === undefined
       ? certificates(url, parts.sources.environment)
       : { createConnection: () => connect(socket) };
-  const sessions = new Http2SessionManager(url, {}, options);
+  const sessions = openSessions(url, options);
   const transport = createGrpcTransport({
     baseUrl: url,
     sessionManager: sessions,
-    interceptors: [introduction(parts), ...(parts.timeoutMs > 0 ? [deadline(parts.timeoutMs)] : [])],
+    interceptors: [introduction(parts), patience(parts)],
   });
   return { transport, sessions };
 }
@@ -68,14 +69,6 @@ function introduction({ actor, newRequestId }: ConnectionParts): Interceptor {
   return (next) => (request) => {
     request.header.set('x-operator', actor);
     request.header.set('x-request-id', newRequestId());
-    return next(request);
-  };
-}
-
-/** Streams last as long as they last; everything else answers in time or is given up. */
-function deadline(timeoutMs: number): Interceptor {
-  return (next) => (request) => {
-    if (!request.stream) request.header.set('grpc-timeout', `${timeoutMs}m`);
     return next(request);
   };
 }
