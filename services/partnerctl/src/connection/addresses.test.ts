@@ -39,9 +39,16 @@ test('a stack file found in a directory above names a Unix socket', () => {
   expect(found.said).toContain('stack.json');
 });
 
-test.each(['', 'here', '127.0.0.1', 'http://127.0.0.1:1', 'unix:run', 'a b:1', 'https://host:1/path'])(
-  'the address "%s" is refused',
-  (words) => {
-    expect(() => parseAddress(words, 'a test')).toThrow('is no address');
-  },
-);
+test.each([
+  '',
+  'here',
+  '127.0.0.1',
+  'http://127.0.0.1:1',
+  'unix:run',
+  'a b:1',
+  'https://host:1/path',
+  '127.0.0.1:99999',
+  '127.0.0.1:0',
+])('the address "%s" is refused', (words) => {
+  expect(() => parseAddress(words, 'a test')).toThrow('is no address');
+});

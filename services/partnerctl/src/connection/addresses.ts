@@ -45,7 +45,9 @@ export function parseAddress(words: string, source: string): Address {
   const path = /^unix:(\/.+)$/.exec(words)?.[1];
   if (path !== undefined) return { url: 'http://localhost', socket: path, said };
   if (/^https:\/\/[^/]+$/.test(words) && URL.canParse(words)) return { url: words, said };
-  if (/^[^/:\s]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(words)) return { url: `http://${words}`, said };
+  const plain = /^[^/:\s]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(words);
+  if (plain && !/:0+$/.test(words) && URL.canParse(`http://${words}`))
+    return { url: `http://${words}`, said };
   throw usageProblem(
     `${source}: ${words} is no address.`,
     'Write 127.0.0.1:7201, unix:/path or https://host:port.',
