@@ -106,3 +106,12 @@ test('what export writes, plan reads back unchanged', () => {
     }),
   );
 });
+
+test('export writes nothing that steers a terminal', () => {
+  const name = 'Acme\u202e\u0085\u200f';
+  const client = create(DeclaredClientSchema, { dossier: { clientId: 'acme', name } });
+  const written = writeDeclarations([client]);
+  expect(written).toContain('"Acme\\u202e');
+  expect(written).not.toMatch(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+  expect(readDeclarations('c.yaml', written)[0]?.dossier?.name).toBe(name);
+});

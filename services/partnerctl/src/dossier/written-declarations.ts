@@ -1,16 +1,28 @@
 // Clients written as YAML, so that reading the file again changes nothing.
 import type { Contact, DeclaredClient, Dossier } from '@course-exchange/proto/operator/v1/client';
-import { stringify } from 'yaml';
+import { Document, visit } from 'yaml';
+import { escaped, steers } from '../frame/terminal.ts';
 import { approvalWord, environmentWord } from './states.ts';
 
 /** One file for `apply`. Holds no secret. */
 export function writeDeclarations(clients: readonly DeclaredClient[]): string {
-  return stringify({ clients: clients.map(declared) }, { lineWidth: 100 });
+  return written({ clients: clients.map(declared) });
 }
 
 /** A dossier file, to fill in or to keep. */
 export function writeDossier(dossier: Dossier): string {
-  return stringify(dossierFields(dossier), { lineWidth: 100 });
+  return written(dossierFields(dossier));
+}
+
+/** Text that would steer a terminal stands in double quotes, for only there YAML knows escapes. */
+function written(content: unknown): string {
+  const document = new Document(content);
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === 'string' && steers(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return escaped(document.toString({ lineWidth: 100 }));
 }
 
 function declared({ dossier, approvalState, active }: DeclaredClient) {

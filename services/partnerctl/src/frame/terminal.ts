@@ -68,9 +68,26 @@ export function coloursWanted(
 
 // Controls and the marks that turn the direction of writing: a partner's name must not steer the terminal.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the control characters that are meant
-const steering = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const steering = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** Those of them that JSON lets pass as they are. */
+const unescaped = /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** `words` without anything that a terminal would obey. */
 export function harmless(words: string): string {
   return words.replace(steering, '�');
+}
+
+/** Whether `words` hold what must be escaped in JSON and YAML. */
+export function steers(words: string): boolean {
+  return words.search(unescaped) >= 0;
+}
+
+/** JSON or double-quoted YAML with the same meaning, without anything that a terminal would obey. */
+export function escaped(text: string): string {
+  return text.replace(unescaped, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** `value` as JSON without anything that a terminal would obey. */
+export function jsonText(value: unknown, indent?: number): string {
+  return escaped(JSON.stringify(value, null, indent));
 }

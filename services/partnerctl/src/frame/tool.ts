@@ -6,7 +6,7 @@ import { type Call, confirmOn } from './call.ts';
 import { type Exit, exitCodes } from './exit-codes.ts';
 import { Problem, usageProblem } from './problem.ts';
 import { buildProgram, type Root, type Tree, type Typed } from './program.ts';
-import { harmless, type Terminal } from './terminal.ts';
+import { harmless, jsonText, type Terminal } from './terminal.ts';
 
 /** What the process gives; nothing below reads it by itself. */
 export interface Surroundings
@@ -16,7 +16,7 @@ export interface Surroundings
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Longest time of a call that is not a stream. */
+/** Longest time of a call that is no stream and names no limit of its own. */
 const timeoutMs = 15_000;
 
 /** Resolves with the exit code; everything else has been printed by then. */
@@ -58,7 +58,7 @@ async function runCommand(typed: Typed, surroundings: Surroundings): Promise<Exi
   };
   try {
     const answer = await command.run(call, operands, options);
-    if (answer) terminal.out(call.json ? `${JSON.stringify(answer.json, null, 2)}\n` : answer.text);
+    if (answer) terminal.out(call.json ? `${jsonText(answer.json, 2)}\n` : answer.text);
     return answer?.exit ?? 'done';
   } catch (error) {
     throw problemOf(error, () => services.whereIs(command.service));
@@ -89,7 +89,7 @@ function report(problem: Problem, terminal: Terminal, json: boolean): void {
   const { message, advice, mistakes, code, exit } = problem;
   if (json) {
     const error = { code, message, mistakes, advice: advice ?? null, exitCode: exitCodes[exit].code };
-    terminal.err(`${JSON.stringify({ error }, null, 2)}\n`);
+    terminal.err(`${jsonText({ error }, 2)}\n`);
     return;
   }
   const lines = [
