@@ -76,7 +76,7 @@ export const schemas = {
   user: object({ user }),
   consents: object({ consents: list(object({ consentId: text, sub: text, clientId: text })) }),
   keys: object({ keys: list(key) }),
-  audit: object({ entries: list(entry) }),
+  audit: object({ entries: list(entry), more: flag }),
   verified: object({ intact: flag, entries: count, head, firstBreak: {} }),
   recount: object({ owners: count, events: count, differences: list({ type: 'object' }) }),
   status: object({

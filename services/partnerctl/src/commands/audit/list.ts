@@ -3,6 +3,7 @@ import { type AuditEntry, AuditEntrySchema } from '@course-exchange/proto/operat
 import type { Call } from '../../frame/call.ts';
 import { command } from '../../frame/command.ts';
 import { count, moment, type OptionValues, text, toggle } from '../../frame/options.ts';
+import { jsonText } from '../../frame/terminal.ts';
 import { entryText } from '../../output/entries.ts';
 import { plain } from '../../output/plain.ts';
 import { auditOf, logOption } from './log.ts';
@@ -44,7 +45,7 @@ export const auditList = command({
   options: {
     ...filterOptions,
     log: logOption,
-    limit: count('<number>', 'The newest so many', 1_000_000),
+    limit: count('<number>', `The newest so many; ${defaultLimit} where it is left out`, 1_000_000),
     follow: toggle('Stay, and print entries as they come; JSON comes one entry a line'),
   },
   examples: [
@@ -55,17 +56,21 @@ export const auditList = command({
   run: async (call, _, options) => {
     const filter = filterOf(call, options);
     const audit = auditOf(call, options.log);
-    const entries = await newest(audit, filter, options.limit ?? defaultLimit);
+    const limit = options.limit ?? defaultLimit;
+    // One more than is shown tells whether there are more.
+    const found = await newest(audit, filter, limit + 1);
+    const [entries, more] = [found.slice(-limit), found.length > limit];
     const { terminal } = call;
+    if (more && !call.json) terminal.err('There are more: use --limit.\n');
     if (!options.follow) {
       return {
-        json: { entries: entries.map((entry) => plain(AuditEntrySchema, entry)) },
+        json: { entries: entries.map((entry) => plain(AuditEntrySchema, entry)), more },
         text: entries.map((entry) => entryText(entry, terminal.paint)).join('') || 'No entry matches.\n',
       };
     }
     const print = (entry: AuditEntry): void =>
       terminal.out(
-        call.json ? `${JSON.stringify(plain(AuditEntrySchema, entry))}\n` : entryText(entry, terminal.paint),
+        call.json ? `${jsonText(plain(AuditEntrySchema, entry))}\n` : entryText(entry, terminal.paint),
       );
     for (const entry of entries) print(entry);
     const after = entries.at(-1)?.sequence;
