@@ -8,6 +8,7 @@ import type { Call } from '../frame/call.ts';
 import { openHandover } from './handover.ts';
 
 const secret = 'a-secret-of-43-characters-that-nobody-knows';
+const made = { secretId: 's_1', plainSecret: secret };
 let directory: string;
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'partnerctl-handover-'));
@@ -23,7 +24,7 @@ function callFrom(options: { readonly watched?: boolean; readonly json?: boolean
 const none = { toFile: undefined, encryptTo: undefined };
 
 test('a person sees the secret once; a pipe gets it only under --json', async () => {
-  const handed = await (await openHandover(none, callFrom({ watched: true }))).deliver(secret);
+  const handed = await (await openHandover(none, callFrom({ watched: true }))).deliver(made);
   expect(handed.text).toContain(secret);
   await expect(openHandover(none, callFrom())).rejects.toThrow('into a pipe');
   await expect(openHandover(none, callFrom({ json: true }))).resolves.toBeDefined();
@@ -34,7 +35,7 @@ test('a file has mode 0600, is never written over, and is gone when no secret wa
   const options = { toFile: 'one.secret', encryptTo: undefined };
   const abandoned = await openHandover(options, callFrom());
   abandoned.abandon();
-  const handed = await (await openHandover(options, callFrom())).deliver(secret);
+  const handed = await (await openHandover(options, callFrom())).deliver(made);
   expect(readFileSync(path, 'utf8')).toBe(`${secret}\n`);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(JSON.stringify(handed)).not.toContain(secret);
@@ -44,7 +45,7 @@ test('a file has mode 0600, is never written over, and is gone when no secret wa
 test('only the holder of the age identity opens it', async () => {
   const identity = await generateIdentity();
   const encryptTo = await identityToRecipient(identity);
-  const handed = await (await openHandover({ toFile: undefined, encryptTo }, callFrom())).deliver(secret);
+  const handed = await (await openHandover({ toFile: undefined, encryptTo }, callFrom())).deliver(made);
   expect(handed.text).not.toContain(secret);
   const decrypter = new Decrypter();
   decrypter.addIdentity(identity);
@@ -55,7 +56,7 @@ test('only the holder of the OpenPGP key opens it, from a file that is encrypted
   const { publicKey, privateKey } = await generateKey({ userIDs: [{ name: 'Acme' }], format: 'armored' });
   writeFileSync(join(directory, 'acme.asc'), publicKey);
   const options = { toFile: 'acme.secret.asc', encryptTo: 'acme.asc' };
-  await (await openHandover(options, callFrom())).deliver(secret);
+  await (await openHandover(options, callFrom())).deliver(made);
   const armoredMessage = readFileSync(join(directory, 'acme.secret.asc'), 'utf8');
   expect(armoredMessage).not.toContain(secret);
   const message = await readMessage({ armoredMessage });
@@ -76,3 +77,12 @@ test.each(['age1nonsense', 'missing.asc', 'package.json'])(
     });
   },
 );
+
+test('a secret that could not leave is named, so that it can be retired', async () => {
+  const handover = await openHandover({ toFile: 'late.secret', encryptTo: undefined }, callFrom());
+  handover.abandon();
+  await expect(handover.deliver(made)).rejects.toMatchObject({
+    message: 'Secret s_1 was made but not handed over: retire it.',
+    exit: 'refused',
+  });
+});

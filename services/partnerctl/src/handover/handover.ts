@@ -1,6 +1,6 @@
 // How a new secret leaves: shown once to a person, into a file of mode 0600, or encrypted to the partner. The way is
 // opened before the secret is made, so that none is made and then lost.
-import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Call } from '../frame/call.ts';
 import { file, type OptionValues, text } from '../frame/options.ts';
@@ -25,7 +25,20 @@ export interface Handed {
   readonly text: string;
 }
 
+/** As the service answers with it, this once. */
+interface NewSecret {
+  readonly secretId: string;
+  readonly plainSecret: string;
+}
+
 export interface Handover {
+  /** Throws a Problem that names the secret when it was made and could not leave. */
+  readonly deliver: (secret: NewSecret) => Promise<Handed>;
+  /** Takes back what was opened: no secret was made. */
+  readonly abandon: () => void;
+}
+
+interface Way {
   readonly deliver: (secret: string) => Promise<Handed>;
   /** Takes back what was opened: no secret was made. */
   readonly abandon: () => void;
@@ -33,9 +46,27 @@ export interface Handover {
 
 /** Throws a Problem when the secret could not leave that way. */
 export async function openHandover(
-  { toFile, encryptTo }: OptionValues<typeof handoverOptions>,
+  options: OptionValues<typeof handoverOptions>,
   call: Call,
 ): Promise<Handover> {
+  const { deliver, abandon } = await openWay(options, call);
+  return {
+    abandon,
+    deliver: ({ secretId, plainSecret }) =>
+      deliver(plainSecret).catch((cause) => {
+        throw new Problem(`Secret ${secretId} was made but not handed over: retire it.`, {
+          exit: 'refused',
+          code: 'not_handed_over',
+          cause,
+        });
+      }),
+  };
+}
+
+async function openWay(
+  { toFile, encryptTo }: OptionValues<typeof handoverOptions>,
+  call: Call,
+): Promise<Way> {
   const encryption =
     encryptTo === undefined ? undefined : await encryptionTo(keyText(encryptTo, call.directory));
   if (toFile !== undefined)
@@ -50,7 +81,7 @@ export async function openHandover(
   return { deliver: async (secret) => shown(secret, call), abandon: () => {} };
 }
 
-const nowhere: Handover = {
+const nowhere: Way = {
   deliver: async () => {
     throw new Problem('A dry run makes no secret.', { exit: 'refused' });
   },
@@ -67,7 +98,7 @@ function keyText(words: string, directory: string): string {
   }
 }
 
-function intoFile(path: string, encryption: Encryption | undefined): Handover {
+function intoFile(path: string, encryption: Encryption | undefined): Way {
   const descriptor = openNew(path);
   return {
     abandon: () => {
@@ -76,7 +107,7 @@ function intoFile(path: string, encryption: Encryption | undefined): Handover {
     },
     deliver: async (secret) => {
       const content = encryption ? await encryption.encrypt(secret) : secret;
-      writeSync(descriptor, content.endsWith('\n') ? content : `${content}\n`);
+      writeFileSync(descriptor, content.endsWith('\n') ? content : `${content}\n`);
       fsyncSync(descriptor);
       closeSync(descriptor);
       const how = encryption ? `, encrypted to ${encryption.said}` : '';

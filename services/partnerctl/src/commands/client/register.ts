@@ -59,7 +59,7 @@ export const clientRegister = command({
         handover?.abandon();
         throw error;
       });
-    const handed = answer.secret ? await handover?.deliver(answer.secret.plainSecret) : undefined;
+    const handed = answer.secret ? await handover?.deliver(answer.secret) : undefined;
     return answerOf(call, answer, handed);
   },
 });

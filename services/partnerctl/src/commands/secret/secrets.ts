@@ -35,7 +35,7 @@ const secretAdd = command({
         handover.abandon();
         throw error;
       });
-    const handed = secret ? await handover.deliver(secret.plainSecret) : undefined;
+    const handed = secret ? await handover.deliver(secret) : undefined;
     return {
       json: {
         dryRun: call.dryRun,
