@@ -3,7 +3,11 @@
 export const exitCodes = {
   done: { code: 0, means: 'Done, or nothing was to be done.' },
   refused: { code: 1, means: 'Refused or failed; the message says why.' },
-  usage: { code: 2, means: 'The command line or a file given to it is wrong. Nothing was tried.' },
+  usage: {
+    code: 2,
+    means:
+      'The command line or a file given to it is wrong, or the question was not confirmed. Nothing was tried.',
+  },
   unreachable: {
     code: 3,
     means: 'The service does not answer. Before you repeat a write, look whether it was done.',

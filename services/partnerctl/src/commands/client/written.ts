@@ -6,6 +6,7 @@ import type { Call } from '../../frame/call.ts';
 import type { Answer } from '../../frame/command.ts';
 import { changesText, plainChanges } from '../../output/changes.ts';
 import { plain } from '../../output/plain.ts';
+import { localTime } from '../../output/times.ts';
 
 export function clientAnswer(
   call: Call,
@@ -25,6 +26,5 @@ export function clientAnswer(
 /** The truth about tokens that nobody can call back (specification §3). */
 export function tokensEnd(time: Timestamp | undefined, call: Call): string {
   if (time === undefined || call.dryRun) return '';
-  const clock = new Intl.DateTimeFormat('sv-SE', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  return `Access tokens from before live out their 15 minutes: the last one ends at ${clock.format(timestampDate(time))}.\n`;
+  return `Access tokens from before live out their 15 minutes: the last one ends at ${localTime(timestampDate(time))}.\n`;
 }

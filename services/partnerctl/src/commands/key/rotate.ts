@@ -80,6 +80,7 @@ function tell({ terminal, json }: Call, { changes }: RotateKeysResponse, next: D
 
 function rotationAnswer(call: Call, { rotations, keys, changes }: RotateKeysResponse): Answer {
   const next = nextTime({ rotations });
+  const waits = changes.length === 0 && next !== undefined;
   const { paint } = call.terminal;
   const end = next === undefined ? 'No rotation is under way.\n' : `Next step at ${localTime(next)}.\n`;
   return {
@@ -91,6 +92,11 @@ function rotationAnswer(call: Call, { rotations, keys, changes }: RotateKeysResp
       keys: keys.map((key) => plain(SigningKeySchema, key)),
       changes: plainChanges(changes),
     },
-    text: [changesText(changes, call.dryRun, paint), end, '\n', keyTable(keys, call.now(), paint)].join(''),
+    text: [
+      waits ? '' : changesText(changes, call.dryRun, paint),
+      end,
+      '\n',
+      keyTable(keys, call.now(), paint),
+    ].join(''),
   };
 }
