@@ -44,7 +44,7 @@ export function activateKey(desk: Desk, order: Order, step: KeyStep): Promise<Ou
     if (phaseOf(key) === 'active') return;
     if (phaseOf(key) !== 'staged') throw conflict(`Key ${key.kid} is ${phaseOf(key)}, not staged.`);
     if (!step.emergency)
-      await requireDue(work, key, 'was published too lately: key sets without it are still cached');
+      await requireDue(work, key, 'was published too recently: key sets without it are still cached');
     await activate(work, key, keys);
   });
 }
