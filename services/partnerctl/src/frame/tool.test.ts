@@ -31,6 +31,10 @@ test.each<{ name: string; words: readonly string[]; answer?: string }>([
     name: 'a contact that is none',
     words: ['client', 'register', '--client-id', 'acme', '--technical-contact', 'Ann'],
   },
+  {
+    name: 'the way of a secret that is not made',
+    words: ['client', 'register', 'acme.yaml', '--to-file', 'acme.age', '--expires-in', '90d'],
+  },
   { name: 'a client without identifier', words: ['client', 'register'] },
 ])('the message about $name is as written down', async ({ name, words, ...options }) => {
   const { exit, out, err } = await runWords(words, options);

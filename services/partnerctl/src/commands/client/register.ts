@@ -9,8 +9,8 @@ import {
 } from '@course-exchange/proto/operator/v1/client';
 import { readDossier } from '../../dossier/declarations.ts';
 import type { Call } from '../../frame/call.ts';
-import { command } from '../../frame/command.ts';
-import { duration, text, toggle } from '../../frame/options.ts';
+import { command, flagOf } from '../../frame/command.ts';
+import { duration, type Option, type OptionValues, text, toggle } from '../../frame/options.ts';
 import { usageProblem } from '../../frame/problem.ts';
 import { type Handed, handoverOptions, openHandover } from '../../handover/handover.ts';
 import { changesText, plainChanges } from '../../output/changes.ts';
@@ -45,6 +45,7 @@ export const clientRegister = command({
     },
   ],
   run: async (call, { file }, options) => {
+    if (!options.withSecret) refuseWayOfSecret(options);
     const dossier = withOptions(await dossierFrom(call, file, options.clientId), options);
     const handover = options.withSecret ? await openHandover(options, call) : undefined;
     const answer = await call.services
@@ -63,6 +64,18 @@ export const clientRegister = command({
     return answerOf(call, answer, handed);
   },
 });
+
+/** They would be passed over in silence: without --with-secret no secret is made. */
+function refuseWayOfSecret(
+  options: OptionValues<typeof handoverOptions & { readonly expiresIn: Option<number | undefined> }>,
+): void {
+  const given = (['toFile', 'encryptTo', 'expiresIn'] as const).filter((name) => options[name] !== undefined);
+  if (given.length === 0) return;
+  throw usageProblem(
+    `Without --with-secret no secret is made: ${given.map(flagOf).join(' and ')} would do nothing.`,
+    'Add --with-secret, or leave the rest out and say `client secret add` later.',
+  );
+}
 
 async function dossierFrom(
   call: Call,
