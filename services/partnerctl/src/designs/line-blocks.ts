@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { usageProblem } from '../frame/problem.ts';
+import { unreadableFile, usageProblem } from '../frame/problem.ts';
 
 export interface LineBlock {
   /** Number of the first line; lines count from 1. */
@@ -22,7 +22,7 @@ const chunkBytes = 1 << 20;
 const longestLineBytes = 4 << 20;
 const lineBreak = 0x0a;
 
-/** Reads the whole file once. */
+/** Reads the whole file once. Throws a Problem when it cannot be read. */
 export async function identifyFile(path: string): Promise<FileIdentity> {
   const hash = createHash('sha256');
   let lines = 0;
@@ -57,8 +57,12 @@ export async function* lineBlocks(path: string): AsyncGenerator<LineBlock> {
   if (rest.length > 0) yield { first, lines: linesIn(rest, first) };
 }
 
-function chunksOf(path: string): AsyncIterable<Buffer> {
-  return createReadStream(path, { highWaterMark: chunkBytes });
+async function* chunksOf(path: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(path, { highWaterMark: chunkBytes });
+  } catch {
+    throw unreadableFile(path);
+  }
 }
 
 function countBreaks(chunk: Buffer): number {

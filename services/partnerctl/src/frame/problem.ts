@@ -33,3 +33,10 @@ export class Problem extends Error {
 export function usageProblem(message: string, advice?: string): Problem {
   return new Problem(message, { exit: 'usage', advice });
 }
+
+export function unreadableFile(name: string): Problem {
+  return usageProblem(
+    `${name} cannot be read.`,
+    'Check the name; relative names start at the current directory.',
+  );
+}

@@ -1,5 +1,4 @@
 // `client plan`, `apply` and `export`: the clients of an installation as files in version control.
-import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   ClientService,
@@ -16,7 +15,7 @@ import { type Answer, command } from '../../frame/command.ts';
 import { file, toggle } from '../../frame/options.ts';
 import { changesText } from '../../output/changes.ts';
 import { plain } from '../../output/plain.ts';
-import { readNamed } from '../files.ts';
+import { readNamed, replaceFile, requirePlace } from '../files.ts';
 
 const declaration = {
   file: { term: '<file>', about: 'YAML with a list `clients`; - reads standard input' },
@@ -77,14 +76,16 @@ export const clientExport = command({
   name: 'export',
   about: 'Write every client as YAML for `apply`; no secret is in it',
   operands: {},
-  options: { out: file('Write into this file instead of standard output') },
+  options: { out: file('Replace this file, mode 0600, instead of writing to standard output') },
   examples: [
     { does: 'Begin to keep clients in version control', line: 'partnerctl client export --out clients.yaml' },
   ],
   run: async (call, _, { out }) => {
+    const path = out === undefined ? undefined : resolve(call.directory, out);
+    if (path !== undefined) requirePlace(path);
     const { clients } = await call.services.identity(ClientService).exportClients({});
     const yaml = writeDeclarations(clients);
-    if (out !== undefined) writeFileSync(resolve(call.directory, out), yaml);
+    if (path !== undefined) replaceFile(path, yaml);
     return {
       json: { file: out ?? null, clients: clients.map((client) => plain(DeclaredClientSchema, client)) },
       text: out === undefined ? yaml : `${clients.length} clients are in ${out}.\n`,

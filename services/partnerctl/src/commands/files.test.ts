@@ -1,0 +1,52 @@
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ClientService } from '@course-exchange/proto/operator/v1/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommand } from '../../testing/command-run.ts';
+import { runWords } from '../../testing/tool-run.ts';
+import { clientExport } from './client/declared.ts';
+
+let work: string;
+beforeAll(() => {
+  work = mkdtempSync(join(tmpdir(), 'partnerctl-files-'));
+});
+afterAll(() => rmSync(work, { recursive: true }));
+
+test('an export replaces its file whole, for its owner alone, also behind a link', async () => {
+  const file = join(work, 'clients.yaml');
+  const link = join(work, 'link.yaml');
+  writeFileSync(file, 'before', { mode: 0o644 });
+  symlinkSync(file, link);
+  const play = { exportClients: () => ({ clients: [] }) };
+  await runCommand(clientExport, (router) => router.service(ClientService, play), {
+    options: { out: [link] },
+  });
+  expect(readFileSync(file, 'utf8')).toContain('clients:');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(work).sort()).toEqual(['clients.yaml', 'link.yaml']);
+});
+
+test.each([
+  ['user', 'import'],
+  ['designs', 'import'],
+])('a directory is no file for `%s %s`', async (noun, verb) => {
+  const { exit, err } = await runWords([noun, verb, work]);
+  expect({ exit, err }).toEqual({
+    exit: 2,
+    err: expect.stringMatching(/^\S+ cannot be read\.\nCheck the name/),
+  });
+});
+
+test.each(['/dev/null', '/nowhere/clients.yaml', '/'])('an export never replaces %s', async (out) => {
+  const { exit, err } = await runWords(['client', 'export', '--out', out]);
+  expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining(`${out} cannot be written.`) });
+});
