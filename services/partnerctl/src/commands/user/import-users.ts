@@ -3,7 +3,8 @@ import type { Client } from '@connectrpc/connect';
 import type { UserService } from '@course-exchange/proto/operator/v1/user';
 import { lineBlocks } from '../../designs/line-blocks.ts';
 import type { Batch, Rejection } from './import-journal.ts';
-import { readUserLine, type UserRecord } from './user-line.ts';
+import { type NamedUsers, openNamedUsers } from './named-users.ts';
+import { type ReadUser, readUserLine, type UserRecord } from './user-line.ts';
 
 export interface UserImport {
   readonly file: string;
@@ -17,7 +18,7 @@ export interface UserImport {
 /** The service takes as many in one transaction. */
 const batchSize = 1000;
 
-/** Sends every line after `after`; throws what the service says. Repeating a batch changes nothing. */
+/** Sends every line after `after` but for users whom an earlier line names; throws what the service says. Repeating a batch changes nothing. */
 export async function importUsers(users: Client<typeof UserService>, task: UserImport): Promise<void> {
   for await (const batch of batches(task)) task.answered(await sent(users, batch, task));
 }
@@ -30,11 +31,14 @@ interface ReadBatch {
 }
 
 async function* batches({ file, after }: UserImport): AsyncGenerator<ReadBatch> {
+  const named = openNamedUsers();
   let batch: ReadBatch = { users: [], rejected: [], through: after };
   for await (const { first, lines } of lineBlocks(file)) {
     for (const [at, content] of lines.entries()) {
-      if (first + at <= after) continue;
-      take(batch, content, first + at);
+      const line = first + at;
+      const read = readLine(content, line, named);
+      if (line <= after) continue;
+      take(batch, read, line);
       if (batch.users.length + batch.rejected.length < batchSize) continue;
       yield batch;
       batch = { users: [], rejected: [], through: batch.through };
@@ -43,13 +47,18 @@ async function* batches({ file, after }: UserImport): AsyncGenerator<ReadBatch> 
   if (batch.users.length + batch.rejected.length > 0) yield batch;
 }
 
-/** `content` is undefined for a line that is no text; empty lines are passed over. */
-function take(batch: ReadBatch, content: string | undefined, line: number): void {
+/** `content` is undefined for a line that is no text; undefined is the answer to an empty line. */
+function readLine(content: string | undefined, line: number, named: NamedUsers): ReadUser | undefined {
+  if (content?.trim() === '') return undefined;
+  const read = readUserLine(content, line);
+  const earlier = read.user && named.earlier(read.user, line);
+  return earlier === undefined ? read : { reason: `Line ${earlier} names the same user.` };
+}
+
+function take(batch: ReadBatch, read: ReadUser | undefined, line: number): void {
   batch.through = line;
-  if (content?.trim() === '') return;
-  const { user, reason } = readUserLine(content, line);
-  if (user) batch.users.push(user);
-  else batch.rejected.push({ line, reason });
+  if (read?.user) batch.users.push(read.user);
+  else if (read) batch.rejected.push({ line, reason: read.reason });
 }
 
 async function sent(
