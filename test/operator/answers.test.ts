@@ -82,7 +82,8 @@ test('every answer keeps to its schema', async () => {
   await answer('keys', 'key', 'list', '--all');
   await answer('written', 'key', 'rotate', '--step', '--dry-run');
   await answer('written', 'key', 'reencrypt');
-  await answer('audit', 'audit', 'list', '--limit', '5');
+  expect(await answer('audit', 'audit', 'list', '--limit', '2')).toMatchObject({ more: true });
+  expect(await answer('audit', 'audit', 'list', '--limit', '1000')).toMatchObject({ more: false });
   await answer('verified', 'audit', 'verify');
   await answer('recount', 'designs', 'verify');
   await answer('status', 'status');
