@@ -7,6 +7,7 @@ import { command, type Noun } from '../../frame/command.ts';
 import { file as fileOption, toggle } from '../../frame/options.ts';
 import { plain } from '../../output/plain.ts';
 import { progress } from '../../output/progress.ts';
+import { rejectedFileOf } from '../rejected-file.ts';
 import { importAnswer, verifyText } from './answers.ts';
 
 const designsImport = command({
@@ -31,7 +32,7 @@ const designsImport = command({
   ],
   run: async (call, { file: name }, { rejected, stopAtRejected, fromStart }) => {
     const file = resolve(call.directory, name);
-    const rejectedFile = resolve(call.directory, rejected ?? `${file}.rejected`);
+    const rejectedFile = rejectedFileOf(call, file, rejected);
     const options = { file, rejectedFile, stopAtRejected, fromStart };
     const shown = progress('Designs', call.terminal, call.now);
     const parts = { progress: shown, sleep: call.sleep, signal: call.signal };

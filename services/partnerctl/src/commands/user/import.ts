@@ -8,6 +8,7 @@ import type { Call } from '../../frame/call.ts';
 import { type Answer, command } from '../../frame/command.ts';
 import { file as fileOption } from '../../frame/options.ts';
 import { progress } from '../../output/progress.ts';
+import { rejectedFileOf } from '../rejected-file.ts';
 import { type Batch, type ImportJournal, openImportJournal, type Rejection } from './import-journal.ts';
 import { importUsers } from './import-users.ts';
 
@@ -15,7 +16,7 @@ export const userImport = command({
   name: 'import',
   about: 'Import users with their password hashes from NDJSON',
   details:
-    'A line is {"sub","email","emailVerified","name","passwordHash"}; the hash in PHC form: argon2id, bcrypt, scrypt, pbkdf2. It becomes ours at the next login. Interrupted at any point and repeated, it goes on where it was; repeated when done, it changes nothing. Rejected lines go to a file with number and reason; then the exit code is 1.',
+    'A line is {"sub","email","emailVerified","name","passwordHash"}; the hash in PHC form: argon2id, bcrypt, scrypt, pbkdf2. It becomes ours at the next login. Interrupted at any point and repeated, it goes on where it was; repeated when done, it changes nothing. Rejected lines, among them a user whom an earlier line names, go to a file with number and reason; then the exit code is 1.',
   operands: { file: { term: '<file>', about: 'NDJSON, one user a line' } },
   options: { rejected: fileOption('Where rejected lines are told; otherwise <file>.rejected') },
   writes: true,
@@ -28,6 +29,7 @@ export const userImport = command({
   ],
   run: async (call, { file: name }, options) => {
     const file = resolve(call.directory, name);
+    const rejectedFile = rejectedFileOf(call, file, options.rejected);
     const { digest, lines } = await identifyFile(file);
     const { issuer } = await call.services.identity(ClientService).describeInstallation({});
     const journal = call.dryRun ? undefined : openImportJournal(`${file}.import`, `${issuer} ${digest}`);
@@ -39,8 +41,7 @@ export const userImport = command({
       journal?.close();
     }
     const rejected = batches.flatMap((batch) => batch.rejected);
-    const rejectedFile = resolve(call.directory, options.rejected ?? `${file}.rejected`);
-    writeRejected(rejectedFile, rejected);
+    if (!call.dryRun) writeRejected(rejectedFile, rejected);
     journal?.remove();
     return answerOf(call, { lines, resumedAfter, rejectedFile }, batches, rejected);
   },
@@ -91,7 +92,8 @@ function answerOf(call: Call, work: Work, batches: readonly Batch[], rejected: r
     batches.reduce((total, batch) => total + batch[name], 0);
   const counts = { created: sum('created'), updated: sum('updated'), unchanged: sum('unchanged') };
   const none = rejected.length === 0;
-  const { lines, resumedAfter, rejectedFile } = work;
+  const { lines, resumedAfter } = work;
+  const rejectedFile = none || call.dryRun ? undefined : work.rejectedFile;
   const resumed = resumedAfter > 0 ? `Went on after line ${resumedAfter}.\n` : '';
   const list = rejected.slice(0, shownRejections).map(({ line, reason }) => `  line ${line}: ${reason}\n`);
   return {
@@ -101,9 +103,9 @@ function answerOf(call: Call, work: Work, batches: readonly Batch[], rejected: r
       resumedAfter,
       ...counts,
       rejected: rejected.length,
-      rejectedFile: none ? null : rejectedFile,
+      rejectedFile: rejectedFile ?? null,
     },
-    text: `${resumed}${call.dryRun ? 'Would be: ' : ''}${counts.created} created, ${counts.updated} updated, ${counts.unchanged} unchanged, ${rejected.length} rejected.\n${list.join('')}${none ? '' : `All rejected lines are in ${rejectedFile}.\n`}`,
+    text: `${resumed}${call.dryRun ? 'Would be: ' : ''}${counts.created} created, ${counts.updated} updated, ${counts.unchanged} unchanged, ${rejected.length} rejected.\n${list.join('')}${rejectedFile === undefined ? '' : `All rejected lines are in ${rejectedFile}.\n`}`,
     ...(none ? {} : { exit: 'refused' }),
   };
 }
