@@ -65,6 +65,7 @@ test('what changes something can be tried dry, and only what can be tried dry as
     'key retire',
     'key reencrypt',
     'designs import',
+    'designs verify',
   ]);
   for (const { words, command } of commands.filter(({ command }) => command.asks)) {
     expect(command.writes, words.join(' ')).toBe(true);

@@ -45,16 +45,19 @@ const designsImport = command({
 const designsVerify = command({
   name: 'verify',
   about: 'Count every Event anew and compare it with its summary',
-  details: 'Runs beside reads and writes. Exit code 1 when a summary differs and was not repaired.',
+  details:
+    'Runs beside reads and writes. Exit code 1 when a summary differs and was not repaired. Without --repair, or with --dry-run, it shows what --repair would mend.',
   operands: {},
-  options: { repair: toggle('Mend the summaries that differ') },
+  options: { repair: toggle('Mend the summaries that differ; plain `verify` is its dry run') },
+  writes: true,
   service: 'catalog',
   examples: [
     { does: 'Are the summaries right?', line: 'partnerctl designs verify' },
     { does: 'Mend them', line: 'partnerctl designs verify --repair' },
   ],
-  run: async (call, _, { repair }) => {
+  run: async (call, _, options) => {
     const { terminal, signal } = call;
+    const repair = options.repair && !call.dryRun;
     const counted = (owners: number, events: number): void => {
       if (terminal.watchedErr) terminal.err(`\r\u001b[K${owners} owners, ${events} events`);
     };
