@@ -1,8 +1,8 @@
 // The secret that binds a transaction to one browser, and what follows from it: the transaction's form token
 // and its one authorization code (docs/decisions/0002-derived-authorization-codes.md).
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { FamilyId, SecretHash, Sub } from './ids.ts';
-import { hashSecret } from './secrets.ts';
+import { hashSecret, sameText } from './secrets.ts';
 import { formatToken } from './token-string.ts';
 
 declare const brand: unique symbol;
@@ -39,11 +39,6 @@ export function isAboutAccount(presented: string, binding: Binding, sub: Sub): b
 
 function accountPart(binding: Binding, sub: Sub): string {
   return derive(binding, `account ${sub}`).toString('base64url');
-}
-
-function sameText(presented: string, expected: string): boolean {
-  const [left, right] = [Buffer.from(presented), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 /** The one code of the binding's transaction: always the same, so that there is never a second (R6). */

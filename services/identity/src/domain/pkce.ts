@@ -1,6 +1,7 @@
 // PKCE (RFC 7636): optional, but binding once used (R2).
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Failure } from '@course-exchange/runtime/failure';
+import { sameText } from './secrets.ts';
 
 export const challengeMethods = ['S256', 'plain'] as const;
 export type ChallengeMethod = (typeof challengeMethods)[number];
@@ -39,10 +40,8 @@ export function checkVerifierForm(verifier: string): void {
 export function verifyChallenge(bound: PkceChallenge | undefined, verifier: string): void {
   if ((bound === undefined) !== (verifier === '')) throw new Failure('invalid_request', 'PKCE verifier');
   if (bound === undefined) return;
-  const presented = Buffer.from(
-    bound.method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url'),
-  );
-  const expected = Buffer.from(bound.challenge);
-  if (presented.length !== expected.length || !timingSafeEqual(presented, expected))
+  const presented =
+    bound.method === 'plain' ? verifier : createHash('sha256').update(verifier).digest('base64url');
+  if (!sameText(presented, bound.challenge))
     throw new Failure('invalid_grant', 'PKCE verifier does not match');
 }

@@ -16,6 +16,11 @@ export function hashSecret(secret: string): SecretHash {
 
 /** Compares two hashes of `hashSecret` in constant time. */
 export function sameHash(a: SecretHash, b: SecretHash): boolean {
+  return sameText(a, b);
+}
+
+/** Compares in constant time; only the length is told. */
+export function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }
