@@ -1,6 +1,8 @@
 // HTTP as it is written: node:http with the path untouched, redirects not followed, every header kept.
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { lookupKnown } from './known-hosts.ts';
 
 /** An answer, whole. */
 export type Answer = {
@@ -29,20 +31,32 @@ const agents = {
   'https:': new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
 };
 
+/** Where requests for an origin really go, for a deployment that is called from behind its proxy. */
+const entrances = new Map<string, URL>();
+
+/** Sends what is meant for `origin` to `address` from now on: `Host`, and under https the name, stay the origin's. */
+export function sendThrough(origin: string, address: string): void {
+  entrances.set(origin, new URL(address));
+}
+
 /** Sends one request. `url` is split, never normalised: what stands behind the authority is the path sent. */
 export function send(url: string, sent: Sent = {}): Promise<Answer> {
-  const [, protocol, authority, path] = /^(https?:)\/\/([^/?]+)(.*)$/s.exec(url) ?? [];
-  if (!protocol || !authority) throw new Error(`Not an absolute address: ${url}`);
-  const { hostname, port } = new URL(`${protocol}//${authority}`);
+  const [, scheme, authority, path] = /^(https?:)\/\/([^/?]+)(.*)$/s.exec(url) ?? [];
+  if (!scheme || !authority) throw new Error(`Not an absolute address: ${url}`);
+  const meant = new URL(`${scheme}//${authority}`);
+  const entrance = entrances.get(`${scheme}//${authority}`);
+  const { protocol, hostname, port } = entrance ?? meant;
   const body = sent.form === undefined ? sent.body : formEncoded(sent.form);
   const options = {
     hostname: hostname.replace(/^\[|\]$/g, ''),
     port,
     path: path === '' ? '/' : path,
     method: sent.method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: headersOf(sent, body),
+    headers: { ...(entrance && { host: authority }), ...headersOf(sent, body) },
+    ...(protocol === 'https:' && isIP(meant.hostname) === 0 ? { servername: meant.hostname } : {}),
     agent: sent.from === undefined ? agents[protocol as 'http:' | 'https:'] : false,
     localAddress: sent.from,
+    lookup: lookupKnown,
     timeout: sent.timeoutMs ?? 20_000,
   };
   return new Promise((resolve, reject) => {

@@ -1,0 +1,88 @@
+// Load at a fixed rate, as partners make it: refreshes of many families, event lists, whole logins, and now and then a
+// consumed token sent again. An operation starts when its time comes, whether or not those before it have ended.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { discover } from '../flow.ts';
+import type { DemoUser, Partner } from '../stack-file.ts';
+import { openUserAgent } from '../user-agent.ts';
+import { connect, type Family, listEvents, openFamilies, refresh, replay, startAnew } from './families.ts';
+import { type Failure, type LoadReport, type OperationName, openRecord } from './record.ts';
+
+export interface LoadOptions {
+  readonly issuer: string;
+  readonly partner: Partner;
+  /** Who logs in, one after the other; the families belong to the first. */
+  readonly users: readonly [DemoUser, ...DemoUser[]];
+  /** 50 a second where nothing is said. */
+  readonly perSecond?: Readonly<Partial<Record<OperationName, number>>>;
+  readonly families?: number;
+}
+
+export interface Load {
+  /** Those so far. */
+  readonly failures: readonly Failure[];
+  /** Ends the load and waits for what is in progress. */
+  readonly stop: () => Promise<LoadReport>;
+}
+
+const usual: Readonly<Record<OperationName, number>> = { refresh: 23, events: 25, login: 1, replay: 1 };
+
+/** Resolves when the families are there and the load runs. */
+export async function startLoad(options: LoadOptions): Promise<Load> {
+  const { issuer, partner, users } = options;
+  const at = { discovery: await discover(issuer), partner };
+  const everyFamily = await openFamilies(at, users[0], options.families ?? 40);
+  const idle = [...everyFamily];
+  const record = openRecord();
+  const inProgress = new Set<Promise<void>>();
+  const course = { over: false, logins: 0, lists: 0 };
+
+  /** With a family that nobody else refreshes meanwhile. */
+  async function withFamily(operation: 'refresh' | 'replay', run: (family: Family) => Promise<void>) {
+    const family = idle.shift();
+    if (!family) {
+      await record.measure(operation, () => Promise.reject(new Error('Every family waits for an answer.')));
+      return;
+    }
+    if (!(await record.measure(operation, () => run(family)))) await startAnew(at, record, family, users[0]);
+    idle.push(family);
+  }
+
+  const operations: Readonly<Record<OperationName, () => Promise<unknown>>> = {
+    refresh: () => withFamily('refresh', (family) => refresh(at, family)),
+    replay: () => withFamily('replay', (family) => replay(at, record, family)),
+    events: () => {
+      const family = everyFamily[course.lists++ % everyFamily.length] as Family;
+      return record.measure('events', () => listEvents(at, family));
+    },
+    login: () => {
+      const user = users[course.logins++ % users.length] as DemoUser;
+      return record.measure('login', async () => {
+        await connect(at, openUserAgent(issuer), user);
+      });
+    },
+  };
+
+  async function keepStarting(name: OperationName, perSecond: number): Promise<void> {
+    const begun = performance.now();
+    for (let count = 1; !course.over; count++) {
+      await sleep(Math.max(0, begun + (count * 1_000) / perSecond - performance.now()));
+      if (course.over) return;
+      const running: Promise<void> = operations[name]().then(() => {
+        inProgress.delete(running);
+      });
+      inProgress.add(running);
+    }
+  }
+
+  const rates = Object.entries({ ...usual, ...options.perSecond }) as [OperationName, number][];
+  const starters = rates.filter(([, rate]) => rate > 0).map(([name, rate]) => keepStarting(name, rate));
+  return {
+    failures: record.failures,
+    stop: async () => {
+      course.over = true;
+      await Promise.all(starters);
+      await Promise.all(inProgress);
+      return record.report();
+    },
+  };
+}
