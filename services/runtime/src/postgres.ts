@@ -118,6 +118,7 @@ async function inTransaction<T>(pool: pg.Pool, work: (queries: Queries) => Promi
     await run(client, { name: 'rollback', text: 'rollback' }, []).catch((failed: Error) => {
       broken = failed;
     });
+    if (isReadOnly(error)) broken = error as Error;
     throw error;
   } finally {
     client.off('error', lost);
@@ -125,13 +126,20 @@ async function inTransaction<T>(pool: pg.Pool, work: (queries: Queries) => Promi
   }
 }
 
-/** SQLSTATE classes of a store that is away, full, stopping, out of time or turned read-only. */
-const faultClasses: readonly string[] = ['08', '53', '57', '58'];
+/** SQLSTATE classes of a store that is away, lets nobody in, is full, stopping or out of time. */
+const faultClasses: readonly string[] = ['08', '28', '3D', '53', '57', '58'];
+
+/** The server is a standby now, or fenced off: a new connection may reach the primary, this one never will. */
+const readOnlyTransaction = '25006';
+
+function isReadOnly(error: unknown): boolean {
+  const cause = error instanceof Failure ? error.cause : error;
+  return cause instanceof pg.DatabaseError && cause.code === readOnlyTransaction;
+}
 
 function isFault(error: unknown): boolean {
   if (error instanceof Failure || !(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
-  if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code))
-    return faultClasses.includes(code.slice(0, 2)) || code === '25006';
-  return !(error instanceof TypeError);
+  // A code such as EPIPE, of a socket, has the form of an SQLSTATE too.
+  if (!(error instanceof pg.DatabaseError)) return !(error instanceof TypeError);
+  return isReadOnly(error) || faultClasses.includes((error.code ?? '').slice(0, 2));
 }
