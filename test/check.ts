@@ -3,7 +3,9 @@
 import { availableParallelism } from 'node:os';
 import { compareGeneratedCode } from './check/generated-code.ts';
 import { findBreaches } from './check/house-rules.ts';
+import { lintDockerfiles, lintShell } from './check/script-lints.ts';
 import { command, type Step, type StepResult } from './check/step.ts';
+import { askForKnownHoles, checkLicences } from './check/supply-chain.ts';
 
 const steps: readonly Step[] = [
   {
@@ -23,13 +25,18 @@ const steps: readonly Step[] = [
   },
   { name: 'generated code', run: compareGeneratedCode },
   { name: 'house rules', run: findBreaches },
+  { name: 'shell lint', run: lintShell },
+  { name: 'Dockerfile lint', run: lintDockerfiles },
+  { name: 'licences', run: checkLicences },
+  { name: 'known holes', run: askForKnownHoles },
 ];
 
 async function report(step: Step): Promise<boolean> {
   const start = performance.now();
   const result = await step.run().catch((error): StepResult => ({ passed: false, output: String(error) }));
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  console.log(`${result.passed ? 'ok    ' : 'FAILED'} ${step.name} (${seconds} s)`);
+  const missing = result.notRun === undefined ? '' : ` not run: ${result.notRun}`;
+  console.log(`${result.passed ? 'ok    ' : 'FAILED'} ${step.name} (${seconds} s)${missing}`);
   if (!result.passed) console.log(result.output.trim().replace(/^/gm, '       '));
   return result.passed;
 }

@@ -1,7 +1,7 @@
 // Rules of the house that no tool at hand knows: what a source file is called, begins with and must not hold.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { command, root, type StepResult } from './step.ts';
+import { root, type StepResult, sourceFiles } from './step.ts';
 
 interface HouseRule {
   readonly says: string;
@@ -62,9 +62,7 @@ export function breaches(path: string, text: string): string[] {
 
 /** Passes when no tracked or new file breaches a rule. */
 export async function findBreaches(): Promise<StepResult> {
-  const listed = await command('git', 'ls-files', '--cached', '--others', '--exclude-standard')();
-  if (!listed.passed) return listed;
-  const paths = listed.output.trim().split('\n');
+  const paths = await sourceFiles();
   const found = await Promise.all(paths.map(async (path) => breaches(path, await contentOf(path))));
   return { passed: found.flat().length === 0, output: found.flat().join('\n') };
 }

@@ -6,6 +6,8 @@ export interface StepResult {
   readonly passed: boolean;
   /** What a reader needs to mend it; shown only when the step failed. */
   readonly output: string;
+  /** What is missing on this machine, when the step could not be run. */
+  readonly notRun?: string;
 }
 
 export interface Step {
@@ -29,4 +31,11 @@ export function command(tool: string, ...parameters: string[]): () => Promise<St
       child.on('error', reject);
       child.on('close', (code) => resolve({ passed: code === 0, output: Buffer.concat(chunks).toString() }));
     });
+}
+
+/** Paths of all tracked and new files, relative to the root directory. */
+export async function sourceFiles(): Promise<readonly string[]> {
+  const listed = await command('git', 'ls-files', '--cached', '--others', '--exclude-standard')();
+  if (!listed.passed) throw new Error(listed.output);
+  return listed.output.trim().split('\n');
 }
