@@ -2,23 +2,14 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { loginForm, walk } from '../support/flow.ts';
-import { type DemoUser, partnerFor, twinPartners, userWho } from '../support/stack-file.ts';
-import {
-  begin,
-  browserOf,
-  freshBrowser,
-  full,
-  grant,
-  oidc,
-  stack,
-  tokensFor,
-  typical,
-} from './deployment.ts';
+import type { DemoUser } from '../support/stack-file.ts';
+import { partnerFor, twinPartner, userWho } from './cast.ts';
+import { begin, browserOf, freshBrowser, full, grant, oidc, tokensFor, typical } from './deployment.ts';
 import { expectDeparture, expectErrorRedirect, expectPage } from './expectations.ts';
 
 /** Never agrees with `course-walk`-like partners in any test, so that consent stays missing. */
-const undecided = userWho(stack, 'unverified');
-const openidOnly = partnerFor(stack, 'openid');
+const undecided = () => userWho('unverified');
+const openidOnly = () => partnerFor('openid');
 
 async function signedIn(user: DemoUser): Promise<ReturnType<typeof browserOf>> {
   await grant({ user });
@@ -30,8 +21,8 @@ test('prompt=none without a session is login_required [R5.1 S7.channel.1]', asyn
 });
 
 test('prompt=none without consent is consent_required [R5.2]', async () => {
-  const agent = await signedIn(undecided);
-  const outcome = await begin(agent, openidOnly, { prompt: 'none', state: 's' });
+  const agent = await signedIn(undecided());
+  const outcome = await begin(agent, openidOnly(), { prompt: 'none', state: 's' });
   expect(expectErrorRedirect(outcome, 'consent_required').parameters.get('state')).toBe('s');
 });
 
@@ -115,7 +106,7 @@ describe('id_token_hint', () => {
   });
 
   test('for another user shows the login form, or is login_required under none [R5.10]', async () => {
-    const other = userWho(stack, 'no designs');
+    const other = userWho('no designs');
     const { id_token: id_token_hint } = await tokensFor({ user: other });
     const agent = await signedIn(typical);
     expectErrorRedirect(await begin(agent, full, { prompt: 'none', id_token_hint }), 'login_required');
@@ -125,9 +116,7 @@ describe('id_token_hint', () => {
   test('that is forged or for another client gives no code [R5.9]', async () => {
     const { id_token: token = '', access_token } = await tokensFor();
     const [header, payload, signature = ''] = token.split('.');
-    const [, twin] = twinPartners(stack).map((partner) => partner);
-    const partner = twin?.clientId === full.clientId ? twinPartners(stack)[0] : (twin ?? full);
-    const foreign = (await tokensFor({ partner })).id_token;
+    const foreign = (await tokensFor({ partner: twinPartner() })).id_token;
     const twisted = `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
     const agent = await signedIn(typical);
     for (const id_token_hint of [foreign, twisted, access_token, 'nonsense', 'a.b.c']) {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { authorizeUrl } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
+import { inactivePartner, orNone } from './cast.ts';
 import { full, oidc, stack } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
@@ -20,7 +21,6 @@ const plain: Parameters = [
   ['scope', 'openid'],
   ['state', 'st'],
 ];
-const inactive = stack.partners.find((partner) => !partner.active);
 
 function set(name: string, value: string): Fault['apply'] {
   return (parameters) => [...parameters.filter(([known]) => known !== name), [name, value]];
@@ -44,12 +44,6 @@ const faults: readonly Fault[] = [
   { name: 'no client', rank: 2, error: 'invalid_client', apply: drop('client_id') },
   { name: 'empty client', rank: 2, error: 'invalid_client', apply: set('client_id', '') },
   { name: 'unknown client', rank: 2, error: 'invalid_client', apply: set('client_id', 'nobody') },
-  {
-    name: 'inactive client',
-    rank: 2,
-    error: 'invalid_client',
-    apply: set('client_id', inactive?.clientId ?? ''),
-  },
   { name: 'no redirect URI', rank: 3, error: 'invalid_redirect_uri', apply: drop('redirect_uri') },
   { name: 'empty redirect URI', rank: 3, error: 'invalid_redirect_uri', apply: set('redirect_uri', '') },
   {
@@ -98,6 +92,12 @@ describe(`each fault alone is a direct 400 with its code ${alone}`, () => {
   });
 });
 
+test('an inactive client is invalid_client, alone and before what is checked later [R1.3 S7.code.1]', async () => {
+  const inactive = set('client_id', inactivePartner().clientId);
+  for (const fault of [{ apply: (p: Parameters) => p }, ...faults.filter(({ rank }) => rank > 2)])
+    expectError(await ask(inactive(fault.apply(plain))), 400, 'invalid_client');
+});
+
 test('of any two faults the earlier in R1 is answered [R1.2 R1.3 R1.4 R1.5 R1.6 R1.7]', async () => {
   for (const [index, first] of faults.entries()) {
     const undoes = (second: Fault): boolean => first.name === 'client_id twice' && second.rank === 2;
@@ -144,8 +144,7 @@ test('an empty optional parameter counts as absent [R1.8 R3.5]', async () => {
 
 test('a scope that this partner is not approved for is invalid_scope [S5.flow.1 R1.5 S5.scope.1]', async () => {
   const narrow = stack.partners.filter((partner) => partner.active && partner.scopes.length < 3);
-  expect(narrow.length).toBeGreaterThan(0);
-  for (const partner of narrow) {
+  for (const partner of orNone(narrow, 'active partner with fewer than all scopes')) {
     const url = authorizeUrl(oidc.authorization_endpoint, partner, { scope: 'openid email profile' });
     expectError(await send(url), 400, 'invalid_scope', partner.name);
   }

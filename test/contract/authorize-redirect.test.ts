@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { authorizeUrl } from '../support/flow.ts';
 import { send } from '../support/http.ts';
+import { orNone } from './cast.ts';
 import { begin, freshBrowser, full, grant, oidc, stack } from './deployment.ts';
 import { expectDeparture, expectError, expectErrorRedirect } from './expectations.ts';
 
@@ -59,16 +60,18 @@ test('the URI is form-decoded exactly once: any encoding of the registered strin
 });
 
 test('another partner’s redirect URI is not registered for this one [R1.4 S5.redirect.1]', async () => {
-  const foreign = stack.partners.flatMap((partner) => partner.redirectUris);
-  for (const uri of foreign.filter((candidate) => !full.redirectUris.includes(candidate))) {
+  const foreign = stack.partners
+    .flatMap((partner) => partner.redirectUris)
+    .filter((candidate) => !full.redirectUris.includes(candidate));
+  for (const uri of orNone(foreign, 'redirect URI of another partner')) {
     const url = authorizeUrl(oidc.authorization_endpoint, full, { redirect_uri: uri });
     expectError(await send(url), 400, 'invalid_redirect_uri', uri);
   }
 });
 
 test('a partner with two redirect URIs is answered at the one it asked for [R3.1 R3.3]', async () => {
-  const two = stack.partners.find((partner) => partner.active && partner.redirectUris.length > 1);
-  if (!two) throw new Error('no partner with two redirect URIs');
+  const several = stack.partners.filter((partner) => partner.active && partner.redirectUris.length > 1);
+  const [two] = orNone(several, 'active partner with two redirect URIs');
   for (const uri of two.redirectUris) {
     const outcome = await begin(freshBrowser(), two, { redirect_uri: uri, prompt: 'none', state: 's' });
     expect(expectDeparture(outcome).location).toBe(`${uri}?error=login_required&state=s`);

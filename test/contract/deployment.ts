@@ -12,29 +12,31 @@ import {
   tokensOf,
   walk,
 } from '../support/flow.ts';
-import { type Answer, type Fields, send } from '../support/http.ts';
-import { type DemoUser, type Partner, partnerFor, readStackFile, userWho } from '../support/stack-file.ts';
+import { type Answer, type Fields, send, sendThrough } from '../support/http.ts';
+import {
+  type DemoUser,
+  type Partner,
+  partnerFor,
+  readStackFile,
+  typicalUser,
+} from '../support/stack-file.ts';
 import { type Departure, openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
 
-export const stack = readStackFile(inject('stackFile'), process.env.CONTRACT_BASE_URL);
+export const stack = readStackFile(inject('stackFile'));
 export const issuer = stack.issuer;
+/** Where the deployment is called: the issuer's own address, unless it is reached behind its proxy. */
+export const address = process.env.CONTRACT_BASE_URL ?? issuer;
+if (address !== issuer) sendThrough(issuer, address);
 export const oidc = await discover(issuer);
 
-/** The user and the partner of tests that need no special ones. */
-export const typical = userWho(stack, 'typical season');
+/** The user and the partner of tests that need no special ones. Every stack file names them. */
+export const typical = typicalUser(stack);
 export const full = partnerFor(stack, 'openid', 'email', 'profile');
 
+export const withoutStores = stack.postgres === undefined || stack.redis === undefined;
+
 /** A test that writes to the stores under the deployment; reported as not proven where they are not given. */
-export const storeTest = test.skipIf(stack.postgres === undefined || stack.redis === undefined);
-
-const onLoopback = /^http:\/\/(127\.|localhost)/.test(issuer);
-let networks = 0;
-
-/** A loopback address in a /24 of its own, so that failed logins of one test slow no other. */
-export function ownNetwork(): string | undefined {
-  networks += 1;
-  return onLoopback && process.platform === 'linux' ? `127.77.${networks}.1` : undefined;
-}
+export const storeTest = test.skipIf(withoutStores);
 
 /** A browser that nobody used before. */
 export function freshBrowser(options: { readonly from?: string | undefined } = {}): UserAgent {

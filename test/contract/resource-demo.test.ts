@@ -1,8 +1,9 @@
 // Events and designs of the demo users: fields, nulls, deleted ones, 730 designs, 2,000 events (§2, §4, R22–R24).
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
-import { type DemoUser, twinPartners, userWho } from '../support/stack-file.ts';
-import { accessTokenOf, api, stack, typical } from './deployment.ts';
+import type { DemoUser } from '../support/stack-file.ts';
+import { twinPartner, userWho } from './cast.ts';
+import { accessTokenOf, api, full, typical } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
 type Item = Record<string, unknown>;
@@ -19,6 +20,8 @@ const designFields = [
   'updatedAt',
 ];
 const date = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+const season = () => userWho('typical season');
 
 async function eventsOf(user: DemoUser): Promise<Item[]> {
   const answer = await api('/api/events', await accessTokenOf(user));
@@ -49,12 +52,13 @@ function expectSummary(item: Item, fields: readonly string[], nullable: readonly
 }
 
 test('a typical season: fields, types, dates, counts and ids fit together [S2.event.1 S2.event.2 S2.event.3 S2.design.1 S2.design.2 S2.design.3 S2.rule.1 S4.resource.1 S4.resource.2 S1.1 S1.6 S3.1 R22.1 R23.2]', async () => {
-  const events = await eventsOf(typical);
+  const user = season();
+  const events = await eventsOf(user);
   expect(events.length).toBe(12);
   let designs = 0;
   for (const event of events) {
     expectSummary(event, eventFields, ['startDate', 'endDate', 'updatedAt']);
-    const { event: again, items } = await designsOf(typical, event.id);
+    const { event: again, items } = await designsOf(user, event.id);
     expect(again).toEqual(event);
     expect(items.length).toBe(event.designCount);
     for (const design of items) {
@@ -85,12 +89,12 @@ function expectSummarised(event: Item, items: Item[]): void {
 
 test('no designs, designs without event, deleted designs: an empty list [S2.event.4 S2.event.5 S1.9 R22.5 R22.6 S2.rule.2]', async () => {
   for (const about of ['no designs', 'without event', 'all deleted']) {
-    expect(await eventsOf(userWho(stack, about)), about).toEqual([]);
+    expect(await eventsOf(userWho(about)), about).toEqual([]);
   }
 });
 
 test('an event of 730 designs: 500 come, the count is true, no indicator [S4.resource.5 S8.1 R22.4 R23.1 R22.3]', async () => {
-  const user = userWho(stack, '730 designs');
+  const user = userWho('730 designs');
   const [event] = await eventsOf(user);
   expect(event?.designCount).toBe(730);
   const { event: again, items, answer } = await designsOf(user, event?.id);
@@ -103,14 +107,14 @@ test('an event of 730 designs: 500 come, the count is true, no indicator [S4.res
 });
 
 test('2,000 events come in one answer [S4.resource.4 S8.2]', async () => {
-  const events = await eventsOf(userWho(stack, '2,000 events'));
+  const events = await eventsOf(userWho('2,000 events'));
   expect(events.length).toBe(2_000);
   expect(new Set(events.map((event) => event.id)).size).toBe(2_000);
   expect(events.reduce((sum, event) => sum + Number(event.designCount), 0)).toBe(50_000);
 });
 
 test('every nullable field may be null, and no other is [S2.event.3 S2.design.2 R23.3]', async () => {
-  const user = userWho(stack, 'null fields');
+  const user = userWho('null fields');
   const [event] = await eventsOf(user);
   expect(event).toMatchObject({ startDate: null, endDate: null, updatedAt: null, name: '' });
   const { items } = await designsOf(user, event?.id);
@@ -130,20 +134,19 @@ test('every nullable field may be null, and no other is [S2.event.3 S2.design.2 
 
 describe('foreign events', () => {
   test('two users with one stored identifier see their own designs alone [S1.8 S2.rule.2 S5.api.4 R22.1]', async () => {
-    const other = stack.users.find(({ about }) => about.includes('shares a stored event identifier'));
-    if (!other) throw new Error('no second user with the shared identifier');
-    const [mine, theirs] = [await eventsOf(typical), await eventsOf(other)];
+    const [user, other] = [season(), userWho('shares a stored event identifier')];
+    const [mine, theirs] = [await eventsOf(user), await eventsOf(other)];
     const shared = mine.filter((event) => theirs.some(({ id }) => id === event.id));
     expect(shared.length).toBe(1);
-    const [a, b] = [await designsOf(typical, shared[0]?.id), await designsOf(other, shared[0]?.id)];
+    const [a, b] = [await designsOf(user, shared[0]?.id), await designsOf(other, shared[0]?.id)];
     const ids = new Set(a.items.map((design) => design.id));
     expect(b.items.filter((design) => ids.has(design.id))).toEqual([]);
     expect([a.items.length, b.items.length]).toEqual([a.event.designCount, b.event.designCount]);
   });
 
   test('a foreign and a nonexistent event answer alike, byte by byte, but for the request id [S4.resource.6 R24.1]', async () => {
-    const token = await accessTokenOf(userWho(stack, 'no designs'));
-    const [event] = await eventsOf(typical);
+    const token = await accessTokenOf(userWho('no designs'));
+    const [event] = await eventsOf(season());
     const answers = [
       await api(`/api/events/${event?.id}/designs`, token),
       await api('/api/events/QUJD/designs', token),
@@ -158,8 +161,7 @@ describe('foreign events', () => {
 });
 
 test('two partners of one user see the same [S1.10 S5.api.4]', async () => {
-  const [one, two] = twinPartners(stack);
-  const texts = [one, two].map(
+  const texts = [full, twinPartner()].map(
     async (partner) => (await api('/api/events', await accessTokenOf(typical, partner))).text,
   );
   expect(await texts[0]).toBe(await texts[1]);

@@ -1,12 +1,10 @@
 // One use of an authorization code, and what a replay revokes (R9, R10).
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
-import { twinPartners } from '../support/stack-file.ts';
-import { api, exchange, full, grant, refresh, stack, storeTest } from './deployment.ts';
+import { twinPartner } from './cast.ts';
+import { api, exchange, full, grant, refresh, storeTest } from './deployment.ts';
 import { expectError } from './expectations.ts';
 import { redis } from './throwaway.ts';
-
-const twin = twinPartners(stack).find((partner) => partner.clientId !== full.clientId) ?? full;
 
 test('a second use is invalid_grant and revokes the descended refresh token; access tokens live on [R10.1 R10.2 R10.3 S3.code.5 S5.flow.2 S3.access.2]', async () => {
   const given = await grant();
@@ -28,13 +26,13 @@ test('a replay revokes the successors of the refresh token too [R10.2]', async (
 test('a replay by another client revokes nothing [R10.2 R11.1]', async () => {
   const given = await grant();
   const tokens = tokensOf(await exchange(given));
-  expectError(await exchange({ ...given, partner: twin }), 400, 'invalid_grant');
+  expectError(await exchange({ ...given, partner: twinPartner() }), 400, 'invalid_grant');
   expect((await refresh(full, tokens.refresh_token)).status).toBe(200);
 });
 
 test('failed attempts consume nothing [R9.1 R2.6 S3.code.2]', async () => {
   const given = await grant();
-  expectError(await exchange({ ...given, partner: twin }), 400, 'invalid_grant');
+  expectError(await exchange({ ...given, partner: twinPartner() }), 400, 'invalid_grant');
   expectError(await exchange({ ...given, partner: { ...full, clientSecret: 'x' } }), 401, 'invalid_client');
   expectError(await exchange(given, { redirect_uri: `${given.redirectUri}/` }), 400, 'invalid_grant');
   expectError(await exchange(given, { code: `${given.code.slice(0, -1)}!` }), 400, 'invalid_grant');

@@ -2,12 +2,10 @@
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
-import { partnerFor, twinPartners } from '../support/stack-file.ts';
-import { api, full, refresh, stack, storeTest, tokensFor } from './deployment.ts';
+import { partnerFor, twinPartner } from './cast.ts';
+import { api, full, refresh, storeTest, tokensFor } from './deployment.ts';
 import { expectError } from './expectations.ts';
 import { redis } from './throwaway.ts';
-
-const twin = twinPartners(stack).find((partner) => partner.clientId !== full.clientId) ?? full;
 
 test('a refresh gives new access and refresh tokens and no ID token [S3.refresh.1 S3.refresh.2 S4.token.5 S4.token.7 S1.2]', async () => {
   const first = await tokensFor();
@@ -50,9 +48,9 @@ test('of 50 refreshes at once one wins, and its token works [R11.2 R11.3]', asyn
 
 test('another client gets invalid_grant; nothing is consumed or revoked [R11.1]', async () => {
   const { refresh_token } = await tokensFor();
-  expectError(await refresh(twin, refresh_token), 400, 'invalid_grant');
+  expectError(await refresh(twinPartner(), refresh_token), 400, 'invalid_grant');
   const next = tokensOf(await refresh(full, refresh_token));
-  expectError(await refresh(twin, refresh_token), 400, 'invalid_grant');
+  expectError(await refresh(twinPartner(), refresh_token), 400, 'invalid_grant');
   expect((await refresh(full, next.refresh_token)).status).toBe(200);
 });
 
@@ -76,7 +74,7 @@ test('a scope beyond the grant is invalid_scope, and nothing is consumed [R12.2 
 });
 
 test('without openid no ID token comes, and no resource can be read [S3.code.3 S4.token.7 R21.2 S5.api.2]', async () => {
-  const partner = partnerFor(stack, 'email', 'profile');
+  const partner = partnerFor('email', 'profile');
   const tokens = await tokensFor({ partner });
   expect(tokens).not.toHaveProperty('id_token');
   expect(tokens.scope).toBe('email profile');

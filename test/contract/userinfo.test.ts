@@ -1,8 +1,8 @@
 // User-info (R26, specification §4).
 import { describe, expect, test } from 'vitest';
 import { send } from '../support/http.ts';
-import { partnerFor, userWho } from '../support/stack-file.ts';
-import { accessTokenOf, oidc, stack, tokensFor, typical } from './deployment.ts';
+import { partnerFor, userWho } from './cast.ts';
+import { accessTokenOf, oidc, tokensFor, typical } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
 const endpoint = oidc.userinfo_endpoint;
@@ -24,16 +24,16 @@ test('GET and POST answer with the four members [S4.userinfo.1 S2.token.3 R26.1]
 });
 
 test('an unverified e-mail is said to be so [S4.userinfo.1]', async () => {
-  const user = userWho(stack, 'unverified');
+  const user = userWho('unverified');
   const answer = await send(endpoint, { headers: bearer(await accessTokenOf(user)) });
   expect(answer.json()).toMatchObject({ sub: user.sub, email_verified: false });
 });
 
 test('openid alone is enough; without it 401 [S4.userinfo.2 S5.scope.2 R26.2 R21.2]', async () => {
-  const openid = await tokensFor({ partner: partnerFor(stack, 'openid') });
+  const openid = await tokensFor({ partner: partnerFor('openid') });
   const answer = await send(endpoint, { headers: bearer(openid.access_token) });
   expect(answer.json()).toMatchObject({ email: typical.email, name: typical.name });
-  const without = await tokensFor({ partner: partnerFor(stack, 'email', 'profile') });
+  const without = await tokensFor({ partner: partnerFor('email', 'profile') });
   expectError(await send(endpoint, { headers: bearer(without.access_token) }), 401, 'invalid_token');
 });
 

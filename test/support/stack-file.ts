@@ -15,7 +15,10 @@ export type DemoUser = {
   readonly password: string;
   readonly sub: string;
   readonly name: string;
+  /** Words by which tests find the user that they need. */
   readonly about: string;
+  readonly emailVerified?: boolean;
+  readonly disabled?: boolean;
 };
 
 export type StackFile = {
@@ -33,16 +36,29 @@ export type StackFile = {
   readonly demoPartner?: string;
 };
 
-/** Reads a stack file; `issuer` replaces the address in it, for a deployment that lies elsewhere. */
-export function readStackFile(path: string, issuer?: string): StackFile {
+/** What a test needs and the stack file does not name. */
+export class NotGiven extends Error {}
+
+/** Reads a stack file. A partner is active and a user `about` nothing where the file does not say. */
+export function readStackFile(path: string): StackFile {
   const stack = JSON.parse(readFileSync(path, 'utf8')) as StackFile;
-  return issuer === undefined ? stack : { ...stack, issuer: issuer.replace(/\/$/, '') };
+  const partners = stack.partners.map((partner) => ({ ...partner, active: partner.active ?? true }));
+  const users = stack.users.map((user) => ({ ...user, about: user.about ?? '' }));
+  return { ...stack, partners, users };
 }
 
 /** The demo user whose `about` holds these words. */
 export function userWho(stack: StackFile, about: string): DemoUser {
   const user = stack.users.find((candidate) => candidate.about.includes(about));
-  if (!user) throw new Error(`The stack file names no user whose "about" contains "${about}".`);
+  if (!user) throw new NotGiven(`The stack file names no user whose "about" contains "${about}".`);
+  return user;
+}
+
+/** The user of tests that need no special one: the demo data's, else the first who can log in with a verified e-mail. */
+export function typicalUser(stack: StackFile): DemoUser {
+  const plain = ({ disabled, emailVerified }: DemoUser) => disabled !== true && emailVerified !== false;
+  const user = stack.users.find(({ about }) => about.includes('typical season')) ?? stack.users.find(plain);
+  if (!user) throw new NotGiven('The stack file names no user who can log in and whose e-mail is verified.');
   return user;
 }
 
@@ -50,7 +66,7 @@ export function userWho(stack: StackFile, about: string): DemoUser {
 export function partnerFor(stack: StackFile, ...scopes: readonly string[]): Partner {
   const [partner] = partnersFor(stack, ...scopes);
   if (!partner)
-    throw new Error(`The stack file names no active partner with the scopes ${scopes.join(' ')}.`);
+    throw new NotGiven(`The stack file names no active partner with the scopes ${scopes.join(' ')}.`);
   return partner;
 }
 
@@ -60,10 +76,11 @@ export function twinPartners(stack: StackFile): readonly [Partner, Partner] {
     const other = partnersFor(stack, ...one.scopes).find((partner) => partner.clientId !== one.clientId);
     if (other) return [one, other];
   }
-  throw new Error('The stack file names no two active partners with equal rights.');
+  throw new NotGiven('The stack file names no two active partners with equal rights.');
 }
 
-function partnersFor(stack: StackFile, ...scopes: readonly string[]): readonly Partner[] {
+/** Every active partner approved for exactly these scopes. */
+export function partnersFor(stack: StackFile, ...scopes: readonly string[]): readonly Partner[] {
   const wanted = [...scopes].sort().join(' ');
   return stack.partners.filter(
     (partner) => partner.active && [...partner.scopes].sort().join(' ') === wanted,
