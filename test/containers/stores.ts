@@ -1,7 +1,6 @@
 // Postgres and Redis as containers on a network of their own, with the roles made and a database that is empty else.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import pg from 'pg';
 import {
   GenericContainer,
   Network,
@@ -9,10 +8,9 @@ import {
   type StartedTestContainer,
   Wait,
 } from 'testcontainers';
-import { postgresImage, redisImage } from './settings.ts';
+import { database, type PostgresServer, password, type Rows, startPostgres } from './postgres.ts';
+import { redisImage } from './settings.ts';
 
-const database = 'course_exchange';
-const password = 'test-containers';
 const roles = [
   'identity_migrator',
   'catalog_migrator',
@@ -31,50 +29,39 @@ type Role =
 
 export interface Stores {
   readonly network: StartedNetwork;
-  /** The address that a container of the network uses. */
-  readonly postgresUrl: (role: Role) => string;
-  readonly redisUrl: string;
+  /** For a container of the network, at `address` or at Postgres itself. */
+  readonly postgresUrl: (role: Role, address?: string) => string;
+  readonly redisUrl: (address?: string) => string;
   readonly keyEncryptionKey: string;
   /** One statement as superuser. */
-  readonly query: (sql: string) => Promise<readonly Record<string, unknown>[]>;
+  readonly query: (sql: string) => Promise<Rows>;
   readonly close: () => Promise<void>;
 }
 
-export async function startStores(): Promise<Stores> {
+export interface StoreOptions {
+  /** In the place of one plain server. */
+  readonly postgres?: (network: StartedNetwork) => Promise<PostgresServer>;
+}
+
+export async function startStores(options: StoreOptions = {}): Promise<Stores> {
   const network = await new Network().start();
-  const [postgres, redis] = await Promise.all([startPostgres(network), startRedis(network)]);
-  const client = new pg.Client({
-    connectionString: `postgres://postgres:${password}@${postgres.getHost()}:${postgres.getMappedPort(5432)}/${database}`,
-  });
-  client.on('error', () => {});
-  await client.connect();
-  await client.query(readFileSync(new URL('../../deploy/postgres/roles.sql', import.meta.url), 'utf8'));
-  for (const role of roles) await client.query(`alter role ${role} password '${password}'`);
+  const [postgres, redis] = await Promise.all([
+    (options.postgres ?? startPostgres)(network),
+    startRedis(network),
+  ]);
+  await postgres.query(readFileSync(new URL('../../deploy/postgres/roles.sql', import.meta.url), 'utf8'));
+  for (const role of roles) await postgres.query(`alter role ${role} password '${password}'`);
   return {
     network,
-    postgresUrl: (role) => `postgres://${role}:${password}@postgres:5432/${database}`,
-    redisUrl: 'redis://redis:6379',
+    postgresUrl: (role, address = 'postgres:5432') => `postgres://${role}:${password}@${address}/${database}`,
+    redisUrl: (address = 'redis:6379') => `redis://${address}`,
     keyEncryptionKey: randomBytes(32).toString('base64url'),
-    query: async (sql) => (await client.query<Record<string, unknown>>(sql)).rows,
+    query: postgres.query,
     close: async () => {
-      await client.end();
-      await Promise.all([postgres.stop(), redis.stop()]);
+      await Promise.all([postgres.close(), redis.stop()]);
       await network.stop();
     },
   };
-}
-
-function startPostgres(network: StartedNetwork): Promise<StartedTestContainer> {
-  return (
-    new GenericContainer(postgresImage)
-      .withNetwork(network)
-      .withNetworkAliases('postgres')
-      .withEnvironment({ POSTGRES_PASSWORD: password, POSTGRES_DB: database })
-      .withExposedPorts(5432)
-      // The first is the server that makes the database; it takes no connection from outside.
-      .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
-      .start()
-  );
 }
 
 function startRedis(network: StartedNetwork): Promise<StartedTestContainer> {

@@ -1,9 +1,10 @@
 // The whole system by images: migrations, demo data, identity, design-catalog, gateway, demo partner.
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:net';
-import { demoPartners } from '@course-exchange/local-stack/demo-partners';
 import type { StartedTestContainer } from 'testcontainers';
-import { type Ending, runToEnd, service } from './product-container.ts';
+import { demoPartnerAt } from './demo-partner.ts';
+import { freePort } from './free-port.ts';
+import { type Pair, pairs } from './pairs.ts';
+import { type Ending, type Environment, runToEnd, service } from './product-container.ts';
 import type { ServiceName } from './settings.ts';
 import type { Stores } from './stores.ts';
 
@@ -47,11 +48,23 @@ export function seed(
   });
 }
 
-/** Starts everything on `stores`; the issuer is a port of this machine. */
-export async function startSystem(stores: Stores): Promise<System> {
+export interface SystemOptions {
+  /** Where a caller finds the callee instead: a proxy between the two. */
+  readonly addresses?: Readonly<Partial<Record<Pair, string>>>;
+  /** Beside and above the usual settings. */
+  readonly environment?: Readonly<Partial<Record<ServiceName, Environment>>>;
+  /** A folder of this machine that identity and design-catalog see as /run/tls. */
+  readonly certificates?: string;
+}
+
+/** Fills the stores and starts everything on them; the issuer is a port of this machine. */
+export async function startSystem(stores: Stores, options: SystemOptions = {}): Promise<System> {
   const [port, partnerPort] = [await freePort(), await freePort()];
-  const issuer = `http://127.0.0.1:${port}`;
-  const partnerUrl = `http://127.0.0.1:${partnerPort}`;
+  await fill(stores, `http://127.0.0.1:${partnerPort}`);
+  return startServices(stores, options, port, partnerPort);
+}
+
+async function fill(stores: Stores, partnerUrl: string): Promise<void> {
   for (const ending of [
     await migrate(stores, identityMigrations),
     await migrate(stores, catalogMigrations),
@@ -59,28 +72,42 @@ export async function startSystem(stores: Stores): Promise<System> {
   ]) {
     if (ending.code !== 0) throw new Error(`A job ended with ${ending.code}: ${ending.output}`);
   }
-  const userHashKey = secret();
-  const on = (name: ServiceName, environment: Record<string, string>) =>
-    service(name, { ISSUER: issuer, USER_HASH_KEY: userHashKey, ...environment })
+}
+
+async function startServices(
+  stores: Stores,
+  options: SystemOptions,
+  port: number,
+  partnerPort: number,
+): Promise<System> {
+  const issuer = `http://127.0.0.1:${port}`;
+  const userHashKey = randomBytes(32).toString('base64url');
+  const address = (pair: Pair) => options.addresses?.[pair] ?? pairs[pair];
+  const on = (name: ServiceName, environment: Environment) => {
+    const given = { ISSUER: issuer, USER_HASH_KEY: userHashKey, ...environment };
+    const container = service(name, { ...given, ...options.environment?.[name] })
       .withNetwork(stores.network)
       .withNetworkAliases(name);
+    const source = options.certificates;
+    return source ? container.withBindMounts([{ source, target: '/run/tls', mode: 'ro' }]) : container;
+  };
   const identity = await on('identity', {
     ENVIRONMENT: 'test',
     RPC_PORT: '7001',
-    POSTGRES_URL: stores.postgresUrl('identity_rw'),
-    OPERATOR_POSTGRES_URL: stores.postgresUrl('identity_operator'),
-    REDIS_URL: stores.redisUrl,
+    POSTGRES_URL: stores.postgresUrl('identity_rw', address('identity–Postgres')),
+    OPERATOR_POSTGRES_URL: stores.postgresUrl('identity_operator', address('identity–Postgres')),
+    REDIS_URL: stores.redisUrl(address('identity–Redis')),
     KEY_ENCRYPTION_KEY: stores.keyEncryptionKey,
   }).start();
   const designCatalog = await on('design-catalog', {
     RPC_PORT: '7002',
-    POSTGRES_URL: stores.postgresUrl('catalog_ro'),
-    IDENTITY_TARGET: 'dns:///identity:7001',
+    POSTGRES_URL: stores.postgresUrl('catalog_ro', address('catalog–Postgres')),
+    IDENTITY_TARGET: `dns:///${address('catalog–identity')}`,
   }).start();
   const gateway = await on('gateway', {
     HTTP_PORT: '8080',
-    IDENTITY_TARGET: 'dns:///identity:7001',
-    CATALOG_TARGET: 'dns:///design-catalog:7002',
+    IDENTITY_TARGET: `dns:///${address('gateway–identity')}`,
+    CATALOG_TARGET: `dns:///${address('gateway–catalog')}`,
   })
     .withExposedPorts({ container: 8080, host: port })
     .start();
@@ -93,35 +120,4 @@ export async function startSystem(stores: Stores): Promise<System> {
       await Promise.all(Object.values(containers).map((container) => container.stop()));
     },
   };
-}
-
-function demoPartnerAt(port: number, issuer: string): ReturnType<typeof service> {
-  const url = `http://127.0.0.1:${port}`;
-  const partner = demoPartners(url)[0];
-  return service('demo-partner', {
-    ISSUER: issuer,
-    PUBLIC_URL: url,
-    HTTP_HOST: '0.0.0.0',
-    HTTP_PORT: '9000',
-    CLIENT_ID: partner?.clientId ?? '',
-    CLIENT_SECRET: partner?.clientSecret ?? '',
-    TOKEN_ENCRYPTION_KEY: secret(),
-    DATABASE_FILE: '/data/demo-partner.sqlite',
-  })
-    .withTmpFs({ '/data': 'uid=65532,gid=65532,mode=0700' })
-    .withExposedPorts({ container: 9000, host: port });
-}
-
-function secret(): string {
-  return randomBytes(32).toString('base64url');
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
