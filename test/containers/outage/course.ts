@@ -1,0 +1,84 @@
+// The course of one outage under load: while it lasts, until all is well again, and what was answered meanwhile.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { OutageLoad } from './load.ts';
+import { failuresOf, type Operation, operations, type Sample } from './samples.ts';
+
+export interface Outage {
+  /** Every call that began while the thing was away and was answered before it came back. */
+  readonly during: readonly Sample[];
+  /** Every call that ended since it went away. */
+  readonly all: readonly Sample[];
+  /** Milliseconds from its return to the end of the last call that failed. */
+  readonly recoveryMs: number;
+}
+
+/**
+ * Takes something away, waits until every operation was answered `answers` times without it, brings it back, and waits
+ * until every operation has gone well three times in a row.
+ */
+export async function outage(
+  load: OutageLoad,
+  {
+    cut,
+    restore,
+    answers = 2,
+  }: Readonly<{ cut: () => Promise<unknown>; restore: () => Promise<unknown>; answers?: number }>,
+): Promise<Outage> {
+  await cut();
+  const from = performance.now();
+  const since = () => load.samples.filter(({ begun }) => begun >= from);
+  try {
+    await until(15_000, () => operations.every((operation) => of(since(), operation).length >= answers));
+  } finally {
+    await restore();
+  }
+  const back = performance.now();
+  const wellAgain = (operation: Operation) => {
+    const last = of(load.samples, operation)
+      .filter(({ begun }) => begun >= back)
+      .slice(-3);
+    return last.length === 3 && last.every(({ status }) => status === 200);
+  };
+  await until(45_000, () => operations.every(wellAgain));
+  const all = load.samples.filter(({ ended }) => ended >= from);
+  const lastFailure = all.findLast(({ status }) => status !== 200)?.ended ?? back;
+  const during = all.filter(({ begun, ended }) => begun >= from && ended <= back);
+  return { during, all, recoveryMs: Math.max(0, Math.round(lastFailure - back)) };
+}
+
+/**
+ * R14: what fails says 503 and when to ask again, in time, and nothing else ever fails.
+ * `needs` names the operations that may fail; each of them must have failed where `certainly` is set.
+ */
+export function expectGraceful(
+  { during, all }: Outage,
+  needs: readonly Operation[],
+  certainly: boolean,
+): void {
+  const failed = all.filter(({ status }) => status !== 200);
+  const wrong = failed.filter(
+    ({ operation, status, error }) =>
+      !needs.includes(operation) || status !== 503 || !['temporarily_unavailable', 'page'].includes(error),
+  );
+  expect(failuresOf(wrong)).toBe('');
+  expect(failed.filter(({ retryAfter }) => !(retryAfter >= 1))).toEqual([]);
+  const late = all.filter(
+    ({ operation, begun, ended }) => ended - begun > (operation === 'login' ? 10_000 : 2_000),
+  );
+  expect(late).toEqual([]);
+  for (const operation of certainly ? needs : [])
+    expect({ operation, well: of(during, operation).filter(({ status }) => status === 200) }).toEqual({
+      operation,
+      well: [],
+    });
+}
+
+function of(samples: readonly Sample[], operation: Operation): readonly Sample[] {
+  return samples.filter((sample) => sample.operation === operation);
+}
+
+async function until(milliseconds: number, holds: () => boolean): Promise<void> {
+  for (const end = performance.now() + milliseconds; !holds(); await sleep(50))
+    if (performance.now() > end) throw new Error('It did not come to pass in time.');
+}
