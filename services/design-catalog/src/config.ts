@@ -2,6 +2,7 @@
 import { baseSettings, rpcSettings, traceSettings } from '@course-exchange/runtime/base-settings';
 import { readSettings, ruleOn, type SettingValues } from '@course-exchange/runtime/env';
 import { type PrivatePort, privatePortMistakes } from '@course-exchange/runtime/private-port';
+import { namelessTarget } from '@course-exchange/runtime/rpc-tls';
 import {
   choice,
   integer,
@@ -79,7 +80,11 @@ const feedRule = ruleOn(
   (config) => (config.FEED_POSTGRES_URL === undefined ? [] : privatePortMistakes(feedPort(config))),
 );
 
+const targetRule = ruleOn(settings, ['IDENTITY_TARGET', 'RPC_TLS_DIRECTORY'], (config) =>
+  namelessTarget('IDENTITY_TARGET', config.IDENTITY_TARGET, config.RPC_TLS_DIRECTORY),
+);
+
 /** Reads and checks the whole configuration. Throws one ConfigurationError that lists every mistake. */
 export function readConfig(source?: Readonly<Record<string, string | undefined>>): CatalogConfig {
-  return readSettings(settings, source, [feedRule]);
+  return readSettings(settings, source, [feedRule, targetRule]);
 }

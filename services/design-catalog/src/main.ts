@@ -13,6 +13,7 @@ import { startProcess } from '@course-exchange/runtime/process-start';
 import { pseudonym } from '@course-exchange/runtime/pseudonym';
 import { connectRpc, type RpcConnection } from '@course-exchange/runtime/rpc-client';
 import { type RpcServer, served, serveRpc } from '@course-exchange/runtime/rpc-server';
+import { openRpcTls, type RpcTls } from '@course-exchange/runtime/rpc-tls';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
 import { keepKeysFresh } from './authentication/key-refresh.ts';
 import { createKeySet, type KeySet } from './authentication/key-set.ts';
@@ -41,8 +42,9 @@ async function main(config: CatalogConfig): Promise<void> {
     otlpEndpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
     sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
   });
+  const tls = openRpcTls(config.RPC_TLS_DIRECTORY, logger);
   const database = openReads(config, logger);
-  const { identity, keySet } = learnKeys(config);
+  const { identity, keySet } = learnKeys(config, tls);
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
   const feed = await openFeed(config, schemaVersion, { logger, now: Date.now });
   const health = await serveHealth({
@@ -57,7 +59,7 @@ async function main(config: CatalogConfig): Promise<void> {
   });
   const refreshing = new AbortController();
   void keepKeysFresh(keySet, refreshing.signal);
-  const server = await serveCatalog(config, { database, keySet, logger });
+  const server = await serveCatalog(config, { database, keySet, tls, logger });
 
   const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
   lifecycle.onStop('readiness', health.stopping);
@@ -85,11 +87,15 @@ function openReads(config: CatalogConfig, logger: Logger): Database {
 }
 
 /** The channel to identity, and the keys that are learnt over it. */
-function learnKeys(config: CatalogConfig): { readonly identity: RpcConnection; readonly keySet: KeySet } {
+function learnKeys(
+  config: CatalogConfig,
+  tls: RpcTls | undefined,
+): { readonly identity: RpcConnection; readonly keySet: KeySet } {
   const identity = connectRpc([DiscoveryService], {
     target: config.IDENTITY_TARGET,
     reads: ['getKeySet'],
     timeoutMs: keySetTimeoutMs,
+    credentials: tls?.channel,
   });
   const discovery = identity.client(DiscoveryService);
   const keySet = createKeySet({
@@ -103,10 +109,14 @@ function learnKeys(config: CatalogConfig): { readonly identity: RpcConnection; r
 interface CatalogMeans {
   readonly database: Database;
   readonly keySet: KeySet;
+  readonly tls: RpcTls | undefined;
   readonly logger: Logger;
 }
 
-function serveCatalog(config: CatalogConfig, { database, keySet, logger }: CatalogMeans): Promise<RpcServer> {
+function serveCatalog(
+  config: CatalogConfig,
+  { database, keySet, tls, logger }: CatalogMeans,
+): Promise<RpcServer> {
   const authenticate = createTokenVerification({
     issuer: config.ISSUER,
     algorithm: config.ACCESS_TOKEN_ALGORITHM,
@@ -133,5 +143,6 @@ function serveCatalog(config: CatalogConfig, { database, keySet, logger }: Catal
     errorStatuses,
     logger,
     maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
+    credentials: tls?.server,
   });
 }

@@ -1,7 +1,8 @@
 // The gateway's settings: names, meanings and what is valid.
 import { isIP } from 'node:net';
-import { baseSettings, traceSettings } from '@course-exchange/runtime/base-settings';
-import { readSettings, type SettingValues, type Variable } from '@course-exchange/runtime/env';
+import { baseSettings, rpcTlsSettings, traceSettings } from '@course-exchange/runtime/base-settings';
+import { readSettings, ruleOn, type SettingValues, type Variable } from '@course-exchange/runtime/env';
+import { namelessTarget } from '@course-exchange/runtime/rpc-tls';
 import { integer, list, maybe, optional, origin, port, text, url } from '@course-exchange/runtime/variables';
 
 const web = ['https:', 'http:'];
@@ -12,6 +13,7 @@ export const settings = {
   ISSUER: origin('Issuer: the public address of this environment, the same in all services (R28)'),
   IDENTITY_TARGET: text('gRPC target of identity', 'a gRPC target such as dns:///identity:7001'),
   CATALOG_TARGET: text('gRPC target of design-catalog', 'a gRPC target such as dns:///design-catalog:7001'),
+  ...rpcTlsSettings,
   TRUSTED_PROXIES: optional(
     list(network('Proxies whose X-Forwarded-For is believed; nobody is by default (R30)')),
     [],
@@ -29,8 +31,14 @@ export const settings = {
 
 export type Config = SettingValues<typeof settings>;
 
+const targetRules = (['IDENTITY_TARGET', 'CATALOG_TARGET'] as const).map((name) =>
+  ruleOn(settings, [name, 'RPC_TLS_DIRECTORY'], (config) =>
+    namelessTarget(name, config[name], config.RPC_TLS_DIRECTORY),
+  ),
+);
+
 export function readConfig(source: Readonly<Record<string, string | undefined>>): Config {
-  return readSettings(settings, source);
+  return readSettings(settings, source, targetRules);
 }
 
 function network(about: string): Variable<string> {

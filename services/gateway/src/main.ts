@@ -6,6 +6,7 @@ import { serveHealth } from '@course-exchange/runtime/health';
 import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
 import { createLogger } from '@course-exchange/runtime/logger';
 import { startProcess } from '@course-exchange/runtime/process-start';
+import { openRpcTls } from '@course-exchange/runtime/rpc-tls';
 import { claimPort } from '@course-exchange/runtime/taken-port';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
 import { createApp } from './app.ts';
@@ -27,6 +28,7 @@ async function run(config: Config): Promise<void> {
     identity: config.IDENTITY_TARGET,
     catalog: config.CATALOG_TARGET,
     timeoutMs: config.LOGIN_TIMEOUT_MS,
+    tls: openRpcTls(config.RPC_TLS_DIRECTORY, logger),
   });
   const site = {
     authorization: services.authorization,

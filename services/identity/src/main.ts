@@ -9,6 +9,7 @@ import { newestMigration } from '@course-exchange/runtime/migrations';
 import type { Database } from '@course-exchange/runtime/postgres';
 import { startProcess } from '@course-exchange/runtime/process-start';
 import { type RpcServer, type ServedService, serveRpc } from '@course-exchange/runtime/rpc-server';
+import { openRpcTls, type RpcTls } from '@course-exchange/runtime/rpc-tls';
 import { startTelemetry } from '@course-exchange/runtime/telemetry';
 import { type IdentityConfig, readConfig } from './config.ts';
 import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
@@ -26,6 +27,7 @@ await startProcess(() => main(readConfig()));
 async function main(config: IdentityConfig): Promise<void> {
   const listener = operatorListener(config);
   const logger = createLogger('identity', config.LOG_LEVEL);
+  const tls = openRpcTls(config.RPC_TLS_DIRECTORY, logger);
   const telemetry = startTelemetry({
     service: 'identity',
     version: '0.1.0',
@@ -47,7 +49,7 @@ async function main(config: IdentityConfig): Promise<void> {
   void pollKeys(keys, logger, polling.signal);
   const means = { now: Date.now, randomBytes, logger };
   const services = await identityServices(config, { ...means, stores, keys });
-  const server = await serveIdentity(config, services, logger);
+  const server = await serveIdentity(config, services, tls, logger);
   const operators = listener && (await openOperatorPort(config, listener, means));
 
   const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
@@ -83,6 +85,7 @@ function openKeys(config: IdentityConfig, database: Database): KeyRing {
 function serveIdentity(
   config: IdentityConfig,
   services: readonly ServedService[],
+  tls: RpcTls | undefined,
   logger: Logger,
 ): Promise<RpcServer> {
   return serveRpc({
@@ -91,5 +94,6 @@ function serveIdentity(
     errorStatuses,
     logger,
     maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
+    credentials: tls?.server,
   });
 }

@@ -19,6 +19,16 @@ export const traceSettings = {
   OTEL_TRACES_SAMPLER_ARG: optional(ratio('share of traces begun here that are kept'), 1),
 };
 
+/** For every process that calls another over gRPC, or is called. */
+export const rpcTlsSettings = {
+  RPC_TLS_DIRECTORY: maybe(
+    text(
+      'folder with tls.crt, tls.key and ca.crt; without it gRPC between services is plaintext',
+      'the path of a folder',
+    ),
+  ),
+};
+
 export const rpcSettings = {
   RPC_HOST: optional(text('address that answers gRPC'), '0.0.0.0'),
   RPC_PORT: port('port that answers gRPC'),
@@ -26,4 +36,5 @@ export const rpcSettings = {
     integer('after it a gRPC client connects anew, in milliseconds', 1_000, 3_600_000),
     90_000,
   ),
+  ...rpcTlsSettings,
 };

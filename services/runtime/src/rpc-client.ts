@@ -36,7 +36,8 @@ export interface RpcClientOptions {
   readonly reads: readonly string[];
   /** Longest time a call may take when the request brings no nearer deadline, in milliseconds. */
   readonly timeoutMs: number;
-  readonly credentials?: ChannelCredentials;
+  /** Plaintext without. */
+  readonly credentials?: ChannelCredentials | undefined;
 }
 
 export interface RpcConnection {

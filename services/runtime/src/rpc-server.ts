@@ -51,7 +51,8 @@ export interface RpcServerOptions extends CallOptions {
   readonly portSetting?: string;
   /** Milliseconds after which a client must connect anew, so that new pods get traffic. */
   readonly maxConnectionAgeMs?: number;
-  readonly credentials?: ServerCredentials;
+  /** Plaintext without. */
+  readonly credentials?: ServerCredentials | undefined;
   /** Largest request in bytes. */
   readonly maxRequestBytes?: number;
 }

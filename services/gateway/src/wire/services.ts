@@ -4,6 +4,7 @@ import { AuthorizationService } from '@course-exchange/proto/identity/v1/authori
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { connectRpc, type RpcClient } from '@course-exchange/runtime/rpc-client';
+import type { RpcTls } from '@course-exchange/runtime/rpc-tls';
 
 export interface Services {
   readonly authorization: RpcClient<typeof AuthorizationService>;
@@ -18,19 +19,22 @@ export interface ServiceTargets {
   readonly catalog: string;
   /** Longest time of any call in milliseconds; the request's own deadline is nearer (R14). */
   readonly timeoutMs: number;
+  /** Plaintext without. */
+  readonly tls?: RpcTls | undefined;
 }
 
 // Reads alone: a lost answer of any other method may be a consumed grant or a counted login.
 const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
 const catalogReads = ['listEvents', 'listDesigns'];
 
-export function connectServices({ identity, catalog, timeoutMs }: ServiceTargets): Services {
+export function connectServices({ identity, catalog, timeoutMs, tls }: ServiceTargets): Services {
+  const each = { timeoutMs, credentials: tls?.channel };
   const toIdentity = connectRpc([AuthorizationService, TokenService, DiscoveryService], {
     target: identity,
     reads: identityReads,
-    timeoutMs,
+    ...each,
   });
-  const toCatalog = connectRpc([CatalogService], { target: catalog, reads: catalogReads, timeoutMs });
+  const toCatalog = connectRpc([CatalogService], { target: catalog, reads: catalogReads, ...each });
   return {
     authorization: toIdentity.client(AuthorizationService),
     token: toIdentity.client(TokenService),
@@ -39,6 +43,7 @@ export function connectServices({ identity, catalog, timeoutMs }: ServiceTargets
     close: () => {
       toIdentity.close();
       toCatalog.close();
+      tls?.close();
     },
   };
 }
