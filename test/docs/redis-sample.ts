@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@course-exchange/runtime/logger';
 import { connectRedis } from '@course-exchange/runtime/redis';
+import { redisAt } from '@course-exchange/runtime/redis-settings';
 import { Redis } from 'ioredis';
 import type {
   ClientId,
@@ -34,9 +35,9 @@ export interface FoundKey {
 /** Writes to an empty Redis and says what is then there. */
 export async function writeOneOfEachKey(url: string): Promise<FoundKey[]> {
   const logger = createLogger('test', 'error', () => {});
-  const connected = connectRedis({ url, connectionName: 'test', commandTimeoutMs: 5_000, logger });
-  if (connected.redis.status !== 'ready')
-    await new Promise((resolve) => connected.redis.once('ready', resolve));
+  const place = redisAt(url);
+  const connected = connectRedis({ place, connectionName: 'test', commandTimeoutMs: 5_000, logger });
+  await new Promise<void>(connected.onceReady);
   await writeOneOfEach({ ...connected, minReplicas: 0 });
   await connected.close();
   return look(new Redis(url));

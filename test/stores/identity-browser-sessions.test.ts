@@ -14,7 +14,7 @@ import {
   sessionOf,
 } from './identity-authorization.ts';
 import { addPartner, openEndpoint, type Partner } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis } from './identity-stores.ts';
+import { type IdentityDatabase, openIdentityDatabase, openRedis, serverOf } from './identity-stores.ts';
 
 const hour = 60 * 60_000;
 const clock: Clock = { now: Date.now() };
@@ -64,7 +64,7 @@ describe('a browser session', () => {
       await use(session);
       expect(await signedIn(session)).toBe(true);
     }
-    const ttl = (await connections[0]?.redis.pttl(`session:${hashSecret(session)}`)) ?? 0;
+    const ttl = (await serverOf(connections[0]).pttl(`session:${hashSecret(session)}`)) ?? 0;
     expect(ttl).toBeGreaterThan(0);
     expect(ttl).toBeLessThanOrEqual(hour / 2);
     clock.now += hour / 2;

@@ -22,7 +22,7 @@ import {
   signIn,
 } from './identity-authorization.ts';
 import { addPartner, openEndpoint, outcomeOf, type Partner, requestExchange } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis } from './identity-stores.ts';
+import { type IdentityDatabase, openIdentityDatabase, openRedis, serverOf } from './identity-stores.ts';
 
 const racers = 50;
 const clock: Clock = { now: Date.now() };
@@ -73,7 +73,7 @@ async function consents(): Promise<unknown[]> {
 }
 
 async function codeKeys(): Promise<number> {
-  return (await connections[0]?.redis.keys('code:*'))?.length ?? 0;
+  return (await serverOf(connections[0]).keys('code:*'))?.length ?? 0;
 }
 
 describe('one decision, one code', () => {
@@ -121,8 +121,8 @@ describe('one decision, one code', () => {
     const code = answerOf(await allow(form)).get('code') ?? '';
     const family = parseToken(code)?.family ?? '';
     const secret = code.slice(family.length);
-    const raw = (await connections[0]?.redis.get(`interaction:${form.interactionId}`)) ?? '';
-    const fields = JSON.stringify(await connections[0]?.redis.hgetall(`code:{${family}}`));
+    const raw = (await serverOf(connections[0]).get(`interaction:${form.interactionId}`)) ?? '';
+    const fields = JSON.stringify(await serverOf(connections[0]).hgetall(`code:{${family}}`));
     for (const text of [secret, form.binding, form.formToken, form.browserSession])
       expect(raw + fields).not.toContain(text);
   });
@@ -173,7 +173,7 @@ describe('crash points of a decision', () => {
 describe('foreign and expired forms [R6.3 R6.6]', () => {
   test('a foreign form redirects with invalid_request and the owner goes on', async () => {
     const form = await consentForm();
-    const before = await connections[0]?.redis.get(`interaction:${form.interactionId}`);
+    const before = await serverOf(connections[0]).get(`interaction:${form.interactionId}`);
     for (const foreign of [
       { ...form, binding: 'x'.repeat(43) },
       { ...form, formToken: 'x' },
@@ -184,18 +184,18 @@ describe('foreign and expired forms [R6.3 R6.6]', () => {
       expect(answerOf(await cancelAuthorization(deps, foreign)).get('error')).toBe('invalid_request');
     }
     expect((await getInteraction(deps, { ...form, binding: 'x'.repeat(43) })).kind).toBe('expired');
-    expect(await connections[0]?.redis.get(`interaction:${form.interactionId}`)).toBe(before);
+    expect(await serverOf(connections[0]).get(`interaction:${form.interactionId}`)).toBe(before);
     expect(answerOf(await allow(form)).get('code')).not.toBeNull();
   });
 
   test('an expired form redirects with invalid_request for an hour; the record lives that long', async () => {
     const form = await consentForm();
-    const ttl = (await connections[0]?.redis.pttl(`interaction:${form.interactionId}`)) ?? 0;
+    const ttl = (await serverOf(connections[0]).pttl(`interaction:${form.interactionId}`)) ?? 0;
     expect(ttl).toBeGreaterThan(89 * 60_000);
     clock.now += 30 * 60_000;
     expect(answerOf(await allow(form)).get('error')).toBe('invalid_request');
     expect((await getInteraction(deps, form)).kind).toBe('expired');
-    await connections[0]?.redis.del(`interaction:${form.interactionId}`);
+    await serverOf(connections[0]).del(`interaction:${form.interactionId}`);
     expect((await allow(form)).kind).toBe('expired');
     expect((await allow({ ...form, interactionId: '../x' })).kind).toBe('expired');
   });

@@ -19,7 +19,7 @@ import {
   requestExchange,
   requestRefresh,
 } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis } from './identity-stores.ts';
+import { type IdentityDatabase, openIdentityDatabase, openRedis, serverOf } from './identity-stores.ts';
 
 let identity: IdentityDatabase;
 let redis: ReplicatedStore;
@@ -45,9 +45,9 @@ class Death extends Error {}
 
 /** The endpoint of a process that dies at the store operation `name`: before it, or after its effect. */
 function dyingAt(name: string, when: 'before' | 'after'): TokenEndpoint {
-  const run: ReplicatedStore['run'] = async (operation, work) => {
+  const run: ReplicatedStore['run'] = async (operation, key, work) => {
     if (operation === name && when === 'before') throw new Death(name);
-    const result = await redis.run(operation, work);
+    const result = await redis.run(operation, key, work);
     if (operation === name) throw new Death(name);
     return result;
   };
@@ -75,9 +75,9 @@ test('death after the exchange, before the answer: the code is spent, and trying
   const code = await issue();
   await outcomeOf(requestExchange(dyingAt('exchange authorization code', 'after'), partner, code));
   const key = `rt:{${code.slice(0, 22)}}`;
-  expect(await redis.redis.exists(key)).toBe(1);
+  expect(await serverOf(redis).exists(key)).toBe(1);
   expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('invalid_grant');
-  expect(await redis.redis.exists(key)).toBe(0);
+  expect(await serverOf(redis).exists(key)).toBe(0);
 });
 
 test('death after signing, before the rotation: the refresh token is still current', async () => {
@@ -111,12 +111,12 @@ test('a code that is created again after a lost answer is the same one, while it
 test('lifetimes: a code lives 5 minutes, a family 30 days from each rotation (specification §3)', async () => {
   const token = await issue();
   const family = token.slice(0, 22);
-  expect(await redis.redis.ttl(`code:{${family}}`)).toBeGreaterThan(295);
-  expect(await redis.redis.ttl(`code:{${family}}`)).toBeLessThanOrEqual(300);
+  expect(await serverOf(redis).ttl(`code:{${family}}`)).toBeGreaterThan(295);
+  expect(await serverOf(redis).ttl(`code:{${family}}`)).toBeLessThanOrEqual(300);
   const { refreshToken } = await requestExchange(endpoint, partner, token);
-  await redis.redis.expire(`rt:{${family}}`, 100);
+  await serverOf(redis).expire(`rt:{${family}}`, 100);
   await requestRefresh(endpoint, partner, refreshToken);
-  expect(await redis.redis.ttl(`rt:{${family}}`)).toBeGreaterThan(30 * 86_400 - 10);
+  expect(await serverOf(redis).ttl(`rt:{${family}}`)).toBeGreaterThan(30 * 86_400 - 10);
 });
 
 test('where a replica is asked for and does not answer, no token leaves, and none is accepted twice (R14)', async () => {

@@ -21,7 +21,7 @@ import {
   password,
 } from './identity-authorization.ts';
 import { addPartner, openEndpoint, type Partner } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis } from './identity-stores.ts';
+import { type IdentityDatabase, openIdentityDatabase, openRedis, serverOf } from './identity-stores.ts';
 
 const guesses = 50;
 const clock: Clock = { now: Date.now() };
@@ -73,7 +73,7 @@ describe('login defence', () => {
     const forms = await Promise.all(Array.from({ length: 12 }, () => loginForm()));
     const outcomes = await Promise.all(forms.map((form) => logIn(deps, form, person, { address })));
     expect(outcomes.map(({ kind }) => kind)).toEqual(forms.map(() => 'accepted'));
-    expect(await connections[0]?.redis.keys(`login-failures:{${networkOf(address)}}*`)).toEqual([]);
+    expect(await serverOf(connections[0]).keys(`login-failures:{${networkOf(address)}}*`)).toEqual([]);
   });
 
   test('the delay doubles from 1 s to 60 s, as the rule says; even the right password waits [R30.2 R30.8]', async () => {
@@ -116,7 +116,7 @@ describe('login defence', () => {
     for (let i = 0; i < 4; i += 1) await logIn(deps, form, person, { typed: 'wrong', address });
     await logIn(deps, form, person, { address });
     const count = (key: string) =>
-      connections[0]?.redis.zcard(`login-failures:{${networkOf(address)}}${key}`);
+      serverOf(connections[0]).zcard(`login-failures:{${networkOf(address)}}${key}`);
     expect(await count(`:${deps.accountKey(person.email)}`)).toBe(0);
     expect(await count('')).toBe(4);
   });

@@ -24,7 +24,7 @@ import {
   signIn,
 } from './identity-authorization.ts';
 import { addConsent, addPartner, openEndpoint, type Partner } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis } from './identity-stores.ts';
+import { type IdentityDatabase, openIdentityDatabase, openRedis, serverOf } from './identity-stores.ts';
 
 const clock: Clock = { now: Date.now() };
 let identity: IdentityDatabase;
@@ -98,7 +98,7 @@ describe('login', () => {
     expect((await getBrowserSession(deps, first.browserSession)).account).toBeUndefined();
     expect((await getBrowserSession(deps, again.browserSession)).account?.email).toBe(person.email);
     const key = `session:${hashSecret(again.browserSession)}`;
-    expect(await connections[0]?.redis.exists(key, `session:${again.browserSession}`)).toBe(1);
+    expect(await serverOf(connections[0]).exists(key, `session:${again.browserSession}`)).toBe(1);
   });
 
   test('a double click on a login that leaves nothing to ask gives one code', async () => {

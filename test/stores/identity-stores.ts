@@ -5,8 +5,10 @@ import { readFileSync } from 'node:fs';
 import { createLogger } from '@course-exchange/runtime/logger';
 import { migrate } from '@course-exchange/runtime/migrations';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
-import { connectRedis } from '@course-exchange/runtime/redis';
+import { connectRedis, type RedisStore } from '@course-exchange/runtime/redis';
+import { redisAt } from '@course-exchange/runtime/redis-settings';
 import { Secret } from '@course-exchange/runtime/secret';
+import type { Redis } from 'ioredis';
 import pg from 'pg';
 import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
 
@@ -89,12 +91,19 @@ async function once(url: string, text: string): Promise<void> {
 export async function openRedis(count = 1): Promise<ReplicatedStore[]> {
   const stores = Array.from({ length: count }, () =>
     connectRedis({
-      url: address('TEST_REDIS_URL'),
+      place: redisAt(address('TEST_REDIS_URL')),
       connectionName: 'test',
       commandTimeoutMs: 5_000,
       logger: silent,
     }),
   );
-  await Promise.all(stores.map(({ redis }) => new Promise((resolve) => redis.once('ready', resolve))));
+  await Promise.all(stores.map(({ onceReady }) => new Promise<void>(onceReady)));
   return stores.map((store) => ({ ...store, minReplicas: 0 }));
+}
+
+/** The server of a store that has one, to look at it. */
+export function serverOf(store: RedisStore | undefined): Redis {
+  const [server] = store?.masters() ?? [];
+  if (server === undefined) throw new Error('no server');
+  return server;
 }

@@ -22,7 +22,7 @@ import {
   requestRefresh,
   requestTokens,
 } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis } from './identity-stores.ts';
+import { type IdentityDatabase, openIdentityDatabase, openRedis, serverOf } from './identity-stores.ts';
 
 let identity: IdentityDatabase;
 let redis: ReplicatedStore;
@@ -145,8 +145,8 @@ test.each(deaths)('%s: invalid_grant, and code and refresh token are deleted (R1
   await identity.sql(statement, [sub]);
   expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('invalid_grant');
   expect(await outcomeOf(requestRefresh(endpoint, partner, begun.refreshToken))).toBe('invalid_grant');
-  expect(await redis.redis.hexists(`code:{${code.slice(0, 22)}}`, 'hash')).toBe(0);
-  expect(await redis.redis.exists(`rt:{${begun.refreshToken.slice(0, 22)}}`)).toBe(0);
+  expect(await serverOf(redis).hexists(`code:{${code.slice(0, 22)}}`, 'hash')).toBe(0);
+  expect(await serverOf(redis).exists(`rt:{${begun.refreshToken.slice(0, 22)}}`)).toBe(0);
 });
 
 test('a consent given anew does not wake what the withdrawn one left; an extended one is the same [R13.4] [R13.6]', async () => {

@@ -2,6 +2,7 @@
 import { baseSettings, rpcSettings, traceSettings } from '@course-exchange/runtime/base-settings';
 import { readSettings, ruleOn, type SettingValues } from '@course-exchange/runtime/env';
 import { type PrivatePort, privatePortMistakes } from '@course-exchange/runtime/private-port';
+import { redisRules, redisSettings } from '@course-exchange/runtime/redis-settings';
 import {
   choice,
   integer,
@@ -39,8 +40,7 @@ export const settings = {
   ENVIRONMENT: choice('which rules hold for the issuer and redirect URIs', ['production', 'test']),
   POSTGRES_URL: secret(url('database, as role identity_rw', ['postgres:', 'postgresql:'])),
   POSTGRES_POOL_SIZE: optional(integer('connections to Postgres, beside one for short reads', 1, 200), 10),
-  REDIS_URL: secret(url('Redis', ['redis:', 'rediss:'])),
-  REDIS_MIN_REPLICAS: optional(integer('replicas that must have a token before it leaves', 0, 5), 0),
+  ...redisSettings,
   USER_HASH_KEY: secretBytes('keys the hash that stands for a user in logs', 32),
   OPERATOR_POSTGRES_URL: maybe(
     secret(
@@ -88,6 +88,7 @@ export function operatorAddress(config: OperatorSettings): PrivatePort {
 }
 
 const rules = [
+  ...redisRules,
   ruleOn(settings, ['ENVIRONMENT', 'ISSUER'], ({ ENVIRONMENT, ISSUER }) =>
     ENVIRONMENT === 'production' && !ISSUER.startsWith('https://')
       ? ['ISSUER is not valid: expected https:// where ENVIRONMENT is production']

@@ -67,7 +67,7 @@ async function main(config: IdentityConfig): Promise<void> {
 }
 
 function warnOnceOfRedisSettings(redis: Stores['redis'], logger: Logger): void {
-  redis.redis.once('ready', async () => {
+  redis.onceReady(async () => {
     const warning = await readSettingsWarning(redis);
     if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
   });

@@ -22,7 +22,9 @@ export function readinessChecks({
 }: ReadinessSubjects): Readonly<Record<string, ReadinessCheck>> {
   return {
     redis: () =>
-      redis.run('ping', (connection) => connection.ping()).then(holds, () => 'Redis does not answer'),
+      Promise.resolve()
+        .then(() => Promise.all(redis.masters().map((master) => master.ping())))
+        .then(holds, () => 'Redis does not answer'),
     postgres: () => checkSchema(database, schemaVersion),
     signingKeys: async () => keys.problem(),
   };

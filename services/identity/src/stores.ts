@@ -4,6 +4,7 @@ import type { Logger } from '@course-exchange/runtime/logger';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
 import { openReads, type PipelinedReads } from '@course-exchange/runtime/postgres-reads';
 import { connectRedis } from '@course-exchange/runtime/redis';
+import { redisPlace } from '@course-exchange/runtime/redis-settings';
 import type { IdentityConfig } from './config.ts';
 import type { ReplicatedStore } from './store/redis/replication.ts';
 
@@ -29,7 +30,7 @@ export function openStores(config: IdentityConfig, logger: Logger): Stores {
   const database = openDatabase({ ...postgres, poolSize: config.POSTGRES_POOL_SIZE });
   const reads = openReads({ ...postgres, readOnly: true });
   const redis = connectRedis({
-    url: config.REDIS_URL.reveal(),
+    place: redisPlace(config),
     connectionName: 'identity',
     commandTimeoutMs: storeTimeoutMs,
     logger,

@@ -49,7 +49,7 @@ export async function createAuthorizationCode(
   code: AuthorizationCode,
 ): Promise<boolean> {
   const keys = [codeKey(code.family), `rt:{${code.family}}`];
-  return store.run('create authorization code', async (redis) => {
+  return store.run('create authorization code', codeKey(code.family), async (redis) => {
     const created = await runScript(redis, create, keys, [codeLifetime, ...fieldsOf(code)]);
     await confirmReplicas(redis, store.minReplicas);
     return created === 1;
@@ -78,7 +78,8 @@ export async function readAuthorizationCode(
   store: ReplicatedStore,
   family: FamilyId,
 ): Promise<AuthorizationCode | undefined> {
-  const fields = await store.run('read authorization code', (redis) => redis.hgetall(codeKey(family)));
+  const key = codeKey(family);
+  const fields = await store.run('read authorization code', key, (redis) => redis.hgetall(key));
   return fields.hash ? toCode(family, fields) : undefined;
 }
 

@@ -23,8 +23,9 @@ export async function createSession(
 ): Promise<void> {
   const { sub, authTime, lastUsed } = session;
   const timeLeft = sessionTimeLeft(session, lastUsed);
-  await store.run('create session', (redis) =>
-    runScript(redis, create, [keyOf(cookie)], [sub, authTime, lastUsed, timeLeft]),
+  const key = keyOf(cookie);
+  await store.run('create session', key, (redis) =>
+    runScript(redis, create, [key], [sub, authTime, lastUsed, timeLeft]),
   );
 }
 
@@ -35,7 +36,8 @@ export async function findSession(
   now: number,
 ): Promise<BrowserSession | undefined> {
   if (!secretPattern.test(cookie)) return undefined;
-  const fields = await store.run('find session', (redis) => redis.hgetall(keyOf(cookie)));
+  const key = keyOf(cookie);
+  const fields = await store.run('find session', key, (redis) => redis.hgetall(key));
   if (!fields.sub) return undefined;
   const session = {
     sub: fields.sub as Sub,
@@ -60,8 +62,9 @@ export async function touchSession(
   now: number,
 ): Promise<boolean> {
   const timeLeft = sessionTimeLeft({ ...session, lastUsed: now }, now);
-  const touched = await store.run('touch session', (redis) =>
-    runScript(redis, touch, [keyOf(cookie)], [now, timeLeft]),
+  const key = keyOf(cookie);
+  const touched = await store.run('touch session', key, (redis) =>
+    runScript(redis, touch, [key], [now, timeLeft]),
   );
   return touched === 1;
 }
@@ -69,5 +72,6 @@ export async function touchSession(
 /** Ends the session of `cookie`. One that is not there is no error. */
 export async function endSession(store: RedisStore, cookie: string): Promise<void> {
   if (!secretPattern.test(cookie)) return;
-  await store.run('end session', (redis) => redis.del(keyOf(cookie)));
+  const key = keyOf(cookie);
+  await store.run('end session', key, (redis) => redis.del(key));
 }

@@ -33,7 +33,7 @@ const replay = script(revokeReplayed);
  */
 export async function exchangeCode(store: ReplicatedStore, begun: RefreshFamily): Promise<boolean> {
   const keys = [codeKey(begun.family), familyKey(begun.family)];
-  return store.run('exchange authorization code', async (redis) => {
+  return store.run('exchange authorization code', codeKey(begun.family), async (redis) => {
     const values = [begun.codeHash, begun.clientId, refreshLifetime, ...familyFields(begun)];
     const exchanged = await runScript(redis, exchange, keys, values);
     await confirmReplicas(redis, store.minReplicas);
@@ -48,7 +48,7 @@ export async function revokeOnReplay(
   clientId: string,
 ): Promise<void> {
   const keys = [codeKey(presented.family), familyKey(presented.family)];
-  await store.run('revoke on replay', async (redis) => {
+  await store.run('revoke on replay', codeKey(presented.family), async (redis) => {
     await runScript(redis, replay, keys, [presented.hash, clientId]);
     await confirmReplicas(redis, store.minReplicas);
   });

@@ -20,15 +20,15 @@ function keyOf(id: string): string {
 /** Keeps a new transaction for its validity and an hour more (R6). */
 export async function createInteraction(store: RedisStore, interaction: Interaction): Promise<void> {
   const raw = JSON.stringify(interaction);
-  await store.run('create interaction', (redis) =>
-    redis.set(keyOf(interaction.id), raw, 'PX', interactionKeptMs),
-  );
+  const key = keyOf(interaction.id);
+  await store.run('create interaction', key, (redis) => redis.set(key, raw, 'PX', interactionKeptMs));
 }
 
 /** The transaction named `id`, decided and expired ones too; undefined when none is kept. */
 export async function findInteraction(store: RedisStore, id: string): Promise<HeldInteraction | undefined> {
   if (!idPattern.test(id)) return undefined;
-  const raw = await store.run('find interaction', (redis) => redis.get(keyOf(id)));
+  const key = keyOf(id);
+  const raw = await store.run('find interaction', key, (redis) => redis.get(key));
   // The parsing edge of this key: only this file writes it.
   return raw === null ? undefined : { interaction: JSON.parse(raw) as Interaction, raw };
 }
@@ -48,8 +48,9 @@ export async function replaceInteraction(
   next: Interaction,
 ): Promise<HeldInteraction | undefined> {
   const raw = JSON.stringify(next);
-  const replaced = await store.run('replace interaction', (redis) =>
-    runScript(redis, replace, [keyOf(next.id)], [held.raw, raw]),
+  const key = keyOf(next.id);
+  const replaced = await store.run('replace interaction', key, (redis) =>
+    runScript(redis, replace, [key], [held.raw, raw]),
   );
   return replaced === 1 ? { interaction: next, raw } : undefined;
 }

@@ -31,7 +31,7 @@ export type Admission =
 /** Milliseconds after which an attempt that was never settled (a crash) gives its place back. */
 const attemptLifetimeMs = 15_000;
 
-function keysOf({ network, account }: LoginAttempt): string[] {
+function keysOf({ network, account }: LoginAttempt): [string, ...string[]] {
   const [ofNetwork, ofAccount] = [`{${network}}`, `{${network}}:${account}`];
   return [
     `login-failures:${ofAccount}`,
@@ -71,8 +71,9 @@ return -1`);
 export async function admitLogin(store: RedisStore, attempt: LoginAttempt, now: number): Promise<Admission> {
   const thresholds = [accountThreshold, networkThreshold];
   const times = [failureWindowMs, attemptLifetimeMs, firstDelayMs, longestDelayMs];
-  const answer = await store.run('admit login', (redis) =>
-    runScript(redis, admit, keysOf(attempt), [now, attempt.id, ...times, ...thresholds]),
+  const keys = keysOf(attempt);
+  const answer = await store.run('admit login', keys[0], (redis) =>
+    runScript(redis, admit, keys, [now, attempt.id, ...times, ...thresholds]),
   );
   if (answer === -1) return { kind: 'admitted' };
   return answer === 0 ? { kind: 'busy' } : { kind: 'delayed', waitMs: Number(answer) };
@@ -92,8 +93,9 @@ export async function recordLoginFailure(
   attempt: LoginAttempt,
   now: number,
 ): Promise<void> {
-  await store.run('record login failure', (redis) =>
-    runScript(redis, fail, keysOf(attempt), [now, attempt.id, failureWindowMs]),
+  const keys = keysOf(attempt);
+  await store.run('record login failure', keys[0], (redis) =>
+    runScript(redis, fail, keys, [now, attempt.id, failureWindowMs]),
   );
 }
 
@@ -112,7 +114,8 @@ export async function releaseLogin(
   attempt: LoginAttempt,
   outcome: 'succeeded' | 'unseen',
 ): Promise<void> {
-  await store.run('release login', (redis) =>
-    runScript(redis, release, keysOf(attempt), [attempt.id, outcome]),
+  const keys = keysOf(attempt);
+  await store.run('release login', keys[0], (redis) =>
+    runScript(redis, release, keys, [attempt.id, outcome]),
   );
 }

@@ -36,7 +36,8 @@ export async function readRefreshFamily(
   store: ReplicatedStore,
   family: FamilyId,
 ): Promise<RefreshFamily | undefined> {
-  const fields = await store.run('read refresh family', (redis) => redis.hgetall(familyKey(family)));
+  const key = familyKey(family);
+  const fields = await store.run('read refresh family', key, (redis) => redis.hgetall(key));
   return fields.hash ? toFamily(family, fields) : undefined;
 }
 
@@ -56,9 +57,10 @@ export async function rotateRefreshToken(
   presented: PresentedToken,
   next: { readonly hash: SecretHash; readonly issuedAt: number },
 ): Promise<boolean> {
-  return store.run('rotate refresh token', async (redis) => {
+  const key = familyKey(presented.family);
+  return store.run('rotate refresh token', key, async (redis) => {
     const values = [presented.hash, next.hash, next.issuedAt, refreshLifetime];
-    const rotated = await runScript(redis, rotate, [familyKey(presented.family)], values);
+    const rotated = await runScript(redis, rotate, [key], values);
     if (rotated === 1) await confirmReplicas(redis, store.minReplicas);
     return rotated === 1;
   });
@@ -78,7 +80,7 @@ return 1`);
 /** Deletes the code or the family whose current secret was presented (R13). Others stay. Atomic. */
 export async function deleteGrant(store: ReplicatedStore, presented: PresentedToken): Promise<void> {
   const keys = [codeKey(presented.family), familyKey(presented.family)];
-  await store.run('delete grant', async (redis) => {
+  await store.run('delete grant', codeKey(presented.family), async (redis) => {
     await runScript(redis, remove, keys, [presented.hash]);
     await confirmReplicas(redis, store.minReplicas);
   });

@@ -1,0 +1,107 @@
+// A Redis Cluster as one connection to each master. ioredis learns which node has which slot; which connection a
+// store operation takes is decided here, so that a write and the WAIT after it reach the same node, and nothing
+// but a redirected command, which was not executed, is ever sent a second time.
+import { Cluster, Command, type Redis } from 'ioredis';
+import { type ConnectionOptions, credentialOptions, retryDelay, safeOptions } from './redis-connection.ts';
+import type { RedisPlace } from './redis-settings.ts';
+
+const slots = 16_384;
+/** Milliseconds between looks at the cluster's map, beside those that a redirection or a lost node asks for. */
+const mapAgeMs = 2_000;
+const lostNodeMs = 200;
+
+/** Where a command goes that was answered with a redirection. */
+export interface Redirection {
+  readonly redis: Redis;
+  /** The slot is on its way to that node: ASKING goes before the command. */
+  readonly asking: boolean;
+}
+
+export interface RedisCluster {
+  readonly cluster: Cluster;
+  /** The connection to the master of `key`; undefined while there is none. */
+  readonly masterOf: (key: string) => Redis | undefined;
+  /** Connections to all masters; undefined unless every slot has one that answers. */
+  readonly masters: () => readonly Redis[] | undefined;
+  /** Undefined when `error` is no redirection. */
+  readonly redirect: (error: unknown, key: string) => Promise<Redirection | undefined>;
+  readonly close: () => void;
+}
+
+export function connectCluster(place: RedisPlace, options: ConnectionOptions): RedisCluster {
+  const seeds = place.hosts.map(({ host, port }) => ({ host, port: port ?? 6379 }));
+  const cluster = new Cluster(seeds, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    scaleReads: 'master',
+    clusterRetryStrategy: retryDelay,
+    slotsRefreshInterval: mapAgeMs,
+    slotsRefreshTimeout: 1_000,
+    // By default a command whose answer was lost with its connection is sent again.
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    maxRedirections: 5,
+    // The host as it was written: its certificate speaks of it, and its address may change.
+    dnsLookup: (host, found) => found(null, host),
+    redisOptions: safeOptions(place, options),
+  });
+  const stopFollowing = followNodes(cluster, place);
+  cluster.connect().catch(() => {});
+  return {
+    cluster,
+    masterOf: (key) => usable(nodeAt(cluster, cluster.slots[slotOf(key)]?.[0])),
+    masters: () => {
+      const nodes = [...ownersOf(cluster)].map((address) => usable(nodeAt(cluster, address)));
+      return nodes.every((node) => node !== undefined) ? nodes : undefined;
+    },
+    redirect: async (error, key) => {
+      const [kind, , address] = error instanceof Error ? error.message.split(' ') : [];
+      if (kind !== 'MOVED' && kind !== 'ASK') return undefined;
+      // A read, which may be repeated: with it ioredis follows the redirection and corrects its map.
+      await cluster.exists(key);
+      const redis = usable(nodeAt(cluster, address));
+      return redis && { redis, asking: kind === 'ASK' };
+    },
+    close: () => {
+      stopFollowing();
+      cluster.disconnect();
+    },
+  };
+}
+
+/** Connects to each master before it is needed, and looks at the map again when a node is lost. */
+function followNodes(cluster: Cluster, place: RedisPlace): () => void {
+  let looking: NodeJS.Timeout | undefined;
+  cluster.on('+node', (node: Redis) => {
+    Object.assign(node.options, credentialOptions(place.credentials()));
+    if (!node.options.readOnly) node.connect().catch(() => {});
+  });
+  cluster.on('-node', () => {
+    looking ??= setTimeout(() => {
+      looking = undefined;
+      if (cluster.status === 'ready') cluster.refreshSlotsCache();
+    }, lostNodeMs);
+  });
+  return () => clearTimeout(looking);
+}
+
+function nodeAt(cluster: Cluster, address: string | undefined): Redis | undefined {
+  return cluster.nodes().find(({ options: { host, port } }) => `${host}:${port}` === address);
+}
+
+/** `host:port` of each master, and undefined where a slot has none. */
+function ownersOf(cluster: Cluster): Set<string | undefined> {
+  const owners = new Set<string | undefined>();
+  for (let slot = 0; slot < slots; slot++) owners.add(cluster.slots[slot]?.[0]);
+  return owners;
+}
+
+function slotOf(key: string): number {
+  return new Command('exists', [key]).getSlot();
+}
+
+function usable(node: Redis | undefined): Redis | undefined {
+  // A replica that became master has had no connection yet.
+  if (node?.status === 'wait') node.connect().catch(() => {});
+  return node?.status === 'ready' ? node : undefined;
+}
