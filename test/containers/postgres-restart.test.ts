@@ -61,7 +61,7 @@ test.each([
   },
 );
 
-test('no token is accepted twice and none is lost [R9, R11]', async () => {
+test('no token is accepted twice and none is lost [R11.2, R11.3]', async () => {
   const verdict = await load.stop();
   console.log(`figure: ${verdict.refreshes} refreshes through both, ${JSON.stringify(verdict)}`);
   expect(verdict).toMatchObject({ acceptedTwice: 0, lostSuccessors: 0, lostAnswers: 0 });

@@ -13,5 +13,6 @@ export function imageOf(name: ServiceName | 'migrations'): string {
 
 export const postgresImage = process.env.POSTGRES_IMAGE ?? 'postgres:18';
 export const redisImage = process.env.REDIS_IMAGE ?? 'redis:8';
+export const toxiproxyImage = process.env.TOXIPROXY_IMAGE ?? 'ghcr.io/shopify/toxiproxy:2.12.0';
 /** The Compose client with its first arguments; empty where there is none. */
 export const compose = (process.env.COMPOSE ?? '').split(' ').filter((word) => word !== '');
