@@ -44,6 +44,8 @@ const suites: Record<string, Suite> = {
   docs: { include: ['test/docs/**/*.test.ts'] },
   // Needs a Docker engine and images: test/containers/run.ts finds or makes both, and no other command runs it.
   containers: { include: ['test/containers/**/*.test.ts'], timeoutMs: 180_000 },
+  // Needs a cluster: test/cluster/run.ts brings images into it, and no other command runs it.
+  cluster: { include: ['test/cluster/**/*.test.ts'], timeoutMs: 600_000 },
 };
 
 export default defineConfig({

@@ -1,0 +1,29 @@
+// What the suite is told about the cluster, by variables alone: any cluster that a kubeconfig names serves.
+import { join } from 'node:path';
+
+const environment = process.env;
+
+/** The programs, which find the cluster by KUBECONFIG. */
+export const kubectlProgram = environment.KUBECTL ?? 'kubectl';
+export const helmProgram = environment.HELM ?? 'helm';
+
+export const imagePrefix = environment.IMAGE_PREFIX ?? 'course-exchange';
+/** The version that an upgrade brings, and the one that it starts from. */
+export const imageTag = environment.IMAGE_TAG ?? 'test';
+export const imageTagBefore = environment.IMAGE_TAG_BEFORE ?? imageTag;
+
+export const postgresImage = environment.POSTGRES_IMAGE ?? 'postgres:18';
+export const redisImage = environment.REDIS_IMAGE ?? 'redis:8';
+
+/** Empty: the class that is the cluster's default. */
+export const ingressClass = environment.INGRESS_CLASS ?? '';
+/** Empty: found from the Ingress, else from the node. */
+export const ingressAddress = environment.INGRESS_ADDRESS ?? '';
+
+/** A directory of this run alone, with the test authority of its certificates. */
+export const runDirectory = environment.CLUSTER_RUN_DIRECTORY ?? '';
+export const figuresFile = join(runDirectory, 'figures.jsonl');
+/** Ends the names of this run's namespaces. */
+export const runName = environment.CLUSTER_RUN_NAME ?? 'run';
+/** Marks all namespaces that a run makes. */
+export const runLabel = 'course-exchange.test/run';
