@@ -1,0 +1,12 @@
+{{/* Limits of size and time as the annotations of an Ingress class that knows any. The gateway has its own limits; these
+     end what would only be refused there. Of the values of `ingress`. */}}
+{{- define "course-exchange.ingress.limits" -}}
+{{- if eq .className "nginx" -}}
+nginx.ingress.kubernetes.io/proxy-body-size: {{ .limits.bodySize }}
+nginx.ingress.kubernetes.io/proxy-connect-timeout: {{ int .limits.connectTimeoutSeconds | quote }}
+nginx.ingress.kubernetes.io/proxy-read-timeout: {{ int .limits.timeoutSeconds | quote }}
+nginx.ingress.kubernetes.io/proxy-send-timeout: {{ int .limits.timeoutSeconds | quote }}
+# A form that was sent must not be sent again to another pod.
+nginx.ingress.kubernetes.io/proxy-next-upstream: error timeout
+{{- end -}}
+{{- end -}}
