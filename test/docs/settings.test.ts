@@ -1,15 +1,11 @@
 import type { Settings, Variable } from '@course-exchange/runtime/env';
 import { describe, expect, test } from 'vitest';
 import { settings as demoPartner } from '../../services/demo-partner/src/config.ts';
-import {
-  settings as catalog,
-  migrationSettings as catalogMigration,
-} from '../../services/design-catalog/src/config.ts';
+import { settings as catalog } from '../../services/design-catalog/src/config.ts';
+import { migrationSettings as catalogMigration } from '../../services/design-catalog/src/migration-config.ts';
 import { settings as gateway } from '../../services/gateway/src/config.ts';
-import {
-  settings as identity,
-  migrationSettings as identityMigration,
-} from '../../services/identity/src/config.ts';
+import { settings as identity } from '../../services/identity/src/config.ts';
+import { migrationSettings as identityMigration } from '../../services/identity/src/migration-config.ts';
 import { codeSpans, filesOfProject, read, section, tableRows } from './documents.ts';
 
 const processes: readonly (readonly [string, Settings])[] = [

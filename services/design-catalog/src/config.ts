@@ -17,11 +17,6 @@ import {
 } from '@course-exchange/runtime/variables';
 import { tokenAlgorithms } from './domain/access-token.ts';
 
-/** What migrate.ts reads. */
-export const migrationSettings = {
-  MIGRATOR_POSTGRES_URL: secret(url('database, as role catalog_migrator', ['postgres:', 'postgresql:'])),
-};
-
 export const settings = {
   ...rpcSettings,
   ISSUER: origin('whose access tokens are accepted; the same in all services (R28)'),

@@ -1,21 +1,18 @@
-// A job of its own: brings the catalog schema up to date. Exit code 0, or 1 with one line that says why.
+// A job of its own: looks whether the catalog can run, and brings its schema up to date; with --check it only looks.
+// Exit code 0, or 1 with a line for each reason.
 import { join } from 'node:path';
-import { ConfigurationError, readSettings } from '@course-exchange/runtime/env';
-import { createLogger, describeError, type Logger } from '@course-exchange/runtime/logger';
-import { migrate } from '@course-exchange/runtime/migrations';
-import { migrationSettings } from './config.ts';
+import { createLogger } from '@course-exchange/runtime/logger';
+import { runMigrationJob } from '@course-exchange/runtime/migration-job';
+import { preflightSubjects, readMigrationConfig } from './migration-config.ts';
+import { preflight } from './preflight/preflight.ts';
 
-process.exitCode = await run(createLogger('catalog-migrate', 'info'));
-
-async function run(logger: Logger): Promise<number> {
-  try {
-    const postgresUrl = readSettings(migrationSettings).MIGRATOR_POSTGRES_URL.reveal();
-    const applied = await migrate(postgresUrl, 'catalog', join(import.meta.dirname, '../migrations'));
-    logger.info('migrated', { migrations: applied.length });
-    return 0;
-  } catch (error) {
-    if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
-    else logger.error('migration failed', describeError(error));
-    return 1;
-  }
-}
+const logger = createLogger('catalog-migrate', 'info');
+process.exitCode = await runMigrationJob({
+  words: process.argv.slice(2),
+  schema: 'catalog',
+  directory: join(import.meta.dirname, '../migrations'),
+  logger,
+  readConfig: () => readMigrationConfig(),
+  migrator: (config) => config.MIGRATOR_POSTGRES_URL.reveal(),
+  check: (config, schemaVersion) => preflight(preflightSubjects(config, schemaVersion), logger),
+});

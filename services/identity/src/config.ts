@@ -25,12 +25,6 @@ const signingSettings = {
   ACCESS_TOKEN_ALGORITHM: optional(choice('signs access tokens', signingAlgorithms), 'ES256'),
 };
 
-/** What migrate.ts reads. */
-export const migrationSettings = {
-  ...signingSettings,
-  MIGRATOR_POSTGRES_URL: secret(url('database, as role identity_migrator', ['postgres:', 'postgresql:'])),
-};
-
 export const settings = {
   ...signingSettings,
   ...baseSettings,

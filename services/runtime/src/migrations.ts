@@ -10,19 +10,48 @@ export function newestMigration(directory: string): number {
   return Math.max(0, ...migrationFiles(directory).map(({ version }) => version));
 }
 
+/** A migration that Postgres refused. Nothing of it is left; those before it stay. */
+export class MigrationFailed extends Error {
+  readonly version: number;
+  /** A lock on a table was not free within `lockTimeoutMs`. */
+  readonly waited: boolean;
+
+  constructor(version: number, cause: unknown) {
+    super(`Migration ${version} failed`, { cause });
+    this.name = 'MigrationFailed';
+    this.version = version;
+    this.waited = isLockTimeout(cause);
+  }
+}
+
+/** Another job has migrated the same schema for longer than `lockTimeoutMs`. */
+export class MigrationLockTaken extends Error {}
+
+const lockTimeoutMs = 10_000;
+
 /**
- * Brings `schema` of the database at `url` up to the newest migration in `directory`; returns the
- * versions it applied. Safe to run from several places at once: one waits for the other.
+ * Brings `schema` of the database at `connection` up to the newest migration in `directory`, or to `through`; returns
+ * the versions it applied. A schema that is newer than the directory stays as it is. Safe to run from several places
+ * at once: one waits for the other, for at most 10 s. Throws MigrationFailed or MigrationLockTaken.
  */
-export async function migrate(url: string, schema: string, directory: string): Promise<number[]> {
+export async function migrate(
+  connection: string | pg.ClientConfig,
+  schema: string,
+  directory: string,
+  through = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
   const client = new pg.Client({
-    connectionString: url,
+    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
     application_name: `migrate ${schema}`,
-    lock_timeout: 10_000,
+    lock_timeout: lockTimeoutMs,
   });
+  // A lost connection fails the next query; unheard, it would end the process.
+  client.on('error', () => {});
   await client.connect();
   try {
-    await client.query('select pg_advisory_lock(hashtext($1))', [`migrate ${schema}`]);
+    await client.query('select pg_advisory_lock(hashtext($1))', [`migrate ${schema}`]).catch((error) => {
+      throw isLockTimeout(error) ? new MigrationLockTaken() : error;
+    });
     await client.query(`create schema if not exists ${schema}`);
     await client.query(
       `create table if not exists ${schema}.schema_migrations (
@@ -33,12 +62,18 @@ export async function migrate(url: string, schema: string, directory: string): P
       `select version from ${schema}.schema_migrations`,
     );
     const applied = new Set(rows.map(({ version }) => version));
-    const pending = migrationFiles(directory).filter(({ version }) => !applied.has(version));
+    const pending = migrationFiles(directory).filter(
+      ({ version }) => version <= through && !applied.has(version),
+    );
     for (const { version, path } of pending) await apply(client, schema, version, readFileSync(path, 'utf8'));
     return pending.map(({ version }) => version);
   } finally {
     await client.end();
   }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
 function migrationFiles(directory: string): { version: number; path: string }[] {
@@ -56,7 +91,7 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
     await client.query(`insert into ${schema}.schema_migrations (version) values ($1)`, [version]);
     await client.query('commit');
   } catch (error) {
-    await client.query('rollback');
-    throw error;
+    await client.query('rollback').catch(() => {});
+    throw new MigrationFailed(version, error);
   }
 }

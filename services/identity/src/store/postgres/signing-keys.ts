@@ -27,6 +27,18 @@ export async function listPublishedKeys(database: Queries): Promise<readonly Sto
   return database.query<StoredSigningKey>(published, [retiredKeyLifetime]);
 }
 
+const inUse = {
+  name: 'signing keys in use',
+  text: `select kid, private_key as "sealedPrivateKey" from signing_keys where state <> 'retired' order by published_at, kid`,
+};
+
+/** Keys whose private half is needed, now or soon. Reads what every version of the schema has. */
+export async function listKeysInUse(
+  database: Queries,
+): Promise<readonly Pick<StoredSigningKey, 'kid' | 'sealedPrivateKey'>[]> {
+  return database.query(inUse, []);
+}
+
 // `where not exists` and the unique index signing_keys_active let concurrent first migrations make one key.
 const insertFirst = {
   name: 'insert first signing key',

@@ -1,0 +1,83 @@
+// One connection to Redis as a job's check makes it: every node that holds data, or the sentence that says why not.
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { safeOptions } from '../redis-connection.ts';
+import type { RedisPlace } from '../redis-settings.ts';
+import { sentenceOfRedis } from './redis-faults.ts';
+
+export interface RedisNode {
+  /** `host:port`. */
+  readonly at: string;
+  /** `undefined` where the account may not ask. */
+  readonly settings: (...names: readonly string[]) => Promise<ReadonlyMap<string, string> | undefined>;
+  /** Of `INFO replication`; `undefined` where the account may not ask. */
+  readonly replication: () => Promise<{ readonly role: string; readonly replicas: number } | undefined>;
+}
+
+/** Connects once, asks, and leaves. A sentence instead of the nodes: nobody was let in. */
+export async function withRedisNodes<T>(
+  place: RedisPlace,
+  work: (nodes: readonly RedisNode[]) => Promise<T>,
+): Promise<T | { readonly refusal: string }> {
+  const client = place.cluster ? cluster(place) : new Redis(single(place));
+  let first: unknown;
+  client.on('error', (error: unknown) => {
+    first ??= error;
+  });
+  try {
+    await client.connect();
+    await client.ping();
+    const masters = client instanceof Cluster ? client.nodes('master') : [client];
+    return await work(masters.map(nodeOf));
+  } catch (error) {
+    return { refusal: sentenceOfRedis(first ?? error, place) };
+  } finally {
+    client.disconnect();
+  }
+}
+
+function nodeOf(redis: Redis): RedisNode {
+  const { remoteAddress = redis.options.host, remotePort = redis.options.port } = redis.stream ?? {};
+  return {
+    at: `${remoteAddress}:${remotePort}`,
+    settings: async (...names) => {
+      const reply = await redis.config('GET', ...names).catch(() => undefined);
+      if (!Array.isArray(reply)) return undefined;
+      const words = reply.map(String);
+      return new Map(words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? '']] : [])));
+    },
+    replication: async () => {
+      const text = await redis.info('replication').catch(() => undefined);
+      if (text === undefined) return undefined;
+      const field = (name: string) => new RegExp(`^${name}:(\\S+)`, 'm').exec(text)?.[1];
+      return { role: field('role') ?? 'master', replicas: Number(field('connected_slaves') ?? 0) };
+    },
+  };
+}
+
+const once = { connectionName: 'preflight', commandTimeoutMs: 5_000 };
+
+function single(place: RedisPlace) {
+  const [first] = place.hosts;
+  const common = {
+    ...safeOptions(place, once),
+    lazyConnect: true,
+    retryStrategy: () => null,
+    db: place.database,
+  };
+  if (place.sentinelMaster === undefined)
+    return { ...common, host: first?.host ?? '', port: first?.port ?? 6379 } satisfies RedisOptions;
+  return {
+    ...common,
+    sentinels: place.hosts.map(({ host, port }) => ({ host, port: port ?? 26379 })),
+    name: place.sentinelMaster,
+    ...(place.tls ? { sentinelTLS: place.tls, enableTLSForSentinelMode: true } : {}),
+    sentinelRetryStrategy: () => null,
+  } satisfies RedisOptions;
+}
+
+function cluster(place: RedisPlace): Cluster {
+  return new Cluster(
+    place.hosts.map(({ host, port }) => ({ host, port: port ?? 6379 })),
+    { lazyConnect: true, clusterRetryStrategy: () => null, redisOptions: safeOptions(place, once) },
+  );
+}
