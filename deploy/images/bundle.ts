@@ -34,7 +34,7 @@ async function writeImage(name: ImageName, target: string): Promise<void> {
   writeFileSync(join(app, 'package.json'), '{ "type": "module" }\n');
   for (const file of content.files ?? []) cpSync(join(root, file), join(app, file), { recursive: true });
   if (content.native) copyNative(join(root, content.native.from), content.native.packages, app);
-  const external = [...(content.native?.packages ?? [])];
+  const external = [...(content.native?.packages ?? []), ...(content.external ?? [])];
   for (const entry of content.programs)
     await bundleProgram(entry, join(app, entry.replace(/\.ts$/, '.js')), external);
   for (const [file, entry] of Object.entries(content.tools ?? {}))

@@ -10,6 +10,8 @@ export interface ImageContent {
   readonly files?: readonly string[];
   /** Packages with a compiled part, copied with that part for this machine's platform. */
   readonly native?: { readonly from: string; readonly packages: readonly string[] };
+  /** Packages that the image brings as they are, beside the bundle. */
+  readonly external?: readonly string[];
 }
 
 const operatorTool = { 'partnerctl.js': 'services/partnerctl/src/main.ts' };
@@ -38,6 +40,12 @@ export const images = {
       'deploy/postgres/roles.sql',
     ],
     native: { from: 'deploy/local', packages: ['@node-rs/argon2'] },
+  },
+  // Its tests stay sources, which vitest reads; deploy/Dockerfile lays the packages that they import beside them.
+  'contract-tests': {
+    programs: ['deploy/contract-tests/main.ts'],
+    files: ['test/contract', 'test/support'],
+    external: ['vitest', 'vitest/node'],
   },
 } as const satisfies Readonly<Record<string, ImageContent>>;
 

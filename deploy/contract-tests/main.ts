@@ -1,0 +1,99 @@
+// The contract suite as a program, for the image that `helm test` runs inside the cluster: it writes the stack file of
+// the deployment, waits until the gateway answers, runs the tests, and says what failed and how much is proven.
+// Exit code 0 or 1. It writes below the temporary directory alone.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startVitest } from 'vitest/node';
+import { discover } from '../../test/support/flow.ts';
+import { sendThrough } from '../../test/support/http.ts';
+import type { StackFile } from '../../test/support/stack-file.ts';
+import { deploymentOf, readContractSettings } from './settings.ts';
+import { linesOf, type Run, testsOf } from './verdict.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+/** A deployment that has just been installed may not be in every pod's name service yet. */
+const patienceMs = 30_000;
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
+
+async function main(): Promise<number> {
+  const settings = readContractSettings(process.env);
+  const deployment = deploymentOf(settings);
+  const scratch = mkdtempSync(join(tmpdir(), 'contract-'));
+  try {
+    return await judge(deployment, settings.CONTRACT_BASE_URL ?? deployment.issuer, scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function judge(deployment: StackFile, address: string, scratch: string): Promise<number> {
+  const stackFile = join(scratch, 'stack.json');
+  writeFileSync(stackFile, JSON.stringify(deployment), { mode: 0o600 });
+  // vitest keeps a token there; the account of an image has no home.
+  process.env.XDG_DATA_HOME = scratch;
+  await expectIssuer(deployment, address);
+  const { lines, passed } = linesOf(await runTests(stackFile, scratch));
+  for (const line of lines) console.log(line);
+  return passed ? 0 : 1;
+}
+
+/** Throws, with the sentence that spares a few hundred failures, where the deployment is away or another one. */
+async function expectIssuer({ issuer }: StackFile, address: string): Promise<void> {
+  if (address !== issuer) sendThrough(issuer, address);
+  const document = await patiently(() => discover(issuer)).catch((error: Error) => {
+    throw new Error(`${address} does not answer as a deployment of ${issuer}: ${error.message}`);
+  });
+  if (document.issuer !== issuer)
+    throw new Error(`${address} is the issuer ${document.issuer}, expected ${issuer}.`);
+}
+
+async function patiently<Result>(ask: () => Promise<Result>): Promise<Result> {
+  const begun = performance.now();
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (performance.now() - begun > patienceMs) throw error;
+      await sleep(500);
+    }
+  }
+}
+
+async function runTests(stackFile: string, scratch: string): Promise<Run> {
+  const run: { tests: Run['tests']; problems: Run['problems'] } = { tests: [], problems: [] };
+  const vitest = await startVitest(
+    [],
+    {
+      root,
+      config: false,
+      run: true,
+      watch: false,
+      include: ['test/contract/**/*.test.ts'],
+      provide: { stackFile },
+      // One deployment: file after file, so that what one test does stands still under the next.
+      fileParallelism: false,
+      isolate: false,
+      fsModuleCache: false,
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      reporters: [
+        {
+          onTestRunEnd: (modules, unhandled) => {
+            Object.assign(run, testsOf(modules, unhandled));
+          },
+        },
+      ],
+    },
+    { cacheDir: join(scratch, 'cache') },
+  );
+  await vitest.close();
+  return run;
+}
