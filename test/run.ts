@@ -72,6 +72,8 @@ function conclude(selection: Selection, results: ReadonlyMap<string, SuiteResult
     result.tests.filter((test) => test.status === 'failed').map((test) => `${suite}: ${test.name}`),
   );
   for (const line of [...failures, ...problems]) console.log(`FAILED ${line}`);
+  const leftOut = tests.filter((test) => test.status === 'skipped' && test.name.startsWith(leftOutMark));
+  for (const { name } of leftOut) console.log(`NOT RUN ${name.slice(leftOutMark.length)}`);
   const unproven = reportProof(
     selection,
     proofOf(tests, selection.whole ? clauses.keys() : outsideClauses.keys()),

@@ -41,6 +41,11 @@ const suites: Record<string, Suite> = {
   },
   fault: { include: ['test/fault/**/*.test.ts'], timeoutMs: 120_000 },
   stack: { include: ['test/stack/**/*.test.ts'], timeoutMs: 180_000 },
+  chart: {
+    include: ['test/chart/**/*.test.ts'],
+    setup: fileURLToPath(new URL('./chart/setup.ts', import.meta.url)),
+    timeoutMs: 120_000,
+  },
   docs: { include: ['test/docs/**/*.test.ts'] },
   // Needs a Docker engine and images: test/containers/run.ts finds or makes both, and no other command runs it.
   containers: { include: ['test/containers/**/*.test.ts'], timeoutMs: 180_000 },

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { demoPartners } from '@course-exchange/local-stack/demo-partners';
+import { demoPeople } from '@course-exchange/local-stack/demo-people';
 import { signCertificate } from './certificates.ts';
 import { findIngress, leadTo } from './ingress.ts';
 import { type Kube, type KubeObject, kubeIn } from './kube.ts';
@@ -48,7 +49,7 @@ export async function prepareEnvironment(name: string, replicas: number): Promis
   return { kube, stores, issuer, partnerUrl, helmWords };
 }
 
-function operatorSecrets(stores: Stores, hosts: readonly [string, ...string[]]): readonly KubeObject[] {
+function operatorSecrets(stores: Stores, hosts: readonly [string, string]): readonly KubeObject[] {
   const key = () => randomBytes(32).toString('base64url');
   const partner = demoPartners('https://unused.test')[0];
   return [
@@ -61,8 +62,15 @@ function operatorSecrets(stores: Stores, hosts: readonly [string, ...string[]]):
     ...roles.map((role) =>
       secret(secretNames.role(role), { username: role, password: stores.rolePasswords[role] }),
     ),
+    secret(secretNames.stack, { 'stack.json': JSON.stringify(stackFor(hosts)) }),
     tlsSecret(secretNames.ingress, hosts),
   ];
+}
+
+/** Whom `helm test` finds there: the demo data. */
+function stackFor([host, partnerHost]: readonly [string, string]): object {
+  const partners = demoPartners(`https://${partnerHost}`);
+  return { issuer: `https://${host}`, partners, users: demoPeople };
 }
 
 /** A certificate for each component, by the name of its Service. */

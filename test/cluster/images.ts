@@ -1,12 +1,12 @@
 // Brings the images into the cluster: builds those of the product unless IMAGE_TAG names some, finds the stores, and hands
 // each to the command LOAD_IMAGE. Without LOAD_IMAGE the cluster pulls all of them.
 import { spawnSync } from 'node:child_process';
+import { imageNames } from '../../deploy/images/programs.ts';
 import { type Engine, findEngine } from '../containers/engine.ts';
 
 const offlinePrefix = process.env.OFFLINE_IMAGE_PREFIX ?? 'course-exchange-offline';
 const official = { postgres: 'postgres:18', redis: 'redis:8' };
 const ownStores = { postgres: `${offlinePrefix}/postgres:18`, redis: `${offlinePrefix}/redis:7` };
-const productImages = ['gateway', 'identity', 'design-catalog', 'demo-partner', 'migrations'];
 
 interface Images {
   readonly root: string;
@@ -47,7 +47,7 @@ function loadAll(load: string, images: Images): NodeJS.ProcessEnv {
     call({ ...images, environment: { ...images.environment, IMAGE_TAG: tag } }, process.execPath, ...words);
   }
   const tags = [...new Set([tag, IMAGE_TAG_BEFORE ?? tag])];
-  const own = tags.flatMap((each) => productImages.map((name) => `${IMAGE_PREFIX}/${name}:${each}`));
+  const own = tags.flatMap((each) => imageNames.map((name) => `${IMAGE_PREFIX}/${name}:${each}`));
   for (const image of [...Object.values(stores), ...own]) {
     images.say(`Loading ${image} …`);
     call(images, 'sh', '-c', `${load} "$0"`, image);

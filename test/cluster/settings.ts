@@ -20,6 +20,9 @@ export const ingressClass = environment.INGRESS_CLASS ?? '';
 /** Empty: found from the Ingress, else from the node. */
 export const ingressAddress = environment.INGRESS_ADDRESS ?? '';
 
+/** Empty: every namespace but those of this run may bring the public's requests. */
+export const ingressNamespaceName = environment.INGRESS_NAMESPACE ?? '';
+
 /** A directory of this run alone, with the test authority of its certificates. */
 export const runDirectory = environment.CLUSTER_RUN_DIRECTORY ?? '';
 export const figuresFile = join(runDirectory, 'figures.jsonl');

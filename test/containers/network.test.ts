@@ -38,25 +38,38 @@ const needs: Readonly<Record<Pair, readonly Operation[]>> = {
   'catalog–Postgres': ['events'],
 };
 
-describe.each(Object.keys(needs) as Pair[])('between %s', (pair) => {
-  test.each(Object.keys(harms) as Harm[])('%s [R14.1, R14.2, R14.3]', async (harm) => {
-    const slow = harm === '300 ms of latency';
-    const course = await outage(load, {
-      cut: () => proxies.harm(pair, harm),
-      restore: () => proxies.heal(),
-    });
-    expectGraceful(course, needs[pair], !slow);
-    const failed = course.all.filter(({ status }) => status !== 200).length;
-    const longest = Math.max(...course.all.map(({ begun, ended }) => ended - begun));
-    console.log(
-      `figure: ${pair}, ${harm}: ${failed} of ${course.all.length} calls answered 503, the longest call ${longest.toFixed(0)} ms, all well ${course.recoveryMs} ms after its end`,
-    );
-    expect(course.recoveryMs).toBeLessThan(5_000);
+const everyPair = Object.keys(needs) as Pair[];
+const everyHarm = (Object.keys(harms) as Harm[]).filter((harm) => harm !== 'answers that vanish');
+
+describe.each(everyPair)('between %s', (pair) => {
+  test.each(everyHarm)('%s [R14.1, R14.2, R14.3]', async (harm) => {
+    await expectGracefulWith(pair, harm, harm !== '300 ms of latency');
   });
 });
+
+test.each(['gateway–identity', 'identity–Redis'] as const)(
+  'answers that vanish between %s: what they answered was done, once [R14.1, R14.2]',
+  (pair) => expectGracefulWith(pair, 'answers that vanish', true),
+);
+
+async function expectGracefulWith(pair: Pair, harm: Harm, certainly: boolean): Promise<void> {
+  const course = await outage(load, {
+    cut: () => proxies.harm(pair, harm),
+    restore: () => proxies.heal(),
+  });
+  const failed = course.all.filter(({ status }) => status !== 200).length;
+  const longest = Math.max(...course.all.map(({ begun, ended }) => ended - begun));
+  console.log(
+    `figure: ${pair}, ${harm}: ${failed} of ${course.all.length} calls failed, the longest call ${longest.toFixed(0)} ms, all well ${course.recoveryMs} ms after its end`,
+  );
+  expectGraceful(course, needs[pair], certainly);
+  expect(course.recoveryMs).toBeLessThan(5_000);
+}
 
 test('no token is accepted twice, and none that a partner was given is lost [R11.2, R11.3]', async () => {
   const verdict = await load.stop();
   console.log(`figure: network: ${JSON.stringify(verdict)}`);
   expect(verdict).toMatchObject({ acceptedTwice: 0, lostSuccessors: 0 });
+  // Those of the answers that vanished: their tokens are spent, and the partner cannot know.
+  expect(verdict.lostAnswers).toBeGreaterThan(0);
 });

@@ -10,14 +10,11 @@ export const dataDirectory = '/var/lib/postgresql/18/docker';
 
 export type Rows = readonly Record<string, unknown>[];
 
-export interface PostgresServer {
+export interface PostgresContainer {
+  readonly container: StartedTestContainer;
   /** One statement as superuser, on a connection of its own. */
   readonly query: (sql: string) => Promise<Rows>;
   readonly close: () => Promise<void>;
-}
-
-export interface PostgresContainer extends PostgresServer {
-  readonly container: StartedTestContainer;
 }
 
 export interface PostgresOptions {

@@ -8,7 +8,7 @@ import {
   type StartedTestContainer,
   Wait,
 } from 'testcontainers';
-import { database, type PostgresServer, password, type Rows, startPostgres } from './postgres.ts';
+import { database, type PostgresContainer, password, type Rows, startPostgres } from './postgres.ts';
 import { redisImage } from './settings.ts';
 
 const roles = [
@@ -33,6 +33,7 @@ export interface Stores {
   readonly postgresUrl: (role: Role, address?: string) => string;
   readonly redisUrl: (address?: string) => string;
   readonly keyEncryptionKey: string;
+  readonly containers: Readonly<Record<'postgres' | 'redis', StartedTestContainer>>;
   /** One statement as superuser. */
   readonly query: (sql: string) => Promise<Rows>;
   readonly close: () => Promise<void>;
@@ -40,7 +41,7 @@ export interface Stores {
 
 export interface StoreOptions {
   /** In the place of one plain server. */
-  readonly postgres?: (network: StartedNetwork) => Promise<PostgresServer>;
+  readonly postgres?: (network: StartedNetwork) => Promise<PostgresContainer>;
 }
 
 export async function startStores(options: StoreOptions = {}): Promise<Stores> {
@@ -56,6 +57,7 @@ export async function startStores(options: StoreOptions = {}): Promise<Stores> {
     postgresUrl: (role, address = 'postgres:5432') => `postgres://${role}:${password}@${address}/${database}`,
     redisUrl: (address = 'redis:6379') => `redis://${address}`,
     keyEncryptionKey: randomBytes(32).toString('base64url'),
+    containers: { postgres: postgres.container, redis },
     query: postgres.query,
     close: async () => {
       await Promise.all([postgres.close(), redis.stop()]);

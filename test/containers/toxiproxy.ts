@@ -14,6 +14,7 @@ export const harms = {
     { type: 'timeout', stream: 'upstream', attributes: { timeout: 0 } },
     { type: 'timeout', stream: 'downstream', attributes: { timeout: 0 } },
   ],
+  'answers that vanish': [{ type: 'timeout', stream: 'downstream', attributes: { timeout: 0 } }],
   'reset connections': [{ type: 'reset_peer', stream: 'upstream', attributes: { timeout: 0 } }],
   '300 ms of latency': [{ type: 'latency', stream: 'downstream', attributes: { latency: 300 } }],
 } as const;

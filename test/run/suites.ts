@@ -3,6 +3,7 @@
 export const suiteNames = [
   'unit',
   'docs',
+  'chart',
   'rpc',
   'stores',
   'contract',

@@ -23,7 +23,7 @@ const pauses: Readonly<Record<Operation, number>> = {
   'user-info': 200,
   discovery: 150,
   keys: 150,
-  login: 500,
+  login: 300,
 };
 
 /** Resolves when the families are there and the load runs. */

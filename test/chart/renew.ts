@@ -1,0 +1,18 @@
+// Writes anew what the suite `chart` compares: the values in the chart's README, and the golden renders.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { findHelm, withoutHelm } from '../support/helm-program.ts';
+
+const helm = await findHelm();
+if (helm === undefined) throw new Error(withoutHelm);
+process.env.CHART_HELM = helm;
+const [{ goldenPath, renderedFor }, { readme, readmePath }, { environmentFiles }] = await Promise.all([
+  import('./golden.ts'),
+  import('./readme.ts'),
+  import('./value-sets.ts'),
+]);
+writeFileSync(readmePath, readme());
+for (const file of environmentFiles) {
+  mkdirSync(dirname(goldenPath(file)), { recursive: true });
+  writeFileSync(goldenPath(file), await renderedFor(file));
+}

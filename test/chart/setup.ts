@@ -1,0 +1,8 @@
+// vitest's globalSetup of the suite `chart`: finds Helm once and tells the tests where it is.
+import { findHelm, withoutHelm } from '../support/helm-program.ts';
+
+export async function setup(): Promise<void> {
+  const helm = await findHelm();
+  if (helm === undefined) console.log(withoutHelm);
+  process.env.CHART_HELM = helm ?? '';
+}
