@@ -25,9 +25,10 @@ export function mistakesIn(object: KubernetesObject): readonly string[] {
   if (schema === undefined) return [`${kind} has no schema: add it to test/chart/schemas/collect.ts`];
   const validate = validators.get(kind) ?? ajv.compile({ ...schema, definitions: schemas.definitions });
   validators.set(kind, validate);
+  const named = `${object.kind}/${object.metadata?.name}`;
   if (validate(object)) return [];
   return (validate.errors ?? []).map(({ instancePath, message, params }) => {
     const unknown = params.additionalProperty === undefined ? '' : ` (${params.additionalProperty})`;
-    return `${object.kind}/${object.metadata?.name}${instancePath} ${message}${unknown}`;
+    return `${named}${instancePath} ${message}${unknown}`;
   });
 }
