@@ -1,0 +1,139 @@
+// From each earlier version of each schema, with rows in it, to the newest: every row stays as it is, and what the
+// code of that version says to Postgres is still understood (docs/decisions/0019).
+import { randomBytes } from 'node:crypto';
+import { migrate, newestMigration } from '@course-exchange/runtime/migrations';
+import { Secret } from '@course-exchange/runtime/secret';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { generateSigningKey } from '../../services/identity/src/signing/key-generation.ts';
+import { differences } from './catalog-database.ts';
+import { type JobDatabase, openJobDatabase, runJob } from './migration-jobs.ts';
+import { type Schema, writings } from './schema-history.ts';
+
+const directories: Readonly<Record<Schema, string>> = {
+  identity: new URL('../../services/identity/migrations', import.meta.url).pathname,
+  catalog: new URL('../../services/design-catalog/migrations', import.meta.url).pathname,
+};
+const encryptionKey = randomBytes(32);
+let database: JobDatabase;
+
+beforeEach(async () => {
+  database = await openJobDatabase();
+});
+afterEach(() => database.close());
+
+function earlier(schema: Schema): readonly number[] {
+  return Array.from({ length: newestMigration(directories[schema]) }, (_, index) => index + 1);
+}
+
+/** As the code of `version` writes, each statement under its own role. */
+async function write(schema: Schema, version: number, mark: string): Promise<void> {
+  for (const writing of writings.filter((one) => one.schema === schema && one.since <= version)) {
+    const connectionString = writing.as === 'superuser' ? database.superuser : database.as(writing.as);
+    const client = new pg.Client({ connectionString, options: `-c search_path=${schema}` });
+    await client.connect();
+    try {
+      for (const statement of writing.statements(mark)) await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+type Content = Readonly<Record<string, readonly Record<string, unknown>[]>>;
+
+/** Every table of the schema but the list of migrations; `like`: the columns that were there then. */
+async function contentOf(schema: Schema, like?: Content): Promise<Content> {
+  const tables = await database.sql(
+    `select relname as name from pg_class where relnamespace = $1::regnamespace and relkind = 'r'
+      and relname <> 'schema_migrations' order by 1`,
+    [schema],
+  );
+  const content: Record<string, Record<string, unknown>[]> = {};
+  for (const name of like ? Object.keys(like) : tables.map((table) => String(table.name))) {
+    const columns = Object.keys(like?.[name]?.[0] ?? {}).map((column) => `"${column}"`);
+    const list = columns.length > 0 ? columns.join(', ') : '*';
+    content[name] = await database.sql(
+      `select ${list} from ${schema}.${name} t order by t::text collate "C"`,
+    );
+    content[name]?.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  }
+  return content;
+}
+
+async function putSigningKeys(): Promise<void> {
+  for (const algorithm of ['RS256', 'ES256'] as const) {
+    const key = await generateSigningKey(algorithm, new Secret(encryptionKey), randomBytes);
+    await database.sql(
+      `insert into identity.signing_keys (kid, algorithm, public_jwk, private_key, state, activated_at)
+        values ($1, $2, $3, $4, 'active', now())`,
+      [key.kid, algorithm, JSON.stringify(key.publicJwk), key.sealedPrivateKey],
+    );
+  }
+}
+
+describe('identity', () => {
+  test.each(earlier('identity'))(
+    'from version %i: users, clients, secrets, consents and keys stay',
+    async (version) => {
+      await migrate(database.as('identity_migrator'), 'identity', directories.identity, version);
+      await write('identity', version, 'before');
+      await putSigningKeys();
+      const before = await contentOf('identity');
+      expect(before.users).toHaveLength(2);
+      const ending = await runJob('identity', {
+        KEY_ENCRYPTION_KEY: encryptionKey.toString('base64url'),
+        MIGRATOR_POSTGRES_URL: database.as('identity_migrator'),
+        POSTGRES_URL: database.as('identity_rw'),
+        OPERATOR_POSTGRES_URL: database.as('identity_operator'),
+      });
+      expect(ending.code, ending.output).toBe(0);
+      // No key was made: those that were there are opened and kept.
+      expect(ending.output).toContain('"keys":0');
+      expect(await contentOf('identity', before)).toEqual(before);
+      await write('identity', version, 'after');
+    },
+  );
+
+  test('clients from before there were approvals count as approved, each with its record', async () => {
+    await migrate(database.as('identity_migrator'), 'identity', directories.identity, 2);
+    await write('identity', 2, 'before');
+    await migrate(database.as('identity_migrator'), 'identity', directories.identity);
+    expect(await database.sql('select approval_state, version, dossier from identity.clients')).toEqual([
+      { approval_state: 'approved', version: 1, dossier: {} },
+    ]);
+    expect(await database.sql('select client_id, state, operator from identity.client_approvals')).toEqual([
+      { client_id: 'client-before', state: 'approved', operator: 'migration' },
+    ]);
+    const secrets = await database.sql('select secret_id from identity.client_secrets');
+    expect(new Set(secrets.map(({ secret_id }) => secret_id)).size).toBe(2);
+  });
+});
+
+describe('catalog', () => {
+  test.each(earlier('catalog'))(
+    'from version %i: designs stay, summaries are exact and stay so',
+    async (version) => {
+      await migrate(database.as('catalog_migrator'), 'catalog', directories.catalog, version);
+      await write('catalog', version, 'before');
+      const before = await contentOf('catalog');
+      expect(before.event_summaries?.length).toBeGreaterThan(3);
+      const ending = await runJob('design-catalog', {
+        MIGRATOR_POSTGRES_URL: database.as('catalog_migrator'),
+        POSTGRES_URL: database.as('catalog_ro'),
+        FEED_POSTGRES_URL: database.as('catalog_feed'),
+      });
+      expect(ending.code, ending.output).toBe(0);
+      expect(await contentOf('catalog', before)).toEqual(before);
+      const writer = new pg.Pool({ connectionString: database.superuser, options: '-c search_path=catalog' });
+      try {
+        expect(await differences(writer)).toEqual([]);
+        await write('catalog', version, 'after');
+        await writer.query(`update designs set event_name = 'Renamed', updated_at = now() where id = 'd5'`);
+        expect(await differences(writer)).toEqual([]);
+      } finally {
+        await writer.end();
+      }
+    },
+  );
+});
