@@ -41,6 +41,14 @@ tolerations:
 {{- end }}
 {{- end -}}
 
+{{/* For pods that stand alone. */}}
+{{- define "course-exchange.affinity" -}}
+{{- with .values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
 {{/* Where the pods of a Deployment go: apart from one another where there is room, never pending for want of it. */}}
 {{- define "course-exchange.placement" -}}
 affinity:
@@ -57,8 +65,9 @@ affinity:
               {{- include "course-exchange.selector" (list .root .component) | nindent 14 }}
   {{- end }}
 topologySpreadConstraints:
-  {{- if .values.topologySpreadConstraints }}
-  {{- toYaml .values.topologySpreadConstraints | nindent 2 }}
+  {{- $own := dict "matchLabels" (include "course-exchange.selector" (list .root .component) | fromYaml) }}
+  {{- range .values.topologySpreadConstraints }}
+  - {{ merge (dict) . (dict "labelSelector" $own) | toYaml | nindent 4 | trim }}
   {{- else }}
   {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
   - maxSkew: 1

@@ -16,7 +16,7 @@ demoPartner.enabled is refused in production: the demo partner belongs into a te
 {{- if .Values.migrations.seed.existingSecret }}
 migrations.seed.existingSecret is refused in production: partners are registered by operators with partnerctl.
 {{- end }}
-{{- if not (hasPrefix "https://" .Values.issuer) }}
+{{- if hasPrefix "http://" .Values.issuer }}
 issuer must be https in production: tokens and passwords pass there.
 {{- end }}
 {{- if not .Values.internalTls.enabled }}

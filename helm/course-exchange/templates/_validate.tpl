@@ -46,6 +46,9 @@ demoPartner.existingSecret is missing: make a Secret with {{ .Values.demoPartner
 postgres.host is missing: name the host of Postgres, or give every role a uriKey.
 {{- end }}
 {{- with .Values.redis }}
+{{- if not .hosts }}
+redis.hosts is missing: name the host of Redis and its port, or those of the Sentinels or of the Cluster.
+{{- end }}
 {{- if and (eq .mode "sentinel") (not .sentinel.masterName) }}
 redis.sentinel.masterName is missing: give the name by which the Sentinels know the servers.
 {{- end }}
