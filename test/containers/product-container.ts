@@ -1,11 +1,11 @@
 // A container of one of our images, run as the chart runs it: read-only root, no capability, no new privilege.
 import { GenericContainer, getContainerRuntimeClient, type StartedNetwork, Wait } from 'testcontainers';
-import { imageOf, type ServiceName } from './settings.ts';
+import { imageOf, type JobName, type ServiceName } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 
 class ProductContainer extends GenericContainer {
-  constructor(name: ServiceName | 'migrations', environment: Environment) {
+  constructor(name: ServiceName | JobName, environment: Environment) {
     super(imageOf(name));
     this.hostConfig.ReadonlyRootfs = true;
     this.withEnvironment({ ...environment }).withDroppedCapabilities('ALL');
@@ -36,12 +36,14 @@ export interface JobOptions {
   readonly environment?: Environment;
   readonly command?: readonly string[];
   readonly network?: StartedNetwork;
+  /** A folder of this machine, read-only at /given. */
+  readonly given?: string;
 }
 
 /** Runs the image to its end. */
 export async function runToEnd(
-  name: ServiceName | 'migrations',
-  { environment = {}, command, network }: JobOptions,
+  name: ServiceName | JobName,
+  { environment = {}, command, network, given }: JobOptions,
 ): Promise<Ending> {
   const { dockerode } = (await getContainerRuntimeClient()).container;
   const container = await dockerode.createContainer({
@@ -51,6 +53,8 @@ export async function runToEnd(
     HostConfig: {
       ReadonlyRootfs: true,
       CapDrop: ['ALL'],
+      ...(name === 'contract-tests' ? { Tmpfs: { '/tmp': 'mode=1777' } } : {}),
+      ...(given ? { Binds: [`${given}:/given:ro`] } : {}),
       ...(network ? { NetworkMode: network.getName() } : {}),
     },
   });

@@ -7,7 +7,10 @@ const tag = process.env.IMAGE_TAG ?? '0.1.0';
 export const serviceNames = ['gateway', 'identity', 'design-catalog', 'demo-partner'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-export function imageOf(name: ServiceName | 'migrations'): string {
+/** Images that run to an end. */
+export type JobName = 'migrations' | 'contract-tests';
+
+export function imageOf(name: ServiceName | JobName): string {
   return `${prefix}/${name}:${tag}`;
 }
 
