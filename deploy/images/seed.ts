@@ -4,12 +4,13 @@ import { demoPartners } from '@course-exchange/local-stack/demo-partners';
 import { seedContent, seedDemoData } from '@course-exchange/local-stack/seed';
 import { readSeedFile } from '@course-exchange/local-stack/seed-content';
 import { readSettings, ruleOn } from '@course-exchange/runtime/env';
-import { choice, maybe, secret, text, url } from '@course-exchange/runtime/variables';
+import { postgresAccess, postgresSettings } from '@course-exchange/runtime/postgres-settings';
+import { choice, maybe, text, url } from '@course-exchange/runtime/variables';
 import pg from 'pg';
 
 const settings = {
   ENVIRONMENT: choice('which environment this is; only test may be filled', ['production', 'test']),
-  MIGRATOR_POSTGRES_URL: secret(url('database, as role identity_migrator', ['postgres:', 'postgresql:'])),
+  ...postgresSettings('MIGRATOR_POSTGRES', 'database, as role identity_migrator'),
   SEED_PATH: maybe(text('path of a JSON file with partners and users', 'the path of a file')),
   DEMO_PARTNER_URL: maybe(url('loads the demo data; where the demo partner is', ['http:', 'https:'])),
 };
@@ -30,7 +31,7 @@ try {
 async function run(): Promise<void> {
   const config = readSettings(settings, process.env, [onlyTest]);
   const content = config.SEED_PATH === undefined ? undefined : readSeedFile(config.SEED_PATH);
-  const client = new pg.Client({ connectionString: config.MIGRATOR_POSTGRES_URL.reveal() });
+  const client = new pg.Client(postgresAccess('MIGRATOR_POSTGRES').read());
   await client.connect();
   try {
     if (config.DEMO_PARTNER_URL) await seedDemoData(client, demoPartners(config.DEMO_PARTNER_URL));

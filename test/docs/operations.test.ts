@@ -31,7 +31,7 @@ describe(`${document}: health`, () => {
 
   test.each(rows)('%s %s: the sentence "%s" is the code\'s own', (process, _check, sentence) => {
     const text = sources
-      .filter((path) => path.startsWith(`services/${process}/`))
+      .filter((path) => path.startsWith(`services/${process}/`) || path.startsWith('services/runtime/'))
       .map(read)
       .join('\n');
     for (const part of sentence.split('…').filter((each) => each.trim() !== ''))

@@ -1,6 +1,7 @@
 // The settings of design-catalog; every one also as NAME_FILE.
 import { baseSettings, rpcSettings, traceSettings } from '@course-exchange/runtime/base-settings';
 import { readSettings, ruleOn, type SettingValues } from '@course-exchange/runtime/env';
+import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres-settings';
 import { type PrivatePort, privatePortMistakes } from '@course-exchange/runtime/private-port';
 import { namelessTarget } from '@course-exchange/runtime/rpc-tls';
 import {
@@ -13,7 +14,6 @@ import {
   secret,
   secretBytes,
   text,
-  url,
 } from '@course-exchange/runtime/variables';
 import { tokenAlgorithms } from './domain/access-token.ts';
 
@@ -22,11 +22,9 @@ export const settings = {
   ISSUER: origin('whose access tokens are accepted; the same in all services (R28)'),
   ACCESS_TOKEN_ALGORITHM: optional(choice('signs access tokens', tokenAlgorithms), 'ES256'),
   IDENTITY_TARGET: text('gRPC target of identity', 'a gRPC target such as dns:///identity:7001'),
-  POSTGRES_URL: secret(url('database, as role catalog_ro', ['postgres:', 'postgresql:'])),
+  ...postgresSettings('POSTGRES', 'database, as role catalog_ro'),
   POSTGRES_POOL_SIZE: optional(integer('connections to Postgres', 1, 200), 10),
-  FEED_POSTGRES_URL: maybe(
-    secret(url('database, as role catalog_feed; without it the feed is off', ['postgres:', 'postgresql:'])),
-  ),
+  ...optionalPostgresSettings('FEED_POSTGRES', 'database, as role catalog_feed; without it the feed is off'),
   FEED_HOST: optional(
     text('address that answers the feed; loopback unless FEED_TLS_CERT is set'),
     '127.0.0.1',

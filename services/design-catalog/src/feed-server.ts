@@ -7,6 +7,7 @@ import { operatorErrorStatuses } from '@course-exchange/proto/operator-error-cod
 import type { AuditHead, AuditOrigin } from '@course-exchange/runtime/audit-log';
 import { type Logger, logText } from '@course-exchange/runtime/logger';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
+import { postgresAccess } from '@course-exchange/runtime/postgres-settings';
 import { privateListener } from '@course-exchange/runtime/private-port';
 import { type ServedService, served, serveRpc } from '@course-exchange/runtime/rpc-server';
 import { type CatalogConfig, feedPort } from './config.ts';
@@ -58,7 +59,7 @@ export async function openFeed(
   if (config.FEED_POSTGRES_URL === undefined) return undefined;
   const listener = privateListener(feedPort(config));
   const database = openDatabase({
-    url: config.FEED_POSTGRES_URL.reveal(),
+    url: postgresAccess('FEED_POSTGRES'),
     applicationName: 'design-catalog feed',
     poolSize: connections,
     statementTimeoutMs,

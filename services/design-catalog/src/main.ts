@@ -9,6 +9,7 @@ import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runt
 import { createLogger, type Logger, logText } from '@course-exchange/runtime/logger';
 import { newestMigration } from '@course-exchange/runtime/migrations';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
+import { postgresAccess } from '@course-exchange/runtime/postgres-settings';
 import { startProcess } from '@course-exchange/runtime/process-start';
 import { pseudonym } from '@course-exchange/runtime/pseudonym';
 import { connectRpc, type RpcConnection } from '@course-exchange/runtime/rpc-client';
@@ -76,7 +77,7 @@ async function main(config: CatalogConfig): Promise<void> {
 
 function openReads(config: CatalogConfig, logger: Logger): Database {
   return openDatabase({
-    url: config.POSTGRES_URL.reveal(),
+    url: postgresAccess('POSTGRES'),
     applicationName: 'design-catalog',
     poolSize: config.POSTGRES_POOL_SIZE,
     statementTimeoutMs,

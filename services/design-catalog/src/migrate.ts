@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { createLogger } from '@course-exchange/runtime/logger';
 import { runMigrationJob } from '@course-exchange/runtime/migration-job';
+import { postgresAccess } from '@course-exchange/runtime/postgres-settings';
 import { preflightSubjects, readMigrationConfig } from './migration-config.ts';
 import { preflight } from './preflight/preflight.ts';
 
@@ -13,6 +14,6 @@ process.exitCode = await runMigrationJob({
   directory: join(import.meta.dirname, '../migrations'),
   logger,
   readConfig: () => readMigrationConfig(),
-  migrator: (config) => config.MIGRATOR_POSTGRES_URL.reveal(),
+  migrator: postgresAccess('MIGRATOR_POSTGRES').read,
   check: (config, schemaVersion) => preflight(preflightSubjects(config, schemaVersion), logger),
 });

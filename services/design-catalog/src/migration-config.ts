@@ -1,14 +1,18 @@
 // The settings of the catalog's migration job; every one also as NAME_FILE. What only the checks need may be absent:
 // that check is left out then.
 import { readSettings, type SettingValues } from '@course-exchange/runtime/env';
-import { maybe, secret, url } from '@course-exchange/runtime/variables';
+import {
+  optionalPostgresSettings,
+  postgresAccess,
+  postgresSettings,
+} from '@course-exchange/runtime/postgres-settings';
 import { settings } from './config.ts';
 import type { PreflightSubjects } from './preflight/preflight.ts';
 
 export const migrationSettings = {
-  MIGRATOR_POSTGRES_URL: secret(url('database, as role catalog_migrator', ['postgres:', 'postgresql:'])),
-  POSTGRES_URL: maybe(settings.POSTGRES_URL),
-  FEED_POSTGRES_URL: settings.FEED_POSTGRES_URL,
+  ...postgresSettings('MIGRATOR_POSTGRES', 'database, as role catalog_migrator'),
+  ...optionalPostgresSettings('POSTGRES', settings.POSTGRES_URL.about),
+  ...optionalPostgresSettings('FEED_POSTGRES', settings.FEED_POSTGRES_URL.about),
 };
 
 export type MigrationConfig = SettingValues<typeof migrationSettings>;
@@ -21,17 +25,20 @@ export function readMigrationConfig(source?: Readonly<Record<string, string | un
 /** `schemaVersion`: the newest migration of this image. */
 export function preflightSubjects(config: MigrationConfig, schemaVersion: number): PreflightSubjects {
   const logins = [
-    { setting: 'MIGRATOR_POSTGRES_URL', role: 'catalog_migrator' },
-    { setting: 'POSTGRES_URL', role: 'catalog_ro', readOnly: true },
-    { setting: 'FEED_POSTGRES_URL', role: 'catalog_feed' },
+    { account: 'MIGRATOR_POSTGRES', role: 'catalog_migrator' },
+    { account: 'POSTGRES', role: 'catalog_ro', readOnly: true },
+    { account: 'FEED_POSTGRES', role: 'catalog_feed' },
   ] as const;
   return {
-    logins: logins.flatMap((login) => {
-      const address = config[login.setting];
-      if (address === undefined) return [];
-      return [{ ...login, schema: 'catalog', config: { connectionString: address.reveal() } }];
+    logins: logins.flatMap(({ account, ...login }) => {
+      const { setting, read } = postgresAccess(account);
+      return config[`${account}_URL`] === undefined
+        ? []
+        : [{ ...login, setting, schema: 'catalog', config: read }];
     }),
-    absent: logins.flatMap(({ setting }) => (config[setting] === undefined ? [setting] : [])),
+    absent: logins.flatMap(({ account }) =>
+      config[`${account}_URL`] === undefined ? [`${account}_URL`] : [],
+    ),
     schemaVersion,
   };
 }

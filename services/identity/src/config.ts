@@ -1,6 +1,7 @@
 // The settings of the identity service; every one also as NAME_FILE.
 import { baseSettings, rpcSettings, traceSettings } from '@course-exchange/runtime/base-settings';
 import { readSettings, ruleOn, type SettingValues } from '@course-exchange/runtime/env';
+import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres-settings';
 import { type PrivatePort, privatePortMistakes } from '@course-exchange/runtime/private-port';
 import { redisRules, redisSettings } from '@course-exchange/runtime/redis-settings';
 import {
@@ -13,7 +14,6 @@ import {
   secret,
   secretBytes,
   text,
-  url,
 } from '@course-exchange/runtime/variables';
 import { signingAlgorithms } from './domain/signing-algorithm.ts';
 
@@ -32,17 +32,13 @@ export const settings = {
   ...rpcSettings,
   ISSUER: origin('public address of the service'),
   ENVIRONMENT: choice('which rules hold for the issuer and redirect URIs', ['production', 'test']),
-  POSTGRES_URL: secret(url('database, as role identity_rw', ['postgres:', 'postgresql:'])),
+  ...postgresSettings('POSTGRES', 'database, as role identity_rw'),
   POSTGRES_POOL_SIZE: optional(integer('connections to Postgres, beside one for short reads', 1, 200), 10),
   ...redisSettings,
   USER_HASH_KEY: secretBytes('keys the hash that stands for a user in logs', 32),
-  OPERATOR_POSTGRES_URL: maybe(
-    secret(
-      url('database, as role identity_operator; without it there is no operator port', [
-        'postgres:',
-        'postgresql:',
-      ]),
-    ),
+  ...optionalPostgresSettings(
+    'OPERATOR_POSTGRES',
+    'database, as role identity_operator; without it there is no operator port',
   ),
   OPERATOR_HOST: optional(
     text('address that answers operators; loopback unless certificates are set'),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createLogger } from '@course-exchange/runtime/logger';
 import { runMigrationJob } from '@course-exchange/runtime/migration-job';
 import { openDatabase } from '@course-exchange/runtime/postgres';
+import { postgresAccess } from '@course-exchange/runtime/postgres-settings';
 import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
 import { type MigrationConfig, preflightSubjects, readMigrationConfig } from './migration-config.ts';
 import { preflight } from './preflight/preflight.ts';
@@ -12,6 +13,7 @@ import { generateSigningKey } from './signing/key-generation.ts';
 import { insertFirstKey } from './store/postgres/signing-keys.ts';
 
 const logger = createLogger('identity-migrate', 'info');
+const migrator = postgresAccess('MIGRATOR_POSTGRES');
 const directory = join(import.meta.dirname, '../migrations');
 process.exitCode = await runMigrationJob({
   words: process.argv.slice(2),
@@ -19,7 +21,7 @@ process.exitCode = await runMigrationJob({
   directory,
   logger,
   readConfig: () => readMigrationConfig(),
-  migrator: (config) => config.MIGRATOR_POSTGRES_URL.reveal(),
+  migrator: migrator.read,
   check: (config, schemaVersion) => preflight(preflightSubjects(config, schemaVersion), logger),
   after: async (config) => ({ keys: await makeFirstKeys(config) }),
 });
@@ -27,7 +29,7 @@ process.exitCode = await runMigrationJob({
 /** Number of keys made: none where the algorithm has one already. The first keys sign at once (R17). */
 async function makeFirstKeys(config: MigrationConfig): Promise<number> {
   const database = openDatabase({
-    url: config.MIGRATOR_POSTGRES_URL.reveal(),
+    url: migrator,
     applicationName: 'identity-migrate',
     poolSize: 1,
     statementTimeoutMs: 5_000,

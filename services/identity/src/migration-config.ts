@@ -2,12 +2,17 @@
 // check is left out then.
 import { type Rule, readSettings, type SettingValues } from '@course-exchange/runtime/env';
 import {
+  optionalPostgresSettings,
+  postgresAccess,
+  postgresSettings,
+} from '@course-exchange/runtime/postgres-settings';
+import {
   type RedisConfig,
   redisPlace,
   redisRules,
   redisSettings,
 } from '@course-exchange/runtime/redis-settings';
-import { maybe, secret, text, url } from '@course-exchange/runtime/variables';
+import { maybe, text } from '@course-exchange/runtime/variables';
 import { settings } from './config.ts';
 import type { PreflightSubjects } from './preflight/preflight.ts';
 
@@ -15,9 +20,9 @@ export const migrationSettings = {
   KEY_ENCRYPTION_KEY: settings.KEY_ENCRYPTION_KEY,
   KEY_ENCRYPTION_KEY_PREVIOUS: settings.KEY_ENCRYPTION_KEY_PREVIOUS,
   ACCESS_TOKEN_ALGORITHM: settings.ACCESS_TOKEN_ALGORITHM,
-  MIGRATOR_POSTGRES_URL: secret(url('database, as role identity_migrator', ['postgres:', 'postgresql:'])),
-  POSTGRES_URL: maybe(settings.POSTGRES_URL),
-  OPERATOR_POSTGRES_URL: settings.OPERATOR_POSTGRES_URL,
+  ...postgresSettings('MIGRATOR_POSTGRES', 'database, as role identity_migrator'),
+  ...optionalPostgresSettings('POSTGRES', settings.POSTGRES_URL.about),
+  ...optionalPostgresSettings('OPERATOR_POSTGRES', settings.OPERATOR_POSTGRES_URL.about),
   ISSUER: maybe(settings.ISSUER),
   ENVIRONMENT: maybe(settings.ENVIRONMENT),
   PUBLIC_HOST: maybe(
@@ -43,20 +48,22 @@ function whereRedisIs({ of, mistakes }: Rule): Rule {
 /** `schemaVersion`: the newest migration of this image. */
 export function preflightSubjects(config: MigrationConfig, schemaVersion: number): PreflightSubjects {
   const logins = [
-    { setting: 'MIGRATOR_POSTGRES_URL', role: 'identity_migrator' },
-    { setting: 'POSTGRES_URL', role: 'identity_rw' },
-    { setting: 'OPERATOR_POSTGRES_URL', role: 'identity_operator' },
+    { account: 'MIGRATOR_POSTGRES', role: 'identity_migrator' },
+    { account: 'POSTGRES', role: 'identity_rw' },
+    { account: 'OPERATOR_POSTGRES', role: 'identity_operator' },
   ] as const;
   const { KEY_ENCRYPTION_KEY: key, KEY_ENCRYPTION_KEY_PREVIOUS: previous, REDIS_URL } = config;
   return {
     issuer: config,
-    logins: logins.flatMap(({ setting, role }) => {
-      const address = config[setting];
-      return address === undefined
+    logins: logins.flatMap(({ account, role }) => {
+      const { setting, read } = postgresAccess(account);
+      return config[`${account}_URL`] === undefined
         ? []
-        : [{ setting, role, schema: 'identity', config: { connectionString: address.reveal() } }];
+        : [{ setting, role, schema: 'identity', config: read }];
     }),
-    absent: logins.flatMap(({ setting }) => (config[setting] === undefined ? [setting] : [])),
+    absent: logins.flatMap(({ account }) =>
+      config[`${account}_URL`] === undefined ? [`${account}_URL`] : [],
+    ),
     encryptionKeys: previous === undefined ? [key] : [key, previous],
     redis:
       REDIS_URL === undefined

@@ -10,6 +10,7 @@ import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { operatorErrorStatuses } from '@course-exchange/proto/operator-error-codes';
 import { type Logger, logText } from '@course-exchange/runtime/logger';
 import { openDatabase } from '@course-exchange/runtime/postgres';
+import { postgresAccess } from '@course-exchange/runtime/postgres-settings';
 import { type PrivateListener, privateListener } from '@course-exchange/runtime/private-port';
 import { pseudonym } from '@course-exchange/runtime/pseudonym';
 import { served, serveRpc } from '@course-exchange/runtime/rpc-server';
@@ -74,7 +75,7 @@ export async function openOperatorPort(
 
 function openDesk(config: IdentityConfig, { now, randomBytes, logger }: OperatorMeans): Desk {
   const database = openDatabase({
-    url: config.OPERATOR_POSTGRES_URL?.reveal() ?? '',
+    url: postgresAccess('OPERATOR_POSTGRES'),
     applicationName: 'identity-operator',
     poolSize: 4,
     statementTimeoutMs,

@@ -2,6 +2,7 @@
 // set and discovery are answered all the same.
 import type { ReadinessCheck } from '@course-exchange/runtime/health';
 import type { Database } from '@course-exchange/runtime/postgres';
+import { postgresProblem } from '@course-exchange/runtime/postgres-connections';
 import type { RedisStore } from '@course-exchange/runtime/redis';
 import type { KeyRing } from './signing/key-ring.ts';
 import { readSchemaVersion } from './store/postgres/schema-version.ts';
@@ -44,5 +45,5 @@ async function checkSchema(database: Database, wanted: number): Promise<string |
 function reasonOf(error: unknown): string {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   const unmigrated = code === '42P01' || code === '3F000' || code === '42501';
-  return unmigrated ? 'Schema is missing: run the migrations' : 'Postgres does not answer';
+  return unmigrated ? 'Schema is missing: run the migrations' : postgresProblem(error);
 }

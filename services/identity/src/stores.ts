@@ -3,6 +3,7 @@
 import type { Logger } from '@course-exchange/runtime/logger';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
 import { openReads, type PipelinedReads } from '@course-exchange/runtime/postgres-reads';
+import { postgresAccess } from '@course-exchange/runtime/postgres-settings';
 import { connectRedis } from '@course-exchange/runtime/redis';
 import { redisPlace } from '@course-exchange/runtime/redis-settings';
 import type { IdentityConfig } from './config.ts';
@@ -21,7 +22,7 @@ export interface Stores {
 /** Connects in the background: the process starts, unready, while a store is away. */
 export function openStores(config: IdentityConfig, logger: Logger): Stores {
   const postgres = {
-    url: config.POSTGRES_URL.reveal(),
+    url: postgresAccess('POSTGRES'),
     applicationName: 'identity',
     statementTimeoutMs: storeTimeoutMs,
     schema: 'identity',

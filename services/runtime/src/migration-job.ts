@@ -12,7 +12,8 @@ export interface MigrationJob<C> {
   readonly logger: Logger;
   /** Throws a ConfigurationError. */
   readonly readConfig: () => C;
-  readonly migrator: (config: C) => string | pg.ClientConfig;
+  /** How the migrator connects. */
+  readonly migrator: () => pg.ClientConfig;
   /** True when nothing may hinder; what does is logged by then. */
   readonly check: (config: C, schemaVersion: number) => Promise<boolean>;
   /** After the migrations; the fields go into the last line. */
@@ -34,7 +35,7 @@ export async function runMigrationJob<C>(job: MigrationJob<C>): Promise<number> 
       return 1;
     }
     if (checkOnly) return 0;
-    const applied = await migrate(job.migrator(config), schema, directory);
+    const applied = await migrate(job.migrator(), schema, directory);
     logger.info('migrated', { migrations: applied.length, ...(await job.after?.(config)) });
     return 0;
   } catch (error) {

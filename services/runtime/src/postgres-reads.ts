@@ -4,44 +4,89 @@
 import pg from 'pg';
 import { gatherWrites } from './gathered-writes.ts';
 import { describeError } from './logger.ts';
-import { type ConnectionOptions, connectionConfig, type Queries, runStatement } from './postgres.ts';
+import { type Queries, runStatement } from './postgres.ts';
+import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './postgres-connections.ts';
 
 export interface PipelinedReads extends Queries {
   readonly close: () => Promise<void>;
 }
 
+interface Line {
+  readonly client: Promise<pg.Client>;
+  /** Another has taken its place: it answers what was sent over it and is sent no more. */
+  retired: boolean;
+}
+
+/** Between two tries to replace a connection, in milliseconds. */
+const replacementPause = 5_000;
+
 /**
  * Connects with the first read, and again with the first read after the connection was lost. A read that is
  * not answered in time ends the connection: it and all that wait behind it fail with
- * `temporarily_unavailable`, as they do when Postgres goes away.
+ * `temporarily_unavailable`, as they do when Postgres goes away. A connection that has lived its time goes on until
+ * the next one is there: no read fails for it.
  */
 export function openReads(options: ConnectionOptions): PipelinedReads {
-  let current: Promise<pg.Client> | undefined;
+  const lifetime = options.lifetimeMs ?? defaultLifetimeMs;
+  const Connection = connectionClass(options, { pipeline: true });
+  let current: Line | undefined;
+  let replacing: NodeJS.Timeout | undefined;
+  let closed = false;
 
-  function forget(connection: Promise<pg.Client>): void {
-    if (current === connection) current = undefined;
+  function forget(line: Line): void {
+    if (current === line) current = undefined;
   }
 
-  function connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...connectionConfig(options), pipeline: true });
-    const connection = client.connect().then(() => client);
+  function connect(): Line {
+    const client = new Connection();
+    const line: Line = { client: client.connect().then(() => client), retired: false };
     client.on('error', (error) => {
-      forget(connection);
+      forget(line);
       options.logger.warn('Postgres connection for reads lost', describeError(error));
     });
-    connection.catch(() => forget(connection));
-    current = connection;
-    return connection;
+    line.client.catch(() => forget(line));
+    return line;
+  }
+
+  function replaceAfter(milliseconds: number): void {
+    clearTimeout(replacing);
+    replacing = setTimeout(replace, milliseconds).unref();
+  }
+
+  async function replace(): Promise<void> {
+    const old = current;
+    if (old === undefined) return;
+    const next = connect();
+    const client = await next.client.catch(() => undefined);
+    if (client === undefined || closed || current !== old) {
+      await client?.end();
+      if (current !== undefined && !closed) replaceAfter(replacementPause);
+      return;
+    }
+    current = next;
+    old.retired = true;
+    replaceAfter(lifetime);
+    // Ends when all that was sent over it is answered.
+    await (await old.client.catch(() => undefined))?.end();
+  }
+
+  function pick(): Line {
+    if (current === undefined) {
+      current = connect();
+      replaceAfter(lifetime);
+    }
+    return current;
   }
 
   async function send(query: pg.QueryConfig): Promise<pg.QueryResult> {
-    const connection = current ?? connect();
-    const client = await connection;
+    const line = pick();
+    const client = await line.client;
+    if (line.retired) return send(query);
     try {
       gatherWrites(client.connection.stream);
       return await client.query(query);
     } catch (error) {
-      if (!isStatementError(error)) forget(connection);
+      if (!isStatementError(error)) forget(line);
       throw error;
     }
   }
@@ -49,7 +94,9 @@ export function openReads(options: ConnectionOptions): PipelinedReads {
   return {
     query: (statement, values) => runStatement(send, statement, values),
     close: async () => {
-      const client = await current?.catch(() => undefined);
+      closed = true;
+      clearTimeout(replacing);
+      const client = await current?.client.catch(() => undefined);
       await client?.end();
     },
   };

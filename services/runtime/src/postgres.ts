@@ -3,7 +3,8 @@
 import { SpanKind } from '@opentelemetry/api';
 import pg from 'pg';
 import { Failure, unavailable } from './failure.ts';
-import { describeError, type Logger } from './logger.ts';
+import { describeError } from './logger.ts';
+import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './postgres-connections.ts';
 import { inSpan } from './telemetry.ts';
 
 /** A statement is prepared once per connection under its name; the name also names its span. */
@@ -23,47 +24,17 @@ export interface Database extends Queries {
   readonly close: () => Promise<void>;
 }
 
-export interface ConnectionOptions {
-  readonly url: string;
-  readonly applicationName: string;
-  /** Longest run of a statement in milliseconds, kept by the server and watched here. */
-  readonly statementTimeoutMs: number;
-  readonly readOnly?: boolean;
-  /** First schema in the search path. */
-  readonly schema: string;
-  readonly logger: Logger;
-}
-
 export interface DatabaseOptions extends ConnectionOptions {
   readonly poolSize: number;
 }
 
-const asString = (value: string): string => value;
-const timestampTypes: readonly number[] = [1082, 1114, 1184];
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    timestampTypes.includes(oid)
-      ? asString
-      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
-};
-
-/** How every connection of ours is made. */
-export function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
-  return {
-    connectionString: options.url,
-    application_name: options.applicationName,
-    connectionTimeoutMillis: 1_000,
-    idle_in_transaction_session_timeout: 5_000,
-    statement_timeout: options.statementTimeoutMs,
-    query_timeout: options.statementTimeoutMs + 200,
-    keepAlive: true,
-    types,
-    options: `-c search_path=${options.schema} -c timezone=UTC -c datestyle=ISO${options.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
-  };
-}
-
 export function openDatabase(options: DatabaseOptions): Database {
-  const pool = new pg.Pool({ ...connectionConfig(options), max: options.poolSize });
+  const pool = new pg.Pool({
+    Client: connectionClass(options),
+    max: options.poolSize,
+    connectionTimeoutMillis: 1_000,
+    maxLifetimeSeconds: (options.lifetimeMs ?? defaultLifetimeMs) / 1_000,
+  });
   pool.on('error', (error) => options.logger.warn('idle Postgres connection lost', describeError(error)));
 
   return {
@@ -100,7 +71,7 @@ export function runStatement<Row>(
 
 async function inTransaction<T>(pool: pg.Pool, work: (queries: Queries) => Promise<T>): Promise<T> {
   const client = await pool.connect().catch((error: unknown) => {
-    throw unavailable('Postgres', error);
+    throw error instanceof Failure ? error : unavailable('Postgres', error);
   });
   let broken: Error | undefined;
   // The pool listens to idle connections alone: a lost one that nobody listens to would end the process. The

@@ -1,6 +1,7 @@
 // Table `schema_migrations`: whether Postgres answers and is as new as this code needs it.
 import { Failure } from '@course-exchange/runtime/failure';
 import type { Queries } from '@course-exchange/runtime/postgres';
+import { postgresProblem } from '@course-exchange/runtime/postgres-connections';
 
 const newestApplied = {
   name: 'schema version',
@@ -16,7 +17,7 @@ export async function schemaProblem(database: Queries, needed: number): Promise<
       ? undefined
       : `The catalog schema has version ${version}, this service needs version ${needed}: run its migrations`;
   } catch (error) {
-    if (error instanceof Failure) return 'Postgres does not answer';
+    if (error instanceof Failure) return postgresProblem(error);
     return 'The catalog schema is missing or may not be read: run its migrations';
   }
 }

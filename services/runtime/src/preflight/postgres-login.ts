@@ -12,7 +12,8 @@ export interface Login extends Queries {
 export interface LoginAttempt {
   /** The setting that the address stands in. */
   readonly setting: string;
-  readonly config: pg.ClientConfig;
+  /** Throws when a file that it names cannot be read. */
+  readonly config: () => pg.ClientConfig;
   /** The role that the login must be, or be a member of. */
   readonly role: string;
   /** Schema that unqualified names are looked up in. */
@@ -52,7 +53,7 @@ async function logIn({ setting, config, schema }: LoginAttempt): Promise<Login |
   let target: PostgresTarget = { setting, host: 'an unknown host', port: 5432, user: '', database: '' };
   try {
     const client = new pg.Client({
-      ...config,
+      ...config(),
       connectionTimeoutMillis: 5_000,
       statement_timeout: 5_000,
       application_name: 'preflight',

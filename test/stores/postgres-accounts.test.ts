@@ -1,0 +1,220 @@
+// Accounts in Postgres that are replaced while connections are in use: files that are read for each connection, roles
+// and passwords that change, TLS; and what is told when an account cannot be used (R14).
+import { randomBytes } from 'node:crypto';
+import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '@course-exchange/runtime/logger';
+import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
+import { openReads, type PipelinedReads } from '@course-exchange/runtime/postgres-reads';
+import { type PostgresAccess, postgresAccess } from '@course-exchange/runtime/postgres-settings';
+import pg from 'pg';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { schemaProblem } from '../../services/design-catalog/src/store/schema-version.ts';
+import { readinessChecks } from '../../services/identity/src/readiness.ts';
+import { createAuthority } from '../rpc/certificate-authority.ts';
+
+const administrator = new pg.Pool({ connectionString: process.env.TEST_POSTGRES_URL ?? '', max: 1 });
+afterAll(() => administrator.end());
+
+const closing: (() => Promise<unknown> | undefined)[] = [];
+const roles: string[] = [];
+let lines: Record<string, unknown>[];
+let directory: string;
+beforeEach(() => {
+  lines = [];
+  directory = mkdtempSync(join(tmpdir(), 'accounts-'));
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+  for (const role of roles.splice(0)) await administrator.query(`drop role ${role}`);
+  rmSync(directory, { recursive: true });
+});
+
+const logger = createLogger('test', 'info', (line) => lines.push(JSON.parse(line)));
+const problems = () =>
+  lines.filter(({ message }) => message === 'Postgres account is unusable').map(({ problem }) => problem);
+
+async function newRole(password: string): Promise<string> {
+  const role = `account_${randomBytes(6).toString('hex')}`;
+  await administrator.query(`create role ${role} login password '${password}'`);
+  roles.push(role);
+  return role;
+}
+
+function write(name: string, content: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, `${content}\n`);
+  return path;
+}
+
+/** An account whose user and password stand in files, beside an address that knows neither. */
+function account(user: string, password: string, words = ''): PostgresAccess {
+  const { host } = new URL(process.env.TEST_POSTGRES_URL ?? '');
+  return postgresAccess('POSTGRES', {
+    POSTGRES_URL: `postgres://nobody:nothing@${host.replace('127.0.0.1', 'localhost')}/postgres${words}`,
+    POSTGRES_USER_FILE: write('user', user),
+    POSTGRES_PASSWORD_FILE: write('password', password),
+  });
+}
+
+const means = (url: PostgresAccess, lifetimeMs = 60_000) => ({
+  ...{ url, lifetimeMs, logger },
+  applicationName: 'accounts',
+  statementTimeoutMs: 2_000,
+  schema: 'public',
+});
+
+function openPool(url: PostgresAccess, poolSize = 2, lifetimeMs?: number): Database {
+  const database = openDatabase({ ...means(url, lifetimeMs), poolSize });
+  closing.push(database.close);
+  return database;
+}
+
+function openLine(url: PostgresAccess, lifetimeMs?: number): PipelinedReads {
+  const reads = openReads(means(url, lifetimeMs));
+  closing.push(reads.close);
+  return reads;
+}
+
+const who = { name: 'who', text: 'select session_user as "user", pg_backend_pid() as pid' };
+const slowly = { name: 'slowly', text: 'select pg_sleep(0.02), session_user as "user"' };
+
+async function userOf(database: Pick<Database, 'query'>): Promise<string | undefined> {
+  return (await database.query<{ user: string }>(who, []))[0]?.user;
+}
+
+const unavailable = { code: 'temporarily_unavailable' };
+
+test('a new password is used by new connections, while those with the old one go on', async () => {
+  const role = await newRole('first');
+  const database = openPool(account(role, 'first'));
+  await database.transaction(async (queries) => {
+    await queries.query(who, []);
+    await administrator.query(`alter role ${role} password 'se%20c@o/n:d?#'`);
+    write('password', 'se%20c@o/n:d?#');
+    expect(await userOf(database)).toBe(role);
+    expect(await userOf(queries)).toBe(role);
+  });
+  expect(problems()).toEqual([]);
+});
+
+test('another role takes over within the life of a connection, and no query fails', async () => {
+  const [before, after] = [await newRole('first'), await newRole('second')];
+  const url = account(before, 'first');
+  const stores = [openPool(url, 2, 300), openLine(url, 300)];
+  const seen = stores.map(() => [] as string[]);
+  let going = true;
+  const failed: unknown[] = [];
+  const lanes = stores.flatMap((store, index) =>
+    Array.from({ length: 3 }, async () => {
+      while (going)
+        await store.query<{ user: string }>(slowly, []).then(
+          ([row]) => seen[index]?.push(row?.user ?? ''),
+          (error) => failed.push(error),
+        );
+    }),
+  );
+  await sleep(400);
+  write('password', 'second');
+  write('user', after);
+  await sleep(1_000);
+  await administrator.query(`alter role ${before} nologin`);
+  await sleep(600);
+  going = false;
+  await Promise.all(lanes);
+  expect(failed).toEqual([]);
+  for (const users of seen) {
+    expect(users[0]).toBe(before);
+    expect(users.at(-1)).toBe(after);
+    expect(users.lastIndexOf(before)).toBeLessThan(users.indexOf(after) + 6);
+  }
+});
+
+test('a line of reads is replaced again and again, and leaves no connection behind', async () => {
+  const role = await newRole('first');
+  const reads = openLine(account(role, 'first'), 100);
+  const pids = new Set<number>();
+  for (const end = Date.now() + 900; Date.now() < end; ) {
+    const [row] = await reads.query<{ pid: number }>(who, []);
+    pids.add(row?.pid ?? 0);
+    await sleep(5);
+  }
+  expect(pids.size).toBeGreaterThan(4);
+  const open = async () =>
+    (await administrator.query('select from pg_stat_activity where usename = $1', [role])).rowCount;
+  await expect.poll(open, { timeout: 2_000 }).toBeLessThanOrEqual(2);
+});
+
+test('a password that Postgres refuses is a fault of the store, said in readiness and logged once', async () => {
+  const role = await newRole('first');
+  const url = account(role, 'wrong');
+  const [database, reads] = [openPool(url), openLine(url)];
+  for (const store of [database, reads, database, reads])
+    await expect(userOf(store)).rejects.toMatchObject(unavailable);
+  await expect(database.transaction(async () => {})).rejects.toMatchObject(unavailable);
+  const sentence = 'Postgres refuses the account of POSTGRES_URL';
+  expect(problems()).toEqual([sentence, sentence]);
+  expect(lines[0]).toMatchObject({ level: 'warn', errorCode: '28P01' });
+  expect(await schemaProblem(database, 1)).toBe(sentence);
+  const checks = readinessChecks({ database, schemaVersion: 1 } as Parameters<typeof readinessChecks>[0]);
+  expect(await checks.postgres?.()).toBe(sentence);
+  write('password', 'first');
+  expect(await userOf(database)).toBe(role);
+  expect(await userOf(reads)).toBe(role);
+  await administrator.query(`alter role ${role} nologin`);
+  await expect(userOf(openPool(url))).rejects.toMatchObject(unavailable);
+  expect(problems()).toEqual([sentence, sentence, sentence]);
+});
+
+test('a file that is gone fails each query, also those that wait for a connection, and nothing else', async () => {
+  const role = await newRole('first');
+  const url = account(role, 'first');
+  const [database, reads] = [openPool(url, 1), openLine(url)];
+  rmSync(join(directory, 'password'));
+  const asked = [database, database, database, reads, reads].map((store) => userOf(store));
+  for (const each of await Promise.allSettled(asked))
+    expect(each).toMatchObject({ status: 'rejected', reason: unavailable });
+  expect(problems()).toEqual(Array(2).fill('A file of the account of POSTGRES_URL cannot be read'));
+  expect(lines[0]?.mistake).toBe(
+    'POSTGRES_PASSWORD_FILE cannot be read: expected the path of a readable file',
+  );
+  write('password', 'first');
+  expect(await userOf(database)).toBe(role);
+  expect(await userOf(reads)).toBe(role);
+});
+
+test('TLS is spoken where the URL asks for it, with the authority and the name checked', async () => {
+  const { rows } = await administrator.query(`select current_setting('data_directory') as data`);
+  const data = rows[0].data as string;
+  const [authority, stranger] = [await createAuthority(), await createAuthority('Stranger')];
+  const { certificate, key } = await authority.issue(['localhost']);
+  for (const [name, text] of Object.entries({ 'tls.crt': certificate, 'tls.key': key })) {
+    writeFileSync(join(data, name), text, { mode: 0o600 });
+    chownSync(join(data, name), statSync(data).uid, statSync(data).gid);
+  }
+  for (const change of [`ssl_cert_file = 'tls.crt'`, `ssl_key_file = 'tls.key'`, 'ssl = on'])
+    await administrator.query(`alter system set ${change}`);
+  await administrator.query('select pg_reload_conf()');
+  closing.push(async () => {
+    await administrator.query('alter system reset all');
+    await administrator.query('select pg_reload_conf()');
+  });
+  const role = await newRole('first');
+  const words = (text: string) => `?sslmode=verify-full&sslrootcert=${write('ca.crt', text)}`;
+  const encrypted = {
+    name: 'encrypted',
+    text: 'select ssl from pg_stat_ssl where pid = pg_backend_pid()',
+  };
+  const trusting = openPool(account(role, 'first', words(authority.certificate)));
+  await expect.poll(() => trusting.query(encrypted, []).catch(() => [])).toEqual([{ ssl: true }]);
+  const deceived = openPool(account(role, 'first', words(stranger.certificate)));
+  await expect(userOf(deceived)).rejects.toMatchObject(unavailable);
+  const { read, setting } = account(role, 'first', words(authority.certificate));
+  const misled = openPool({ setting, read: () => ({ ...read(), host: '127.0.0.1' }) });
+  await expect(userOf(misled)).rejects.toMatchObject(unavailable);
+  rmSync(join(directory, 'ca.crt'));
+  await expect(userOf(openPool({ setting, read }))).rejects.toMatchObject(unavailable);
+  expect(problems()).toEqual(['A file of the account of POSTGRES_URL cannot be read']);
+});
