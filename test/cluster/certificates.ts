@@ -42,7 +42,7 @@ export function signCertificate(directory: string, names: readonly [string, ...s
       '-x509',
       ...elliptic,
       '-subj',
-      `/CN=${names[0]}`,
+      `/CN=${names[0].split('.')[0]}`,
       ...[
         '-addext',
         `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}`,

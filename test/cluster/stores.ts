@@ -1,7 +1,7 @@
 // Postgres and Redis with a replica, in the chart's namespace, with the product's roles made.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { expect } from 'vitest';
+import { eventually } from './eventually.ts';
 import type { Kube } from './kube.ts';
 import {
   configMap,
@@ -47,9 +47,10 @@ export async function startStores(kube: Kube): Promise<Stores> {
   );
   for (const name of ['postgres', 'redis', 'redis-replica'])
     await kube.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=120s');
-  await expect
-    .poll(() => replication(kube, redisPassword), { timeout: 30_000, interval: 500 })
-    .toContain('state=online');
+  await eventually(
+    () => replication(kube, redisPassword),
+    (said) => said.includes('state=online'),
+  );
   const query = (sql: string) =>
     kube.kubectl(
       'exec',

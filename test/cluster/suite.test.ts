@@ -1,8 +1,8 @@
 // The product on a real cluster: one release, from `helm install` on, in the order of an environment's life.
-import { afterAll, beforeAll, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { arrows } from './arrows.ts';
 import { throughTheIngress } from './browser.ts';
-import { type Environment, prepareEnvironment } from './environment.ts';
+import { type Environment, prepareEnvironment, release } from './environment.ts';
 import { failedMigration } from './failed-migration.ts';
 import { figure, timed } from './figures.ts';
 import { onBoarding } from './on-boarding.ts';
@@ -26,16 +26,8 @@ beforeAll(async () => {
   );
 }, 600_000);
 
-afterAll(async () => {
-  for (const component of components) {
-    const pods = await podsOf(installed.kube, 'course-exchange', component);
-    const sizes = await residentOf(installed.kube, component, pods);
-    figure(`${component}: MiB resident at the end`, sizes.join(', '));
-  }
-});
-
 test('helm test', async () => {
-  await timed('helm test', () => installed.kube.helm('test', 'course-exchange', '--logs', '--timeout=5m'));
+  await timed('helm test', () => installed.kube.helm('test', release, '--logs', '--timeout=5m'));
 });
 
 throughTheIngress(environment);
@@ -47,3 +39,15 @@ rotations(environment);
 failedMigration(environment);
 secondEnvironment(environment);
 validation(environment);
+
+test('the services hold little memory after all that', async () => {
+  for (const component of components) {
+    const sizes = await residentOf(
+      installed.kube,
+      component,
+      await podsOf(installed.kube, release, component),
+    );
+    figure(`${component}: MiB resident at the end`, sizes.join(', '));
+    for (const size of sizes) expect(size).toBeLessThan(256);
+  }
+});

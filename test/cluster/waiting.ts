@@ -1,6 +1,7 @@
 // Waiting for a cluster to settle.
-import { expect } from 'vitest';
+
 import { type Environment, release } from './environment.ts';
+import { eventually } from './eventually.ts';
 import { type Component, components, type Pod, podsOf } from './pods.ts';
 
 /** Resolves when the Deployment has come to its newest state, and only pods of that state are left. */
@@ -18,11 +19,8 @@ export async function readyPods(
   component: Component,
   count: number,
 ): Promise<readonly Pod[]> {
-  let found: readonly Pod[] = [];
-  const look = async () => {
-    found = await podsOf(kube, release, component);
-    return found.length === count && found.every(({ ready }) => ready);
-  };
-  await expect.poll(look, { timeout: 120_000, interval: 500 }).toBe(true);
-  return found;
+  return eventually(
+    () => podsOf(kube, release, component),
+    (pods) => pods.length === count && pods.every(({ ready }) => ready),
+  );
 }
