@@ -23,13 +23,13 @@ let store: ReplicatedStore;
 let passwordFile: string;
 const logged: string[] = [];
 
-const user = (password: string) => {
-  const [, written = ''] =
-    /^ {4}ACL SETUSER (identity on [\s\S]*?)\n\n/m.exec(
-      section('docs/settings.md', '## How identity reaches Redis'),
-    ) ?? [];
-  return written.replace(/\s+/g, ' ').replace('>password', `>${password}`).trim();
-};
+/** The user that docs/settings.md shows, as words of ACL SETUSER. */
+function user(password: string): string[] {
+  const [indented = ''] =
+    /(?:^ {4}.*\n?)+/m.exec(section('docs/settings.md', '## How identity reaches Redis')) ?? [];
+  const words = indented.split(/\s+/).filter((word) => word !== '');
+  return words.slice(2).map((word) => (word === '>password' ? `>${password}` : word));
+}
 
 beforeAll(async () => {
   servers = await openServers();
@@ -62,7 +62,7 @@ beforeAll(async () => {
         'masterauth admin',
         'repl-diskless-sync-delay 0',
         'min-replicas-to-write 1',
-        `user ${user('first')}`,
+        `user ${user('first').join(' ')}`,
       ],
       look: { ...look, port: ports[name] },
     });
@@ -100,10 +100,10 @@ beforeAll(async () => {
   store = { ...connected, minReplicas: 1 };
   await new Promise<void>(store.onceReady);
   await until('a replica', async () => /connected_slaves:1/.test(await one.admin.info('replication')));
-  await until(
-    'the Sentinel knows it',
-    async () => ((await sentinel.admin.sentinel('replicas', 'main')) as unknown[]).length === 1,
-  );
+  await until('the Sentinel knows it', async () => {
+    const replicas = await sentinel.admin.call('SENTINEL', 'REPLICAS', 'main');
+    return Array.isArray(replicas) && replicas.length === 1;
+  });
 });
 
 afterAll(async () => {
@@ -151,9 +151,10 @@ test('the master is killed under a load: no token is accepted twice, no acknowle
 });
 
 test('a password that changes in its file is followed without a restart', async () => {
+  const [name = '', ...rules] = user('second');
   for (const { admin } of Object.values(nodes))
-    await admin.acl('SETUSER', ...user('second').replace(' on ', ' on resetpass ').split(' '));
+    await admin.call('ACL', 'SETUSER', name, 'resetpass', ...rules);
   writeFileSync(passwordFile, 'second\n');
-  for (const { admin } of Object.values(nodes)) await admin.client('KILL', 'TYPE', 'normal');
+  for (const { admin } of Object.values(nodes)) await admin.call('CLIENT', 'KILL', 'USER', name);
   await until('a refresh', async () => refresh(store, await beginFamily(store)));
 });

@@ -6,17 +6,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheDirectory } from '@course-exchange/local-stack/cache';
 import { openProcesses, type RunningProgram } from '@course-exchange/local-stack/processes';
 import { findRedis } from '@course-exchange/local-stack/redis-program';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 
 export const durable = ['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction', 'save ""'];
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly name: string;
   /** Lines of its configuration. It rewrites the file, as Sentinel and Cluster do. */
   readonly lines: readonly string[];
   readonly sentinel?: boolean;
   /** How the test itself looks at it. */
-  readonly look: RedisOptions;
+  readonly look: {
+    readonly port: number;
+    readonly password: string;
+    readonly tls?: { readonly ca: string };
+  };
 }
 
 export interface TestServer {

@@ -51,7 +51,7 @@ export async function beginFamily(store: ReplicatedStore): Promise<ClientFamily>
 }
 
 /** Presents `token` as the token endpoint does; true when it was accepted. */
-export async function present(
+async function present(
   store: ReplicatedStore,
   { family }: ClientFamily,
   token: SecretHash,

@@ -68,8 +68,5 @@ function whereabouts({ hosts, sentinelMaster }: RedisPlace, beforeRetry: () => v
       beforeRetry();
       return retryDelay(times);
     },
-    // The Sentinels tell of a new master: an old one that hangs is left at once.
-    failoverDetector: true,
-    sentinelReconnectStrategy: () => 1_000,
   } satisfies RedisOptions;
 }

@@ -1,0 +1,125 @@
+// A Redis Cluster of three masters with a replica each, at 127.0.0.1. Clients reach the masters by links that can
+// lose an answer.
+import { choosePorts } from '@course-exchange/local-stack/free-ports';
+import type { Redis } from 'ioredis';
+import { type LossyLink, openLossyLink } from './lossy-link.ts';
+import { durable, openServers, type TestServer, until } from './redis-servers.ts';
+
+const names = ['a', 'b', 'c'] as const;
+type Name = (typeof names)[number];
+const password = 'cluster';
+
+interface ClusterNode extends TestServer {
+  /** Where clients reach it, as `host:port`. */
+  readonly address: string;
+  readonly id: string;
+}
+
+export interface Shard {
+  readonly master: ClusterNode;
+  readonly replica: ClusterNode;
+  readonly link: LossyLink;
+}
+
+export interface TestCluster {
+  readonly url: string;
+  readonly shards: Readonly<Record<Name, Shard>>;
+  readonly nodes: readonly ClusterNode[];
+  /** The shard that has `key` by the slots as they were dealt out. */
+  readonly shardOf: (key: string) => Promise<Shard>;
+  readonly stop: () => Promise<void>;
+}
+
+export async function startCluster(): Promise<TestCluster> {
+  const servers = await openServers();
+  const links: LossyLink[] = [];
+  const start = async (
+    name: string,
+  ): Promise<ClusterNode & { bus: number; own: number; link: LossyLink }> => {
+    const ports = await choosePorts(['own', 'bus', 'announced']);
+    const link = await openLossyLink(ports.announced, ports.own);
+    links.push(link);
+    const server = await servers.start({
+      name,
+      lines: [
+        ...durable,
+        `port ${ports.own}`,
+        'cluster-enabled yes',
+        `cluster-port ${ports.bus}`,
+        'cluster-announce-ip 127.0.0.1',
+        `cluster-announce-port ${ports.announced}`,
+        `cluster-announce-bus-port ${ports.bus}`,
+        'cluster-node-timeout 1000',
+        'cluster-replica-validity-factor 0',
+        `requirepass ${password}`,
+        `masterauth ${password}`,
+        'repl-diskless-sync-delay 0',
+      ],
+      look: { port: ports.own, password },
+    });
+    const id = String(await server.admin.call('CLUSTER', 'MYID'));
+    return { ...server, id, ...ports, link, address: `127.0.0.1:${ports.announced}` };
+  };
+  const shards = {} as Record<Name, Shard>;
+  const nodes = [];
+  for (const name of names) {
+    const [master, replica] = [await start(name), await start(`${name}-replica`)];
+    shards[name] = { master, replica, link: master.link };
+    nodes.push(master, replica);
+  }
+  await form(shards, nodes);
+  return {
+    url: `redis://:${password}@${names.map((name) => shards[name].master.address).join(',')}`,
+    shards,
+    nodes,
+    shardOf: async (key) => {
+      const slot = Number(await shards.a.master.admin.call('CLUSTER', 'KEYSLOT', key));
+      return shards[names[rangeOf(slot)] ?? 'a'];
+    },
+    stop: async () => {
+      await servers.stop();
+      await Promise.all(links.map((link) => link.close()));
+    },
+  };
+}
+
+const slots = 16_384;
+const firstOf = (index: number) => Math.ceil((slots / names.length) * index);
+const rangeOf = (slot: number) => names.findLastIndex((_, index) => slot >= firstOf(index));
+
+async function form(
+  shards: Readonly<Record<Name, Shard>>,
+  nodes: readonly (ClusterNode & { readonly own: number; readonly bus: number })[],
+): Promise<void> {
+  const [first] = nodes;
+  for (const [index, { admin }] of nodes.entries()) {
+    await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+    if (first && admin !== first.admin)
+      await admin.call('CLUSTER', 'MEET', '127.0.0.1', first.own, first.bus);
+  }
+  for (const [index, name] of names.entries())
+    await shards[name].master.admin.call('CLUSTER', 'ADDSLOTSRANGE', firstOf(index), firstOf(index + 1) - 1);
+  await until('all know one another', async () =>
+    (await Promise.all(nodes.map(({ admin }) => infoOf(admin)))).every((info) =>
+      info.includes(`cluster_known_nodes:${nodes.length}`),
+    ),
+  );
+  for (const { master, replica } of Object.values(shards))
+    await until(
+      'a replica',
+      async () => (await replica.admin.call('CLUSTER', 'REPLICATE', master.id)) === 'OK',
+    );
+  await until('the cluster', async () => {
+    const infos = await Promise.all(nodes.map(({ admin }) => infoOf(admin)));
+    const replicated = await Promise.all(Object.values(shards).map(({ master }) => hasReplica(master.admin)));
+    return infos.every((info) => info.includes('cluster_state:ok')) && replicated.every(Boolean);
+  });
+}
+
+async function infoOf(admin: Redis): Promise<string> {
+  return String(await admin.call('CLUSTER', 'INFO'));
+}
+
+export async function hasReplica(admin: Redis): Promise<boolean> {
+  return /slave0:.*state=online/.test(await admin.info('replication'));
+}
