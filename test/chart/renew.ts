@@ -6,13 +6,13 @@ import { findHelm, withoutHelm } from '../support/helm-program.ts';
 const helm = await findHelm();
 if (helm === undefined) throw new Error(withoutHelm);
 process.env.CHART_HELM = helm;
-const [{ goldenPath, renderedFor }, { readme, readmePath }, { environmentFiles }] = await Promise.all([
+const [{ goldenPath, renderedFor }, { readme, readmePath }, { environments }] = await Promise.all([
   import('./golden.ts'),
   import('./readme.ts'),
   import('./value-sets.ts'),
 ]);
 writeFileSync(readmePath, readme());
-for (const file of environmentFiles) {
-  mkdirSync(dirname(goldenPath(file)), { recursive: true });
-  writeFileSync(goldenPath(file), await renderedFor(file));
+for (const environment of environments) {
+  mkdirSync(dirname(goldenPath(environment)), { recursive: true });
+  writeFileSync(goldenPath(environment), await renderedFor(environment));
 }

@@ -1,10 +1,10 @@
 {{/* Names and labels of every object. */}}
 
-{{/* Short enough that the longest name made from it fits a DNS label. */}}
+{{/* Short enough that the longest name made from it fits: a CronJob's has 52 letters at most, -key-rotation 13. */}}
 {{- define "course-exchange.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
-{{- default $full .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- default $full .Values.fullnameOverride | trunc 39 | trimSuffix "-" -}}
 {{- end -}}
 
 {{/* Of (list root component): gateway, identity, design-catalog, … */}}

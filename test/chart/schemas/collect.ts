@@ -88,6 +88,11 @@ function collectCustom(file: string): void {
   }
 }
 
+/** A pattern that only Go's regular expressions know. */
+function isOfGo(key: string, value: unknown): boolean {
+  return key === 'pattern' && typeof value === 'string' && value.includes('(?i)');
+}
+
 /** Without prose and extensions; an object that lists its properties has no others. `named`: keys are properties' names. */
 function strict(value: unknown, named = false): unknown {
   if (Array.isArray(value)) return value.map((item) => strict(item));
@@ -96,7 +101,7 @@ function strict(value: unknown, named = false): unknown {
   const schema = value as Schema;
   if (schema['x-kubernetes-int-or-string'] === true) return { type: ['integer', 'string'] };
   const kept = Object.entries(schema).filter(
-    ([key]) => named || !(prose.has(key) || key.startsWith('x-kubernetes-')),
+    ([key, inner]) => named || !(prose.has(key) || key.startsWith('x-kubernetes-') || isOfGo(key, inner)),
   );
   const cut = Object.fromEntries(
     kept.map(([key, inner]) => [key, strict(inner, !named && key === 'properties')]),
