@@ -2,6 +2,8 @@
 {{- define "course-exchange.tests.env" -}}
 - name: CONTRACT_STACK
   value: /run/course-exchange/stack/stack.json
+- name: CONTRACT_ISSUER
+  value: {{ .Values.issuer | quote }}
 - name: CONTRACT_BASE_URL
   value: {{ printf "http://%s.%s.svc.%s:8080" (include "course-exchange.name" (list . "gateway")) .Release.Namespace .Values.clusterDomain | quote }}
 {{- end -}}
