@@ -1,10 +1,9 @@
 // Postgres stopped and started, and killed, under a running system: what is answered meanwhile, and how soon all is well.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectGraceful, outage } from './outage/course.ts';
 import { type OutageLoad, startOutageLoad } from './outage/load.ts';
-import { type PostgresContainer, startPostgres } from './postgres.ts';
+import { end, type PostgresContainer, startPostgres } from './postgres.ts';
 import { type Stores, startStores } from './stores.ts';
 import { type System, startSystem } from './system.ts';
 
@@ -32,14 +31,6 @@ afterAll(async () => {
 
 const needPostgres = ['refresh', 'login', 'user-info', 'events'] as const;
 
-async function signal(how: 'SIGINT' | 'SIGKILL'): Promise<void> {
-  const { dockerode } = (await getContainerRuntimeClient()).container;
-  const container = dockerode.getContainer(postgres.container.getId());
-  const ended = container.wait();
-  await container.kill({ signal: how });
-  await ended;
-}
-
 test.each([
   ['stopped fast', 'SIGINT'],
   ['killed', 'SIGKILL'],
@@ -48,7 +39,7 @@ test.each([
   async (name, how) => {
     const begun = performance.now();
     const course = await outage(load, {
-      cut: () => signal(how),
+      cut: () => end(postgres.container, how),
       restore: () => postgres.container.restart(),
     });
     expectGraceful(course, needPostgres, true);

@@ -1,12 +1,18 @@
 // A Postgres as a container: one that may be stopped, killed and started again, asked as superuser from outside.
 import pg from 'pg';
-import { GenericContainer, type StartedNetwork, type StartedTestContainer, Wait } from 'testcontainers';
+import {
+  GenericContainer,
+  getContainerRuntimeClient,
+  type StartedNetwork,
+  type StartedTestContainer,
+  Wait,
+} from 'testcontainers';
 import { postgresImage } from './settings.ts';
 
 export const database = 'course_exchange';
 export const password = 'test-containers';
-/** The same in every image: in the folder that the image keeps as a volume. */
-export const dataDirectory = '/var/lib/postgresql/18/docker';
+/** The same in every image, whatever its version: beside its own. */
+export const dataDirectory = '/var/lib/postgresql/cluster';
 
 export type Rows = readonly Record<string, unknown>[];
 
@@ -82,4 +88,13 @@ export async function queryAsSuperuser(
   } finally {
     await client.end();
   }
+}
+
+/** Sends the signal, and waits until the server has ended. */
+export async function end(container: StartedTestContainer, signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+  const { dockerode } = (await getContainerRuntimeClient()).container;
+  const handle = dockerode.getContainer(container.getId());
+  const ended = handle.wait();
+  await handle.kill({ signal });
+  await ended;
 }

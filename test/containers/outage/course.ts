@@ -28,8 +28,10 @@ export async function outage(
   await cut();
   const from = performance.now();
   const since = () => load.samples.filter(({ begun }) => begun >= from);
+  let restoring = from;
   try {
     await until(15_000, () => operations.every((operation) => of(since(), operation).length >= answers));
+    restoring = performance.now();
   } finally {
     await restore();
   }
@@ -43,7 +45,7 @@ export async function outage(
   await until(45_000, () => operations.every(wellAgain));
   const all = load.samples.filter(({ ended }) => ended >= from);
   const lastFailure = all.findLast(({ status }) => status !== 200)?.ended ?? back;
-  const during = all.filter(({ begun, ended }) => begun >= from && ended <= back);
+  const during = all.filter(({ begun, ended }) => begun >= from && ended <= restoring);
   return { during, all, recoveryMs: Math.max(0, Math.round(lastFailure - back)) };
 }
 
@@ -63,11 +65,14 @@ export function expectGraceful(
   );
   expect(failuresOf(wrong)).toBe('');
   expect(failed.filter(({ retryAfter }) => !(retryAfter >= 1))).toEqual([]);
-  const limit = (operation: Operation) => (operation === 'login' ? 10_000 : 2_000);
+  const limit = (operation: Operation) => (operation === 'login' ? 10_000 : 2_000) + scheduling;
   expect(all.filter(({ operation, begun, ended }) => ended - begun > limit(operation))).toEqual([]);
   const well = during.filter(({ operation, status }) => status === 200 && needs.includes(operation));
   if (certainly) expect(well).toEqual([]);
 }
+
+/** What two busy cores add to an answer on its way through this process and two others, milliseconds. */
+const scheduling = 500;
 
 function isRefusal({ operation, status, error }: Sample): boolean {
   return operation === 'refresh' && status === 400 && error === 'invalid_grant';
