@@ -1,7 +1,7 @@
 // Where the suite finds the issuer: the address of the ingress, which no DNS tells for the hosts under test.
 import { knowHost } from '../support/known-hosts.ts';
 import type { Kube } from './kube.ts';
-import { ingressAddress } from './settings.ts';
+import { ingressAddress, ingressNamespaceName } from './settings.ts';
 
 interface Addressed {
   readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };
@@ -22,6 +22,16 @@ export async function findIngress(kube: Kube): Promise<string> {
   const inner = nodes.items[0]?.status.addresses.find(({ type }) => type === 'InternalIP')?.address;
   if (!inner) throw new Error('No ingress address is found: set INGRESS_ADDRESS.');
   return inner;
+}
+
+/** What INGRESS_NAMESPACE says, else where a pod of a controller that is known by its name runs. */
+export async function findIngressNamespace(kube: Kube): Promise<string> {
+  if (ingressNamespaceName) return ingressNamespaceName;
+  const columns = 'custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name';
+  const pods = await kube.kubectl('get', 'pods', '--all-namespaces', '--no-headers', `--output=${columns}`);
+  const [, found] = /^(\S+)\s+\S*(?:traefik|ingress|nginx|contour|haproxy)\S*$/m.exec(pods) ?? [];
+  if (!found) throw new Error('No ingress controller is found: set INGRESS_NAMESPACE.');
+  return found;
 }
 
 /** Requests of this process for these origins go to `address`. */

@@ -13,7 +13,7 @@ export const loadPartner = demoPartners('https://unused.test')[1] as Partner;
 
 /** Fifty operations a second, from three seconds before `work` until three seconds after it. */
 export async function underLoad(
-  { issuer }: Environment,
+  { issuer }: Pick<Environment, 'issuer'>,
   what: string,
   work: (load: Load) => Promise<void>,
 ): Promise<LoadReport> {
