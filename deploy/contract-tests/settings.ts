@@ -1,10 +1,11 @@
 // What the contract program is told about a deployment: a stack file, or a seed, the demo data and the issuer.
+import { readFileSync } from 'node:fs';
 import { demoPartners } from '@course-exchange/local-stack/demo-partners';
 import { demoPeople } from '@course-exchange/local-stack/demo-people';
 import { readSeedFile } from '@course-exchange/local-stack/seed-content';
 import { readSettings, ruleOn, type SettingValues } from '@course-exchange/runtime/env';
 import { flag, maybe, optional, origin, text, url } from '@course-exchange/runtime/variables';
-import { readStackFile, type StackFile } from '../../test/support/stack-file.ts';
+import { partnerFor, type StackFile, typicalUser } from '../../test/support/stack-file.ts';
 
 const web = ['http:', 'https:'];
 const file = 'the path of a file';
@@ -47,20 +48,27 @@ export function readContractSettings(
   return readSettings(settings, environment, [source]);
 }
 
-/** Reads the files that `settings` name. Throws with every mistake of a seed. */
+/** Reads the files that `given` names. Throws with every mistake in them, and where nothing could be tried with them. */
 export function deploymentOf(given: ContractSettings): StackFile {
   const { CONTRACT_STACK, CONTRACT_SEED, CONTRACT_ISSUER } = given;
-  if (CONTRACT_STACK !== undefined) {
-    const stack = readStackFile(CONTRACT_STACK);
-    return { ...stack, issuer: CONTRACT_ISSUER ?? stack.issuer };
-  }
+  const path = CONTRACT_STACK ?? CONTRACT_SEED;
+  const named = path === undefined ? nobody : readSeedFile(path);
   const demo = given.CONTRACT_DEMO
     ? { partners: demoPartners(given.CONTRACT_DEMO_PARTNER_URL), people: demoPeople }
-    : { partners: [], people: [] };
-  const seed = CONTRACT_SEED === undefined ? { partners: [], people: [] } : readSeedFile(CONTRACT_SEED);
-  return {
-    issuer: CONTRACT_ISSUER ?? '',
-    partners: [...seed.partners, ...demo.partners] as unknown as StackFile['partners'],
-    users: [...seed.people, ...demo.people],
-  };
+    : nobody;
+  const stack =
+    CONTRACT_STACK === undefined ? {} : (JSON.parse(readFileSync(CONTRACT_STACK, 'utf8')) as object);
+  const deployment = {
+    ...stack,
+    ...(CONTRACT_ISSUER === undefined ? {} : { issuer: CONTRACT_ISSUER }),
+    partners: [...named.partners, ...demo.partners],
+    users: [...named.people, ...demo.people],
+  } as unknown as StackFile;
+  if (typeof deployment.issuer !== 'string')
+    throw new Error(`${path} names no issuer: add it, or set CONTRACT_ISSUER.`);
+  typicalUser(deployment);
+  partnerFor(deployment, 'openid', 'email', 'profile');
+  return deployment;
 }
+
+const nobody = { partners: [], people: [] };

@@ -49,7 +49,7 @@ describe('docs/settings.md', () => {
     const variables = sources.flatMap((path) =>
       [...read(path).matchAll(/process\.env\.([A-Z_]+)/g)].map(([, name]) => name ?? ''),
     );
-    const ofTheSystem = ['PATH', 'HOME', 'TMPDIR'];
+    const ofTheSystem = ['PATH', 'HOME', 'TMPDIR', 'XDG_DATA_HOME'];
     const missing = variables.filter((name) => !ofTheSystem.includes(name) && !named.includes(name));
     expect([...new Set(missing)]).toEqual([]);
   });
