@@ -12,6 +12,8 @@ args:
   {{- range .arguments }}
   - {{ . | quote }}
   {{- end }}
+# `kubectl describe` then says why a program ended: its last lines, which hold no secret (R27).
+terminationMessagePolicy: FallbackToLogsOnError
 securityContext:
   {{- toYaml .values.containerSecurityContext | nindent 2 }}
 {{- with .values.resources }}

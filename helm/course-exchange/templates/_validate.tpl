@@ -111,7 +111,9 @@ internalTls.secretNames.{{ $component }} is missing: make a Secret with tls.crt,
 {{- end -}}
 
 {{- define "course-exchange.validate.rollouts" -}}
-{{- range $name := list "gateway" "identity" "designCatalog" "demoPartner" }}
+{{- $names := list "gateway" "identity" "designCatalog" }}
+{{- if .Values.demoPartner.enabled }}{{ $names = append $names "demoPartner" }}{{ end }}
+{{- range $name := $names }}
 {{- $values := include "course-exchange.merged" (list $.Values.defaults (get $.Values $name)) | fromYaml }}
 {{- $least := add (int $values.preStopSeconds) 20 }}
 {{- if le (int $values.terminationGracePeriodSeconds) (int $least) }}

@@ -6,7 +6,5 @@ nginx.ingress.kubernetes.io/proxy-body-size: {{ .limits.bodySize }}
 nginx.ingress.kubernetes.io/proxy-connect-timeout: {{ int .limits.connectTimeoutSeconds | quote }}
 nginx.ingress.kubernetes.io/proxy-read-timeout: {{ int .limits.timeoutSeconds | quote }}
 nginx.ingress.kubernetes.io/proxy-send-timeout: {{ int .limits.timeoutSeconds | quote }}
-# A form that was sent must not be sent again to another pod.
-nginx.ingress.kubernetes.io/proxy-next-upstream: error timeout
 {{- end -}}
 {{- end -}}
