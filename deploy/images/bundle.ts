@@ -1,6 +1,15 @@
 // Makes the content of the images: `node deploy/images/bundle.ts DIRECTORY [IMAGE …]` writes DIRECTORY/IMAGE/app.
 // Same sources, same bytes, same times: every file is dated SOURCE_DATE_EPOCH (seconds, 0 when absent).
-import { cpSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { copyNative } from './native.ts';
@@ -39,9 +48,19 @@ async function writeImage(name: ImageName, target: string): Promise<void> {
     await bundleProgram(entry, join(app, entry.replace(/\.ts$/, '.js')), external);
   for (const [file, entry] of Object.entries(content.tools ?? {}))
     await bundleProgram(entry, join(app, file), external);
+  for (const [command, file] of Object.entries(content.commands ?? {})) writeCommand(target, command, file);
   const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? 0);
   settle(target, epoch);
   console.log(`${name}: ${(sizeOf(target) / 1_000_000).toFixed(1)} MB`);
+}
+
+/** On PATH, and run by the kernel: there is no shell that could start it. */
+function writeCommand(target: string, command: string, file: string): void {
+  const directory = join(target, 'usr/local/bin');
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, command);
+  writeFileSync(path, `#!/usr/local/bin/node --enable-source-maps\nimport('/app/${file}');\n`);
+  chmodSync(path, 0o755);
 }
 
 async function bundleProgram(entry: string, outfile: string, external: string[]): Promise<void> {

@@ -6,6 +6,8 @@ export interface ImageContent {
   readonly programs: readonly string[];
   /** Entry files that lie directly below /app, under the name that operators type. */
   readonly tools?: Readonly<Record<string, string>>;
+  /** Words that operators type, each for one of the tools. */
+  readonly commands?: Readonly<Record<string, string>>;
   /** Files and folders of the checkout, copied as they are. */
   readonly files?: readonly string[];
   /** Packages with a compiled part, copied with that part for this machine's platform. */
@@ -14,20 +16,23 @@ export interface ImageContent {
   readonly external?: readonly string[];
 }
 
-const operatorTool = { 'partnerctl.js': 'services/partnerctl/src/main.ts' };
+const operatorTool = {
+  tools: { 'partnerctl.js': 'services/partnerctl/src/main.ts' },
+  commands: { partnerctl: 'partnerctl.js' },
+};
 const hashing = { from: 'services/identity', packages: ['@node-rs/argon2', '@node-rs/bcrypt'] };
 
 export const images = {
   gateway: { programs: ['services/gateway/src/main.ts'] },
   identity: {
     programs: ['services/identity/src/main.ts'],
-    tools: operatorTool,
+    ...operatorTool,
     files: ['services/identity/migrations'],
     native: hashing,
   },
   'design-catalog': {
     programs: ['services/design-catalog/src/main.ts'],
-    tools: operatorTool,
+    ...operatorTool,
     files: ['services/design-catalog/migrations'],
   },
   'demo-partner': { programs: ['services/demo-partner/src/main.ts'] },

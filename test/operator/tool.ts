@@ -25,16 +25,25 @@ export function toolEnvironment(more: Readonly<Record<string, string>> = {}): Re
   return { PATH, HOME, TZ: 'UTC', PARTNERCTL_STACK: inject('stackFile'), ...more };
 }
 
-export function startTool(words: readonly string[], environment = toolEnvironment()): Started {
-  return startProcess(process.execPath, [main, ...words], environment);
+/** `input`: what it reads from standard input; without it there is none. */
+export function startTool(
+  words: readonly string[],
+  environment = toolEnvironment(),
+  input?: string,
+): Started {
+  return startProcess(process.execPath, [main, ...words], environment, input);
 }
 
 export function startProcess(
   program: string,
   words: readonly string[],
   env: Readonly<Record<string, string>>,
+  input?: string,
 ): Started {
-  const child = spawn(program, words, { env, cwd: repository, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, words, { env, cwd: repository, stdio: ['pipe', 'pipe', 'pipe'] });
+  // Whoever does not read it to its end closes it.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
   let out = '';
   let err = '';
   child.stdout.on('data', (chunk: Buffer) => {

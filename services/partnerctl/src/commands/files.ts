@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
+import type { Content } from '../designs/line-blocks.ts';
 import type { Call } from '../frame/call.ts';
 import { unreadableFile, usageProblem } from '../frame/problem.ts';
 
@@ -25,6 +26,27 @@ export async function readNamed(name: string, call: Call): Promise<string> {
   } catch {
     throw unreadableFile(name);
   }
+}
+
+/** Standard input is held in memory, which in a pod is the service's. */
+const mostHeldBytes = 64 << 20;
+
+/** What an import reads, more than once: the path of a file, or all of standard input. Throws a Problem. */
+export async function importContent(name: string, call: Call): Promise<Content> {
+  if (name !== '-') return resolve(call.directory, name);
+  const held: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of call.input) {
+    const buffer = Buffer.from(chunk);
+    bytes += buffer.length;
+    if (bytes > mostHeldBytes)
+      throw usageProblem(
+        'Standard input holds more than 64 MiB.',
+        'Split the file, or import it from a file over a port that is forwarded (docs/operator.md).',
+      );
+    held.push(buffer);
+  }
+  return held;
 }
 
 /** Throws a Problem unless a file can be made or replaced at `path`; what is no regular file is never replaced. */

@@ -1,16 +1,31 @@
 // Which file an import puts its rejected lines into: never one that holds something else.
 import { closeSync, openSync, readSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { RejectedLine } from '../designs/rejected-lines.ts';
 import type { Call } from '../frame/call.ts';
 import { usageProblem } from '../frame/problem.ts';
+import { jsonText } from '../frame/terminal.ts';
 import { requirePlace } from './files.ts';
+
+/** Tells each rejected line once on standard error, as JSON, also where an import begins again. */
+export function tellRejected(call: Call): (line: RejectedLine) => void {
+  let told = 0;
+  return ({ line, reason }) => {
+    if (line <= told) return;
+    told = line;
+    call.terminal.err(`${jsonText({ line, reason })}\n`);
+  };
+}
 
 /**
  * The path of the file, absolute. `given` is what the person named; otherwise it is `<file>.rejected`, which is ours.
+ * Undefined for standard input without a named file.
  * Throws a Problem when it is the imported file or its journal, or exists and was not written by an import.
  * Changes nothing.
  */
-export function rejectedFileOf(call: Call, file: string, given: string | undefined): string {
+export function rejectedFileOf(call: Call, name: string, given: string | undefined): string | undefined {
+  const file = resolve(call.directory, name);
+  if (name === '-' && given === undefined) return undefined;
   const path = resolve(call.directory, given ?? `${file}.rejected`);
   for (const [other, said] of [
     [file, 'the imported file itself'],

@@ -33,6 +33,23 @@ test('what is said wins over what is found: flag, variable, stack file, loopback
   expect(findAddress('catalog', sources({})).url).toBe('http://127.0.0.1:7301');
 });
 
+test("in the service's own container its settings say where; what an operator names still wins", () => {
+  const found = (environment: Record<string, string>, name: 'identity' | 'catalog' = 'identity') =>
+    findAddress(name, sources({ environment }));
+  expect(found({ OPERATOR_PORT: '7999' }).url).toBe('http://127.0.0.1:7999');
+  expect(found({ OPERATOR_HOST: '0.0.0.0', OPERATOR_PORT: '7999' }).url).toBe('http://127.0.0.1:7999');
+  expect(found({ OPERATOR_HOST: '::1' }).url).toBe('http://[::1]:7201');
+  expect(found({ OPERATOR_PORT: '0' }).url).toBe('http://127.0.0.1:7201');
+  expect(found({ OPERATOR_SOCKET: '/run/o.sock', OPERATOR_PORT: '7999' }).socket).toBe('/run/o.sock');
+  expect(found({ OPERATOR_PORT: '7999', OPERATOR_TLS_CERT_FILE: '/tls/tls.crt' }).url).toBe(
+    'https://127.0.0.1:7999',
+  );
+  expect(found({ FEED_PORT: '7998', OPERATOR_PORT: '7999' }, 'catalog').url).toBe('http://127.0.0.1:7998');
+  expect(found({ OPERATOR_PORT: '7999', PARTNERCTL_IDENTITY: 'there:1' }).url).toBe('http://there:1');
+  const stack = { environment: { OPERATOR_PORT: '7999' }, stackFile: join(home, '.run', 'stack.json') };
+  expect(findAddress('identity', sources(stack)).url).toBe('http://127.0.0.1:4001');
+});
+
 test('a stack file found in a directory above names a Unix socket', () => {
   const found = findAddress('catalog', sources({ directory: join(home, 'docs') }));
   expect(found).toMatchObject({ socket: '/run/feed.sock' });

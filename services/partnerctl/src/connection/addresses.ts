@@ -14,6 +14,9 @@ export interface Address {
   readonly said: string;
 }
 
+/** The settings of the service by which, in its own container, its private port is found. */
+const settings: Readonly<Record<ServiceName, string>> = { identity: 'OPERATOR', catalog: 'FEED' };
+
 const defaults: Readonly<Record<ServiceName, string>> = {
   identity: '127.0.0.1:7201',
   catalog: '127.0.0.1:7301',
@@ -35,6 +38,10 @@ export function findAddress(name: ServiceName, sources: AddressSources): Address
   if (flag) return parseAddress(flag, `--${name}`);
   const named = sources.environment[variable];
   if (named) return parseAddress(named, variable);
+  if (sources.stackFile === undefined && !sources.environment.PARTNERCTL_STACK) {
+    const own = fromOwnSettings(name, sources.environment);
+    if (own) return own;
+  }
   const found = fromStackFile(name, sources);
   return found ?? parseAddress(defaults[name], 'the default');
 }
@@ -52,6 +59,21 @@ export function parseAddress(words: string, source: string): Address {
     `${source}: ${words} is no address.`,
     'Write 127.0.0.1:7201, unix:/path or https://host:port.',
   );
+}
+
+/** Inside the service's container its environment is there too, as with `kubectl exec`. */
+function fromOwnSettings(name: ServiceName, environment: AddressSources['environment']): Address | undefined {
+  const prefix = settings[name];
+  const socket = environment[`${prefix}_SOCKET`];
+  if (socket) return parseAddress(`unix:${socket}`, `${prefix}_SOCKET`);
+  const [port, host] = [environment[`${prefix}_PORT`], environment[`${prefix}_HOST`]];
+  if ((!port && !host) || port === '0') return undefined;
+  const reached = host === undefined || /^(0\.0\.0\.0|::|)$/.test(host) ? '127.0.0.1' : host;
+  const written = reached.includes(':') ? `[${reached}]` : reached;
+  const scheme =
+    environment[`${prefix}_TLS_CERT`] || environment[`${prefix}_TLS_CERT_FILE`] ? 'https://' : '';
+  const [, standard = ''] = defaults[name].split(':');
+  return parseAddress(`${scheme}${written}:${port || standard}`, port ? `${prefix}_PORT` : `${prefix}_HOST`);
 }
 
 function fromStackFile(name: ServiceName, sources: AddressSources): Address | undefined {

@@ -2,7 +2,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ApplyRequestSchema } from '@course-exchange/proto/feed/v1';
 import { type DesignChangeMessage, readDesignLine } from './design-line.ts';
-import { type LineBlock, lineBlocks } from './line-blocks.ts';
+import { type Content, type LineBlock, lineBlocks } from './line-blocks.ts';
 import type { RejectedLines } from './rejected-lines.ts';
 
 export type ApplyMessage = Exclude<MessageInitShape<typeof ApplyRequestSchema>, { $typeName: string }> & {
@@ -23,7 +23,7 @@ export interface Reading {
 const changesInMessage = 500;
 
 /** The final message is marked as the source's last unless a rejected line ended the reading. */
-export async function* applyMessages(file: string, reading: Reading): AsyncGenerator<ApplyMessage> {
+export async function* applyMessages(file: Content, reading: Reading): AsyncGenerator<ApplyMessage> {
   const { source } = reading;
   for await (const block of lineBlocks(file)) {
     const changes = changesIn(block, reading);

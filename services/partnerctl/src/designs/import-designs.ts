@@ -4,13 +4,17 @@ import type { Client } from '@connectrpc/connect';
 import type { FeedService } from '@course-exchange/proto/feed/v1';
 import { type ApplyMessage, applyMessages, type Reading } from './apply-messages.ts';
 import { isInterruption } from './interruption.ts';
-import { type FileIdentity, identifyFile } from './line-blocks.ts';
-import { openRejectedLines, type RejectedLine, type RejectedLines } from './rejected-lines.ts';
+import { type Content, type FileIdentity, identifyFile } from './line-blocks.ts';
+import {
+  openRejectedLines,
+  type RejectedLine,
+  type RejectedLines,
+  type RejectedPlace,
+} from './rejected-lines.ts';
 
 export interface ImportOptions {
-  readonly file: string;
-  /** Where rejected lines are written; undefined: nowhere. */
-  readonly rejectedFile: string | undefined;
+  readonly file: Content;
+  readonly rejectedTo: RejectedPlace;
   /** Sends what stands before the first rejected line, and no more. */
   readonly stopAtRejected: boolean;
   /** Sends every line, also those that an interrupted import has committed. */
@@ -116,7 +120,7 @@ async function importOnce(
   resumedAfter: number,
 ): Promise<ImportReport> {
   // Lines before the resume point are read again, so that the rejected ones among them are told of again.
-  const rejected = openRejectedLines(options.rejectedFile);
+  const rejected = openRejectedLines(options.rejectedTo);
   const reading = readingOf(options, parts, identity, rejected, resumedAfter);
   let stopped = false;
   let unreadable: unknown;

@@ -4,6 +4,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { unreadableFile, usageProblem } from '../frame/problem.ts';
 
+/** The path of a file, or what standard input held, to be read more than once. */
+export type Content = string | readonly Buffer[];
+
 export interface LineBlock {
   /** Number of the first line; lines count from 1. */
   readonly first: number;
@@ -23,11 +26,11 @@ const longestLineBytes = 4 << 20;
 const lineBreak = 0x0a;
 
 /** Reads the whole file once. Throws a Problem when it cannot be read. */
-export async function identifyFile(path: string): Promise<FileIdentity> {
+export async function identifyFile(content: Content): Promise<FileIdentity> {
   const hash = createHash('sha256');
   let lines = 0;
   let endsWhole = true;
-  for await (const chunk of chunksOf(path)) {
+  for await (const chunk of chunksOf(content)) {
     hash.update(chunk);
     lines += countBreaks(chunk);
     endsWhole = chunk.at(-1) === lineBreak;
@@ -36,10 +39,10 @@ export async function identifyFile(path: string): Promise<FileIdentity> {
 }
 
 /** A byte order mark at the start of the file is left out. Throws a Problem for a line that has no end. */
-export async function* lineBlocks(path: string): AsyncGenerator<LineBlock> {
+export async function* lineBlocks(content: Content): AsyncGenerator<LineBlock> {
   let first = 1;
   let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of chunksOf(path)) {
+  for await (const chunk of chunksOf(content)) {
     const end = chunk.lastIndexOf(lineBreak);
     if (end === -1) {
       rest = Buffer.concat([rest, chunk]);
@@ -57,11 +60,15 @@ export async function* lineBlocks(path: string): AsyncGenerator<LineBlock> {
   if (rest.length > 0) yield { first, lines: linesIn(rest, first) };
 }
 
-async function* chunksOf(path: string): AsyncGenerator<Buffer> {
+async function* chunksOf(content: Content): AsyncGenerator<Buffer> {
+  if (typeof content !== 'string') {
+    yield* content;
+    return;
+  }
   try {
-    yield* createReadStream(path, { highWaterMark: chunkBytes });
+    yield* createReadStream(content, { highWaterMark: chunkBytes });
   } catch {
-    throw unreadableFile(path);
+    throw unreadableFile(content);
   }
 }
 

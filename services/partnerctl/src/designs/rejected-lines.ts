@@ -15,13 +15,17 @@ export interface RejectedLines {
   readonly close: () => void;
 }
 
+/** The path of a file; who is told of each line; undefined: nowhere. */
+export type RejectedPlace = string | ((line: RejectedLine) => void) | undefined;
+
 const shown = 10;
 
 /**
  * Replaces the file of an earlier import; where nothing is put aside there is none. It may hold names of people:
- * its owner alone reads it. Undefined `path`: nothing is written.
+ * its owner alone reads it. Who is told in the place of a file is told number and reason only.
  */
-export function openRejectedLines(path: string | undefined): RejectedLines {
+export function openRejectedLines(place: RejectedPlace): RejectedLines {
+  const path = typeof place === 'string' ? place : undefined;
   if (path !== undefined) rmSync(path, { force: true });
   const first: RejectedLine[] = [];
   let count = 0;
@@ -30,6 +34,7 @@ export function openRejectedLines(path: string | undefined): RejectedLines {
     add: (line, reason, text) => {
       count += 1;
       if (first.length < shown) first.push({ line, reason });
+      if (typeof place === 'function') place({ line, reason });
       if (path === undefined) return;
       file ??= openSync(path, 'w', 0o600);
       writeSync(file, `${JSON.stringify({ line, reason, text })}\n`);

@@ -10,6 +10,8 @@ export interface Answer {
   readonly text: string;
   /** Where the answer is a bad one, such as a broken chain. */
   readonly exit?: Exit;
+  /** `text` goes to standard error: standard output holds something else. */
+  readonly aside?: true;
 }
 
 export interface Example {

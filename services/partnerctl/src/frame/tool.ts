@@ -58,7 +58,8 @@ async function runCommand(typed: Typed, surroundings: Surroundings): Promise<Exi
   };
   try {
     const answer = await command.run(call, operands, options);
-    if (answer) terminal.out(call.json ? `${jsonText(answer.json, 2)}\n` : answer.text);
+    if (answer && call.json) terminal.out(`${jsonText(answer.json, 2)}\n`);
+    else if (answer) (answer.aside ? terminal.err : terminal.out)(answer.text);
     return answer?.exit ?? 'done';
   } catch (error) {
     throw problemOf(error, () => services.whereIs(command.service));

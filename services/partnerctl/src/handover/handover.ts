@@ -2,16 +2,19 @@
 // opened before the secret is made, so that none is made and then lost.
 import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import type { Call } from '../frame/call.ts';
 import { file, type OptionValues, text } from '../frame/options.ts';
 import { Problem, usageProblem } from '../frame/problem.ts';
 import { type Encryption, encryptionTo } from './encryption.ts';
 
 export const handoverOptions = {
-  toFile: file('Write the secret into this new file, mode 0600, instead of showing it'),
+  toFile: file(
+    'Write the secret into this new file, mode 0600, instead of showing it; - with --encrypt-to: it alone to standard output',
+  ),
   encryptTo: text(
     '<key>',
-    'Encrypt it to the partner: an age recipient, or a file with one or an OpenPGP public key',
+    'Encrypt it to the partner: an age recipient, or a file with one or an OpenPGP public key; - reads standard input',
   ),
 };
 
@@ -23,6 +26,8 @@ export interface Handed {
     readonly secret: string | null;
   };
   readonly text: string;
+  /** Standard output holds the secret alone: `text` belongs to standard error. */
+  readonly aside?: true;
 }
 
 /** As the service answers with it, this once. */
@@ -67,8 +72,8 @@ async function openWay(
   { toFile, encryptTo }: OptionValues<typeof handoverOptions>,
   call: Call,
 ): Promise<Way> {
-  const encryption =
-    encryptTo === undefined ? undefined : await encryptionTo(keyText(encryptTo, call.directory));
+  const encryption = encryptTo === undefined ? undefined : await encryptionTo(await keyText(encryptTo, call));
+  if (toFile === '-') return ontoOutput(encryption, call);
   if (toFile !== undefined)
     return call.dryRun ? nowhere : intoFile(resolve(call.directory, toFile), encryption);
   if (encryption) return { deliver: (secret) => shownEncrypted(secret, encryption), abandon: () => {} };
@@ -89,13 +94,34 @@ const nowhere: Way = {
 };
 
 /** The content of the file of that name, or the words themselves where they are a recipient. */
-function keyText(words: string, directory: string): string {
+async function keyText(words: string, { directory, input }: Call): Promise<string> {
   if (words.startsWith('age1')) return words;
+  if (words === '-') return readAll(input);
   try {
     return readFileSync(resolve(directory, words), 'utf8');
   } catch {
     throw usageProblem(`--encrypt-to: ${words} is no age recipient and no readable file.`);
   }
+}
+
+/** For a caller who redirects it into a file of his own, as over `kubectl exec`. */
+function ontoOutput(encryption: Encryption | undefined, call: Call): Way {
+  if (encryption === undefined)
+    throw usageProblem('--to-file - puts the secret into a pipe or a log.', 'Add --encrypt-to.');
+  if (call.json) throw usageProblem('Under --json the answer carries the secret: leave --to-file out.');
+  if (call.dryRun) return nowhere;
+  return {
+    abandon: () => {},
+    deliver: async (secret) => {
+      const content = await encryption.encrypt(secret);
+      call.terminal.out(content.endsWith('\n') ? content : `${content}\n`);
+      return {
+        plain: { way: 'encrypted', file: null, secret: null },
+        text: `The secret is on standard output, encrypted to ${encryption.said}. It is stored nowhere else.\n`,
+        aside: true,
+      };
+    },
+  };
 }
 
 function intoFile(path: string, encryption: Encryption | undefined): Way {

@@ -46,6 +46,11 @@ export const clientRegister = command({
   ],
   run: async (call, { file }, options) => {
     if (!options.withSecret) refuseWayOfSecret(options);
+    if (file === '-' && options.encryptTo === '-')
+      throw usageProblem(
+        'Standard input cannot be both the dossier and the key.',
+        'Register first, then `client secret add --encrypt-to -`.',
+      );
     const dossier = withOptions(await dossierFrom(call, file, options.clientId), options);
     const handover = options.withSecret ? await openHandover(options, call) : undefined;
     const answer = await call.services
@@ -102,5 +107,6 @@ function answerOf(call: Call, answer: RegisterClientResponse, handed: Handed | u
       changes: plainChanges(changes),
     },
     text: `${changesText(changes, call.dryRun, call.terminal.paint)}${missing}${handed ? `\n${handed.text}` : ''}`,
+    ...(handed?.aside ? { aside: true as const } : {}),
   };
 }

@@ -1,5 +1,4 @@
 // The noun `designs`: course designs brought in over the feed, and their summaries recounted.
-import { resolve } from 'node:path';
 import { FeedService, SummaryDifferenceSchema } from '@course-exchange/proto/feed/v1';
 import { importDesigns, rehearseImport } from '../../designs/import-designs.ts';
 import { verifyDesigns } from '../../designs/verify-designs.ts';
@@ -7,15 +6,16 @@ import { command, type Noun } from '../../frame/command.ts';
 import { file as fileOption, toggle } from '../../frame/options.ts';
 import { plain } from '../../output/plain.ts';
 import { progress } from '../../output/progress.ts';
-import { rejectedFileOf } from '../rejected-file.ts';
+import { importContent } from '../files.ts';
+import { rejectedFileOf, tellRejected } from '../rejected-file.ts';
 import { importAnswer, verifyText } from './answers.ts';
 
 const designsImport = command({
   name: 'import',
   about: 'Import design changes from NDJSON',
   details:
-    'A line is one upsert or delete with a revision (docs/feed.md). Interrupted at any point and repeated, it goes on where it was committed; repeated when done, it changes nothing. Rejected lines go to a file with number and reason; then the exit code is 1. --dry-run checks the lines without the service.',
-  operands: { file: { term: '<file>', about: 'NDJSON, one change a line' } },
+    'A line is one upsert or delete with a revision (docs/feed.md). Interrupted at any point and repeated, it goes on where it was committed; repeated when done, it changes nothing. Rejected lines go to a file with number and reason, those of standard input to standard error; then the exit code is 1. --dry-run checks the lines without the service.',
+  operands: { file: { term: '<file>', about: 'NDJSON, one change a line; - reads standard input' } },
   options: {
     rejected: fileOption('Where rejected lines are written; otherwise <file>.rejected'),
     stopAtRejected: toggle('Import what stands before the first rejected line, and no more'),
@@ -31,9 +31,10 @@ const designsImport = command({
     },
   ],
   run: async (call, { file: name }, { rejected, stopAtRejected, fromStart }) => {
-    const file = resolve(call.directory, name);
-    const rejectedFile = rejectedFileOf(call, file, rejected);
-    const options = { file, rejectedFile, stopAtRejected, fromStart };
+    const rejectedFile = rejectedFileOf(call, name, rejected);
+    const file = await importContent(name, call);
+    const rejectedTo = rejectedFile ?? tellRejected(call);
+    const options = { file, rejectedTo, stopAtRejected, fromStart };
     const shown = progress('Designs', call.terminal, call.now);
     const parts = { progress: shown, sleep: call.sleep, signal: call.signal };
     if (call.dryRun) return importAnswer(await rehearseImport(options, parts), undefined, true);

@@ -43,6 +43,7 @@ const secretAdd = command({
         changes: plainChanges(changes),
       },
       text: `${changesText(changes, call.dryRun, call.terminal.paint)}${handed ? `\n${handed.text}` : ''}`,
+      ...(handed?.aside ? { aside: true } : {}),
     };
   },
 });

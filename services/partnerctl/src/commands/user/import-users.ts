@@ -1,13 +1,13 @@
 // Imports a file of users batch by batch; the journal remembers what the service has answered.
 import type { Client } from '@connectrpc/connect';
 import type { UserService } from '@course-exchange/proto/operator/v1/user';
-import { lineBlocks } from '../../designs/line-blocks.ts';
+import { type Content, lineBlocks } from '../../designs/line-blocks.ts';
 import type { Batch, Rejection } from './import-journal.ts';
 import { type NamedUsers, openNamedUsers } from './named-users.ts';
 import { type ReadUser, readUserLine, type UserRecord } from './user-line.ts';
 
 export interface UserImport {
-  readonly file: string;
+  readonly file: Content;
   readonly dryRun: boolean;
   /** Lines up to this one are done. */
   readonly after: number;

@@ -1,14 +1,14 @@
 // `user import`: users with their password hashes from another system.
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
-import { identifyFile } from '../../designs/line-blocks.ts';
+import { type Content, identifyFile } from '../../designs/line-blocks.ts';
 import type { Call } from '../../frame/call.ts';
 import { type Answer, command } from '../../frame/command.ts';
 import { file as fileOption } from '../../frame/options.ts';
 import { progress } from '../../output/progress.ts';
-import { rejectedFileOf } from '../rejected-file.ts';
+import { importContent } from '../files.ts';
+import { rejectedFileOf, tellRejected } from '../rejected-file.ts';
 import { type Batch, type ImportJournal, openImportJournal, type Rejection } from './import-journal.ts';
 import { importUsers } from './import-users.ts';
 
@@ -16,8 +16,8 @@ export const userImport = command({
   name: 'import',
   about: 'Import users with their password hashes from NDJSON',
   details:
-    'A line is {"sub","email","emailVerified","name","passwordHash"}; the hash in PHC form: argon2id, bcrypt, scrypt, pbkdf2. It becomes ours at the next login. Interrupted at any point and repeated, it goes on where it was; repeated when done, it changes nothing. Rejected lines, among them a user whom an earlier line names, go to a file with number and reason; then the exit code is 1.',
-  operands: { file: { term: '<file>', about: 'NDJSON, one user a line' } },
+    'A line is {"sub","email","emailVerified","name","passwordHash"}; the hash in PHC form: argon2id, bcrypt, scrypt, pbkdf2. It becomes ours at the next login. Interrupted at any point and repeated, it goes on where it was; repeated when done, it changes nothing. Rejected lines, among them a user whom an earlier line names, go to a file with number and reason, those of standard input to standard error; then the exit code is 1.',
+  operands: { file: { term: '<file>', about: 'NDJSON, one user a line; - reads standard input' } },
   options: { rejected: fileOption('Where rejected lines are told; otherwise <file>.rejected') },
   writes: true,
   examples: [
@@ -28,11 +28,13 @@ export const userImport = command({
     },
   ],
   run: async (call, { file: name }, options) => {
-    const file = resolve(call.directory, name);
-    const rejectedFile = rejectedFileOf(call, file, options.rejected);
+    const rejectedFile = rejectedFileOf(call, name, options.rejected);
+    const file = await importContent(name, call);
     const { digest, lines } = await identifyFile(file);
     const { issuer } = await call.services.identity(ClientService).describeInstallation({});
-    const journal = call.dryRun ? undefined : openImportJournal(`${file}.import`, `${issuer} ${digest}`);
+    // Standard input has no place beside it: the import begins anew, which changes nothing twice.
+    const resumable = typeof file === 'string' && !call.dryRun;
+    const journal = resumable ? openImportJournal(`${file}.import`, `${issuer} ${digest}`) : undefined;
     const batches = [...(journal?.done ?? [])];
     const resumedAfter = batches.at(-1)?.through ?? 0;
     try {
@@ -41,7 +43,7 @@ export const userImport = command({
       journal?.close();
     }
     const rejected = batches.flatMap((batch) => batch.rejected);
-    if (!call.dryRun) writeRejected(rejectedFile, rejected);
+    if (!call.dryRun) tellOrWrite(call, rejectedFile, rejected);
     journal?.remove();
     return answerOf(call, { lines, resumedAfter, rejectedFile }, batches, rejected);
   },
@@ -49,7 +51,7 @@ export const userImport = command({
 
 async function work(
   call: Call,
-  file: string,
+  file: Content,
   lines: number,
   batches: Batch[],
   journal: ImportJournal | undefined,
@@ -69,6 +71,11 @@ async function work(
   }
 }
 
+function tellOrWrite(call: Call, path: string | undefined, rejected: readonly Rejection[]): void {
+  if (path === undefined) rejected.forEach(tellRejected(call));
+  else writeRejected(path, rejected);
+}
+
 /** Says number and reason only: the line itself holds a password hash. */
 function writeRejected(path: string, rejected: readonly Rejection[]): void {
   if (rejected.length === 0) {
@@ -82,7 +89,7 @@ function writeRejected(path: string, rejected: readonly Rejection[]): void {
 interface Work {
   readonly lines: number;
   readonly resumedAfter: number;
-  readonly rejectedFile: string;
+  readonly rejectedFile: string | undefined;
 }
 
 const shownRejections = 10;

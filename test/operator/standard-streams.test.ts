@@ -1,0 +1,83 @@
+// partnerctl without a file of its own, as in a pod without a writable file system: what it reads comes by standard
+// input, what must be kept leaves by standard output.
+import { armor, Decrypter, generateIdentity, identityToRecipient } from 'age-encryption';
+import { afterAll, expect, test } from 'vitest';
+import { runningStack } from '../support/running-stack.ts';
+import { userWho } from '../support/stack-file.ts';
+import { answerOf, type Outcome, startTool, tool, toolEnvironment } from './tool.ts';
+
+const fed = (input: string, ...words: string[]): Promise<Outcome> =>
+  startTool(words, toolEnvironment(), input).ended;
+const dossier = `clientId: streams
+name: Streams
+environments:
+  test: { redirectUris: ["http://127.0.0.1:3998/callback"] }
+scopes: [openid]
+`;
+
+async function opened(identity: string, armoured: string): Promise<string> {
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(identity);
+  return decrypter.decrypt(armor.decode(armoured), 'text');
+}
+
+afterAll(async () => {
+  await tool('client', 'deactivate', 'streams', '--yes');
+});
+
+test('registers from standard input; standard output is the encrypted secret and nothing else', async () => {
+  const identity = await generateIdentity();
+  const recipient = await identityToRecipient(identity);
+  const words = ['client', 'register', '-', '--with-secret', '--to-file', '-'];
+  const plain = await fed(dossier, ...words);
+  expect(plain).toMatchObject({ exit: 2, out: '', err: expect.stringContaining('Add --encrypt-to.') });
+  const { exit, out, err } = await fed(dossier, ...words, '--encrypt-to', recipient);
+  expect({ exit, err }).toMatchObject({ exit: 0, err: expect.stringContaining('client.register') });
+  expect(out).toMatch(/^-----BEGIN AGE ENCRYPTED FILE-----\n[\s\S]*\n-----END AGE ENCRYPTED FILE-----\n$/);
+  const secret = await opened(identity, out);
+  expect(secret).toMatch(/^[\w-]{43}$/);
+  expect(err).not.toContain(secret);
+  const further = ['client', 'secret', 'add', 'streams', '--encrypt-to', '-', '--to-file', '-'];
+  expect(await opened(identity, (await fed(`${recipient}\n`, ...further)).out)).not.toBe(secret);
+});
+
+test('plans and applies what export wrote', async () => {
+  const { out } = await tool('client', 'export');
+  expect(await fed(out, 'client', 'plan', '-', '--check')).toMatchObject({ exit: 0 });
+  const renamed = out.replace('name: Streams', 'name: Streams anew');
+  expect(await fed(renamed, 'client', 'apply', '-', '--yes')).toMatchObject({ exit: 0 });
+  expect((await answerOf('client', 'show', 'streams')).client).toMatchObject({
+    dossier: { name: 'Streams anew' },
+  });
+});
+
+test('imports users; rejected lines go to standard error, and a second time changes nothing', async () => {
+  const lines = [
+    '{"email":"streams@example.com","emailVerified":true,"name":"Stream","passwordHash":"$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"}',
+    '{"email":"none"}',
+  ].join('\n');
+  const first = await fed(lines, 'user', 'import', '-');
+  expect(first).toMatchObject({
+    exit: 1,
+    out: expect.stringContaining('1 created, 0 updated, 0 unchanged, 1 rejected'),
+  });
+  expect(JSON.parse(first.err)).toEqual({ line: 2, reason: expect.any(String) });
+  expect((await fed(lines, 'user', 'import', '-')).out).toContain(
+    '0 created, 0 updated, 1 unchanged, 1 rejected',
+  );
+});
+
+test('imports designs; the content, not a name, says where an import goes on', async () => {
+  const { sub } = userWho(runningStack(), 'typical season');
+  const lines = [
+    `{"op":"upsert","owner":"${sub}","id":"streams-1","revision":1,"eventId":"streams","title":"One","eventName":"Streams","updatedAt":"2026-11-20T08:00:00Z"}`,
+    'no JSON',
+    `{"op":"delete","owner":"${sub}","id":"streams-0","revision":2}`,
+  ].join('\n');
+  const first = await fed(lines, 'designs', 'import', '-');
+  expect(first).toMatchObject({ exit: 1, out: expect.stringContaining('1 upserted, 1 deleted') });
+  expect(JSON.parse(first.err)).toEqual({ line: 2, reason: expect.any(String) });
+  expect((await fed(lines, 'designs', 'import', '-')).out).toContain(
+    '0 upserted, 0 deleted, 2 known already',
+  );
+});
