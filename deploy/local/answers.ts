@@ -3,10 +3,10 @@
 /** A service bounds its checks to 700 ms: longer, so that its sentences are read while its stores hang (ms). */
 const readinessTimeoutMs = 3_000;
 
-/** Problem of a service that tells its readiness at `/readyz` of `port`. */
+/** Problem of a service that tells its state at `/healthz` of `port`. */
 export async function readinessProblem(port: number): Promise<string | undefined> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`, {
       signal: AbortSignal.timeout(readinessTimeoutMs),
     });
     if (response.ok) return undefined;

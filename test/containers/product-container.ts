@@ -24,7 +24,7 @@ export function service(name: ServiceName, environment: Environment): GenericCon
     ...environment,
   })
     .withExposedPorts(healthPort)
-    .withWaitStrategy(Wait.forHttp('/readyz', healthPort).forStatusCode(200));
+    .withWaitStrategy(Wait.forHttp('/healthz', healthPort).forStatusCode(200));
 }
 
 export interface Ending {

@@ -11,7 +11,7 @@ import { makePlan } from '@course-exchange/local-stack/plan';
 import { openProcesses } from '@course-exchange/local-stack/processes';
 import { openRunDirectory } from '@course-exchange/local-stack/run-directory';
 import { seedDemoData } from '@course-exchange/local-stack/seed';
-import { catalogMember, gatewayMember } from '@course-exchange/local-stack/service-members';
+import { catalogMember, gatewayMember, type StackPlan } from '@course-exchange/local-stack/service-members';
 import { describeStack } from '@course-exchange/local-stack/stack-file';
 import { database, postgresMember, redisMember } from '@course-exchange/local-stack/store-members';
 import { balanced, type IdentityPod, identityPods, type PodName } from './identity-pods.ts';
@@ -39,9 +39,11 @@ export interface SystemOptions {
   readonly identities?: number;
 }
 
-/** Starts stores and services with the demo data. `environment` is added to that of every service. */
+type Environment = Readonly<Record<string, string>>;
+
+/** Starts stores and services with the demo data. `additions` are added to the environment of every service. */
 export async function startSystem(
-  environment: Readonly<Record<string, string>> = {},
+  additions: Environment | ((ports: StackPlan['ports']) => Environment) = {},
   { identities = 1 }: SystemOptions = {},
 ): Promise<System> {
   const home = mkdtempSync(join(tmpdir(), 'course-exchange-fault-'));
@@ -63,6 +65,7 @@ export async function startSystem(
       restartAfterMs: 0,
     });
     const { ports, secrets } = plan;
+    const environment = typeof additions === 'function' ? additions(ports) : additions;
     const up = async (member: Member): Promise<void> => {
       running.set(member.program.name, await bringUp(processes, withEnvironment(member, environment)));
     };

@@ -55,6 +55,7 @@ async function main(config: CatalogConfig): Promise<void> {
       postgres: () => schemaProblem(database, schemaVersion),
       keySet: () => Promise.resolve(keySet.problem()),
     },
+    neededOnce: ['postgres', 'keySet'],
     // Partners' reads go on without the feed.
     warnings: feed === undefined ? {} : { feed: feed.problem },
   });

@@ -43,6 +43,8 @@ async function main(config: IdentityConfig): Promise<void> {
     host: config.HEALTH_HOST,
     port: config.HEALTH_PORT,
     checks: readinessChecks({ database, redis, keys, schemaVersion }),
+    neededOnce: ['postgres'],
+    neededAlways: ['signingKeys'],
     warnings: { redisSettings: () => readSettingsWarning(redis) },
   });
   const polling = new AbortController();

@@ -1,5 +1,5 @@
-// What must hold before this process takes requests, each with the sentence that says what is wrong. The key
-// set and discovery are answered all the same.
+// What this process stands on, each with the sentence that says what is wrong. The key set and discovery are answered
+// all the same.
 import type { ReadinessCheck } from '@course-exchange/runtime/health';
 import type { Database } from '@course-exchange/runtime/postgres';
 import { postgresProblem } from '@course-exchange/runtime/postgres-connections';
@@ -20,7 +20,7 @@ export function readinessChecks({
   redis,
   keys,
   schemaVersion,
-}: ReadinessSubjects): Readonly<Record<string, ReadinessCheck>> {
+}: ReadinessSubjects): Readonly<Record<'redis' | 'postgres' | 'signingKeys', ReadinessCheck>> {
   return {
     redis: () =>
       Promise.resolve()

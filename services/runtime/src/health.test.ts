@@ -19,26 +19,26 @@ async function serve(checks: Checks, warnings: Checks = {}): Promise<Health> {
   return health;
 }
 
-test('readiness tells starting, running, a store that is gone, and stopping apart', async () => {
+test('wholeness tells starting, running, a store that is gone, and stopping apart', async () => {
   let redis: string | undefined;
   const health = await serve({ redis: async () => redis, postgres: async () => undefined });
-  expect(await probe(health, '/readyz')).toEqual({ status: 503, body: { phase: 'starting', checks: {} } });
+  expect(await probe(health, '/healthz')).toEqual({ status: 503, body: { phase: 'starting', checks: {} } });
   health.started();
-  expect(await probe(health, '/readyz')).toEqual({ status: 200, body: { phase: 'running', checks: {} } });
+  expect(await probe(health, '/healthz')).toEqual({ status: 200, body: { phase: 'running', checks: {} } });
   redis = 'Redis does not answer';
-  expect(await probe(health, '/readyz')).toEqual({
+  expect(await probe(health, '/healthz')).toEqual({
     status: 503,
     body: { phase: 'running', checks: { redis: 'Redis does not answer' } },
   });
   health.stopping();
-  expect(await probe(health, '/readyz')).toEqual({ status: 503, body: { phase: 'stopping', checks: {} } });
+  expect(await probe(health, '/healthz')).toEqual({ status: 503, body: { phase: 'stopping', checks: {} } });
 });
 
 test('liveness does not ask the stores', async () => {
   const health = await serve({ redis: () => Promise.reject(new Error('away')) });
   health.started();
   expect((await probe(health, '/livez')).status).toBe(200);
-  expect(await probe(health, '/readyz')).toMatchObject({
+  expect(await probe(health, '/healthz')).toMatchObject({
     status: 503,
     body: { checks: { redis: 'Check failed' } },
   });
@@ -53,7 +53,7 @@ test('stores that hang are named before a probe of one second gives up', async (
   );
   health.started();
   const asked = performance.now();
-  expect(await probe(health, '/readyz')).toEqual({
+  expect(await probe(health, '/healthz')).toEqual({
     status: 503,
     body: {
       phase: 'running',
@@ -62,4 +62,46 @@ test('stores that hang are named before a probe of one second gives up', async (
     },
   });
   expect(performance.now() - asked).toBeLessThan(950);
+});
+
+test('readiness waits for what is needed once, then leaves the stores alone and looks at the own state', async () => {
+  const wrong: Record<string, string | undefined> = { postgres: 'away', keys: 'not read', redis: 'away' };
+  const asked: string[] = [];
+  const check = (name: string) => async () => {
+    asked.push(name);
+    return wrong[name];
+  };
+  const health = await serveHealth({
+    ...{ host: '127.0.0.1', port: 0 },
+    checks: { postgres: check('postgres'), keys: check('keys'), redis: check('redis') },
+    neededOnce: ['postgres'],
+    neededAlways: ['keys'],
+  });
+  open.push(health);
+  const starting = { status: 503, body: { phase: 'starting', checks: {} } };
+  expect(await probe(health, '/readyz')).toEqual(starting);
+  health.started();
+  const checks = { postgres: 'away', keys: 'not read' };
+  expect(await probe(health, '/readyz')).toEqual({ status: 503, body: { phase: 'running', checks } });
+  wrong.keys = undefined;
+  expect((await probe(health, '/readyz')).status).toBe(503);
+  wrong.postgres = undefined;
+  expect(await probe(health, '/readyz')).toEqual({ status: 200, body: { phase: 'running', checks: {} } });
+  wrong.postgres = 'away';
+  asked.length = 0;
+  expect((await probe(health, '/readyz')).status).toBe(200);
+  expect(asked).toEqual(['keys']);
+  expect(await probe(health, '/healthz')).toMatchObject({
+    status: 503,
+    body: { checks: { postgres: 'away', redis: 'away' } },
+  });
+  wrong.keys = 'cannot sign';
+  expect(await probe(health, '/readyz')).toMatchObject({
+    status: 503,
+    body: { checks: { keys: 'cannot sign' } },
+  });
+  wrong.keys = undefined;
+  expect((await probe(health, '/readyz')).status).toBe(200);
+  health.stopping();
+  expect((await probe(health, '/readyz')).status).toBe(503);
 });

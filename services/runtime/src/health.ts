@@ -1,21 +1,35 @@
-// Liveness and readiness over plain HTTP on a port of its own, for probes and people.
+// Liveness, readiness and wholeness over plain HTTP on a port of its own, for probes and people.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { claimPort } from './taken-port.ts';
 
-/** A named condition of readiness. Returns undefined when it holds, else one sentence that says what is wrong. */
+/** A named condition. Returns undefined when it holds, else one sentence that says what is wrong. */
 export type ReadinessCheck = () => Promise<string | undefined>;
 
 /** Below the second that a probe waits by default, so that it reads the sentence and not a timeout (ms). */
 const checkTimeoutMs = 700;
 
-export interface HealthOptions {
+type Checks = Readonly<Record<string, ReadinessCheck>>;
+
+/** Between two looks at what readiness waits for (ms). */
+const settlingPauseMs = 500;
+
+export interface HealthOptions<Name extends string = string> {
   /** `0.0.0.0:7101` apart. */
   readonly host: string;
   readonly port: number;
-  readonly checks: Readonly<Record<string, ReadinessCheck>>;
-  /** Sentences that an operator should read but that do not make the process unready. */
-  readonly warnings?: Readonly<Record<string, ReadinessCheck>>;
+  /** Everything that this process stands on. */
+  readonly checks: Readonly<Record<Name, ReadinessCheck>>;
+  /**
+   * Those of them that must have held once before traffic comes. Afterwards they are not asked again: every pod
+   * stands on the same stores, and to turn all of them away would also take away what needs no store.
+   */
+  readonly neededOnce?: readonly NoInfer<Name>[];
+  /** Those of them that are about this process alone, and must hold whenever traffic comes. */
+  readonly neededAlways?: readonly NoInfer<Name>[];
+  /** Sentences that an operator should read but that are no fault. */
+  readonly warnings?: Checks;
 }
 
 export interface Health {
@@ -28,23 +42,32 @@ export interface Health {
 }
 
 type Phase = 'starting' | 'running' | 'stopping';
+interface Report {
+  readonly checks: Record<string, string>;
+  readonly warnings?: Record<string, string>;
+}
 
 /**
- * `GET /livez` is 200 while the event loop turns. `GET /readyz` is 200 when all checks hold, else 503 with
- * `{"phase": …, "checks": {name: sentence}}`; both carry `"warnings": {name: sentence}` where there are any. A check
- * that says nothing for 700 ms fails with "<Name> does not answer in time". Throws ConfigurationError when the port
- * is taken.
+ * `GET /livez` is 200 while the event loop turns, `GET /readyz` while traffic should come, `GET /healthz` while all
+ * checks hold; else they are 503 with `{"phase": …, "checks": {name: sentence}}`. `/healthz` carries
+ * `"warnings": {name: sentence}` where there are any. A check that says nothing for 700 ms fails with "<Name> does not
+ * answer in time". Throws ConfigurationError when the port is taken.
  */
-export async function serveHealth({ host, port, checks, warnings = {} }: HealthOptions): Promise<Health> {
+export async function serveHealth<Name extends string>(options: HealthOptions<Name>): Promise<Health> {
+  const { host, port } = options;
   let phase: Phase = 'starting';
+  const readiness = openReadiness(options);
+  const reports: Readonly<Record<string, () => Promise<Report>>> = {
+    '/readyz': readiness.report,
+    '/healthz': () => wholeness(options),
+  };
   const server = createServer(async (request, response) => {
     if (request.url === '/livez') return reply(200, { phase });
-    if (request.url !== '/readyz') return reply(404, { error: 'not_found' });
-    const [failed, warned] =
-      phase === 'running' ? await Promise.all([failures(checks), failures(warnings)]) : [{}, {}];
-    const ready = phase === 'running' && Object.keys(failed).length === 0;
-    const detail = Object.keys(warned).length === 0 ? {} : { warnings: warned };
-    return reply(ready ? 200 : 503, { phase, checks: failed, ...detail });
+    const report = reports[request.url ?? ''];
+    if (report === undefined) return reply(404, { error: 'not_found' });
+    const found = phase === 'running' ? await report() : { checks: {} };
+    const well = phase === 'running' && Object.keys(found.checks).length === 0;
+    return reply(well ? 200 : 503, { phase, ...found });
 
     function reply(status: number, body: unknown): void {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -59,6 +82,7 @@ export async function serveHealth({ host, port, checks, warnings = {} }: HealthO
     port: (server.address() as AddressInfo).port,
     started: () => {
       phase = 'running';
+      void readiness.settle(() => phase === 'running');
     },
     stopping: () => {
       phase = 'stopping';
@@ -71,7 +95,34 @@ export async function serveHealth({ host, port, checks, warnings = {} }: HealthO
   };
 }
 
-async function failures(checks: HealthOptions['checks']): Promise<Record<string, string>> {
+async function wholeness({ checks, warnings = {} }: HealthOptions): Promise<Report> {
+  const [failed, warned] = await Promise.all([failures(checks), failures(warnings)]);
+  return { checks: failed, ...(Object.keys(warned).length === 0 ? {} : { warnings: warned }) };
+}
+
+function openReadiness({ checks, neededOnce = [], neededAlways = [] }: HealthOptions) {
+  const awaited = new Set<string>(neededOnce);
+  const report = async (): Promise<Report> => {
+    const asked = [...awaited, ...neededAlways];
+    const failed = await failures(
+      Object.fromEntries(Object.entries(checks).filter(([name]) => asked.includes(name))),
+    );
+    for (const name of asked) if (failed[name] === undefined) awaited.delete(name);
+    return { checks: failed };
+  };
+  return {
+    report,
+    /** What has once held counts, whether or not a probe came by meanwhile. */
+    settle: async (running: () => boolean): Promise<void> => {
+      while (awaited.size > 0 && running()) {
+        await report();
+        await sleep(settlingPauseMs, undefined, { ref: false });
+      }
+    },
+  };
+}
+
+async function failures(checks: Checks): Promise<Record<string, string>> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => [name, await answerInTime(name, check)] as const),
   );
