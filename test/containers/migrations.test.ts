@@ -1,5 +1,8 @@
-// The migrations image: from an empty database to the newest schema, and nothing at all the second time.
+// The migrations image: from an empty database and from an earlier version to the newest schema, nothing at all the
+// second time, and --check.
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Ending, runToEnd } from './product-container.ts';
 import { type Stores, startStores } from './stores.ts';
 import { catalogMigrations, identityMigrations, migrate, seed } from './system.ts';
 
@@ -10,6 +13,28 @@ beforeAll(async () => {
 });
 
 afterAll(() => stores?.close());
+
+const folder = (service: string) => new URL(`../../services/${service}/migrations/`, import.meta.url);
+const files = (service: string) => readdirSync(folder(service)).sort();
+const read = (service: string, file: string) => readFileSync(new URL(file, folder(service)), 'utf8');
+
+function check(stores: Stores, changed: Readonly<Record<string, string>> = {}): Promise<Ending> {
+  return runToEnd('migrations', {
+    command: [identityMigrations, '--check'],
+    network: stores.network,
+    environment: {
+      KEY_ENCRYPTION_KEY: stores.keyEncryptionKey,
+      MIGRATOR_POSTGRES_URL: stores.postgresUrl('identity_migrator'),
+      POSTGRES_URL: stores.postgresUrl('identity_rw'),
+      OPERATOR_POSTGRES_URL: stores.postgresUrl('identity_operator'),
+      REDIS_URL: stores.redisUrl(),
+      ISSUER: 'https://exchange.example',
+      ENVIRONMENT: 'production',
+      PUBLIC_HOST: 'exchange.example',
+      ...changed,
+    },
+  });
+}
 
 const applied = () =>
   stores.query(`select 'identity' as schema, count(*)::int as migrations, max(applied_at) as last from identity.schema_migrations
@@ -30,6 +55,50 @@ test('does nothing the second time', async () => {
   expect(ending.output).toMatch(/"migrations":0,"keys":0/);
   expect(await migrate(stores, catalogMigrations)).toMatchObject({ code: 0 });
   expect([await applied(), await keys()]).toEqual(before);
+});
+
+test('with --check it looks at everything and changes nothing', async () => {
+  const before = [await applied(), await keys()];
+  const whole = await check(stores);
+  expect(whole.code, whole.output).toBe(0);
+  for (const group of ['issuer', 'postgres', 'roles', 'schema', 'signing keys', 'redis'])
+    expect(whole.output).toContain(`"message":"check passed","check":"${group}"`);
+  const wrong = await check(stores, {
+    POSTGRES_URL: stores.postgresUrl('identity_rw').replace(/:[^:@/]+@/, ':wrong-3d7e@'),
+    REDIS_URL: 'redis://nowhere.invalid',
+    PUBLIC_HOST: 'other.example',
+  });
+  expect(wrong.code).toBe(1);
+  expect(wrong.output.match(/"check failed"/g)).toHaveLength(3);
+  expect(wrong.output).toContain('refuses the password of identity_rw: set the password of POSTGRES_URL');
+  expect(wrong.output).not.toContain('3d7e');
+  expect([await applied(), await keys()]).toEqual(before);
+});
+
+test('goes on from an earlier version, and leaves a newer one as it is', async () => {
+  const newest = files('identity').length;
+  const asOwner = (sql: string) =>
+    stores.query(`set role course_exchange_owner; set search_path = catalog; ${sql}`);
+  await stores.query('drop schema catalog cascade');
+  await asOwner(`create schema catalog; create table catalog.schema_migrations (
+    version integer primary key, applied_at timestamptz not null default now())`);
+  for (const [at, file] of files('design-catalog').slice(0, -1).entries())
+    await asOwner(
+      `${read('design-catalog', file)}; insert into schema_migrations (version) values (${at + 1})`,
+    );
+  await asOwner(`insert into designs (owner, id, event_id, event_name) values ('o', 'd', 'e', 'Cup')`);
+  expect(await migrate(stores, catalogMigrations)).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('"migrations":1'),
+  });
+  expect(await stores.query('select name, design_count from catalog.event_summaries')).toEqual([
+    { name: 'Cup', design_count: 1 },
+  ]);
+  await stores.query(`insert into identity.schema_migrations (version) values (${newest + 1})`);
+  const ending = await migrate(stores, identityMigrations);
+  await stores.query(`delete from identity.schema_migrations where version > ${newest}`);
+  expect(ending.code).toBe(0);
+  expect(ending.output).toContain(`has version ${newest + 1} and this image knows ${newest}`);
 });
 
 test('two at once wait for one another', async () => {
