@@ -60,17 +60,15 @@ function countOf({ output }: Ending): Readonly<Record<'all' | 'proven' | 'skippe
   return { all: Number(all), proven: Number(proven), skipped: Number(skipped), failed: Number(failed) };
 }
 
-test('with the demo data all clauses that need no store are proven, twice in a row', async () => {
+test.each(['once', 'again'])('with the demo data all clauses that need no store are proven, %s', async () => {
   const url = `http://127.0.0.1:${system.containers['demo-partner'].getMappedPort(9000)}`;
-  for (let time = 1; time <= 2; time++) {
-    const ending = await judge({ CONTRACT_DEMO: 'true', CONTRACT_DEMO_PARTNER_URL: url });
-    expect(ending).toMatchObject({ code: 0 });
-    const { all, proven, skipped, failed } = countOf(ending);
-    console.log(`figure: ${proven} of ${all} clauses proven with the demo data, ${skipped} skipped`);
-    expect({ failed, sum: proven + skipped }).toEqual({ failed: 0, sum: all });
-    expect(proven).toBeGreaterThanOrEqual(217);
-    expect(ending.output.trim().split('\n').length).toBe(1);
-  }
+  const ending = await judge({ CONTRACT_DEMO: 'true', CONTRACT_DEMO_PARTNER_URL: url });
+  expect(ending).toMatchObject({ code: 0 });
+  const { all, proven, skipped, failed } = countOf(ending);
+  console.log(`figure: ${proven} of ${all} clauses proven with the demo data, ${skipped} skipped`);
+  expect({ failed, sum: proven + skipped }).toEqual({ failed: 0, sum: all });
+  expect(proven).toBeGreaterThanOrEqual(217);
+  expect(ending.output.trim().split('\n').length).toBe(1);
 });
 
 test('one named partner and one user are enough; what they cannot prove is counted as skipped', async () => {
