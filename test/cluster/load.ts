@@ -23,14 +23,26 @@ export async function underLoad(
     partner: loadPartner,
     users: [typical, shares, japanese, arabic, greek, cyrillic],
   });
+  let report: LoadReport;
   try {
     await sleep(3_000);
     await work(load);
     await sleep(3_000);
   } finally {
-    loadFigure(what, await load.stop());
+    report = await load.stop();
+    loadFigure(what, report);
+    for (const line of reasonsOf(report)) console.log(line);
   }
-  return load.stop();
+  return report;
+}
+
+/** Failures by operation and reason: how many, and from when to when. */
+function reasonsOf({ failures }: LoadReport): readonly string[] {
+  const grouped = Map.groupBy(failures, ({ operation, what }) => `${operation}: ${what}`);
+  return [...grouped].map(
+    ([reason, [first, ...others]]) =>
+      `${others.length + 1} failed, ${first?.at} to ${others.at(-1)?.at ?? first?.at}: ${reason}`,
+  );
 }
 
 export function expectNoFailure({ failures, doubleSpends }: LoadReport): void {

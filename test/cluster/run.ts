@@ -3,7 +3,7 @@
 // vitest: `--testNamePattern=…`.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -47,7 +47,10 @@ function runSuite(images: NodeJS.ProcessEnv): number {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   process.once('exit', stop);
   makeAuthority(directory);
-  const words = ['run', '--config=test/vitest.config.ts', '--project=cluster', ...process.argv.slice(2)];
+  const report = join(directory, 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const words = ['run', '--config=test/vitest.config.ts', '--project=cluster', ...reporters];
+  words.push(...process.argv.slice(2));
   const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', ...words], {
     cwd: root,
     stdio: 'inherit',
@@ -59,8 +62,16 @@ function runSuite(images: NodeJS.ProcessEnv): number {
       NODE_EXTRA_CA_CERTS: join(directory, 'ca.crt'),
     },
   });
-  console.log(`\n${tableOf(join(directory, 'figures.jsonl'))}`);
+  console.log(`\n${tableOf(join(directory, 'figures.jsonl'))}\n\n${countOf(report)}`);
   return status ?? 1;
+}
+
+/** The last line, as `test` writes it too. A suite that could not be made ready is one failure. */
+function countOf(report: string): string {
+  if (!existsSync(report)) return '0 passed, 1 failed';
+  const counts = JSON.parse(readFileSync(report, 'utf8')) as Record<string, number>;
+  const { numPassedTests = 0, numFailedTests = 0, numFailedTestSuites = 0 } = counts;
+  return `${numPassedTests} passed, ${numFailedTests || Math.min(1, numFailedTestSuites)} failed`;
 }
 
 function cleanUp(name: string, directory: string): void {
