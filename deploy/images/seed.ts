@@ -1,5 +1,5 @@
 // A job of its own: fills a test environment with partners and users, from a file in the form of `--seed` or with the
-// demo data. Exit code 0, or 1 with the reason. Production refuses it: its partners are registered by operators.
+// demo data. What is there already stays as operators have left it. Exit code 0, or 1 with the reason. Production refuses it: its partners are registered by operators.
 import { demoPartners } from '@course-exchange/local-stack/demo-partners';
 import { seedContent, seedDemoData } from '@course-exchange/local-stack/seed';
 import { readSeedFile } from '@course-exchange/local-stack/seed-content';
@@ -34,8 +34,8 @@ async function run(): Promise<void> {
   const client = new pg.Client(postgresAccess('MIGRATOR_POSTGRES').read());
   await client.connect();
   try {
-    if (config.DEMO_PARTNER_URL) await seedDemoData(client, demoPartners(config.DEMO_PARTNER_URL));
-    if (content) await seedContent(client, content);
+    if (config.DEMO_PARTNER_URL) await seedDemoData(client, demoPartners(config.DEMO_PARTNER_URL), 'keep');
+    if (content) await seedContent(client, content, 'keep');
   } finally {
     await client.end();
   }

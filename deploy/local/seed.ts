@@ -14,22 +14,39 @@ const hashing = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const seededAt = '2026-03-01T08:00:00.000Z';
 const batchSize = 10_000;
 
-/** Adds what is missing of the demo data. Partners are brought up to date: the demo partner's port may be new. */
-export async function seedDemoData(client: pg.Client, partners: readonly Partner[]): Promise<void> {
+/**
+ * What happens to partners and users that are there already. `update`: they become what the seed says. `keep`: they
+ * stay as operators have left them; a secret that is new is added, and a redirect URI of the demo partners.
+ */
+export type Known = 'update' | 'keep';
+
+/** Adds what is missing of the demo data. The demo partner's port may be new. */
+export async function seedDemoData(
+  client: pg.Client,
+  partners: readonly Partner[],
+  known: Known = 'update',
+): Promise<void> {
   await inTransaction(client, async () => {
-    for (const partner of partners) await putPartner(client, partner);
+    for (const partner of partners) {
+      await putPartner(client, partner, known);
+      if (known === 'keep') await addRedirectUris(client, partner);
+    }
     const missing = await missingPeople(client, demoPeople);
-    for (const person of missing) await putPerson(client, person);
+    for (const person of missing) await putPerson(client, person, known);
     const subs = new Set(missing.map(({ sub }) => sub));
     if (subs.size > 0) await putDesigns(client, demoDesigns(), subs);
   });
 }
 
-/** Adds partners and users of a file, or brings them up to date; all of them or none. */
-export async function seedContent(client: pg.Client, content: SeedContent): Promise<void> {
+/** Adds partners and users of a file; all of them or none. */
+export async function seedContent(
+  client: pg.Client,
+  content: SeedContent,
+  known: Known = 'update',
+): Promise<void> {
   await inTransaction(client, async () => {
-    for (const partner of content.partners) await putPartner(client, partner);
-    for (const person of content.people) await putPerson(client, person);
+    for (const partner of content.partners) await putPartner(client, partner, known);
+    for (const person of content.people) await putPerson(client, person, known);
   });
 }
 
@@ -41,12 +58,24 @@ async function missingPeople(client: pg.Client, wanted: readonly Person[]): Prom
   return wanted.filter(({ sub }) => !known.has(sub));
 }
 
-async function putPartner(client: pg.Client, partner: Partner): Promise<void> {
+const partnerConflicts: Readonly<Record<Known, string>> = {
+  update: `on conflict (client_id) do update set name = excluded.name, active = excluded.active,
+    scopes = excluded.scopes, redirect_uris = excluded.redirect_uris`,
+  keep: 'on conflict do nothing',
+};
+
+const personConflicts: Readonly<Record<Known, string>> = {
+  update: `on conflict (sub) do update set email = excluded.email, email_verified = excluded.email_verified,
+    name = excluded.name, password_hash = excluded.password_hash, disabled_at = excluded.disabled_at`,
+  // Also where somebody else has the e-mail address by now.
+  keep: 'on conflict do nothing',
+};
+
+async function putPartner(client: pg.Client, partner: Partner, known: Known): Promise<void> {
   await client.query(
     `insert into identity.clients (client_id, name, active, scopes, redirect_uris, created_at)
      values ($1, $2, $3, $4, $5, $6)
-     on conflict (client_id) do update set name = excluded.name, active = excluded.active,
-       scopes = excluded.scopes, redirect_uris = excluded.redirect_uris`,
+     ${partnerConflicts[known]}`,
     [partner.clientId, partner.name, partner.active, partner.scopes, partner.redirectUris, seededAt],
   );
   await client.query(
@@ -56,12 +85,20 @@ async function putPartner(client: pg.Client, partner: Partner): Promise<void> {
   );
 }
 
-async function putPerson(client: pg.Client, person: Person): Promise<void> {
+async function addRedirectUris(client: pg.Client, { clientId, redirectUris }: Partner): Promise<void> {
+  await client.query(
+    `update identity.clients set redirect_uris = redirect_uris ||
+       array(select uri from unnest($2::text[]) uri where not uri = any(redirect_uris))
+     where client_id = $1 and not redirect_uris @> $2::text[]`,
+    [clientId, redirectUris],
+  );
+}
+
+async function putPerson(client: pg.Client, person: Person, known: Known): Promise<void> {
   await client.query(
     `insert into identity.users (sub, email, email_verified, name, password_hash, disabled_at, created_at)
      values ($1, $2, $3, $4, $5, case when $6 then $7::timestamptz end, $7)
-     on conflict (sub) do update set email = excluded.email, email_verified = excluded.email_verified,
-       name = excluded.name, password_hash = excluded.password_hash, disabled_at = excluded.disabled_at`,
+     ${personConflicts[known]}`,
     [
       person.sub,
       person.email,
