@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, parseAllDocuments, stringify } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 
 export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 
-export const helm = process.env.CHART_HELM ?? '';
+export const helm = process.env.HELM ?? '';
 
 /** Whatever an object of Kubernetes holds; tests look into it by path. */
 // biome-ignore lint/suspicious/noExplicitAny: the schemas judge the form, tests read what they know is there
@@ -20,6 +20,8 @@ export interface Rendering {
   readonly values?: Values;
   readonly release?: string;
   readonly namespace?: string;
+  /** Folder of the chart, where it is not the repository's. */
+  readonly of?: string;
 }
 
 export interface HelmAnswer {
@@ -31,19 +33,20 @@ export interface HelmAnswer {
 /** Calls Helm; never rejects for an exit code. `values` reach it by its standard input. */
 export function callHelm(words: readonly string[], values?: Values): Promise<HelmAnswer> {
   return new Promise((resolve, reject) => {
-    const options = { maxBuffer: 64 << 20, timeout: 60_000 };
+    // A call lives for a tenth of a second: collecting its garbage would take a third of that.
+    const options = { maxBuffer: 64 << 20, timeout: 60_000, env: { ...process.env, GOGC: 'off' } };
     const child = execFile(helm, words, options, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') reject(error);
       else resolve({ code: Number(error?.code ?? 0), stdout, stderr });
     });
-    child.stdin?.end(values === undefined ? '' : stringify(values));
+    // JSON is YAML of every version: to Helm's, a bare `yes` is true.
+    child.stdin?.end(values === undefined ? '' : JSON.stringify(values));
   });
 }
 
 export function template(rendering: Rendering): Promise<HelmAnswer> {
-  const { files = [], values, release = 'environment', namespace = 'exchange' } = rendering;
-  const words = ['template', release, chart, '--namespace', namespace, '--include-crds'];
-  // Objects of other makers' kinds are rendered only where the cluster knows the kinds.
+  const { files = [], values, release = 'environment', namespace = 'exchange', of = chart } = rendering;
+  const words = ['template', release, of, '--namespace', namespace];
   return callHelm([...words, ...valueWords(files, values)], values);
 }
 

@@ -5,7 +5,7 @@ import { findHelm, withoutHelm } from '../support/helm-program.ts';
 
 const helm = await findHelm();
 if (helm === undefined) throw new Error(withoutHelm);
-process.env.CHART_HELM = helm;
+process.env.HELM = helm;
 const [{ goldenPath, renderedFor }, { readme, readmePath }, { environments }] = await Promise.all([
   import('./golden.ts'),
   import('./readme.ts'),

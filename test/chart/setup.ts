@@ -4,5 +4,5 @@ import { findHelm, withoutHelm } from '../support/helm-program.ts';
 export async function setup(): Promise<void> {
   const helm = await findHelm();
   if (helm === undefined) console.log(withoutHelm);
-  process.env.CHART_HELM = helm ?? '';
+  process.env.HELM = helm ?? '';
 }
