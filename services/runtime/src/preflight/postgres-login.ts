@@ -1,5 +1,6 @@
 // One connection to Postgres as a job's check makes it: open, or the sentence that says why not.
 import pg from 'pg';
+import { ConfigurationError } from '../env.ts';
 import type { Queries } from '../postgres.ts';
 import { type Finding, failure } from './checks.ts';
 import { type PostgresTarget, sentenceOfPostgres } from './postgres-faults.ts';
@@ -70,6 +71,7 @@ async function logIn({ setting, config, schema }: LoginAttempt): Promise<Login |
       close: () => client.end(),
     };
   } catch (error) {
+    if (error instanceof ConfigurationError) return failure(`${error.mistakes.join('; ')}.`);
     return failure(sentenceOfPostgres(error, target));
   }
 }
