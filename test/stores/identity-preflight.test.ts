@@ -1,5 +1,6 @@
 // identity's migration job with --check: each way in which an installation can be wrong, in one sentence.
 import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobDatabase, openJobDatabase, runJob } from './migration-jobs.ts';
 
@@ -269,6 +270,19 @@ describe('Redis', () => {
     expect(await failures({ REDIS_URL: 'redis://redis.invalid' })).toEqual([
       'A host of REDIS_URL is not known to DNS (redis.invalid): correct it.',
     ]);
+  });
+  test('settings that lose tokens', async () => {
+    const redis = new Redis(whole.REDIS_URL ?? '');
+    const [, before = 'always'] = (await redis.config('GET', 'appendfsync')) as string[];
+    try {
+      await redis.config('SET', 'appendfsync', 'everysec');
+      expect(await failures({})).toEqual([
+        expect.stringMatching(/^Redis at \S+ may lose or bring back tokens: set appendfsync always\.$/),
+      ]);
+    } finally {
+      await redis.config('SET', 'appendfsync', before);
+      redis.disconnect();
+    }
   });
   test('too few replicas', async () => {
     expect(await failures({ REDIS_MIN_REPLICAS: '1' })).toEqual([
