@@ -1,15 +1,9 @@
 // Postgres and Redis as containers on a network of their own, with the roles made and a database that is empty else.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import {
-  GenericContainer,
-  Network,
-  type StartedNetwork,
-  type StartedTestContainer,
-  Wait,
-} from 'testcontainers';
+import { Network, type StartedNetwork, type StartedTestContainer } from 'testcontainers';
 import { database, type PostgresContainer, password, type Rows, startPostgres } from './postgres.ts';
-import { redisImage } from './settings.ts';
+import { type RedisContainer, startRedis } from './redis.ts';
 
 const roles = [
   'identity_migrator',
@@ -42,13 +36,14 @@ export interface Stores {
 export interface StoreOptions {
   /** In the place of one plain server. */
   readonly postgres?: (network: StartedNetwork) => Promise<PostgresContainer>;
+  readonly redis?: (network: StartedNetwork) => Promise<RedisContainer>;
 }
 
 export async function startStores(options: StoreOptions = {}): Promise<Stores> {
   const network = await new Network().start();
   const [postgres, redis] = await Promise.all([
     (options.postgres ?? startPostgres)(network),
-    startRedis(network),
+    (options.redis ?? startRedis)(network),
   ]);
   await postgres.query(readFileSync(new URL('../../deploy/postgres/roles.sql', import.meta.url), 'utf8'));
   for (const role of roles) await postgres.query(`alter role ${role} password '${password}'`);
@@ -57,22 +52,11 @@ export async function startStores(options: StoreOptions = {}): Promise<Stores> {
     postgresUrl: (role, address = 'postgres:5432') => `postgres://${role}:${password}@${address}/${database}`,
     redisUrl: (address = 'redis:6379') => `redis://${address}`,
     keyEncryptionKey: randomBytes(32).toString('base64url'),
-    containers: { postgres: postgres.container, redis },
+    containers: { postgres: postgres.container, redis: redis.container },
     query: postgres.query,
     close: async () => {
-      await Promise.all([postgres.close(), redis.stop()]);
+      await Promise.all([postgres.close(), redis.close()]);
       await network.stop();
     },
   };
-}
-
-function startRedis(network: StartedNetwork): Promise<StartedTestContainer> {
-  const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
-  return new GenericContainer(redisImage)
-    .withNetwork(network)
-    .withNetworkAliases('redis')
-    .withCommand(['redis-server', '--protected-mode', 'no', ...durable])
-    .withExposedPorts(6379)
-    .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
-    .start();
 }
