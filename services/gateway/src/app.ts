@@ -17,8 +17,11 @@ export interface AppOptions extends RoutingOptions {
   readonly trustedProxies: readonly string[];
 }
 
-/** Longer than an ingress keeps an idle connection, so that it never reuses one that closes (ms). */
-const keepAliveMs = 75_000;
+/**
+ * Longer than an ingress keeps an idle connection, so that it never sends a form into one that closes: nginx and AWS keep
+ * them for 60 s, Traefik for 90 s, Google for 600 s (ms).
+ */
+const keepAliveMs = 620_000;
 const headersMs = 10_000;
 const requestMs = 20_000;
 const sweepMs = 100;
