@@ -59,6 +59,8 @@ const largestAnswer = 64 * 1024 * 1024;
 export function connectRpc(services: readonly DescService[], options: RpcClientOptions): RpcConnection {
   const credentials = options.credentials ?? ChannelCredentials.createInsecure();
   const channel = new Client(options.target, credentials, channelOptions(services, options.reads));
+  // Connects now: the first call of a new pod would wait for name, connection and handshake within its own deadline.
+  channel.getChannel().getConnectivityState(true);
   return {
     client: (service) => {
       const methods = methodsOf(service).map((method) => [
