@@ -51,8 +51,8 @@ export function rotations(environment: () => Environment): void {
         await deliver(environment());
         // From here on nobody can connect as the account before; connections that stand stay.
         await stores.query('alter role identity_rw nologin');
-        await endIdleConnections(environment());
-        await sleep(5_000);
+        await askForConnections(environment());
+        await sleep(3_000);
       });
       const used = Number(
         await stores.query(`select count(*) from pg_stat_activity where usename = 'identity_rw_second'`),
@@ -126,10 +126,10 @@ async function serialsOf({ kube }: Environment): Promise<string[]> {
   return serials;
 }
 
-/** Ends what is left of connections as the account before, those that do nothing at the moment. */
-async function endIdleConnections({ stores }: Environment): Promise<void> {
+/** Holds up the reads of clients for a moment: calls pile up, and the pools open new connections for them. */
+async function askForConnections({ stores }: Environment): Promise<void> {
   await stores.query(
-    `select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = 'identity_rw' and state = 'idle' and state_change < now() - interval '5 s'`,
+    'begin; lock table identity.clients in access exclusive mode; select pg_sleep(0.4); commit',
   );
 }
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
 }, 600_000);
 
 test('helm test', async () => {
-  await timed('helm test', () => installed.kube.helm('test', release, '--logs', '--timeout=5m'));
+  await timed('helm test', () => installed.kube.helm('test', release, '--timeout=5m'));
 });
 
 throughTheIngress(environment);
@@ -38,7 +38,7 @@ arrows(environment);
 rotations(environment);
 failedMigration(environment);
 secondEnvironment(environment);
-validation(environment);
+validation();
 
 test('the services hold little memory after all that', async () => {
   for (const component of components) {

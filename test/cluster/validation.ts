@@ -1,17 +1,15 @@
 // The API server's own opinion of what the chart renders, for each of its value sets.
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { chart, type Environment, release } from './environment.ts';
+import { filesOf, valueSets } from '../chart/value-sets.ts';
+import { chart, makeNamespace } from './environment.ts';
 
-const sets = readdirSync(join(chart, 'ci')).filter((name) => name.endsWith('.yaml'));
-
-export function validation(environment: () => Environment): void {
+export function validation(): void {
   describe('the API server accepts', () => {
-    test.each(sets)('what %s renders', async (name) => {
-      const { kube } = environment();
-      const words = ['template', release, chart, '--values', join(chart, 'ci', name), '--no-hooks'];
-      const rendered = await kube.helm(...words);
+    test.each(valueSets)('what the values %s render', async (name) => {
+      const kube = await makeNamespace('empty', 'restricted');
+      const values = filesOf(name).map((file) => `--values=${join(chart, file)}`);
+      const rendered = await kube.helm('template', 'validated', chart, ...values);
       const known = rendered
         .split(/^---$/m)
         .filter((object) => !needsDefinition(object) && /^kind:/m.test(object));

@@ -30,7 +30,7 @@ const usual: Readonly<Record<OperationName, number>> = { refresh: 23, events: 25
 export async function startLoad(options: LoadOptions): Promise<Load> {
   const { issuer, partner, users } = options;
   const at = { discovery: await discover(issuer), partner };
-  const everyFamily = await openFamilies(at, users[0], options.families ?? 40);
+  const everyFamily = await openFamilies(at, users[0], options.families ?? 80);
   const idle = [...everyFamily];
   const record = openRecord();
   const inProgress = new Set<Promise<void>>();
