@@ -1,6 +1,6 @@
-// Calls the package manager of this workspace.
+// Calls the package manager of this workspace: the one that runs this script, which needs no network, else npm's copy.
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../..');
 
@@ -12,7 +12,8 @@ export interface Called {
 
 export function pnpm(words: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Called> {
   return new Promise((done, failed) => {
-    const child = spawn('npx', ['--yes', 'pnpm@12', ...words], {
+    const [program = 'npx', ...first] = manager(process.env.npm_execpath);
+    const child = spawn(program, [...first, ...words], {
       cwd: root,
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -29,4 +30,10 @@ export function pnpm(words: readonly string[], environment: NodeJS.ProcessEnv = 
     child.on('error', failed);
     child.on('close', (status) => done({ status, stdout, stderr }));
   });
+}
+
+/** `running` is the package manager that started us, as it says in npm_execpath: a program, or a script for Node. */
+function manager(running: string | undefined): readonly string[] {
+  if (running === undefined || !/^pnpm\b/.test(basename(running))) return ['npx', '--yes', 'pnpm@12'];
+  return /\.[cm]?js$/.test(running) ? [process.execPath, running] : [running];
 }
