@@ -37,7 +37,7 @@ export interface JobOptions {
   readonly command?: readonly string[];
   readonly network?: StartedNetwork;
   /** A folder of this machine, read-only at /given. */
-  readonly given?: string;
+  readonly given?: string | undefined;
 }
 
 /** Runs the image to its end. */

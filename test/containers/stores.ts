@@ -26,6 +26,8 @@ export interface Stores {
   /** For a container of the network, at `address` or at Postgres itself. */
   readonly postgresUrl: (role: Role, address?: string) => string;
   readonly redisUrl: (address?: string) => string;
+  /** A folder of this machine that our containers have as /given. */
+  readonly given?: string | undefined;
   readonly keyEncryptionKey: string;
   readonly containers: Readonly<Record<'postgres' | 'redis', StartedTestContainer>>;
   /** One statement as superuser. */
@@ -37,9 +39,20 @@ export interface StoreOptions {
   /** In the place of one plain server. */
   readonly postgres?: (network: StartedNetwork) => Promise<PostgresContainer>;
   readonly redis?: (network: StartedNetwork) => Promise<RedisContainer>;
+  readonly tls?: StoreTls;
+}
+
+export interface StoreTls {
+  /** A folder of this machine with certificates. */
+  readonly folder: string;
+  /** Behind each address of Postgres: `?sslmode=…`. */
+  readonly postgresQuery: string;
+  /** Before the address of Redis: `rediss://user:password@`. */
+  readonly redisPrefix: string;
 }
 
 export async function startStores(options: StoreOptions = {}): Promise<Stores> {
+  const { tls } = options;
   const network = await new Network().start();
   const [postgres, redis] = await Promise.all([
     (options.postgres ?? startPostgres)(network),
@@ -49,8 +62,10 @@ export async function startStores(options: StoreOptions = {}): Promise<Stores> {
   for (const role of roles) await postgres.query(`alter role ${role} password '${password}'`);
   return {
     network,
-    postgresUrl: (role, address = 'postgres:5432') => `postgres://${role}:${password}@${address}/${database}`,
-    redisUrl: (address = 'redis:6379') => `redis://${address}`,
+    postgresUrl: (role, address = 'postgres:5432') =>
+      `postgres://${role}:${password}@${address}/${database}${tls?.postgresQuery ?? ''}`,
+    redisUrl: (address = 'redis:6379') => `${tls?.redisPrefix ?? 'redis://'}${address}`,
+    given: tls?.folder,
     keyEncryptionKey: randomBytes(32).toString('base64url'),
     containers: { postgres: postgres.container, redis: redis.container },
     query: postgres.query,

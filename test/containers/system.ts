@@ -25,6 +25,7 @@ export function migrate(
   return runToEnd('migrations', {
     command: [program],
     network: stores.network,
+    given: stores.given,
     environment: {
       MIGRATOR_POSTGRES_URL: stores.postgresUrl(role),
       KEY_ENCRYPTION_KEY: stores.keyEncryptionKey,
@@ -40,6 +41,7 @@ export function seed(
   return runToEnd('migrations', {
     command: ['/app/seed.js'],
     network: stores.network,
+    given: stores.given,
     environment: {
       ENVIRONMENT: environment,
       MIGRATOR_POSTGRES_URL: stores.postgresUrl('identity_migrator'),
@@ -53,8 +55,6 @@ export interface SystemOptions {
   readonly addresses?: Readonly<Partial<Record<Pair, string>>>;
   /** Beside and above the usual settings. */
   readonly environment?: Readonly<Partial<Record<ServiceName, Environment>>>;
-  /** A folder of this machine that identity and design-catalog see as /run/tls. */
-  readonly certificates?: string;
 }
 
 /** Fills the stores and starts everything on them; the issuer is a port of this machine. */
@@ -88,8 +88,8 @@ async function startServices(
     const container = service(name, { ...given, ...options.environment?.[name] })
       .withNetwork(stores.network)
       .withNetworkAliases(name);
-    const source = options.certificates;
-    return source ? container.withBindMounts([{ source, target: '/run/tls', mode: 'ro' }]) : container;
+    const source = stores.given;
+    return source ? container.withBindMounts([{ source, target: '/given', mode: 'ro' }]) : container;
   };
   const identity = await on('identity', {
     ENVIRONMENT: 'test',
