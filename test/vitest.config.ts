@@ -3,7 +3,12 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
-type Suite = { readonly include: string[]; readonly setup?: string; readonly timeoutMs?: number };
+type Suite = {
+  readonly include: string[];
+  readonly setup?: string;
+  readonly setupFile?: string;
+  readonly timeoutMs?: number;
+};
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const storeSetup = fileURLToPath(new URL('./support/store-setup.ts', import.meta.url));
@@ -48,7 +53,11 @@ const suites: Record<string, Suite> = {
   },
   docs: { include: ['test/docs/**/*.test.ts'] },
   // Needs a Docker engine and images: test/containers/run.ts finds or makes both, and no other command runs it.
-  containers: { include: ['test/containers/**/*.test.ts'], timeoutMs: 180_000 },
+  containers: {
+    include: ['test/containers/**/*.test.ts'],
+    setupFile: fileURLToPath(new URL('./containers/sweep.ts', import.meta.url)),
+    timeoutMs: 180_000,
+  },
   // Needs a cluster: test/cluster/run.ts brings images into it, and no other command runs it.
   cluster: { include: ['test/cluster/**/*.test.ts'], timeoutMs: 600_000 },
 };
@@ -66,6 +75,7 @@ export default defineConfig({
         fileParallelism: name === 'unit',
         isolate: name === 'unit' || name === 'rpc',
         ...(suite.setup === undefined ? {} : { globalSetup: [suite.setup] }),
+        ...(suite.setupFile === undefined ? {} : { setupFiles: [suite.setupFile] }),
       },
     })),
   },

@@ -1,9 +1,10 @@
 // Finds a Docker engine, or installs and starts one where it may: root on a Debian. Else says what to install.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, openSync } from 'node:fs';
+import { mkdirSync, openSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRootOnLinux, obtain, onPath } from './programs.ts';
 
 export interface Engine {
   /** The value of DOCKER_HOST for clients. */
@@ -24,18 +25,14 @@ export async function findEngine(say: (line: string) => void): Promise<Engine> {
   const given = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock';
   const client = clientFor(given);
   if (client) return { host: given, client, stop: async () => {} };
-  const mayInstall = process.platform === 'linux' && process.getuid?.() === 0 && !process.env.DOCKER_HOST;
-  if (!mayInstall) throw new Error(wanted);
-  if (!onPath('dockerd')) {
-    if (!onPath('apt-get')) throw new Error(wanted);
-    say('Installing a Docker engine (docker.io) …');
-    spawnSync('apt-get', ['update', '-qq'], { stdio: 'ignore' });
-    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'docker.io', 'iptables'], {
-      stdio: 'ignore',
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    });
+  if (process.env.DOCKER_HOST || !isRootOnLinux()) throw new Error(wanted);
+  const there = onPath('dockerd');
+  if (!obtain('dockerd', ['docker.io', 'iptables'], say)) throw new Error(wanted);
+  // The package starts one itself where there is an init system.
+  for (let tries = 0; !there && tries < 15; tries += 1, await sleep(200)) {
+    const started = clientFor(given);
+    if (started) return { host: given, client: started, stop: async () => {} };
   }
-  if (!onPath('dockerd')) throw new Error(wanted);
   say('Starting a Docker engine …');
   return startEngine();
 }
@@ -52,10 +49,6 @@ function answers(client: string, host: string): boolean {
     encoding: 'utf8',
   });
   return call.status === 0;
-}
-
-function onPath(program: string): boolean {
-  return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 }
 
 async function startEngine(): Promise<Engine> {

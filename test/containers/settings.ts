@@ -16,6 +16,7 @@ export function imageOf(name: ServiceName | JobName): string {
 
 export const postgresImage = process.env.POSTGRES_IMAGE ?? 'postgres:18';
 export const redisImage = process.env.REDIS_IMAGE ?? 'redis:8';
+/** Empty where there is none. */
 export const toxiproxyImage = process.env.TOXIPROXY_IMAGE ?? 'ghcr.io/shopify/toxiproxy:2.12.0';
 /** The Compose client with its first arguments; empty where there is none. */
 export const compose = (process.env.COMPOSE ?? '').split(' ').filter((word) => word !== '');

@@ -1,0 +1,14 @@
+// Removes the containers and networks that a test file left behind: one whose start failed half-way has nobody to stop it.
+import { getContainerRuntimeClient, getReaper } from 'testcontainers';
+import { afterAll } from 'vitest';
+
+// First to be registered, last to run.
+afterAll(async () => {
+  const client = await getContainerRuntimeClient();
+  const { dockerode } = client.container;
+  const { sessionId } = await getReaper(client);
+  const filters = { label: [`org.testcontainers.session-id=${sessionId}`] };
+  for (const { Id } of await dockerode.listContainers({ all: true, filters }))
+    await dockerode.getContainer(Id).remove({ force: true, v: true });
+  for (const { Id } of await dockerode.listNetworks({ filters })) await dockerode.getNetwork(Id).remove();
+});
