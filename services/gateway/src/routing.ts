@@ -4,6 +4,7 @@ import { METHODS } from 'node:http';
 import { withCall } from '@course-exchange/runtime/call-context';
 import { Failure } from '@course-exchange/runtime/failure';
 import { describeError, type Logger, logText } from '@course-exchange/runtime/logger';
+import { connectionProblem } from '@course-exchange/runtime/rpc-errors';
 import { inSpan } from '@course-exchange/runtime/telemetry';
 import { context, propagation, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -89,10 +90,16 @@ async function answerOf(route: Route, request: IncomingRequest, logger: Logger):
     const code = error instanceof Failure ? error.code : 'server_error';
     if (!(error instanceof Failure))
       logger.error('unforeseen error', { route: logText(route.path), ...describeError(error) });
-    else if (code === 'temporarily_unavailable' || code === 'server_error')
-      logger.warn('answer failed', { route: logText(route.path), code: logText(code) });
+    else if (code === 'temporarily_unavailable' || code === 'server_error') logFailure(error, route, logger);
     return route.explain?.(code, request) ?? errorReply(code, route.surface, request.authorization);
   }
+}
+
+/** Also says why a service was not reached: nobody else can, where a certificate is refused or an address is wrong. */
+function logFailure(failure: Failure, route: Route, logger: Logger): void {
+  const reason = connectionProblem(failure);
+  const fields = { route: logText(route.path), code: logText(failure.code) };
+  logger.warn('answer failed', reason === undefined ? fields : { ...fields, reason: logText(reason) });
 }
 
 /** `answer`'s own headers stand above the surface's. While the server stops, each answer ends its connection. */

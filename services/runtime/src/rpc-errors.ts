@@ -52,3 +52,13 @@ export function fromStatus(error: ServiceError): Failure {
     },
   );
 }
+
+/**
+ * Why a call was not answered, in the words of grpc-js about the connection: addresses and certificates of ours, nothing
+ * of the request. Undefined where a service did answer.
+ */
+export function connectionProblem({ cause }: Failure): string | undefined {
+  if (!(cause instanceof Error) || !('details' in cause)) return undefined;
+  const details = String(cause.details).replace(/\. Resolution note: .*$/s, '');
+  return details.replace(/^.*Last error: (?:Error(?: \[\w+\])?: )?/s, '');
+}
