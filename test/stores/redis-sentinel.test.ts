@@ -9,6 +9,7 @@ import { connectRedis } from '@course-exchange/runtime/redis';
 import { redisPlace, redisSettings } from '@course-exchange/runtime/redis-settings';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSettingsWarning } from '../../services/identity/src/store/redis/redis-settings.ts';
+import { readRefreshFamily } from '../../services/identity/src/store/redis/refresh-families.ts';
 import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
 import { section } from '../docs/documents.ts';
 import { createAuthority } from '../rpc/certificate-authority.ts';
@@ -77,7 +78,7 @@ beforeAll(async () => {
       'requirepass watch',
       `sentinel monitor main 127.0.0.1 ${ports.one} 1`,
       'sentinel auth-pass main admin',
-      'sentinel down-after-milliseconds main 500',
+      'sentinel down-after-milliseconds main 1000',
       'sentinel failover-timeout main 2000',
     ],
     look: { ...look, password: 'watch', port: ports.sentinel },
@@ -147,7 +148,36 @@ test('the master is killed under a load: no token is accepted twice, no acknowle
   expect(verdict.current).toBeGreaterThan(0);
   expect(load.counts.unavailable).toBeGreaterThan(0);
   const messages = logged.map((line) => (JSON.parse(line) as { message: string }).message);
-  expect(messages).toEqual(['Redis connection failed', 'Redis connection restored']);
+  expect(messages.length).toBeGreaterThan(0);
+  // A busy machine may see more than one failover.
+  const turns = messages.map((_, turn) => `Redis connection ${turn % 2 === 0 ? 'failed' : 'restored'}`);
+  expect(messages).toEqual(turns);
+  expect(messages.length % 2).toBe(0);
+});
+
+/** The port of the node that identity's connection leads to. */
+function masterPort(): number | undefined {
+  return store.masters()[0]?.stream.remotePort;
+}
+
+test('a master that hangs is left for the one that the Sentinel promotes, while its connection still stands', async () => {
+  const client = await beginFamily(store);
+  const [hung, other] = masterPort() === ports.one ? (['one', 'two'] as const) : (['two', 'one'] as const);
+  const begun = performance.now();
+  nodes[hung].kill('SIGSTOP');
+  try {
+    await until('a read from the other', async () => {
+      await readRefreshFamily(store, client.family);
+      return masterPort() === ports[other];
+    });
+  } finally {
+    nodes[hung].kill('SIGCONT');
+  }
+  expect(performance.now() - begun).toBeGreaterThan(1_000);
+  expect(await nodes[other].admin.info('replication')).toContain('role:master');
+  await nodes[hung].admin.call('REPLICAOF', '127.0.0.1', ports[other]);
+  await until('a refresh', async () => refresh(store, await beginFamily(store)));
+  expect(await judge(store, [client])).toMatchObject({ lost: 0, current: 1 });
 });
 
 test('a password that changes in its file is followed without a restart', async () => {
