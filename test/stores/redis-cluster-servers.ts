@@ -2,12 +2,14 @@
 // lose an answer.
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import type { Redis } from 'ioredis';
+import { documentedClusterUser } from './documented-user.ts';
 import { type LossyLink, openLossyLink } from './lossy-link.ts';
 import { durable, openServers, type TestServer, until } from './redis-servers.ts';
 
 const names = ['a', 'b', 'c'] as const;
 type Name = (typeof names)[number];
 const password = 'cluster';
+const userPassword = 'user';
 
 interface ClusterNode extends TestServer {
   /** Where clients reach it, as `host:port`. */
@@ -22,6 +24,9 @@ export interface Shard {
 }
 
 export interface TestCluster {
+  /** Of the masters, as `host:port`. */
+  readonly seeds: readonly string[];
+  /** As the ACL user that the documents show. */
   readonly url: string;
   readonly shards: Readonly<Record<Name, Shard>>;
   readonly nodes: readonly ClusterNode[];
@@ -53,6 +58,7 @@ export async function startCluster(): Promise<TestCluster> {
         'cluster-replica-validity-factor 0',
         `requirepass ${password}`,
         `masterauth ${password}`,
+        `user ${documentedClusterUser(userPassword).join(' ')}`,
         'repl-diskless-sync-delay 0',
       ],
       look: { port: ports.own, password },
@@ -68,8 +74,10 @@ export async function startCluster(): Promise<TestCluster> {
     nodes.push(master, replica);
   }
   await form(shards, nodes);
+  const seeds = names.map((name) => shards[name].master.address);
   return {
-    url: `redis://:${password}@${names.map((name) => shards[name].master.address).join(',')}`,
+    seeds,
+    url: `redis://identity:${userPassword}@${seeds.join(',')}`,
     shards,
     nodes,
     shardOf: async (key) => {

@@ -11,8 +11,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSettingsWarning } from '../../services/identity/src/store/redis/redis-settings.ts';
 import { readRefreshFamily } from '../../services/identity/src/store/redis/refresh-families.ts';
 import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
-import { section } from '../docs/documents.ts';
 import { createAuthority } from '../rpc/certificate-authority.ts';
+import { documentedUser } from './documented-user.ts';
 import { durable, openServers, type TestServer, type TestServers, until } from './redis-servers.ts';
 import { beginFamily, judge, refresh, startRefreshLoad } from './refresh-load.ts';
 
@@ -23,14 +23,6 @@ let ports: Record<'one' | 'two' | 'sentinel', number>;
 let store: ReplicatedStore;
 let passwordFile: string;
 const logged: string[] = [];
-
-/** The user that docs/settings.md shows, as words of ACL SETUSER. */
-function user(password: string): string[] {
-  const [indented = ''] =
-    /(?:^ {4}.*\n?)+/m.exec(section('docs/settings.md', '## How identity reaches Redis')) ?? [];
-  const words = indented.split(/\s+/).filter((word) => word !== '');
-  return words.slice(2).map((word) => (word === '>password' ? `>${password}` : word));
-}
 
 beforeAll(async () => {
   servers = await openServers();
@@ -63,7 +55,7 @@ beforeAll(async () => {
         'masterauth admin',
         'repl-diskless-sync-delay 0',
         'min-replicas-to-write 1',
-        `user ${user('first').join(' ')}`,
+        `user ${documentedUser('first').join(' ')}`,
       ],
       look: { ...look, port: ports[name] },
     });
@@ -181,7 +173,7 @@ test('a master that hangs is left for the one that the Sentinel promotes, while 
 });
 
 test('a password that changes in its file is followed without a restart', async () => {
-  const [name = '', ...rules] = user('second');
+  const [name = '', ...rules] = documentedUser('second');
   for (const { admin } of Object.values(nodes))
     await admin.call('ACL', 'SETUSER', name, 'resetpass', ...rules);
   writeFileSync(passwordFile, 'second\n');
