@@ -42,7 +42,7 @@ export interface StoreOptions {
   readonly tls?: StoreTls;
 }
 
-export interface StoreTls {
+interface StoreTls {
   /** A folder of this machine with certificates. */
   readonly folder: string;
   /** Behind each address of Postgres: `?sslmode=…`. */
