@@ -15,6 +15,12 @@ import { allRoutes } from './routes/all-routes.ts';
 import { createCookies } from './wire/cookies.ts';
 import { connectServices } from './wire/services.ts';
 
+/**
+ * As long a new gateway takes no traffic because it has not reached its services yet (ms): a name that was asked for too
+ * early stays unknown for as long as DNS remembers that, half a minute in many clusters. Then it answers truthfully.
+ */
+const patienceMs = 60_000;
+
 async function run(config: Config): Promise<void> {
   const logger = createLogger('gateway', config.LOG_LEVEL);
   const telemetry = startTelemetry({
@@ -62,7 +68,7 @@ async function run(config: Config): Promise<void> {
   lifecycle.onStop('services', services.close);
   lifecycle.onStop('telemetry', telemetry.flush);
   lifecycle.onStop('health', health.close);
-  health.started();
+  void services.reached(patienceMs).then(health.started);
   const { port } = app.server.address() as AddressInfo;
   logger.info('listening', { port, healthPort: health.port });
 }

@@ -81,6 +81,7 @@ export async function serveHealth<Name extends string>(options: HealthOptions<Na
   return {
     port: (server.address() as AddressInfo).port,
     started: () => {
+      if (phase !== 'starting') return;
       phase = 'running';
       void readiness.settle(() => phase === 'running');
     },

@@ -43,6 +43,8 @@ export interface RpcClientOptions {
 export interface RpcConnection {
   /** A typed client of `service` over this connection. */
   readonly client: <S extends DescService>(service: S) => RpcClient<S>;
+  /** Resolves when the first connection stands, or after `timeoutMs` without one. */
+  readonly reached: (timeoutMs: number) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -69,6 +71,8 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
       ]);
       return Object.fromEntries(methods);
     },
+    reached: (timeoutMs) =>
+      new Promise((resolve) => channel.waitForReady(Date.now() + timeoutMs, () => resolve())),
     close: () => channel.close(),
   };
 }

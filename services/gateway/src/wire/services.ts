@@ -11,6 +11,8 @@ export interface Services {
   readonly token: RpcClient<typeof TokenService>;
   readonly discovery: RpcClient<typeof DiscoveryService>;
   readonly catalog: RpcClient<typeof CatalogService>;
+  /** Resolves when both were reached once, or after `timeoutMs`. */
+  readonly reached: (timeoutMs: number) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -40,6 +42,9 @@ export function connectServices({ identity, catalog, timeoutMs, tls }: ServiceTa
     token: toIdentity.client(TokenService),
     discovery: toIdentity.client(DiscoveryService),
     catalog: toCatalog.client(CatalogService),
+    reached: async (timeoutMs) => {
+      await Promise.all([toIdentity.reached(timeoutMs), toCatalog.reached(timeoutMs)]);
+    },
     close: () => {
       toIdentity.close();
       toCatalog.close();
