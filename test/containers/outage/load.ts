@@ -8,9 +8,11 @@ import { send } from '../../support/http.ts';
 import type { Partner } from '../../support/stack-file.ts';
 import { type Chain, openChains, type Verdict } from './chains.ts';
 import { type Operation, openSamples, type Sample } from './samples.ts';
+import { type Stalls, watchStalls } from './stalls.ts';
 
 export interface OutageLoad {
   readonly samples: readonly Sample[];
+  readonly stalls: Stalls;
   /** Ends the load, then tries every token that it had. */
   readonly stop: () => Promise<Verdict>;
 }
@@ -36,6 +38,7 @@ export async function startOutageLoad(issuer: string): Promise<OutageLoad> {
   for (let count = 0; count < families; count += 1) everyChain.push(await firstChain(chains.logIn));
   /** Lives through everything: an access token is good for 15 minutes. */
   const bearer = { headers: { authorization: `Bearer ${everyChain[0]?.access}` } };
+  const stalls = watchStalls();
   let over = false;
 
   async function keep(operation: Operation, call: () => Promise<unknown>): Promise<void> {
@@ -75,9 +78,11 @@ export async function startOutageLoad(issuer: string): Promise<OutageLoad> {
   ]);
   return {
     samples: all,
+    stalls,
     stop: async () => {
       over = true;
       await running;
+      stalls.stop();
       return chains.judge(everyChain);
     },
   };
