@@ -37,28 +37,25 @@ export function rotations(environment: () => Environment): void {
       );
     });
 
-    test('the account of identity at Postgres', async () => {
+    test('the account of design-catalog at Postgres', async () => {
       const { kube, stores } = environment();
       const before = await restartsOf(environment());
-      const password = 'second-password-of-identity';
+      const [username, password] = ['catalog_ro_second', 'second-password'];
       await stores.query(
-        `create role identity_rw_second login password '${password}' in role identity_rw; alter role identity_rw_second set role = 'identity_rw'`,
+        `create role ${username} login password '${password}' in role catalog_ro; ` +
+          `alter role ${username} set default_transaction_read_only = on`,
       );
       const report = await underLoad(environment(), 'load: new account at Postgres', async () => {
-        await kube.apply(
-          secret(secretNames.role('identity_rw'), { username: 'identity_rw_second', password }),
-        );
+        await kube.apply(secret(secretNames.role('catalog_ro'), { username, password }));
         await deliver(environment());
         // From here on nobody can connect as the account before; connections that stand stay.
-        await stores.query('alter role identity_rw nologin');
+        await stores.query('alter role catalog_ro nologin');
         await askForConnections(environment());
-        await sleep(3_000);
+        const count = `select count(*) from pg_stat_activity where usename = '${username}'`;
+        const used = Number(await stores.query(count));
+        expect(used).toBeGreaterThan(0);
+        figure('connections of the new account, the old one closed', String(used));
       });
-      const used = Number(
-        await stores.query(`select count(*) from pg_stat_activity where usename = 'identity_rw_second'`),
-      );
-      expect(used).toBeGreaterThan(0);
-      figure('connections of the new account', String(used));
       expectNoFailure(report);
       expect(await restartsOf(environment())).toEqual(before);
     });
@@ -126,10 +123,10 @@ async function serialsOf({ kube }: Environment): Promise<string[]> {
   return serials;
 }
 
-/** Holds up the reads of clients for a moment: calls pile up, and the pools open new connections for them. */
+/** Holds up event lists for a moment: calls pile up, and the pools open new connections for them. */
 async function askForConnections({ stores }: Environment): Promise<void> {
   await stores.query(
-    'begin; lock table identity.clients in access exclusive mode; select pg_sleep(0.4); commit',
+    'begin; lock table catalog.event_summaries in access exclusive mode; select pg_sleep(0.5); commit',
   );
 }
 
