@@ -1,4 +1,5 @@
 // One connection to Postgres as a job's check makes it: open, or the sentence that says why not.
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { ConfigurationError } from '../env.ts';
 import type { Queries } from '../postgres.ts';
@@ -30,7 +31,10 @@ export interface Logins {
   readonly close: () => Promise<void>;
 }
 
-/** Tries each attempt once. */
+/** Pauses before another try of a connection that broke or never stood: the network of a new pod may need them (ms). */
+const pauses: readonly number[] = [500, 1_500];
+
+/** Tries each attempt once; a connection that broke, three times. */
 export async function openLogins(attempts: readonly LoginAttempt[]): Promise<Logins> {
   const open = new Map<string, Login>();
   const findings: Finding[] = [];
@@ -50,7 +54,8 @@ export async function openLogins(attempts: readonly LoginAttempt[]): Promise<Log
   return { open, findings, close };
 }
 
-async function logIn({ setting, config, schema }: LoginAttempt): Promise<Login | Finding> {
+async function logIn(attempt: LoginAttempt, waits = pauses): Promise<Login | Finding> {
+  const { setting, config, schema } = attempt;
   let target: PostgresTarget = { setting, host: 'an unknown host', port: 5432, user: '', database: '' };
   try {
     const client = new pg.Client({
@@ -72,8 +77,19 @@ async function logIn({ setting, config, schema }: LoginAttempt): Promise<Login |
     };
   } catch (error) {
     if (error instanceof ConfigurationError) return failure(`${error.mistakes.join('; ')}.`);
+    const [pause, ...later] = waits;
+    if (pause !== undefined && isPassing(error)) {
+      await sleep(pause);
+      return logIn(attempt, later);
+    }
     return failure(sentenceOfPostgres(error, target));
   }
+}
+
+/** A fault of the way there, or of a server that is about to come: it may be gone at the next try. */
+function isPassing(error: unknown): boolean {
+  const code = (error as { readonly code?: string }).code;
+  return code === undefined || /^(EAI_AGAIN|ECONN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P03)/.test(code);
 }
 
 const whoAndWhere = {
