@@ -54,7 +54,7 @@ test('an empty namespace becomes an environment', async () => {
   await installed.kubectl('label', 'namespace', installed.namespace, `${runLabel}=${runName}`);
   const preparing = ['Keys and passwords', 'Database', 'Certificates', 'Secrets', 'Values'].flatMap(blocksOf);
   await timed('guide: keys, database, certificates, Secrets, values', () => runBlocks(preparing, variables));
-  const authority = readFileSync(join(work, 'authority/ca.crt'), 'utf8');
+  const authority = readFileSync(join(work, 'public-authority/ca.crt'), 'utf8');
   setDefaultCACertificates([...getCACertificates('default'), authority]);
   await timed('guide: helm install', () => runBlocks(blocksOf('Install'), variables));
   const said = await runBlocks(blocksOf('First look'), variables);
