@@ -1,5 +1,6 @@
 // Calls protobuf-es services over grpc-js: passes on request id, trace context and what is left of the
 // deadline; balances over all addresses of a headless Service; retries only where the caller says "read".
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   DescMethodServerStreaming,
   DescMethodUnary,
@@ -7,7 +8,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from '@bufbuild/protobuf';
-import { ChannelCredentials, type ChannelOptions, Client, Metadata } from '@grpc/grpc-js';
+import { ChannelCredentials, type ChannelOptions, Client, connectivityState, Metadata } from '@grpc/grpc-js';
 import { context, propagation, SpanKind } from '@opentelemetry/api';
 import { deadlineOf, requestIdOf } from './call-context.ts';
 import { unavailable } from './failure.ts';
@@ -71,10 +72,21 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
       ]);
       return Object.fromEntries(methods);
     },
-    reached: (timeoutMs) =>
-      new Promise((resolve) => channel.waitForReady(Date.now() + timeoutMs, () => resolve())),
+    reached: (timeoutMs) => firstConnection(channel, timeoutMs),
     close: () => channel.close(),
   };
+}
+
+/** Between two looks, in milliseconds. */
+const lookPause = 250;
+
+/** Asks again and again: the channel's own waiting sleeps on where the name of the target was unknown at first. */
+async function firstConnection(channel: Client, timeoutMs: number): Promise<void> {
+  for (const end = Date.now() + timeoutMs; Date.now() < end; ) {
+    const state = channel.getChannel().getConnectivityState(true);
+    if (state === connectivityState.READY || state === connectivityState.SHUTDOWN) return;
+    await sleep(lookPause, undefined, { ref: false });
+  }
 }
 
 function channelOptions(services: readonly DescService[], reads: readonly string[]): ChannelOptions {
