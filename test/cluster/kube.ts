@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { helmProgram, kubectlProgram } from './settings.ts';
 
-export interface Outcome {
+interface Outcome {
   readonly code: number;
   readonly output: string;
   readonly errors: string;
@@ -52,7 +52,7 @@ function checked({ code, output, errors }: Outcome, program: string, words: read
 }
 
 /** Runs a program to its end; `input` goes to its standard input. */
-export function run(program: string, words: readonly string[], input?: string): Promise<Outcome> {
+function run(program: string, words: readonly string[], input?: string): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'], timeout: 600_000 });
     const chunks: Record<'output' | 'errors', Buffer[]> = { output: [], errors: [] };

@@ -1,7 +1,6 @@
 // What came of a load: each operation with its time, each failure with its moment and reason.
 
-export const operationNames = ['refresh', 'events', 'login', 'replay'] as const;
-export type OperationName = (typeof operationNames)[number];
+export type OperationName = 'refresh' | 'events' | 'login' | 'replay';
 
 export interface Failure {
   readonly at: string;
