@@ -41,10 +41,16 @@ test('registers from standard input; standard output is the encrypted secret and
   expect(await opened(identity, (await fed(`${recipient}\n`, ...further)).out)).not.toBe(secret);
 });
 
+test('the audit log names the operator who says a name, as in a pod where all share an account', async () => {
+  await tool('client', 'edit', 'streams', '--name', 'Streams of Ann', '--operator', 'ann@course.example');
+  const { entries } = await answerOf('audit', 'list', '--client', 'streams');
+  expect(entries).toContainEqual(expect.objectContaining({ actor: 'local:ann@course.example' }));
+});
+
 test('plans and applies what export wrote', async () => {
   const { out } = await tool('client', 'export');
   expect(await fed(out, 'client', 'plan', '-', '--check')).toMatchObject({ exit: 0 });
-  const renamed = out.replace('name: Streams', 'name: Streams anew');
+  const renamed = out.replace('name: Streams of Ann', 'name: Streams anew');
   expect(await fed(renamed, 'client', 'apply', '-', '--yes')).toMatchObject({ exit: 0 });
   expect((await answerOf('client', 'show', 'streams')).client).toMatchObject({
     dossier: { name: 'Streams anew' },

@@ -21,6 +21,7 @@ interface General {
   readonly identity?: string;
   readonly catalog?: string;
   readonly stack?: string;
+  readonly operator?: string;
 }
 
 export interface Root {
@@ -35,6 +36,7 @@ const generalOptions: readonly (readonly [flags: string, about: string])[] = [
   ['--identity <address>', 'Where identity listens for operators (PARTNERCTL_IDENTITY)'],
   ['--catalog <address>', 'Where design-catalog listens for the feed (PARTNERCTL_CATALOG)'],
   ['--stack <file>', 'A stack.json that names both (PARTNERCTL_STACK); found by itself below .run'],
+  ['--operator <name>', 'Who you are, where an account is shared, as in a pod (PARTNERCTL_OPERATOR)'],
 ];
 
 export function buildProgram(

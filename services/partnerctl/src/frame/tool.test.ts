@@ -38,6 +38,7 @@ test.each<{ name: string; words: readonly string[]; answer?: string }>([
     name: 'the way of a secret that is not made',
     words: ['client', 'register', 'acme.yaml', '--to-file', 'acme.age', '--expires-in', '90d'],
   },
+  { name: 'an operator of no name', words: ['client', 'list', '--operator', 'Zoë'] },
   { name: 'a client without identifier', words: ['client', 'register'] },
 ])('the message about $name is as written down', async ({ name, words, ...options }) => {
   const { exit, out, err } = await runWords(words, options);

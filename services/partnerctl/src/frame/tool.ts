@@ -47,7 +47,8 @@ async function runCommand(typed: Typed, surroundings: Surroundings): Promise<Exi
   const { command, operands, options, general } = typed;
   const { terminal, environment, directory } = surroundings;
   const sources = { flags: general, environment, stackFile: general.stack, directory };
-  const services = openConnections({ ...surroundings, sources, timeoutMs });
+  const actor = operatorName(general.operator ?? environment.PARTNERCTL_OPERATOR) ?? surroundings.actor;
+  const services = openConnections({ ...surroundings, actor, sources, timeoutMs });
   const dryRun = options.dryRun !== undefined;
   const call: Call = {
     ...surroundings,
@@ -66,6 +67,15 @@ async function runCommand(typed: Typed, surroundings: Surroundings): Promise<Exi
   } finally {
     services.close();
   }
+}
+
+/** Undefined: the account's. The service knows no other form of name, and writes it into the audit log. */
+function operatorName(given: string | undefined): string | undefined {
+  if (!given) return undefined;
+  if (/^[\w.@\\ -]{1,64}$/.test(given)) return given;
+  throw usageProblem(
+    'The operator is not a name: expected at most 64 letters, digits and . _ @ \\ - in ASCII.',
+  );
 }
 
 function asProblem(error: unknown): Problem {
