@@ -22,6 +22,12 @@ export interface ConnectionOptions {
 
 export const defaultLifetimeMs = 600_000;
 
+/**
+ * How long a new connection may take (ms): below the gateway's 1.8 s (R14), above the second after which the system sends
+ * the first packet again that a network lost.
+ */
+export const connectMs = 1_500;
+
 const asString = (value: string): string => value;
 const timestampTypes: readonly number[] = [1082, 1114, 1184];
 const types: pg.CustomTypesConfig = {
@@ -36,7 +42,7 @@ function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
   return {
     ...(typeof url === 'string' ? { connectionString: url } : url.read()),
     application_name: options.applicationName,
-    connectionTimeoutMillis: 1_000,
+    connectionTimeoutMillis: connectMs,
     idle_in_transaction_session_timeout: 5_000,
     statement_timeout: options.statementTimeoutMs,
     query_timeout: options.statementTimeoutMs + 200,

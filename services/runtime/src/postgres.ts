@@ -4,7 +4,12 @@ import { SpanKind } from '@opentelemetry/api';
 import pg from 'pg';
 import { Failure, unavailable } from './failure.ts';
 import { describeError } from './logger.ts';
-import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './postgres-connections.ts';
+import {
+  type ConnectionOptions,
+  connectionClass,
+  connectMs,
+  defaultLifetimeMs,
+} from './postgres-connections.ts';
 import { inSpan } from './telemetry.ts';
 
 /** A statement is prepared once per connection under its name; the name also names its span. */
@@ -28,11 +33,15 @@ export interface DatabaseOptions extends ConnectionOptions {
   readonly poolSize: number;
 }
 
+/** A pool that lets its connections go too soon makes requests wait for new ones (ms). */
+const idleMs = 60_000;
+
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     Client: connectionClass(options),
     max: options.poolSize,
-    connectionTimeoutMillis: 1_000,
+    connectionTimeoutMillis: connectMs,
+    idleTimeoutMillis: idleMs,
     maxLifetimeSeconds: (options.lifetimeMs ?? defaultLifetimeMs) / 1_000,
   });
   pool.on('error', (error) => options.logger.warn('idle Postgres connection lost', describeError(error)));
