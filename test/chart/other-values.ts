@@ -19,6 +19,12 @@ export interface Change {
 
 export type Entry = Partial<Change> | undefined;
 
+const uris = 'test-uris-values';
+
+const feedByUri = (role: string) => ({
+  designCatalog: { feed: { enabled: true } },
+  postgres: { roles: { [role]: { existingSecret: 'feed', uriKey: 'uri' } } },
+});
 const fixedReplicas = { defaults: { autoscaling: { enabled: false } } };
 const ownAutoscaling = (component: string) => ({ [component]: { autoscaling: { enabled: true } } });
 const label = { 'example.com/other': 'other' };
@@ -132,5 +138,6 @@ export const ofMany: readonly (readonly [RegExp, (component: string) => Entry])[
   [/^(\w+)\.autoscaling\.behavior$/, (component) => ({ with: ownAutoscaling(component), to: behavior })],
   [/^(\w+)\.autoscaling\.(m|t)\w+$/, (component) => ({ with: ownAutoscaling(component) })],
   [/^gateway\.links\.(\w+)$/, (link) => ({ to: `https://courses.example/other-${link}` })],
-  [/^postgres\.roles\.(\w+)\.uriKey$/, () => ({ on: minimal, to: 'uri' })],
+  [/^postgres\.roles\.(catalogFeed)\.uriKey$/, (role) => ({ on: uris, with: feedByUri(role), to: 'other' })],
+  [/^postgres\.roles\.(\w+)\.uriKey$/, () => ({ on: uris, to: 'other' })],
 ];

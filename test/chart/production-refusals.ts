@@ -4,6 +4,12 @@ import type { Values } from './render.ts';
 /** Values laid over a set, and what the chart says of them. */
 export type Row = readonly [what: string, values: Values, says: string];
 
+const everyUri = Object.fromEntries(
+  ['identityMigrator', 'catalogMigrator', 'identityRw', 'identityOperator', 'catalogRo', 'catalogFeed'].map(
+    (role) => [role, { uriKey: 'uri' }],
+  ),
+);
+
 export const inProduction: readonly Row[] = [
   [
     'an http issuer',
@@ -70,5 +76,20 @@ export const inProduction: readonly Row[] = [
     "an example's Secret",
     { secrets: { existingSecret: 'change-me' } },
     "secrets.existingSecret is an example's in production",
+  ],
+  [
+    'URLs of Postgres that decide on TLS',
+    { postgres: { host: '', roles: everyUri } },
+    'postgres.host is missing: production takes no URL from uriKey, which says itself whether TLS is used; name the host, and user and password by usernameKey and passwordKey.',
+  ],
+  [
+    'a Cluster that brings back tokens',
+    { redis: { mode: 'cluster', minReplicas: 0 } },
+    'redis.minReplicas must be 1 or more in production where redis.mode is cluster: a failover would bring back tokens that were used.',
+  ],
+  [
+    'Sentinels that bring back tokens',
+    { redis: { mode: 'sentinel', minReplicas: 0, sentinel: { masterName: 'exchange' } } },
+    'redis.minReplicas must be 1 or more in production where redis.mode is sentinel',
   ],
 ];

@@ -30,6 +30,16 @@ const anywhere: readonly Row[] = [
     { postgres: { host: '' } },
     'postgres.host is missing: name the host of Postgres, or give every role a uriKey.',
   ],
+  [
+    'a URL of Postgres beside its host',
+    { postgres: { roles: { catalogRo: { uriKey: 'uri' } } } },
+    'postgres.roles.catalogRo.uriKey stands beside postgres.host: leave it empty',
+  ],
+  [
+    'a host for reads beside URLs',
+    { postgres: { host: '', readHost: 'replicas' } },
+    'postgres.readHost needs postgres.host',
+  ],
   ['no host of Redis', { redis: { hosts: [] } }, 'redis.hosts is missing'],
   [
     'several hosts of one Redis',

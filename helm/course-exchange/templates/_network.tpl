@@ -36,8 +36,9 @@
 {{/* The ports of redis.hosts; behind Sentinels also the port of the servers that they name. */}}
 {{- define "course-exchange.network.redis" -}}
 {{- $ports := list -}}
+{{- $usual := eq .Values.redis.mode "sentinel" | ternary "26379" "6379" -}}
 {{- range .Values.redis.hosts -}}
-{{- $ports = append $ports (regexFind "[0-9]+$" . | default "6379" | int) -}}
+{{- $ports = append $ports (regexFind ":[0-9]+$" . | trimPrefix ":" | default $usual | int) -}}
 {{- end -}}
 {{- if eq .Values.redis.mode "sentinel" -}}{{- $ports = append $ports (int .Values.redis.sentinel.serverPort) -}}{{- end -}}
 {{- include "course-exchange.network.to" (list .Values.networkPolicy.redisTo (uniq $ports)) -}}

@@ -1,12 +1,11 @@
 {{/* How a program reaches Postgres as one of its roles. Of (list root role prefix): `prefix` begins the settings' names,
-     such as OPERATOR_POSTGRES. With `uriKey` the URL comes from the Secret whole, else it is made here without
-     account, and user and password stand in files. */}}
+     such as OPERATOR_POSTGRES. With postgres.host the URL is made here without account, and user and password stand in
+     files; without it the URL comes from the Secret whole. Never both: such a URL says itself whether TLS is used. */}}
 
 {{- define "course-exchange.postgres.env" -}}
 {{- $root := index . 0 -}}
 {{- $postgres := $root.Values.postgres -}}
-{{- $role := get $postgres.roles (index . 1) -}}
-{{- if not $role.uriKey }}
+{{- if $postgres.host }}
 {{- $host := eq (index . 1) "catalogRo" | ternary (default $postgres.host $postgres.readHost) $postgres.host }}
 - name: {{ index . 2 }}_URL
   value: {{ printf "postgres://%s:%d/%s?%s" $host (int $postgres.port) $postgres.database (include "course-exchange.postgres.tls" $root) | quote }}
@@ -27,8 +26,9 @@ sslmode={{ $tls.mode }}
 {{- end -}}
 
 {{- define "course-exchange.postgres.files" -}}
-{{- $role := get (first .).Values.postgres.roles (index . 1) }}
-{{- if $role.uriKey }}
+{{- $postgres := (first .).Values.postgres }}
+{{- $role := get $postgres.roles (index . 1) }}
+{{- if not $postgres.host }}
 - { path: {{ last . }}_URL, secret: {{ $role.existingSecret }}, key: {{ $role.uriKey }} }
 {{- else }}
 - { path: {{ last . }}_USER, secret: {{ $role.existingSecret }}, key: {{ $role.usernameKey }} }

@@ -25,6 +25,12 @@ internalTls.enabled must be true in production: tokens and passwords pass betwee
 {{- if not .Values.networkPolicy.enabled }}
 networkPolicy.enabled must be true in production: the services' ports are for one another alone.
 {{- end }}
+{{- if not .Values.postgres.host }}
+postgres.host is missing: production takes no URL from uriKey, which says itself whether TLS is used; name the host, and user and password by usernameKey and passwordKey.
+{{- end }}
+{{- if and (ne .Values.redis.mode "standalone") (lt (int .Values.redis.minReplicas) 1) }}
+redis.minReplicas must be 1 or more in production where redis.mode is {{ .Values.redis.mode }}: a failover would bring back tokens that were used.
+{{- end }}
 {{- if not .Values.redis.existingSecret }}
 redis.existingSecret is missing: production refuses a Redis without password.
 {{- end }}

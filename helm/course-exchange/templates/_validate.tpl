@@ -24,11 +24,17 @@ issuer is not an origin: set it to scheme, host in small letters and optional po
 {{- end }}
 {{- end -}}
 
+{{/* Roles that nobody logs in as, as YAML. */}}
+{{- define "course-exchange.validate.needlessRoles" -}}
+identityOperator: {{ not .Values.identity.operator.enabled }}
+catalogFeed: {{ not .Values.designCatalog.feed.enabled }}
+{{- end -}}
+
 {{- define "course-exchange.validate.secretNames" -}}
 {{- if not .Values.secrets.existingSecret }}
 secrets.existingSecret is missing: make a Secret with {{ .Values.secrets.keyEncryptionKeyKey }} and {{ .Values.secrets.userHashKeyKey }}, and name it.
 {{- end }}
-{{- $needless := dict "identityOperator" (not .Values.identity.operator.enabled) "catalogFeed" (not .Values.designCatalog.feed.enabled) }}
+{{- $needless := include "course-exchange.validate.needlessRoles" . | fromYaml }}
 {{- range $name, $role := .Values.postgres.roles }}
 {{- if not (or $role.existingSecret (get $needless $name)) }}
 postgres.roles.{{ $name }}.existingSecret is missing: make a Secret with the login of role {{ snakecase $name }}, and name it.
@@ -39,12 +45,27 @@ demoPartner.existingSecret is missing: make a Secret with {{ .Values.demoPartner
 {{- end }}
 {{- end -}}
 
-{{- define "course-exchange.validate.stores" -}}
-{{- $composed := false }}
-{{- range .Values.postgres.roles }}{{ if not .uriKey }}{{ $composed = true }}{{ end }}{{ end }}
-{{- if and $composed (not .Values.postgres.host) }}
+{{- define "course-exchange.validate.postgres" -}}
+{{- $needless := include "course-exchange.validate.needlessRoles" . | fromYaml }}
+{{- with .Values.postgres }}
+{{- $withoutUri := false }}
+{{- range $name, $role := .roles }}
+{{- if not (or $role.uriKey (get $needless $name)) }}{{ $withoutUri = true }}{{ end }}
+{{- if and $role.uriKey $.Values.postgres.host }}
+postgres.roles.{{ $name }}.uriKey stands beside postgres.host: leave it empty, for user and password then come from usernameKey and passwordKey and all else from postgres.
+{{- end }}
+{{- end }}
+{{- if and $withoutUri (not .host) }}
 postgres.host is missing: name the host of Postgres, or give every role a uriKey.
 {{- end }}
+{{- if and .readHost (not .host) }}
+postgres.readHost needs postgres.host: without it the role catalogRo reads where its own URL says.
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "course-exchange.validate.stores" -}}
+{{- include "course-exchange.validate.postgres" . }}
 {{- with .Values.redis }}
 {{- if not .hosts }}
 redis.hosts is missing: name the host of Redis and its port, or those of the Sentinels or of the Cluster.
