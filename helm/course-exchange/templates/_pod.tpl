@@ -67,7 +67,7 @@ affinity:
 topologySpreadConstraints:
   {{- $own := dict "matchLabels" (include "course-exchange.selector" (list .root .component) | fromYaml) }}
   {{- range .values.topologySpreadConstraints }}
-  - {{ merge (dict) . (dict "labelSelector" $own) | toYaml | nindent 4 | trim }}
+  - {{ hasKey . "labelSelector" | ternary . (merge (dict "labelSelector" $own) .) | toYaml | nindent 4 | trim }}
   {{- else }}
   {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
   - maxSkew: 1

@@ -1,11 +1,11 @@
 {{/* Ports that no route of the gateway leads to: identity's operator port and design-catalog's feed. They listen on the
      pod's loopback address, for `kubectl exec`, until a Secret with certificates opens them to the network by mTLS. */}}
 
-{{/* Of (list prefix tlsSecret): prefix is OPERATOR or FEED. */}}
+{{/* Of (list root prefix tlsSecret): prefix is OPERATOR or FEED. */}}
 {{- define "course-exchange.privatePort.env" -}}
 {{- if last . }}
-- name: {{ first . }}_HOST
-  value: 0.0.0.0
+- name: {{ index . 1 }}_HOST
+  value: {{ (first .).Values.listenAddress | quote }}
 {{- end }}
 {{- end -}}
 

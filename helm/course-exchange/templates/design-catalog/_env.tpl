@@ -14,7 +14,7 @@
 {{- include "course-exchange.postgres.env" (list $root "catalogRo" "POSTGRES") }}
 {{- if .values.feed.enabled }}
 {{- include "course-exchange.postgres.env" (list $root "catalogFeed" "FEED_POSTGRES") }}
-{{- include "course-exchange.privatePort.env" (list "FEED" .values.feed.tlsSecret) }}
+{{- include "course-exchange.privatePort.env" (list $root "FEED" .values.feed.tlsSecret) }}
 {{- end }}
 {{- end -}}
 

@@ -3,8 +3,12 @@
 {{- $root := .root -}}
 - name: ISSUER
   value: {{ $root.Values.issuer | quote }}
+- name: HTTP_HOST
+  value: {{ $root.Values.listenAddress | quote }}
 - name: HTTP_PORT
   value: "8080"
+- name: HEALTH_HOST
+  value: {{ $root.Values.listenAddress | quote }}
 - name: HEALTH_PORT
   value: "8081"
 - name: IDENTITY_TARGET

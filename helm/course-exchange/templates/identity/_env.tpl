@@ -16,7 +16,7 @@
 {{- include "course-exchange.postgres.env" (list $root "identityRw" "POSTGRES") }}
 {{- if .values.operator.enabled }}
 {{- include "course-exchange.postgres.env" (list $root "identityOperator" "OPERATOR_POSTGRES") }}
-{{- include "course-exchange.privatePort.env" (list "OPERATOR" .values.operator.tlsSecret) }}
+{{- include "course-exchange.privatePort.env" (list $root "OPERATOR" .values.operator.tlsSecret) }}
 {{- end }}
 {{- include "course-exchange.redis.env" $root }}
 {{- end -}}
