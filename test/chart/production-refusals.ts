@@ -75,7 +75,17 @@ export const inProduction: readonly Row[] = [
   [
     "an example's Secret",
     { secrets: { existingSecret: 'change-me' } },
-    "secrets.existingSecret is an example's in production",
+    "secrets.existingSecret is an example's in production, for it says change-me: make one of this environment's own and name it.",
+  ],
+  [
+    'a host of a demo',
+    { postgres: { host: 'postgres.demo.svc.cluster.local' } },
+    "postgres.host is an example's in production, for it says demo",
+  ],
+  [
+    'people who are all one network',
+    { gateway: { trustedProxies: [] } },
+    "gateway.trustedProxies is missing in production: list the networks of the ingress controller's pods, else the login throttle takes all people for one.",
   ],
   [
     'URLs of Postgres that decide on TLS',

@@ -38,6 +38,12 @@ concurrently.each([...new Set(fixedMaps)])('an unknown key under "%s" is refused
   expect(code).toBe(1);
 });
 
+concurrently("a host whose name only begins as an example's is accepted", async () => {
+  const { code, stderr } = await render('production-hosts', { postgres: { host: 'pg.democracy.org' } });
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+});
+
 concurrently('all mistakes are told at once', async () => {
   const { stderr } = await render('test-minimal-values', { issuer: '', secrets: { existingSecret: '' } });
   expect(stderr).toContain('issuer is missing');

@@ -1,6 +1,8 @@
 // Values that the chart refuses, and what it says then.
+import { ofPods } from './pod-refusals.ts';
 import { inProduction, type Row } from './production-refusals.ts';
 import type { Values } from './render.ts';
+import { bySchema } from './schema-refusals.ts';
 
 export interface Refusal {
   readonly what: string;
@@ -102,32 +104,20 @@ const anywhere: readonly Row[] = [
     'internalTls.secretNames.designCatalog is missing',
   ],
   [
-    'a pod killed in the middle',
-    { defaults: { terminationGracePeriodSeconds: 30 } },
-    'gateway.terminationGracePeriodSeconds is too short: it must be more than 30',
+    'certificates that are renewed without end',
+    {
+      internalTls: {
+        enabled: true,
+        certManager: { enabled: true, issuerRef: { name: 'a' }, duration: '24h', renewBefore: '1440m' },
+      },
+    },
+    'internalTls.certManager.renewBefore must be shorter than duration',
   ],
   [
-    'fewer pods at most than at least',
-    { gateway: { autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 4 } } },
-    'gateway.autoscaling.maxReplicas is less than minReplicas: raise it.',
+    'metrics that nobody may read',
+    { metrics: { serviceMonitor: { enabled: true } } },
+    'metrics.serviceMonitor.enabled needs networkPolicy.monitoring',
   ],
-];
-
-const bySchema: readonly Row[] = [
-  ['two modes of Redis at once', { redis: { mode: ['sentinel', 'cluster'] } }, 'redis.mode'],
-  ['an unknown mode of Redis', { redis: { mode: 'both' } }, 'redis.mode'],
-  ['an unknown environment', { environment: 'staging' }, 'environment'],
-  ['a number as text', { gateway: { replicas: 'two' } }, 'gateway.replicas'],
-  ['no pods', { gateway: { replicas: 0 } }, 'gateway.replicas'],
-  ['a port as text', { postgres: { port: '5432' } }, 'postgres.port'],
-  ['a truth as text', { ingress: { enabled: 'yes' } }, 'ingress.enabled'],
-  [
-    'a trusted proxy that is a name',
-    { gateway: { trustedProxies: ['ingress'] } },
-    'gateway.trustedProxies.0',
-  ],
-  ['an unknown algorithm', { identity: { accessTokenAlgorithm: 'HS256' } }, 'identity.accessTokenAlgorithm'],
-  ['a digest that is none', { gateway: { image: { digest: 'latest' } } }, 'gateway.image.digest'],
 ];
 
 const rows = (on: string, table: readonly Row[]): readonly Refusal[] =>
@@ -136,6 +126,7 @@ const rows = (on: string, table: readonly Row[]): readonly Refusal[] =>
 export const refusals: readonly Refusal[] = [
   ...rows('production-hosts', inProduction),
   ...rows('test-minimal-values', anywhere),
+  ...rows('test-minimal-values', ofPods),
 ];
 
 /** Refused by values.schema.json. */

@@ -25,6 +25,9 @@ internalTls.enabled must be true in production: tokens and passwords pass betwee
 {{- if not .Values.networkPolicy.enabled }}
 networkPolicy.enabled must be true in production: the services' ports are for one another alone.
 {{- end }}
+{{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (not .Values.gateway.trustedProxies) }}
+gateway.trustedProxies is missing in production: list the networks of the ingress controller's pods, else the login throttle takes all people for one.
+{{- end }}
 {{- if not .Values.postgres.host }}
 postgres.host is missing: production takes no URL from uriKey, which says itself whether TLS is used; name the host, and user and password by usernameKey and passwordKey.
 {{- end }}
@@ -46,8 +49,8 @@ issuer is an example's in production: set it to the address that partners will u
 {{- $_ := set $names (printf "postgres.roles.%s.existingSecret" $role) $values.existingSecret }}
 {{- end }}
 {{- range $name, $value := $names }}
-{{- if regexMatch "(?i)(example|change-?me|demo)" (toString $value) }}
-{{ $name }} is an example's in production: make one of this environment's own and name it.
+{{- with regexFind "(?i)\\b(example|change-?me|demo)[0-9]*\\b" (toString $value) }}
+{{ $name }} is an example's in production, for it says {{ . }}: make one of this environment's own and name it.
 {{- end }}
 {{- end }}
 {{- end -}}

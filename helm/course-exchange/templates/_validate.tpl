@@ -1,7 +1,7 @@
 {{/* What the schema cannot say in a sentence, and what environments forbid. Every mistake is told, one sentence each. */}}
 
 {{- define "course-exchange.validate" -}}
-{{- $parts := list "environment" "secretNames" "stores" "entry" "private" "rollouts" "production" -}}
+{{- $parts := list "environment" "secretNames" "stores" "entry" "private" "metrics" "rollouts" "environmentVariables" "labels" "production" -}}
 {{- $mistakes := list -}}
 {{- range $parts -}}
 {{- range splitList "\n" (include (printf "course-exchange.validate.%s" .) $) -}}
@@ -121,6 +121,10 @@ identity.keyRotation.tlsSecret is missing: make a Secret with the certificate th
 {{- if and .certManager.enabled (not .certManager.issuerRef.name) }}
 internalTls.certManager.issuerRef is missing: name the Issuer that signs the services' certificates.
 {{- end }}
+{{- $now := toDate "2006-01-02" "2000-01-01" }}
+{{- if le (dateModify .certManager.duration $now | unixEpoch | int64) (dateModify .certManager.renewBefore $now | unixEpoch | int64) }}
+internalTls.certManager.renewBefore must be shorter than duration: a certificate would be renewed without end.
+{{- end }}
 {{- if and .enabled (not .certManager.enabled) }}
 {{- range $component, $name := .secretNames }}
 {{- if not $name }}
@@ -131,19 +135,8 @@ internalTls.secretNames.{{ $component }} is missing: make a Secret with tls.crt,
 {{- end }}
 {{- end -}}
 
-{{- define "course-exchange.validate.rollouts" -}}
-{{- $names := list "gateway" "identity" "designCatalog" }}
-{{- if .Values.demoPartner.enabled }}{{ $names = append $names "demoPartner" }}{{ end }}
-{{- range $name := $names }}
-{{- $values := include "course-exchange.merged" (list $.Values.defaults (get $.Values $name)) | fromYaml }}
-{{- $least := add (int $values.preStopSeconds) 20 }}
-{{- if le (int $values.terminationGracePeriodSeconds) (int $least) }}
-{{ $name }}.terminationGracePeriodSeconds is too short: it must be more than {{ $least }}, which is preStopSeconds and the 20 seconds that a process may take to stop.
-{{- end }}
-{{- if dig "autoscaling" "enabled" false $values }}
-{{- if lt (int $values.autoscaling.maxReplicas) (int $values.autoscaling.minReplicas) }}
-{{ $name }}.autoscaling.maxReplicas is less than minReplicas: raise it.
-{{- end }}
-{{- end }}
+{{- define "course-exchange.validate.metrics" -}}
+{{- if and .Values.metrics.serviceMonitor.enabled .Values.networkPolicy.enabled (not .Values.networkPolicy.monitoring) }}
+metrics.serviceMonitor.enabled needs networkPolicy.monitoring: say by peers where Prometheus is, else it reaches no health port.
 {{- end }}
 {{- end -}}
