@@ -30,7 +30,7 @@ function checkSurroundings(): void {
   const nodes = spawnSync(kubectlProgram, ['get', 'nodes', '--request-timeout=10s'], { encoding: 'utf8' });
   if (nodes.status !== 0) {
     throw new Error(
-      `No cluster answers: set KUBECONFIG to the file of a cluster that may be tested on (${nodes.stderr.trim()}).`,
+      `No cluster answers: set KUBECONFIG to the file of a cluster that may be tested on (${nodes.stderr.trim().split('\n').at(-1)}).`,
     );
   }
 }
