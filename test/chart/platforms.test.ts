@@ -71,13 +71,13 @@ withHelm("DNS is asked at its pods' ports", async () => {
 withHelm('a repository may name its registry with a port', async () => {
   const own = { repository: 'other.local:5000/courses/identity' };
   const objects = await objectsWith({
-    image: { repository: 'registry.local:5000/courses' },
+    image: { repository: 'images.local:5000/courses' },
     identity: { image: own },
   });
   const images: string[] = podsOf(objects)
     .flatMap(containersOf)
     .map(({ image }) => image);
-  expect(images).toContain('registry.local:5000/courses/gateway:0.1.0');
+  expect(images).toContain('images.local:5000/courses/gateway:0.1.0');
   expect(images).toContain('other.local:5000/courses/identity:0.1.0');
 });
 

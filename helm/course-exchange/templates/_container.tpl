@@ -29,7 +29,7 @@ resources:
   value: "2"
 - name: LOG_LEVEL
   value: {{ .values.logLevel }}
-{{- with .root.Values.telemetry.endpoint }}
+{{- with (.root.Values.telemetry).endpoint }}
 - name: OTEL_EXPORTER_OTLP_ENDPOINT
   value: {{ . | quote }}
 - name: OTEL_TRACES_SAMPLER_ARG

@@ -47,7 +47,7 @@
 {{- end -}}
 
 {{- define "course-exchange.network.telemetry" -}}
-{{- with .Values.telemetry.endpoint -}}
+{{- with (.Values.telemetry).endpoint -}}
 {{- include "course-exchange.network.to" (list $.Values.networkPolicy.telemetryTo (list (include "course-exchange.port" .))) -}}
 {{- end -}}
 {{- end -}}

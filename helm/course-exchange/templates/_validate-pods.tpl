@@ -36,7 +36,7 @@ tests: [[tests.env]]
 {{/* A name that is there twice breaks server-side apply, and NAME beside NAME_FILE the program. */}}
 {{- define "course-exchange.validate.environmentVariables" -}}
 {{- range $component, $containers := include "course-exchange.validate.environments" . | fromYaml }}
-{{- $values := include "course-exchange.merged" (list $.Values.defaults (get $.Values $component)) | fromYaml }}
+{{- $values := include "course-exchange.merged" (list $.Values.defaults (get $.Values $component | default dict)) | fromYaml }}
 {{- $context := dict "root" $ "values" $values }}
 {{- $set := list }}
 {{- range $containers }}
@@ -59,9 +59,9 @@ tests: [[tests.env]]
 {{/* A label that is there twice is no YAML, and one that a selector reads must stay. */}}
 {{- define "course-exchange.validate.labels" -}}
 {{- $own := include "course-exchange.labels" (list (dict "Values" (omit .Values "commonLabels") "Chart" .Chart "Release" .Release) "any") | fromYaml }}
-{{- $labels := dict "commonLabels" .Values.commonLabels "metrics.serviceMonitor.labels" .Values.metrics.serviceMonitor.labels "metrics.prometheusRule.labels" .Values.metrics.prometheusRule.labels "metrics.dashboards.labels" .Values.metrics.dashboards.labels "defaults.podLabels" .Values.defaults.podLabels }}
+{{- $labels := dict "commonLabels" .Values.commonLabels "metrics.serviceMonitor.labels" ((.Values.metrics).serviceMonitor).labels "metrics.prometheusRule.labels" ((.Values.metrics).prometheusRule).labels "metrics.dashboards.labels" ((.Values.metrics).dashboards).labels "defaults.podLabels" .Values.defaults.podLabels }}
 {{- range list "gateway" "identity" "designCatalog" "migrations" "demoPartner" "tests" }}
-{{- $_ := set $labels (printf "%s.podLabels" .) (get (get $.Values .) "podLabels" | default dict) }}
+{{- $_ := set $labels (printf "%s.podLabels" .) (get (get $.Values . | default dict) "podLabels" | default dict) }}
 {{- end }}
 {{- range $name, $given := $labels }}
 {{- range $key, $_ := $given }}

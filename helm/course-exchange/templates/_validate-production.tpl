@@ -25,7 +25,7 @@ internalTls.enabled must be true in production: tokens and passwords pass betwee
 {{- if not .Values.networkPolicy.enabled }}
 networkPolicy.enabled must be true in production: the services' ports are for one another alone.
 {{- end }}
-{{- if and (or .Values.ingress.enabled .Values.httpRoute.enabled) (not .Values.gateway.trustedProxies) }}
+{{- if and (or .Values.ingress.enabled (.Values.httpRoute).enabled) (not .Values.gateway.trustedProxies) }}
 gateway.trustedProxies is missing in production: list the networks of the ingress controller's pods, else the login throttle takes all people for one.
 {{- end }}
 {{- if not .Values.postgres.host }}

@@ -87,11 +87,11 @@ redis.hosts has more than one host: name one, or set redis.mode to sentinel or c
 {{- if and .Values.ingress.host (ne .Values.ingress.host $host) }}
 ingress.host is not the issuer's host: set it to {{ $host | default "the host of issuer" }}, or leave it empty.
 {{- end }}
-{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
+{{- if and (.Values.httpRoute).enabled (not .Values.httpRoute.parentRefs) }}
 httpRoute.parentRefs is missing: name the Gateway that the HTTPRoute belongs to.
 {{- end }}
 {{- with .Values.networkPolicy }}
-{{- $entry := or $.Values.ingress.enabled $.Values.httpRoute.enabled $.Values.demoPartner.ingress.enabled }}
+{{- $entry := or $.Values.ingress.enabled ($.Values.httpRoute).enabled $.Values.demoPartner.ingress.enabled }}
 {{- if and .enabled $entry (not (or .ingressController.namespaceSelector .ingressController.podSelector .ingressController.ipBlocks)) }}
 networkPolicy.ingressController is missing: say by selectors or ipBlocks where the ingress controller's requests come from, else none gets through.
 {{- end }}
@@ -136,7 +136,7 @@ internalTls.secretNames.{{ $component }} is missing: make a Secret with tls.crt,
 {{- end -}}
 
 {{- define "course-exchange.validate.metrics" -}}
-{{- if and .Values.metrics.serviceMonitor.enabled .Values.networkPolicy.enabled (not .Values.networkPolicy.monitoring) }}
+{{- if and ((.Values.metrics).serviceMonitor).enabled .Values.networkPolicy.enabled (not .Values.networkPolicy.monitoring) }}
 metrics.serviceMonitor.enabled needs networkPolicy.monitoring: say by peers where Prometheus is, else it reaches no health port.
 {{- end }}
 {{- end -}}

@@ -12,7 +12,7 @@
   value: {{ $root.Values.environment }}
 - name: ISSUER
   value: {{ $root.Values.issuer | quote }}
-{{- if or $root.Values.ingress.enabled $root.Values.httpRoute.enabled }}
+{{- if or $root.Values.ingress.enabled ($root.Values.httpRoute).enabled }}
 - name: PUBLIC_HOST
   value: {{ include "course-exchange.host" $root.Values.issuer | quote }}
 {{- end }}
