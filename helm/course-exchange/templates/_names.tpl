@@ -7,6 +7,11 @@
 {{- default $full .Values.fullnameOverride | trunc 39 | trimSuffix "-" -}}
 {{- end -}}
 
+{{/* What pods listen on. */}}
+{{- define "course-exchange.listenAddress" -}}
+{{- default "0.0.0.0" .Values.listenAddress -}}
+{{- end -}}
+
 {{/* Of (list root component): gateway, identity, design-catalog, … */}}
 {{- define "course-exchange.name" -}}
 {{- printf "%s-%s" (include "course-exchange.fullname" (first .)) (last .) -}}

@@ -21,7 +21,7 @@
 
 {{- define "course-exchange.network.dns" -}}
 - ports:
-    {{- range .Values.networkPolicy.dnsPorts }}
+    {{- range default (list 53) .Values.networkPolicy.dnsPorts }}
     - { protocol: UDP, port: {{ int . }} }
     - { protocol: TCP, port: {{ int . }} }
     {{- end }}

@@ -5,7 +5,7 @@
 {{- define "course-exchange.privatePort.env" -}}
 {{- if last . }}
 - name: {{ index . 1 }}_HOST
-  value: {{ (first .).Values.listenAddress | quote }}
+  value: {{ include "course-exchange.listenAddress" (first .) | quote }}
 {{- end }}
 {{- end -}}
 

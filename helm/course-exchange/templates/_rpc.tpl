@@ -11,11 +11,11 @@ dns:///{{ include "course-exchange.name" (list $root (index . 1)) }}.{{ $root.Re
 {{- define "course-exchange.rpc.env" -}}
 # In brackets, as in an address with a port.
 - name: RPC_HOST
-  value: {{ contains ":" (first .).Values.listenAddress | ternary (printf "[%s]" (first .).Values.listenAddress) (first .).Values.listenAddress | quote }}
+  value: {{ regexReplaceAll "^(.*:.*)$" (include "course-exchange.listenAddress" (first .)) "[${1}]" | quote }}
 - name: RPC_PORT
   value: {{ index . 1 | quote }}
 - name: HEALTH_HOST
-  value: {{ (first .).Values.listenAddress | quote }}
+  value: {{ include "course-exchange.listenAddress" (first .) | quote }}
 - name: HEALTH_PORT
   value: {{ index . 2 | quote }}
 - name: MAX_CONNECTION_AGE_MS

@@ -5,11 +5,11 @@
 - name: PUBLIC_URL
   value: {{ .values.publicUrl | quote }}
 - name: HTTP_HOST
-  value: {{ .root.Values.listenAddress | quote }}
+  value: {{ include "course-exchange.listenAddress" .root | quote }}
 - name: HTTP_PORT
   value: "9000"
 - name: HEALTH_HOST
-  value: {{ .root.Values.listenAddress | quote }}
+  value: {{ include "course-exchange.listenAddress" .root | quote }}
 - name: HEALTH_PORT
   value: "9001"
 - name: CLIENT_ID

@@ -4,11 +4,11 @@
 - name: ISSUER
   value: {{ $root.Values.issuer | quote }}
 - name: HTTP_HOST
-  value: {{ $root.Values.listenAddress | quote }}
+  value: {{ include "course-exchange.listenAddress" $root | quote }}
 - name: HTTP_PORT
   value: "8080"
 - name: HEALTH_HOST
-  value: {{ $root.Values.listenAddress | quote }}
+  value: {{ include "course-exchange.listenAddress" $root | quote }}
 - name: HEALTH_PORT
   value: "8081"
 - name: IDENTITY_TARGET
