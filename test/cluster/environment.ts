@@ -1,4 +1,5 @@
 // One environment in a namespace of its own: stores, Secrets as an operator makes them, and the chart's release.
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { signCertificate } from './certificates.ts';
 import { findIngress, leadTo } from './ingress.ts';
 import { type Kube, type KubeObject, kubeIn } from './kube.ts';
 import { components } from './pods.ts';
-import { runDirectory, runLabel, runName } from './settings.ts';
+import { chartBefore, helmProgram, imageTagBefore, runDirectory, runLabel, runName } from './settings.ts';
 import { roles, secret } from './store-manifests.ts';
 import { type Stores, startStores } from './stores.ts';
 import { secretNames, valuesFor } from './values.ts';
@@ -24,6 +25,8 @@ export interface Environment {
   readonly partnerUrl: string;
   /** Words for `helm install` and `helm upgrade`: release, chart, values. */
   readonly helmWords: readonly string[];
+  /** The same for the version before, where there is one. */
+  readonly helmWordsBefore: readonly string[];
 }
 
 /** A namespace of this run; Pod Security "restricted" is enforced, or "privileged" for tools. */
@@ -45,8 +48,20 @@ export async function prepareEnvironment(name: string, replicas: number): Promis
   await kube.apply(...operatorSecrets(stores, [host, `partner.${host}`]), ...tlsSecrets(kube.namespace));
   const values = join(runDirectory, `values-${name}.json`);
   writeFileSync(values, JSON.stringify(valuesFor({ issuer, partnerUrl, replicas, ingressAddress }), null, 2));
-  const helmWords = [release, chart, '--values', join(chart, 'values-test.yaml'), '--values', values];
-  return { kube, stores, issuer, partnerUrl, helmWords };
+  const [helmWords, helmWordsBefore] = [wordsFor(chart, values), wordsBefore(values)];
+  return { kube, stores, issuer, partnerUrl, helmWords, helmWordsBefore };
+}
+
+function wordsFor(folder: string, values: string): readonly string[] {
+  return [release, folder, '--values', join(folder, 'values-test.yaml'), '--values', values];
+}
+
+/** With this version's chart where the one before does not know these values. */
+function wordsBefore(values: string): readonly string[] {
+  const tag = ['--set-string', `image.tag=${imageTagBefore}`];
+  const words = [...wordsFor(chartBefore, values), ...tag];
+  const known = chartBefore !== '' && spawnSync(helmProgram, ['template', ...words]).status === 0;
+  return known ? words : [...wordsFor(chart, values), ...tag];
 }
 
 function operatorSecrets(stores: Stores, hosts: readonly [string, string]): readonly KubeObject[] {

@@ -1,8 +1,10 @@
 // Brings the images into the cluster: builds those of the product unless IMAGE_TAG names some, finds the stores, and hands
-// each to the command LOAD_IMAGE. Without LOAD_IMAGE the cluster pulls all of them.
+// each to the command LOAD_IMAGE. Without LOAD_IMAGE the cluster pulls all of them. Where it builds, it builds those of the
+// commit before too, from which the upgrade starts.
 import { spawnSync } from 'node:child_process';
 import { imageNames } from '../../deploy/images/programs.ts';
 import { type Engine, findEngine } from '../containers/engine.ts';
+import { buildCommitBefore, type CommitBefore } from './commit-before.ts';
 
 const offlinePrefix = process.env.OFFLINE_IMAGE_PREFIX ?? 'course-exchange-offline';
 const official = { postgres: 'postgres:18', redis: 'redis:8' };
@@ -15,8 +17,17 @@ interface Images {
   readonly say: (line: string) => void;
 }
 
-/** Gives the variables that name the images. Throws one sentence about what is missing. */
-export async function bringImages(root: string, say: (line: string) => void): Promise<NodeJS.ProcessEnv> {
+/** The product's own images do not build: a failure, and no lack of this machine. */
+export class BuildFailure extends Error {}
+
+export interface Brought {
+  /** Name the images, and the chart of the commit before. */
+  readonly variables: NodeJS.ProcessEnv;
+  readonly remove: () => void;
+}
+
+/** Throws one sentence about what is missing, or BuildFailure. */
+export async function bringImages(root: string, say: (line: string) => void): Promise<Brought> {
   const load = process.env.LOAD_IMAGE ?? '';
   if (load === '' && process.env.IMAGE_TAG === undefined) {
     throw new Error(
@@ -24,7 +35,7 @@ export async function bringImages(root: string, say: (line: string) => void): Pr
         '"kind load docker-image"; or name images that the cluster can pull by IMAGE_PREFIX and IMAGE_TAG.',
     );
   }
-  if (load === '') return {};
+  if (load === '') return { variables: {}, remove: () => {} };
   const engine = await findEngine(say);
   try {
     return loadAll(load, imagesOf(root, engine, say));
@@ -37,22 +48,39 @@ function imagesOf(root: string, { host, client }: Engine, say: (line: string) =>
   return { root, client, say, environment: { ...process.env, DOCKER_HOST: host, DOCKER: client } };
 }
 
-function loadAll(load: string, images: Images): NodeJS.ProcessEnv {
+function loadAll(load: string, images: Images): Brought {
   const { IMAGE_TAG, IMAGE_TAG_BEFORE, IMAGE_PREFIX = 'course-exchange' } = process.env;
   const stores = findStores(images);
   const tag = IMAGE_TAG ?? 'test';
-  if (IMAGE_TAG === undefined) {
-    images.say('Building the images …');
-    const words = ['deploy/images/build.ts', ...(stores === ownStores ? ['--offline'] : [])];
-    call({ ...images, environment: { ...images.environment, IMAGE_TAG: tag } }, process.execPath, ...words);
-  }
-  const tags = [...new Set([tag, IMAGE_TAG_BEFORE ?? tag])];
+  const before = IMAGE_TAG === undefined ? buildBoth(images, tag, stores === ownStores) : undefined;
+  const tagBefore = before ? `${tag}-before` : (IMAGE_TAG_BEFORE ?? tag);
+  const tags = [...new Set([tag, tagBefore])];
   const own = tags.flatMap((each) => imageNames.map((name) => `${IMAGE_PREFIX}/${name}:${each}`));
   for (const image of [...Object.values(stores), ...own]) {
     images.say(`Loading ${image} …`);
     call(images, 'sh', '-c', `${load} "$0"`, image);
   }
-  return { POSTGRES_IMAGE: stores.postgres, REDIS_IMAGE: stores.redis, IMAGE_TAG: tag };
+  const variables = {
+    POSTGRES_IMAGE: stores.postgres,
+    REDIS_IMAGE: stores.redis,
+    IMAGE_TAG: tag,
+    IMAGE_TAG_BEFORE: tagBefore,
+    ...(before ? { CHART_BEFORE: before.chart } : {}),
+  };
+  return { variables, remove: before?.remove ?? (() => {}) };
+}
+
+function buildBoth(images: Images, tag: string, offline: boolean): CommitBefore | undefined {
+  const { root, environment, say } = images;
+  const words = offline ? ['--offline'] : [];
+  say('Building the images …');
+  try {
+    const building = { ...images, environment: { ...environment, IMAGE_TAG: tag } };
+    call(building, process.execPath, 'deploy/images/build.ts', ...words);
+  } catch (error) {
+    throw new BuildFailure(error instanceof Error ? error.message : String(error));
+  }
+  return buildCommitBefore({ root, environment, tag: `${tag}-before`, words, say });
 }
 
 /** The official ones, else those made from packages. */

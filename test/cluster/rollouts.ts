@@ -5,20 +5,19 @@ import { type Environment, release } from './environment.ts';
 import { figure, timed } from './figures.ts';
 import { expectNoFailure, underLoad } from './load.ts';
 import { type Component, components, podsOf, workOf } from './pods.ts';
-import { imageTag } from './settings.ts';
 import { connectionAgeSeconds } from './values.ts';
 import { allRolledOut, readyPods, rolledOut } from './waiting.ts';
 
 /** Seconds within which every pod of a component has its share of the work. */
 const spreadSeconds = connectionAgeSeconds + 15;
 
-/** Words that change every pod, also where both versions are of one tag. */
+/** Words that change every pod, also where both versions have the same images. */
 function nextVersion(mark: string): readonly string[] {
   const annotated = components.map((component) => {
     const key = component === 'design-catalog' ? 'designCatalog' : component;
     return `${key}.podAnnotations.course-exchange\\.test/version=${mark}`;
   });
-  return ['--set-string', [`image.tag=${imageTag}`, ...annotated].join(',')];
+  return ['--set-string', annotated.join(',')];
 }
 
 export function rollouts(environment: () => Environment, replicas: number): void {
@@ -37,14 +36,16 @@ export function rollouts(environment: () => Environment, replicas: number): void
       expectNoFailure(report);
     });
 
-    test('a rollback of the release', async () => {
-      const { kube } = environment();
-      const report = await underLoad(environment(), 'load: rollback', () =>
-        timed('rollback', async () => {
+    test('a rollback of the release, and forward again', async () => {
+      const { kube, helmWords } = environment();
+      const report = await underLoad(environment(), 'load: rollback, and forward again', async () => {
+        await timed('rollback', async () => {
           await kube.helm('rollback', release, '1', '--wait', '--timeout=8m');
           await allRolledOut(environment());
-        }),
-      );
+        });
+        await kube.helm('upgrade', ...helmWords, ...nextVersion('third'), '--wait', '--timeout=8m');
+        await allRolledOut(environment());
+      });
       expectNoFailure(report);
     });
 

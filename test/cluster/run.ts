@@ -9,18 +9,20 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeAuthority } from './certificates.ts';
 import { tableOf } from './figures.ts';
-import { bringImages } from './images.ts';
+import { BuildFailure, bringImages } from './images.ts';
 import { helmProgram, kubectlProgram, runLabel } from './settings.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 try {
   checkSurroundings();
-  const images = await bringImages(root, (line) => console.log(line));
-  process.exitCode = runSuite(images);
+  const { variables, remove } = await bringImages(root, (line) => console.log(line));
+  process.once('exit', remove);
+  process.exitCode = runSuite(variables);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 2;
+  if (error instanceof BuildFailure) console.log('0 passed, 1 failed');
+  process.exitCode = error instanceof BuildFailure ? 1 : 2;
 }
 
 /** Throws one sentence about what is missing. */

@@ -22,7 +22,7 @@ const environment = () => installed;
 beforeAll(async () => {
   installed = await timed('stores and Secrets', () => prepareEnvironment('one', replicas));
   await timed('helm install --wait, migrations and two pods each', () =>
-    installed.kube.helm('install', ...installed.helmWords, '--wait', '--timeout=8m'),
+    installed.kube.helm('install', ...installed.helmWordsBefore, '--wait', '--timeout=8m'),
   );
 }, 600_000);
 

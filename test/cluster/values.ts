@@ -1,7 +1,7 @@
 // The suite's values over helm/course-exchange/values-test.yaml: small requests, so that two cores hold everything, the
 // images of this run, the Secrets that environment.ts makes, and a connection age that a test can wait for.
 
-import { imagePrefix, imageTagBefore, ingressClass, ingressNamespaceName, runLabel } from './settings.ts';
+import { imagePrefix, imageTag, ingressClass, ingressNamespaceName, runLabel } from './settings.ts';
 import { database, roles } from './store-manifests.ts';
 
 export const connectionAgeSeconds = 10;
@@ -31,7 +31,7 @@ export function valuesFor({ issuer, partnerUrl, replicas, ingressAddress }: Choi
   return {
     environment: 'test',
     issuer,
-    image: { repository: imagePrefix, tag: imageTagBefore },
+    image: { repository: imagePrefix, tag: imageTag },
     defaults: { resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '384Mi' } } },
     ...Object.fromEntries(['gateway', 'identity', 'designCatalog'].map((name) => [name, { replicas }])),
     rpc: { maxConnectionAgeMs: connectionAgeSeconds * 1_000 },
