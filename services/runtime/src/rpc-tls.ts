@@ -60,7 +60,9 @@ function followCertificates(
   const identityListeners = new Set<experimental.IdentityCertificateUpdateListener>();
 
   const readAgain = (): void => {
-    const found = readCertificates(directory);
+    const read = readFiles(directory);
+    // Nearly every look finds what it knows: only what is new is parsed.
+    const found = typeof read === 'string' || same(read, current) ? read : (mistakeIn(read) ?? read);
     if (typeof found === 'string') {
       if (found !== reported)
         logger.warn('certificates between services kept: new ones are unusable', { problem: logText(found) });
@@ -92,15 +94,16 @@ function followCertificates(
 }
 
 function firstCertificates(directory: string): Certificates {
-  const found = readCertificates(directory);
+  const read = readFiles(directory);
+  const found = typeof read === 'string' ? read : (mistakeIn(read) ?? read);
   if (typeof found !== 'string') return found;
   throw new ConfigurationError([
     `RPC_TLS_DIRECTORY is not valid: expected a folder with tls.crt, tls.key and ca.crt, but ${found}`,
   ]);
 }
 
-/** What is wrong, as the end of a sentence, when the files do not make a whole. It quotes nothing of them. */
-function readCertificates(directory: string): Certificates | string {
+/** Which file cannot be read, as the end of a sentence. */
+function readFiles(directory: string): Certificates | string {
   const files: Buffer[] = [];
   for (const name of ['tls.crt', 'tls.key', 'ca.crt']) {
     try {
@@ -110,6 +113,11 @@ function readCertificates(directory: string): Certificates | string {
     }
   }
   const [certificate, privateKey, caCertificate] = files as [Buffer, Buffer, Buffer];
+  return { certificate, privateKey, caCertificate };
+}
+
+/** What is wrong, as the end of a sentence, when the files do not make a whole. It quotes nothing of them. */
+function mistakeIn({ certificate, privateKey, caCertificate }: Certificates): string | undefined {
   if (!holdsCertificate(certificate)) return 'tls.crt holds no PEM certificate';
   if (!holdsCertificate(caCertificate)) return 'ca.crt holds no PEM certificate';
   try {
@@ -118,7 +126,7 @@ function readCertificates(directory: string): Certificates | string {
   } catch {
     return 'tls.key is not the key of tls.crt';
   }
-  return { certificate, privateKey, caCertificate };
+  return undefined;
 }
 
 function holdsCertificate(pem: Buffer): boolean {
