@@ -60,7 +60,8 @@ export function openReads(options: ConnectionOptions): PipelinedReads {
     const client = await next.client.catch(() => undefined);
     if (client === undefined || closed || current !== old) {
       await client?.end();
-      if (current !== undefined && !closed) replaceAfter(replacementPause);
+      // One that a read has made meanwhile has its own time set.
+      if (current === old && !closed) replaceAfter(replacementPause);
       return;
     }
     current = next;
