@@ -1,5 +1,5 @@
--- The database roles, made once by a superuser in the product's database; safe to run again. Passwords are
--- set apart (ALTER ROLE … PASSWORD) by the operator or the local stack.
+-- The database roles, made once in the product's database by a superuser or by the database's owner with CREATEROLE;
+-- safe to run again. Passwords are set apart (ALTER ROLE … PASSWORD) by the operator or the local stack.
 --   course_exchange_owner  owns schemas and tables; cannot log in
 --   identity_migrator, catalog_migrator  run migrations as the owner
 --   identity_rw  the identity service; each migration grants what it needs

@@ -47,7 +47,7 @@ test('the reader must be read-only by its own setting, and the feed must not be 
     const ending = await runJob('design-catalog', without, '--check');
     expect(ending.code).toBe(1);
     expect(ending.said('check failed')).toEqual([
-      `catalog_ro is not read-only by its own setting (default_transaction_read_only): run deploy/postgres/roles.sql as superuser in the database ${database.name}.`,
+      `catalog_ro is not read-only by its own setting (default_transaction_read_only): run deploy/postgres/roles.sql in the database ${database.name}, as superuser or as its owner with CREATEROLE.`,
     ]);
     expect(ending.said('check left out')).toEqual(['FEED_POSTGRES_URL is not set here.']);
   } finally {

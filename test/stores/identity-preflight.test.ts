@@ -126,7 +126,7 @@ describe('Postgres', () => {
         url.username = 'catalog_ro';
       },
       () =>
-        'POSTGRES_URL logs in as catalog_ro, which is not identity_rw and no member of it: name identity_rw there.',
+        'POSTGRES_URL logs in as catalog_ro, which is not identity_rw and has not its rights: name identity_rw there, or a login that is in it and inherits.',
     ],
   ];
   test.each(cases)('%s', async (_name, change, sentence) => {
@@ -162,7 +162,7 @@ describe('roles', () => {
       'the owner may not create here',
       'revoke create on database :db from course_exchange_owner',
       '',
-      /^course_exchange_owner may not create a schema .*: run deploy\/postgres\/roles\.sql as superuser/,
+      /^course_exchange_owner may not create a schema .*: run deploy\/postgres\/roles\.sql in the database/,
     ],
     [
       'the migrator does not work as the owner',
@@ -219,7 +219,9 @@ describe('roles', () => {
         OPERATOR_POSTGRES_URL: '',
       });
       expect(said).toContainEqual(
-        expect.stringContaining(`run deploy/postgres/roles.sql as superuser in the database ${bare.name}.`),
+        expect.stringContaining(
+          `run deploy/postgres/roles.sql in the database ${bare.name}, as superuser or as its owner with CREATEROLE.`,
+        ),
       );
     } finally {
       await bare.close();

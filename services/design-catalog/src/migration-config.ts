@@ -6,6 +6,7 @@ import {
   postgresAccess,
   postgresSettings,
 } from '@course-exchange/runtime/postgres-settings';
+import { choice, maybe } from '@course-exchange/runtime/variables';
 import { settings } from './config.ts';
 import type { PreflightSubjects } from './preflight/preflight.ts';
 
@@ -13,6 +14,9 @@ export const migrationSettings = {
   ...postgresSettings('MIGRATOR_POSTGRES', 'database, as role catalog_migrator'),
   ...optionalPostgresSettings('POSTGRES', settings.POSTGRES_URL.about),
   ...optionalPostgresSettings('FEED_POSTGRES', settings.FEED_POSTGRES_URL.about),
+  ENVIRONMENT: maybe(
+    choice('in production, connections to Postgres must be encrypted', ['production', 'test']),
+  ),
 };
 
 export type MigrationConfig = SettingValues<typeof migrationSettings>;
@@ -25,17 +29,17 @@ export function readMigrationConfig(source?: Readonly<Record<string, string | un
 /** `schemaVersion`: the newest migration of this image. */
 export function preflightSubjects(config: MigrationConfig, schemaVersion: number): PreflightSubjects {
   const logins = [
-    { account: 'MIGRATOR_POSTGRES', role: 'catalog_migrator' },
+    { account: 'MIGRATOR_POSTGRES', role: 'catalog_migrator', migrates: true },
     { account: 'POSTGRES', role: 'catalog_ro', readOnly: true },
     { account: 'FEED_POSTGRES', role: 'catalog_feed' },
   ] as const;
   return {
-    logins: logins.flatMap(({ account, ...login }) => {
-      const { setting, read } = postgresAccess(account);
-      return config[`${account}_URL`] === undefined
+    production: config.ENVIRONMENT === 'production',
+    logins: logins.flatMap(({ account, ...login }) =>
+      config[`${account}_URL`] === undefined
         ? []
-        : [{ ...login, setting, schema: 'catalog', config: read }];
-    }),
+        : [{ ...login, schema: 'catalog', access: postgresAccess(account) }],
+    ),
     absent: logins.flatMap(({ account }) =>
       config[`${account}_URL`] === undefined ? [`${account}_URL`] : [],
     ),

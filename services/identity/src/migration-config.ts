@@ -48,19 +48,19 @@ function whereRedisIs({ of, mistakes }: Rule): Rule {
 /** `schemaVersion`: the newest migration of this image. */
 export function preflightSubjects(config: MigrationConfig, schemaVersion: number): PreflightSubjects {
   const logins = [
-    { account: 'MIGRATOR_POSTGRES', role: 'identity_migrator' },
+    { account: 'MIGRATOR_POSTGRES', role: 'identity_migrator', migrates: true },
     { account: 'POSTGRES', role: 'identity_rw' },
     { account: 'OPERATOR_POSTGRES', role: 'identity_operator' },
   ] as const;
   const { KEY_ENCRYPTION_KEY: key, KEY_ENCRYPTION_KEY_PREVIOUS: previous, REDIS_URL } = config;
   return {
     issuer: config,
-    logins: logins.flatMap(({ account, role }) => {
-      const { setting, read } = postgresAccess(account);
-      return config[`${account}_URL`] === undefined
+    production: config.ENVIRONMENT === 'production',
+    logins: logins.flatMap(({ account, ...login }) =>
+      config[`${account}_URL`] === undefined
         ? []
-        : [{ setting, role, schema: 'identity', config: read }];
-    }),
+        : [{ ...login, schema: 'identity', access: postgresAccess(account) }],
+    ),
     absent: logins.flatMap(({ account }) =>
       config[`${account}_URL`] === undefined ? [`${account}_URL`] : [],
     ),

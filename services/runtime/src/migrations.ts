@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { endConnection } from './postgres-connections.ts';
 
 const filePattern = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
@@ -28,6 +29,7 @@ export class MigrationFailed extends Error {
 export class MigrationLockTaken extends Error {}
 
 const lockTimeoutMs = 10_000;
+const connectMs = 5_000;
 
 /**
  * Brings `schema` of the database at `connection` up to the newest migration in `directory`, or to `through`; returns
@@ -44,12 +46,15 @@ export async function migrate(
     ...(typeof connection === 'string' ? { connectionString: connection } : connection),
     application_name: `migrate ${schema}`,
     lock_timeout: lockTimeoutMs,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   });
   // A lost connection fails the next query; unheard, it would end the process.
   client.on('error', () => {});
-  await client.connect();
   try {
-    await client.query('select pg_advisory_lock(hashtext($1))', [`migrate ${schema}`]).catch((error) => {
+    await client.connect();
+    await client.query(takingTurns(schema)).catch((error) => {
       throw isLockTimeout(error) ? new MigrationLockTaken() : error;
     });
     await client.query(`create schema if not exists ${schema}`);
@@ -68,8 +73,17 @@ export async function migrate(
     for (const { version, path } of pending) await apply(client, schema, version, readFileSync(path, 'utf8'));
     return pending.map(({ version }) => version);
   } finally {
-    await client.end();
+    await endConnection(client);
   }
+}
+
+/** The first query of all: a server that is silent is found by it. Later ones may take as long as they need. */
+function takingTurns(schema: string): pg.QueryConfig & { readonly query_timeout: number } {
+  return {
+    text: 'select pg_advisory_lock(hashtext($1))',
+    values: [`migrate ${schema}`],
+    query_timeout: lockTimeoutMs + connectMs,
+  };
 }
 
 function isLockTimeout(error: unknown): boolean {

@@ -28,6 +28,9 @@ export const defaultLifetimeMs = 600_000;
  */
 export const connectMs = 1_500;
 
+/** How long a server may take to close a connection that was said goodbye to (ms). */
+const closeMs = 1_000;
+
 const asString = (value: string): string => value;
 const timestampTypes: readonly number[] = [1082, 1114, 1184];
 const types: pg.CustomTypesConfig = {
@@ -37,7 +40,8 @@ const types: pg.CustomTypesConfig = {
       : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
 };
 
-function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
+/** With the parameters that Postgres is sent at the start: a check of an account sends the same. */
+export function connectionConfig(options: Omit<ConnectionOptions, 'logger'>): pg.ClientConfig {
   const { url } = options;
   return {
     ...(typeof url === 'string' ? { connectionString: url } : url.read()),
@@ -50,6 +54,13 @@ function connectionConfig(options: ConnectionOptions): pg.ClientConfig {
     types,
     options: `-c search_path=${options.schema} -c timezone=UTC -c datestyle=ISO${options.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
   };
+}
+
+/** Ends a connection also where the server neither answers nor closes: it would keep the process alive. Never throws. */
+export async function endConnection(client: pg.Client): Promise<void> {
+  const overdue = setTimeout(() => client.connection.stream.destroy(), closeMs);
+  await client.end().catch(() => {});
+  clearTimeout(overdue);
 }
 
 type Connected = (error: Error | null) => void;

@@ -39,6 +39,8 @@
 
 {{- define "course-exchange.migrations.catalogEnv" -}}
 {{- $root := .root -}}
+- name: ENVIRONMENT
+  value: {{ $root.Values.environment }}
 {{- include "course-exchange.postgres.env" (list $root "catalogMigrator" "MIGRATOR_POSTGRES") }}
 {{- include "course-exchange.postgres.env" (list $root "catalogRo" "POSTGRES") }}
 {{- if $root.Values.designCatalog.feed.enabled }}

@@ -13,6 +13,8 @@ import { checkVersion } from '@course-exchange/runtime/preflight/schema-version'
 export interface PreflightSubjects {
   /** The migrator's first, and under the setting's name each. */
   readonly logins: readonly LoginAttempt[];
+  /** Where connections leave the machine, they must be encrypted. */
+  readonly production: boolean;
   /** Settings of logins that are absent. */
   readonly absent: readonly string[];
   /** Version of the newest migration that this code knows. */
@@ -28,7 +30,10 @@ const roles: WantedRoles = {
 
 /** Changes nothing. True when nothing failed; every finding has been logged by then. */
 export async function preflight(subjects: PreflightSubjects, logger: Logger): Promise<boolean> {
-  const logins = await openLogins(subjects.logins);
+  const logins = await openLogins(subjects.logins, {
+    owner: roles.owner,
+    mustEncrypt: subjects.production,
+  });
   const absences = subjects.absent.map((setting) => leftOut(`${setting} is not set here.`));
   try {
     return await runChecks(

@@ -18,6 +18,8 @@ export interface PreflightSubjects {
   readonly issuer: IssuerSettings;
   /** The migrator's first, and under the setting's name each. */
   readonly logins: readonly LoginAttempt[];
+  /** Where connections leave the machine, they must be encrypted. */
+  readonly production: boolean;
   /** Settings of logins that are absent. */
   readonly absent: readonly string[];
   readonly encryptionKeys: readonly KeyEncryptionKey[];
@@ -35,7 +37,10 @@ const roles: WantedRoles = {
 
 /** Changes nothing. True when nothing failed; every finding has been logged by then. */
 export async function preflight(subjects: PreflightSubjects, logger: Logger): Promise<boolean> {
-  const logins = await openLogins(subjects.logins);
+  const logins = await openLogins(subjects.logins, {
+    owner: roles.owner,
+    mustEncrypt: subjects.production,
+  });
   try {
     return await runChecks(
       [

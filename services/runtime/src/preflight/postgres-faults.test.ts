@@ -26,7 +26,16 @@ describe('a sentence for what a test without TLS and without full servers cannot
       /does not let identity_migrator into exchange from here: add a line to its pg_hba\.conf\.$/,
     ],
     ['28000', 'role "u" is not permitted to log in', /alter the role with LOGIN\.$/],
-    ['42501', 'permission denied for database "d"', /run deploy\/postgres\/roles\.sql as superuser in it\.$/],
+    [
+      '42501',
+      'permission denied for database "d"',
+      /run deploy\/postgres\/roles\.sql in the database exchange, as superuser or as its owner with CREATEROLE\.$/,
+    ],
+    [
+      '08P01',
+      'unsupported startup parameter: options',
+      /as a connection pooler does: name the server itself in MIGRATOR_POSTGRES_URL\.$/,
+    ],
     ['SELF_SIGNED_CERT_IN_CHAIN', '', /not trusted: name its authority by sslrootcert/],
     ['ERR_TLS_CERT_ALTNAME_INVALID', '', /another name than db\.example: use the name in the certificate/],
     ['CERT_HAS_EXPIRED', '', /^The certificate of Postgres at db\.example:5432 has expired: renew it\.$/],

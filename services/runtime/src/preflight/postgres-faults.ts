@@ -10,6 +10,15 @@ export interface PostgresTarget {
   readonly database: string;
 }
 
+/** What makes the roles and their rights. */
+export function rolesScript(database: string): string {
+  return `run deploy/postgres/roles.sql in the database ${database}, as superuser or as its owner with CREATEROLE`;
+}
+
+/** In the place of the server: it drops or refuses the parameters that a service starts a connection with. */
+export const poolerSentence: Sentence = ({ setting }, where) =>
+  `${where} does not take the parameters of a connection, as a connection pooler does: name the server itself in ${setting}`;
+
 type Sentence = (target: PostgresTarget, where: string) => string;
 
 const untrusted: Sentence = ({ setting }, where) =>
@@ -50,7 +59,7 @@ const byCode: Readonly<Record<string, Sentence>> = {
   '3D000': ({ database, setting }, where) =>
     `${where} has no database ${database}: create it, or correct the name in ${setting}`,
   '42501': ({ database, user }, where) =>
-    `${where} does not let ${user} into the database ${database}: run deploy/postgres/roles.sql as superuser in it`,
+    `${where} does not let ${user} into the database ${database}: ${rolesScript(database)}`,
   '53300': busy,
   '57P01': notReady,
   '57P02': notReady,
@@ -80,24 +89,29 @@ const byMessage: readonly (readonly [RegExp, Sentence])[] = [
   ],
   [
     /role .* does not exist/,
-    ({ user }, where) => `${where} has no role ${user}: run deploy/postgres/roles.sql as superuser`,
+    ({ user, database }, where) => `${where} has no role ${user}: ${rolesScript(database)}`,
   ],
   [
     /password must be a/,
     ({ setting, user }, where) => `${where} asks for a password of ${user}: set ${besides(setting)}`,
   ],
+  [/unsupported startup parameter/, poolerSentence],
   [/timeout|timed out|terminated/i, unreachable],
 ];
 
 /** One sentence, without the server's own words: they may quote what was sent. */
 export function sentenceOfPostgres(error: unknown, target: PostgresTarget): string {
   const { code, message } = error as { readonly code?: unknown; readonly message?: string };
-  const where = `Postgres at ${target.host}:${target.port}`;
+  const where = whereIs(target);
   const sentence =
     byCode[String(code)] ?? byMessage.find(([words]) => words.test(message ?? ''))?.[1] ?? undefined;
   if (sentence) return `${sentence(target, where)}.`;
   const known = typeof code === 'string' ? ` (${code})` : '';
   return `${where} cannot be used by ${target.user}${known}: look at the server's log and at ${target.setting}.`;
+}
+
+export function whereIs({ host, port }: PostgresTarget): string {
+  return `Postgres at ${host}:${port}`;
 }
 
 /** POSTGRES_URL → POSTGRES_PASSWORD, the setting that takes the place of the password in it. */

@@ -1,6 +1,8 @@
 // Whether the roles in Postgres are those of deploy/postgres/roles.sql, and none of them can do more.
 import { type Finding, failure } from './checks.ts';
+import { rolesScript } from './postgres-faults.ts';
 import type { Login } from './postgres-login.ts';
+import { isReadOnly, type Role, readRoles, withoutPowers } from './postgres-role.ts';
 
 export interface WantedRoles {
   /** Owns schemas and tables, and cannot log in; the migrator works as it. */
@@ -11,29 +13,6 @@ export interface WantedRoles {
   /** The schema that the migrator brings up to date. */
   readonly schema: string;
 }
-
-interface Role {
-  readonly name: string;
-  readonly login: boolean;
-  readonly powers: readonly string[];
-  readonly settings: readonly string[];
-  readonly isOwner: boolean;
-  readonly owned: number;
-  readonly createsIn: readonly string[];
-}
-
-const roles = {
-  name: 'roles',
-  text: `select r.rolname as name, r.rolcanlogin as login, coalesce(r.rolconfig, '{}') as settings,
-      array_remove(array[case when rolsuper then 'superuser' end, case when rolcreaterole then 'createrole' end,
-        case when rolcreatedb then 'createdb' end, case when rolbypassrls then 'bypassrls' end], null) as powers,
-      coalesce((select pg_has_role(r.oid, o.oid, 'member') from pg_roles o where o.rolname = $2), false) as "isOwner",
-      (select count(*)::integer from pg_class c where c.relowner = r.oid) as owned,
-      array(select n.nspname::text from pg_namespace n
-        where n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
-          and has_schema_privilege(r.oid, n.oid, 'create') order by 1) as "createsIn"
-    from pg_roles r where r.rolname = any($1)`,
-};
 
 const database = {
   name: 'database and schema',
@@ -55,10 +34,10 @@ interface Place {
 export async function checkRoles(migrator: Login, wanted: WantedRoles): Promise<readonly Finding[]> {
   const { owner, schema, services } = wanted;
   const names = [owner, wanted.migrator, ...services.map(({ role }) => role)];
-  const found = await migrator.query<Role>(roles, [names, owner]);
+  const found = await readRoles(migrator, names, owner);
   const [place] = await migrator.query<Place>(database, [owner, schema]);
   if (!place) return [];
-  const script = `run deploy/postgres/roles.sql as superuser in the database ${place.name}`;
+  const script = rolesScript(place.name);
   const missing = names.filter((name) => !found.some((role) => role.name === name));
   if (missing.length > 0) {
     const [are, them] = missing.length === 1 ? ['role is', 'it'] : ['roles are', 'them'];
@@ -97,12 +76,9 @@ function mistakesOfOwner(
 }
 
 function mistakesOfService(role: Role, readOnly: boolean, owner: string, script: string): readonly string[] {
-  const { name, powers, isOwner, owned, createsIn, settings } = role;
+  const { name, powers, isOwner, owned, createsIn, createsSchemas } = role;
   const mistakes: string[] = [];
-  if (powers.length > 0)
-    mistakes.push(
-      `${name} is ${powers.join(' and ')}: alter the role with ${powers.map((power) => `NO${power.toUpperCase()}`).join(' ')}.`,
-    );
+  if (powers.length > 0) mistakes.push(withoutPowers(role));
   // A superuser is a member of every role, and creates everywhere: the sentence above is the one to follow.
   if (powers.includes('superuser')) return mistakes;
   if (isOwner) mistakes.push(`${name} is a member of ${owner}: revoke ${owner} from ${name}.`);
@@ -110,13 +86,15 @@ function mistakesOfService(role: Role, readOnly: boolean, owner: string, script:
     mistakes.push(
       `${name} owns ${owned} tables or indexes: give them to ${owner} (REASSIGN OWNED BY ${name} TO ${owner}).`,
     );
+  if (createsSchemas && !isOwner)
+    mistakes.push(`${name} may create schemas: revoke CREATE on the database from ${name}.`);
   if (createsIn.length > 0 && !isOwner)
     mistakes.push(
       createsIn.includes('public')
         ? `${name} may create in the schema ${createsIn.join(' and ')}: ${script}, which takes it from public.`
         : `${name} may create in the schema ${createsIn.join(' and ')}: revoke CREATE there from ${name}.`,
     );
-  if (readOnly && !settings.includes('default_transaction_read_only=on'))
+  if (readOnly && !isReadOnly(role))
     mistakes.push(`${name} is not read-only by its own setting (default_transaction_read_only): ${script}.`);
   return mistakes;
 }
