@@ -29,7 +29,7 @@ function check(stores: Stores, changed: Readonly<Record<string, string>> = {}): 
       OPERATOR_POSTGRES_URL: stores.postgresUrl('identity_operator'),
       REDIS_URL: stores.redisUrl(),
       ISSUER: 'https://exchange.example',
-      ENVIRONMENT: 'production',
+      ENVIRONMENT: 'test',
       PUBLIC_HOST: 'exchange.example',
       ...changed,
     },
@@ -63,6 +63,9 @@ test('with --check it looks at everything and changes nothing', async () => {
   expect(whole.code, whole.output).toBe(0);
   for (const group of ['issuer', 'postgres', 'roles', 'schema', 'signing keys', 'redis'])
     expect(whole.output).toContain(`"message":"check passed","check":"${group}"`);
+  const production = await check(stores, { ENVIRONMENT: 'production' });
+  expect(production.code).toBe(1);
+  expect(production.output.match(/without TLS, which production asks for/g)).toHaveLength(3);
   const wrong = await check(stores, {
     POSTGRES_URL: stores.postgresUrl('identity_rw').replace(/:[^:@/]+@/, ':wrong-3d7e@'),
     REDIS_URL: 'redis://nowhere.invalid',
