@@ -3,7 +3,16 @@ import { section } from '../docs/documents.ts';
 
 /** Words of ACL SETUSER: the name, then the rules. */
 export function documentedUser(password: string): string[] {
-  const [indented = ''] = /(?:^ {4}.*\n?)+/m.exec(page()) ?? [];
+  return userOf(0, password);
+}
+
+/** The same for the Sentinels. */
+export function documentedSentinelUser(password: string): string[] {
+  return userOf(1, password);
+}
+
+function userOf(block: number, password: string): string[] {
+  const [indented = ''] = [...page().matchAll(/(?:^ {4}.*\n?)+/gm)][block] ?? [];
   const words = indented.split(/\s+/).filter((word) => word !== '');
   return words.slice(2).map((word) => (word === '>password' ? `>${password}` : word));
 }

@@ -28,6 +28,9 @@ export interface TestCluster {
   readonly seeds: readonly string[];
   /** As the ACL user that the documents show. */
   readonly url: string;
+  /** Of that user. */
+  readonly userPassword: string;
+  readonly directory: string;
   readonly shards: Readonly<Record<Name, Shard>>;
   readonly nodes: readonly ClusterNode[];
   /** The shard that has `key` by the slots as they were dealt out. */
@@ -78,6 +81,8 @@ export async function startCluster(): Promise<TestCluster> {
   return {
     seeds,
     url: `redis://identity:${userPassword}@${seeds.join(',')}`,
+    userPassword,
+    directory: servers.directory,
     shards,
     nodes,
     shardOf: async (key) => {

@@ -2,12 +2,21 @@
 // store operation takes is decided here, so that a write and the WAIT after it reach the same node, and nothing
 // but a redirected command, which was not executed, is ever sent a second time.
 import { Cluster, Command, type Redis } from 'ioredis';
-import { type ConnectionOptions, credentialOptions, retryDelay, safeOptions } from './redis-connection.ts';
+import {
+  accessOptions,
+  askWhileIdle,
+  type ConnectionOptions,
+  hostAsWritten,
+  retryDelay,
+  safeOptions,
+} from './redis-connection.ts';
 import type { RedisPlace } from './redis-settings.ts';
 
 const slots = 16_384;
 /** Milliseconds between looks at the cluster's map, beside those that a redirection or a lost node asks for. */
-const mapAgeMs = 2_000;
+const mapAgeMs = 5_000;
+/** The same while a slot has no master that answers. */
+const searchMs = 1_000;
 const lostNodeMs = 200;
 
 /** Where a command goes that was answered with a redirection. */
@@ -35,25 +44,26 @@ export function connectCluster(place: RedisPlace, options: ConnectionOptions): R
     enableOfflineQueue: false,
     scaleReads: 'master',
     clusterRetryStrategy: retryDelay,
-    slotsRefreshInterval: mapAgeMs,
+    // `followNodes` looks by itself, after it has read user and password again.
+    slotsRefreshInterval: 0,
     slotsRefreshTimeout: 1_000,
     // By default a command whose answer was lost with its connection is sent again.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     maxRedirections: 5,
-    // The host as it was written: its certificate speaks of it, and its address may change.
-    dnsLookup: (host, found) => found(null, host),
+    dnsLookup: hostAsWritten,
     redisOptions: safeOptions(place, options),
   });
-  const stopFollowing = followNodes(cluster, place);
+  const masters = () => {
+    const nodes = [...ownersOf(cluster)].map((address) => usable(nodeAt(cluster, address)));
+    return nodes.every((node) => node !== undefined) ? nodes : undefined;
+  };
+  const stopFollowing = followNodes(cluster, place, () => masters() !== undefined);
   cluster.connect().catch(() => {});
   return {
     cluster,
     masterOf: (key) => usable(nodeAt(cluster, cluster.slots[slotOf(key)]?.[0])),
-    masters: () => {
-      const nodes = [...ownersOf(cluster)].map((address) => usable(nodeAt(cluster, address)));
-      return nodes.every((node) => node !== undefined) ? nodes : undefined;
-    },
+    masters,
     redirect: async (error, key) => {
       const [kind, , address] = error instanceof Error ? error.message.split(' ') : [];
       if (kind !== 'MOVED' && kind !== 'ASK') return undefined;
@@ -69,20 +79,49 @@ export function connectCluster(place: RedisPlace, options: ConnectionOptions): R
   };
 }
 
-/** Connects to each master before it is needed, and looks at the map again when a node is lost. */
-function followNodes(cluster: Cluster, place: RedisPlace): () => void {
-  let looking: NodeJS.Timeout | undefined;
+const clusterNodes = new WeakSet<Redis>();
+
+/**
+ * Lets the next command through to a slot that is on its way to this node of a Cluster; else nothing. To be said again
+ * by whoever sends a second command in the place of one that this node took and could not run.
+ */
+export function askAgain(redis: Redis): void {
+  if (clusterNodes.has(redis)) redis.asking().catch(() => {});
+}
+
+/** Connects to each master before it is needed, and looks at the map again: often while it is not whole. */
+function followNodes(cluster: Cluster, place: RedisPlace, whole: () => boolean): () => void {
+  // A look is a new connection, with the options of one of the nodes.
+  const readAgain = () => {
+    const access = accessOptions(place);
+    for (const { options } of cluster.nodes()) Object.assign(options, access);
+  };
+  const look = () => {
+    if (cluster.status !== 'ready') return;
+    readAgain();
+    cluster.refreshSlotsCache();
+  };
+  let afterLoss: NodeJS.Timeout | undefined;
   cluster.on('+node', (node: Redis) => {
-    Object.assign(node.options, credentialOptions(place.credentials()));
+    clusterNodes.add(node);
+    Object.assign(node.options, accessOptions(place));
+    askWhileIdle(node);
     if (!node.options.readOnly) node.connect().catch(() => {});
   });
+  cluster.on('node error', readAgain);
   cluster.on('-node', () => {
-    looking ??= setTimeout(() => {
-      looking = undefined;
-      if (cluster.status === 'ready') cluster.refreshSlotsCache();
-    }, lostNodeMs);
+    clearTimeout(afterLoss);
+    afterLoss = setTimeout(look, lostNodeMs);
   });
-  return () => clearTimeout(looking);
+  let rounds = 0;
+  const regular = setInterval(() => {
+    rounds = (rounds + 1) % (mapAgeMs / searchMs);
+    if (rounds === 0 || !whole()) look();
+  }, searchMs);
+  return () => {
+    clearTimeout(afterLoss);
+    clearInterval(regular);
+  };
 }
 
 function nodeAt(cluster: Cluster, address: string | undefined): Redis | undefined {

@@ -1,6 +1,6 @@
 // How ioredis is set up so that Redis is a database: a command is sent once, and never waits in a queue for a
-// connection that is not there. For one server, and for the master that Sentinels name.
-import { Redis, type RedisOptions } from 'ioredis';
+// connection that is not there. For every connection, whatever leads to it.
+import type { Redis, RedisOptions } from 'ioredis';
 import type { RedisCredentials, RedisPlace } from './redis-settings.ts';
 
 export interface ConnectionOptions {
@@ -13,7 +13,6 @@ export function retryDelay(times: number): number {
   return Math.min(50 * times, 500);
 }
 
-/** For every connection, whatever leads to it. */
 export function safeOptions(place: RedisPlace, { connectionName, commandTimeoutMs }: ConnectionOptions) {
   return {
     connectionName,
@@ -26,47 +25,37 @@ export function safeOptions(place: RedisPlace, { connectionName, commandTimeoutM
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
-    ...(place.tls ? { tls: place.tls } : {}),
-    ...credentialOptions(place.credentials()),
+    ...accessOptions(place),
   } satisfies RedisOptions;
 }
 
-type CredentialOptions = { readonly [K in keyof RedisCredentials]?: string };
+type Login = Omit<RedisCredentials, 'authority'>;
 
-export function credentialOptions(credentials: RedisCredentials): CredentialOptions {
-  const given = Object.entries(credentials).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as CredentialOptions;
-}
-
-/** The one server, or the master that the Sentinels name now. Connects in the background. */
-export function connectMaster(place: RedisPlace, options: ConnectionOptions): Redis {
-  const { tls, database } = place;
-  const redis = new Redis({
-    ...safeOptions(place, options),
-    ...whereabouts(place, () => readAgain()),
-    ...(tls ? { sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
-    db: database,
-    retryStrategy: retryDelay,
-    lazyConnect: true,
-  });
-  // ioredis reads its options at each try.
-  const readAgain = () => Object.assign(redis.options, credentialOptions(place.credentials()));
-  redis.on('reconnecting', readAgain);
-  redis.connect().catch(() => {});
-  return redis;
-}
-
-function whereabouts({ hosts, sentinelMaster }: RedisPlace, beforeRetry: () => void) {
-  const [first] = hosts;
-  if (sentinelMaster === undefined) return { host: first?.host ?? '', port: first?.port ?? 6379 };
+/** Read again for each connection: user, password, and the authority that is trusted. */
+export function accessOptions({ tls, credentials }: RedisPlace) {
+  const { authority, ...login } = credentials();
+  const given = Object.entries(login).filter(([, value]) => value !== undefined);
+  const trust = authority === undefined ? {} : { ca: authority };
   return {
-    name: sentinelMaster,
-    sentinels: hosts.map(({ host, port }) => ({ host, port: port ?? 26379 })),
-    sentinelCommandTimeout: 1_000,
-    // Undefined would give up for good.
-    sentinelRetryStrategy: (times: number) => {
-      beforeRetry();
-      return retryDelay(times);
-    },
+    ...(Object.fromEntries(given) as { readonly [K in keyof Login]?: string }),
+    ...(tls ? { tls: trust, sentinelTLS: trust, enableTLSForSentinelMode: true } : {}),
   } satisfies RedisOptions;
+}
+
+/** For nodes of a Cluster: the host as it was written, since its certificate speaks of it and its address may change. */
+export function hostAsWritten(
+  host: string,
+  found: (error: NodeJS.ErrnoException | null, address: string) => void,
+): void {
+  found(null, host);
+}
+
+/** `socketTimeout` sees a peer that hangs only where a question is open: there is one every second. */
+export function askWhileIdle(redis: Redis): void {
+  let asking: NodeJS.Timeout | undefined;
+  redis.on('ready', () => {
+    clearInterval(asking);
+    asking = setInterval(() => redis.ping().catch(() => {}), 1_000).unref();
+  });
+  redis.on('close', () => clearInterval(asking));
 }

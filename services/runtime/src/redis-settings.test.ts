@@ -100,15 +100,19 @@ test('user and password of their own take the place of those in the URL', () => 
   });
 });
 
-test('a password in a file is followed, and outlives a file that is just being replaced', () => {
+test('a password and an authority in files are followed, and outlive a file that is just being replaced', () => {
   const folder = mkdtempSync(join(tmpdir(), 'course-exchange-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'password');
   writeFileSync(file, 'before\n');
-  const place = placeOf({ REDIS_URL: 'redis://redis', REDIS_PASSWORD_FILE: file });
+  const place = placeOf({
+    REDIS_URL: 'rediss://redis',
+    REDIS_PASSWORD_FILE: file,
+    REDIS_TLS_CA_FILE: file,
+  });
   expect(place.credentials().password).toBe('before');
   writeFileSync(file, 'after\n');
-  expect(place.credentials().password).toBe('after');
+  expect(place.credentials()).toMatchObject({ password: 'after', authority: 'after' });
   rmSync(file);
-  expect(place.credentials().password).toBe('after');
+  expect(place.credentials()).toMatchObject({ password: 'after', authority: 'after' });
 });

@@ -13,11 +13,11 @@ const addressSettings = {
   REDIS_PASSWORD: maybe(secret(text('its password, instead of the one in the URL'))),
   REDIS_SENTINEL_USERNAME: maybe(text('ACL user of the Sentinels')),
   REDIS_SENTINEL_PASSWORD: maybe(secret(text('its password'))),
+  REDIS_TLS_CA: maybe(text('authority of the certificates of Redis, PEM', 'a PEM text')),
 };
 
 export const redisSettings = {
   ...addressSettings,
-  REDIS_TLS_CA: maybe(text('authority of the certificates of Redis, PEM', 'a PEM text')),
   REDIS_SENTINEL_MASTER: maybe(text('name of the master; then the hosts are Sentinels')),
   REDIS_CLUSTER: optional(flag('the hosts are nodes of a Redis Cluster'), false),
   REDIS_MIN_REPLICAS: optional(integer('replicas that must have a token before it leaves', 0, 5), 0),
@@ -30,13 +30,14 @@ export interface RedisCredentials {
   readonly password: string | undefined;
   readonly sentinelUsername: string | undefined;
   readonly sentinelPassword: string | undefined;
+  /** PEM. Undefined: the authorities that Node knows are trusted. */
+  readonly authority: string | undefined;
 }
 
 /** Where Redis is and how it is reached. */
 export interface RedisPlace {
   readonly hosts: readonly RedisHost[];
-  /** Undefined: no TLS. Without `ca` the authorities that Node knows are trusted. */
-  readonly tls: { readonly ca?: string } | undefined;
+  readonly tls: boolean;
   readonly database: number;
   /** Then the hosts are Sentinels that know the master by this name. */
   readonly sentinelMaster: string | undefined;
@@ -85,11 +86,10 @@ export function redisPlace(
   source?: Readonly<Record<string, string | undefined>>,
 ): RedisPlace {
   const { hosts, tls, database } = addressOf(config.REDIS_URL.reveal());
-  const ca = config.REDIS_TLS_CA;
   let last: AddressConfig = config;
   return {
     hosts,
-    tls: tls ? (ca === undefined ? {} : { ca }) : undefined,
+    tls,
     database,
     sentinelMaster: config.REDIS_SENTINEL_MASTER,
     cluster: config.REDIS_CLUSTER,
@@ -127,6 +127,7 @@ function credentialsOf(config: AddressConfig): RedisCredentials {
     password: config.REDIS_PASSWORD?.reveal() ?? password,
     sentinelUsername: config.REDIS_SENTINEL_USERNAME,
     sentinelPassword: config.REDIS_SENTINEL_PASSWORD?.reveal(),
+    authority: config.REDIS_TLS_CA,
   };
 }
 

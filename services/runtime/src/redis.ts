@@ -6,7 +6,8 @@ import { unavailable } from './failure.ts';
 import { gatherWrites } from './gathered-writes.ts';
 import { describeError, type Logger } from './logger.ts';
 import { connectCluster, type Redirection } from './redis-cluster.ts';
-import { type ConnectionOptions, connectMaster } from './redis-connection.ts';
+import type { ConnectionOptions } from './redis-connection.ts';
+import { connectMaster } from './redis-master.ts';
 import type { RedisPlace } from './redis-settings.ts';
 import { inSpan } from './telemetry.ts';
 
@@ -39,7 +40,7 @@ interface Route {
 }
 
 export function connectRedis({ place, logger, ...options }: RedisOptions): RedisStore {
-  const route = place.cluster ? routeOfCluster(place, options) : routeOfMaster(place, options);
+  const route = place.cluster ? routeOfCluster(place, options) : routeOfMaster(place, options, logger);
   const state = tellOfConnection(route, logger);
   return {
     run: (operation, key, work) =>
@@ -85,8 +86,11 @@ function noConnection(): never {
   throw new Error('there is no connection to the master of this key');
 }
 
-function routeOfMaster(place: RedisPlace, options: ConnectionOptions): Route {
-  const redis = connectMaster(place, options);
+function routeOfMaster(place: RedisPlace, options: ConnectionOptions, logger: Logger): Route {
+  const { redis, close } = connectMaster(place, {
+    ...options,
+    unfollowed: (error) => logger.warn('Sentinel cannot be followed', describeError(error)),
+  });
   return {
     masterOf: () => redis,
     masters: () => [redis],
@@ -95,7 +99,7 @@ function routeOfMaster(place: RedisPlace, options: ConnectionOptions): Route {
       redis.on('error', failed);
       redis.on('ready', ready);
     },
-    close: () => redis.disconnect(),
+    close,
   };
 }
 

@@ -5,9 +5,9 @@ type Sentence = (where: string, place: RedisPlace) => string;
 
 // A server without TLS waits for the end of what it takes for a command.
 const unreachable: Sentence = (where, { tls }) =>
-  tls === undefined
-    ? `${where} does not answer: correct host and port in REDIS_URL, or open the way to it`
-    : `${where} does not answer by TLS: correct host and port in REDIS_URL, write redis:// if it has no TLS, or open the way to it`;
+  tls
+    ? `${where} does not answer by TLS: correct host and port in REDIS_URL, write redis:// if it has no TLS, or open the way to it`
+    : `${where} does not answer: correct host and port in REDIS_URL, or open the way to it`;
 const untrusted: Sentence = (where) =>
   `${where} shows a certificate that is not trusted: give its authority as REDIS_TLS_CA`;
 const plain: Sentence = (where) =>
@@ -24,9 +24,9 @@ const sentences: Readonly<Record<string, Sentence>> = {
   EHOSTUNREACH: unreachable,
   ENETUNREACH: unreachable,
   ECONNRESET: (where, place) =>
-    place.tls === undefined
-      ? `${where} ends the connection at once: if it takes only TLS, write rediss:// in REDIS_URL`
-      : unreachable(where, place),
+    place.tls
+      ? unreachable(where, place)
+      : `${where} ends the connection at once: if it takes only TLS, write rediss:// in REDIS_URL`,
   EPROTO: plain,
   ERR_SSL_WRONG_VERSION_NUMBER: plain,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: plain,

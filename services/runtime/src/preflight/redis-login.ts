@@ -1,6 +1,6 @@
 // One connection to Redis as a job's check makes it: every node that holds data, or the sentence that says why not.
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { safeOptions } from '../redis-connection.ts';
+import { hostAsWritten, safeOptions } from '../redis-connection.ts';
 import type { RedisPlace } from '../redis-settings.ts';
 import { sentenceOfRedis } from './redis-faults.ts';
 
@@ -70,7 +70,6 @@ function single(place: RedisPlace) {
     ...common,
     sentinels: place.hosts.map(({ host, port }) => ({ host, port: port ?? 26379 })),
     name: place.sentinelMaster,
-    ...(place.tls ? { sentinelTLS: place.tls, enableTLSForSentinelMode: true } : {}),
     sentinelRetryStrategy: () => null,
   } satisfies RedisOptions;
 }
@@ -78,6 +77,11 @@ function single(place: RedisPlace) {
 function cluster(place: RedisPlace): Cluster {
   return new Cluster(
     place.hosts.map(({ host, port }) => ({ host, port: port ?? 6379 })),
-    { lazyConnect: true, clusterRetryStrategy: () => null, redisOptions: safeOptions(place, once) },
+    {
+      lazyConnect: true,
+      clusterRetryStrategy: () => null,
+      dnsLookup: hostAsWritten,
+      redisOptions: safeOptions(place, once),
+    },
   );
 }

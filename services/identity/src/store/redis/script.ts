@@ -1,6 +1,7 @@
 // Runs a Lua script by its digest. A script is one atomic step: Redis runs nothing between its first and
 // its last command, and all its writes reach the append-only file together.
 import { createHash } from 'node:crypto';
+import { askAgain } from '@course-exchange/runtime/redis-cluster';
 import type { Redis } from 'ioredis';
 
 export interface Script {
@@ -26,6 +27,7 @@ export async function runScript(
     return await redis.evalsha(sha, keys.length, ...keys, ...values);
   } catch (error) {
     if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    askAgain(redis);
     return redis.eval(text, keys.length, ...keys, ...values);
   }
 }
