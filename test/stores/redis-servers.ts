@@ -19,7 +19,7 @@ interface ServerOptions {
   readonly look: {
     readonly port: number;
     readonly password: string;
-    readonly tls?: { readonly ca: string };
+    readonly tls?: { readonly ca: string; readonly servername?: string };
   };
 }
 

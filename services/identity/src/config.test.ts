@@ -35,6 +35,18 @@ test('the issuer, the operator port and a single setting are refused in one erro
   ]);
 });
 
+test.each([{ REDIS_SENTINEL_MASTER: 'main' }, { REDIS_CLUSTER: 'true' }])(
+  'production refuses %j without a replica that confirms',
+  (failingOver) => {
+    const source = { ...least, ...failingOver };
+    expect(mistakesOf(source)).toEqual([
+      'REDIS_MIN_REPLICAS is not valid: expected 1 or more where ENVIRONMENT is production and REDIS_SENTINEL_MASTER or REDIS_CLUSTER is set',
+    ]);
+    expect(mistakesOf({ ...source, REDIS_MIN_REPLICAS: '1' })).toEqual([]);
+    expect(mistakesOf({ ...source, ENVIRONMENT: 'test' })).toEqual([]);
+  },
+);
+
 test('half a certificate is refused without repeating it, and only where there is an operator port', () => {
   const half = { OPERATOR_TLS_CERT: 'canary' };
   expect(mistakesOf({ ...least, ...half })).toEqual([]);

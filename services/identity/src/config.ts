@@ -84,6 +84,19 @@ const rules = [
       ? ['ISSUER is not valid: expected https:// where ENVIRONMENT is production']
       : [],
   ),
+  // A failover would bring back what was not yet replicated: spent tokens (decision 0010).
+  ruleOn(
+    settings,
+    ['ENVIRONMENT', 'REDIS_SENTINEL_MASTER', 'REDIS_CLUSTER', 'REDIS_MIN_REPLICAS'],
+    (config) =>
+      config.ENVIRONMENT === 'production' &&
+      (config.REDIS_CLUSTER || config.REDIS_SENTINEL_MASTER !== undefined) &&
+      config.REDIS_MIN_REPLICAS === 0
+        ? [
+            'REDIS_MIN_REPLICAS is not valid: expected 1 or more where ENVIRONMENT is production and REDIS_SENTINEL_MASTER or REDIS_CLUSTER is set',
+          ]
+        : [],
+  ),
   ruleOn(
     settings,
     [

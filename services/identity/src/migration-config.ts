@@ -71,6 +71,7 @@ export function preflightSubjects(config: MigrationConfig, schemaVersion: number
         : {
             place: redisPlace({ ...config, REDIS_URL } as RedisConfig),
             minReplicas: config.REDIS_MIN_REPLICAS,
+            production: config.ENVIRONMENT === 'production',
           },
     schemaVersion,
   };

@@ -3,12 +3,14 @@
 import { type Finding, failure, leftOut, warning } from '@course-exchange/runtime/preflight/checks';
 import { type RedisNode, withRedisNodes } from '@course-exchange/runtime/preflight/redis-login';
 import type { RedisPlace } from '@course-exchange/runtime/redis-settings';
-import { durableSettings } from '../store/redis/redis-settings.ts';
+import { durableSettings, leastReplicas } from '../store/redis/redis-settings.ts';
 
 export interface RedisSettings {
   readonly place: RedisPlace;
   /** REDIS_MIN_REPLICAS. */
   readonly minReplicas: number;
+  /** There a failover may bring nothing back. */
+  readonly production: boolean;
 }
 
 export async function checkRedis(settings: RedisSettings | undefined): Promise<readonly Finding[]> {
@@ -18,9 +20,10 @@ export async function checkRedis(settings: RedisSettings | undefined): Promise<r
       nodes.map(async (node) => [
         ...(await checkDurability(node)),
         ...(await checkReplicas(node, settings.minReplicas)),
+        ...(await checkLeast(node, settings.minReplicas)),
       ]),
     );
-    return found.flat();
+    return [...found.flat(), ...(await checkConfirmation(nodes, settings))];
   });
   return 'refusal' in findings ? [failure(findings.refusal)] : findings;
 }
@@ -52,6 +55,33 @@ async function checkReplicas(node: RedisNode, minReplicas: number): Promise<read
   return [
     failure(
       `Redis at ${node.at} has ${found.replicas} replicas and REDIS_MIN_REPLICAS is ${minReplicas}: connect more, or no token will leave.`,
+    ),
+  ];
+}
+
+async function checkLeast(node: RedisNode, minReplicas: number): Promise<readonly Finding[]> {
+  const least = (await node.settings(leastReplicas))?.get(leastReplicas);
+  if (least === undefined || Number(least) >= minReplicas) return [];
+  return [
+    warning(
+      `Redis at ${node.at} executes writes that no token may follow: set ${leastReplicas} to ${minReplicas}, as REDIS_MIN_REPLICAS.`,
+    ),
+  ];
+}
+
+/** Whoever has replicas may fail over to one. */
+async function checkConfirmation(
+  nodes: readonly RedisNode[],
+  { place, minReplicas, production }: RedisSettings,
+): Promise<readonly Finding[]> {
+  if (minReplicas > 0) return [];
+  const found = await Promise.all(nodes.map((node) => node.replication()));
+  const replicated = found.some((node) => node !== undefined && node.replicas > 0);
+  if (!place.cluster && place.sentinelMaster === undefined && !replicated) return [];
+  const tell = production ? failure : warning;
+  return [
+    tell(
+      'Redis may fail over to a replica that has not got a write, and accept a spent token again: set REDIS_MIN_REPLICAS to 1.',
     ),
   ];
 }

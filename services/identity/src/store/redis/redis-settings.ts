@@ -10,7 +10,7 @@ export const durableSettings = {
 } as const;
 
 /** With fewer replicas a master refuses a write instead of executing what is then answered 503. */
-const leastReplicas = 'min-replicas-to-write';
+export const leastReplicas = 'min-replicas-to-write';
 
 /**
  * One sentence that names every setting which differs; undefined when none does, or when CONFIG is not
