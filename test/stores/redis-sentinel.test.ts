@@ -92,7 +92,7 @@ beforeAll(async () => {
   });
   store = { ...connected, minReplicas: 1 };
   await new Promise<void>(store.onceReady);
-  await until('a replica', async () => /connected_slaves:1/.test(await one.admin.info('replication')));
+  await until('a replica', async () => /slave0:.*state=online/.test(await one.admin.info('replication')));
   await until('the Sentinel knows it', async () => {
     const replicas = await sentinel.admin.call('SENTINEL', 'REPLICAS', 'main');
     return Array.isArray(replicas) && replicas.length === 1;
