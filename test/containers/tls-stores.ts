@@ -34,7 +34,10 @@ export async function startTlsStores(): Promise<TlsStores> {
   writeFileSync(join(folder, 'stranger.crt'), stranger);
   const stores = await startStores({
     postgres: (network) =>
-      startPostgres(network, { firstStart: encryptedOnly(forPostgres), ssl: { ca: ours.certificate } }),
+      startPostgres(network, {
+        firstStart: encryptedOnly(forPostgres),
+        ssl: { ca: ours.certificate, servername: 'postgres' },
+      }),
     redis: (network) => startTlsRedis(network, forRedis, ours.certificate),
     tls: {
       folder,
