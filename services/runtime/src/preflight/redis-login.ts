@@ -1,4 +1,5 @@
 // One connection to Redis as a job's check makes it: every node that holds data, or the sentence that says why not.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { hostAsWritten, safeOptions } from '../redis-connection.ts';
 import type { RedisPlace } from '../redis-settings.ts';
@@ -13,11 +14,34 @@ export interface RedisNode {
   readonly replication: () => Promise<{ readonly role: string; readonly replicas: number } | undefined>;
 }
 
-/** Connects once, asks, and leaves. A sentence instead of the nodes: nobody was let in. */
+/** Pauses before another try of a connection that never stood: the network of a new pod may need them (ms). */
+const pauses: readonly number[] = [500, 1_500];
+
+/** Connects, asks, and leaves. A sentence instead of the nodes: nobody was let in, at three tries where none stood. */
 export async function withRedisNodes<T>(
   place: RedisPlace,
   work: (nodes: readonly RedisNode[]) => Promise<T>,
 ): Promise<T | { readonly refusal: string }> {
+  for (const pause of pauses) {
+    const outcome = await tryNodes(place, work);
+    if ('done' in outcome) return outcome.done;
+    if (!isPassing(outcome.error)) return { refusal: sentenceOfRedis(outcome.error, place) };
+    await sleep(pause);
+  }
+  const last = await tryNodes(place, work);
+  return 'done' in last ? last.done : { refusal: sentenceOfRedis(last.error, place) };
+}
+
+/** A fault of the way there, or of a name server: it may be gone at the next try. */
+function isPassing(error: unknown): boolean {
+  const { code, message = '' } = error as { readonly code?: string; readonly message?: string };
+  return /^(EAI_AGAIN|ECONN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)/.test(code ?? message);
+}
+
+async function tryNodes<T>(
+  place: RedisPlace,
+  work: (nodes: readonly RedisNode[]) => Promise<T>,
+): Promise<{ readonly done: T } | { readonly error: unknown }> {
   const client = place.cluster ? cluster(place) : new Redis(single(place));
   let first: unknown;
   client.on('error', (error: unknown) => {
@@ -27,9 +51,9 @@ export async function withRedisNodes<T>(
     await client.connect();
     await client.ping();
     const masters = client instanceof Cluster ? client.nodes('master') : [client];
-    return await work(masters.map(nodeOf));
+    return { done: await work(masters.map(nodeOf)) };
   } catch (error) {
-    return { refusal: sentenceOfRedis(first ?? error, place) };
+    return { error: first ?? error };
   } finally {
     client.disconnect();
   }
@@ -55,11 +79,14 @@ function nodeOf(redis: Redis): RedisNode {
 }
 
 const once = { connectionName: 'preflight', commandTimeoutMs: 5_000 };
+/** Longer than a name server's first answer may be lost for, which is five seconds by default. */
+const connectTimeout = 8_000;
 
 function single(place: RedisPlace) {
   const [first] = place.hosts;
   const common = {
     ...safeOptions(place, once),
+    connectTimeout,
     lazyConnect: true,
     retryStrategy: () => null,
     db: place.database,
@@ -81,7 +108,7 @@ function cluster(place: RedisPlace): Cluster {
       lazyConnect: true,
       clusterRetryStrategy: () => null,
       dnsLookup: hostAsWritten,
-      redisOptions: safeOptions(place, once),
+      redisOptions: { ...safeOptions(place, once), connectTimeout },
     },
   );
 }
