@@ -25,7 +25,8 @@ export function failedMigration(environment: () => Environment): void {
         `job/${release}-migrations`,
         '--all-containers',
       ]);
-      const sentences = [...said.matchAll(/"sentence":"(.*?)"\}/g)].map(([, sentence]) => sentence);
+      const failures = said.split('\n').filter((line) => line.includes('"check failed"'));
+      const sentences = failures.map((line) => /"sentence":"(.*?)"\}/.exec(line)?.[1]);
       expect(sentences).toEqual([expect.stringMatching(/identity_migrator/)]);
       figure('the Job of a failed migration says', sentences.join(' '));
       expect(await pods()).toEqual(before);
