@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { demoPartners } from '@course-exchange/local-stack/demo-partners';
 import { demoPeople } from '@course-exchange/local-stack/demo-people';
+import { roles } from '../support/database-roles.ts';
 import { signCertificate } from './certificates.ts';
 import { findIngress, leadTo } from './ingress.ts';
 import { type Kube, type KubeObject, kubeIn } from './kube.ts';
 import { components } from './pods.ts';
 import { chartBefore, helmProgram, imageTagBefore, runDirectory, runLabel, runName } from './settings.ts';
-import { roles, secret } from './store-manifests.ts';
+import { secret } from './store-manifests.ts';
 import { type Stores, startStores } from './stores.ts';
 import { secretNames, valuesFor } from './values.ts';
 

@@ -5,16 +5,6 @@ import { postgresImage, redisImage } from './settings.ts';
 
 export const database = 'course_exchange';
 
-export const roles = [
-  'identity_migrator',
-  'catalog_migrator',
-  'identity_rw',
-  'identity_operator',
-  'catalog_ro',
-  'catalog_feed',
-] as const;
-export type Role = (typeof roles)[number];
-
 const container = {
   imagePullPolicy: 'IfNotPresent',
   securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },

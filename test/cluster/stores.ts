@@ -1,18 +1,10 @@
 // Postgres and Redis with a replica, in the chart's namespace, with the product's roles made.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { type Role, roles } from '../support/database-roles.ts';
 import { eventually } from './eventually.ts';
 import type { Kube } from './kube.ts';
-import {
-  configMap,
-  database,
-  postgres,
-  type Role,
-  redis,
-  roles,
-  secret,
-  service,
-} from './store-manifests.ts';
+import { configMap, database, postgres, redis, secret, service } from './store-manifests.ts';
 
 export interface Stores {
   readonly rolePasswords: Readonly<Record<Role, string>>;

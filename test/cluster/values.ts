@@ -1,8 +1,9 @@
 // The suite's values over helm/course-exchange/values-test.yaml: small requests, so that two cores hold everything, the
 // images of this run, the Secrets that environment.ts makes, and a connection age that a test can wait for.
 
+import { roles } from '../support/database-roles.ts';
 import { imagePrefix, imageTag, ingressClass, ingressNamespaceName, runLabel } from './settings.ts';
-import { database, roles } from './store-manifests.ts';
+import { database } from './store-manifests.ts';
 
 export const connectionAgeSeconds = 10;
 

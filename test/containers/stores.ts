@@ -2,24 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Network, type StartedNetwork, type StartedTestContainer } from 'testcontainers';
+import { type Role, roles } from '../support/database-roles.ts';
 import { database, type PostgresContainer, password, type Rows, startPostgres } from './postgres.ts';
 import { type RedisContainer, startRedis } from './redis.ts';
-
-const roles = [
-  'identity_migrator',
-  'catalog_migrator',
-  'identity_rw',
-  'identity_operator',
-  'catalog_ro',
-  'catalog_feed',
-];
-type Role =
-  | 'identity_migrator'
-  | 'catalog_migrator'
-  | 'identity_rw'
-  | 'identity_operator'
-  | 'catalog_ro'
-  | 'catalog_feed';
 
 export interface Stores {
   readonly network: StartedNetwork;
