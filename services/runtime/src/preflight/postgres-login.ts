@@ -7,6 +7,7 @@ import type { Queries } from '../postgres.ts';
 import { connectionConfig, endConnection } from '../postgres-connections.ts';
 import type { PostgresAccess } from '../postgres-settings.ts';
 import { type Finding, failure } from './checks.ts';
+import { isFaultOfTheWay, pauses } from './passing-faults.ts';
 import { type AccountRules, judgeAccount, type LoginRules } from './postgres-account.ts';
 import { type PostgresTarget, sentenceOfPostgres } from './postgres-faults.ts';
 import { differ, type Place, readPlace } from './postgres-place.ts';
@@ -32,9 +33,6 @@ interface Opened {
   readonly findings: readonly Finding[];
   readonly client: pg.Client;
 }
-
-/** Pauses before another try of a connection that broke or never stood: the network of a new pod may need them (ms). */
-const pauses: readonly number[] = [500, 1_500];
 
 /** How long a connection, and each query, may take (ms). */
 const patienceMs = 5_000;
@@ -116,7 +114,7 @@ async function enter(
 function isPassing(error: unknown): boolean {
   const { code, message } = error as { readonly code?: string; readonly message?: string };
   if (code === undefined) return message !== 'Query read timeout';
-  return /^(EAI_AGAIN|ECONN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|57P03)/.test(code);
+  return isFaultOfTheWay(code) || code === '57P03';
 }
 
 function otherDatabases([first, ...others]: readonly Opened[]): readonly Finding[] {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { hostAsWritten, safeOptions } from '../redis-connection.ts';
 import type { RedisPlace } from '../redis-settings.ts';
+import { isFaultOfTheWay, pauses } from './passing-faults.ts';
 import { sentenceOfRedis } from './redis-faults.ts';
 
 export interface RedisNode {
@@ -13,9 +14,6 @@ export interface RedisNode {
   /** Of `INFO replication`; `undefined` where the account may not ask. */
   readonly replication: () => Promise<{ readonly role: string; readonly replicas: number } | undefined>;
 }
-
-/** Pauses before another try of a connection that never stood: the network of a new pod may need them (ms). */
-const pauses: readonly number[] = [500, 1_500];
 
 /** Connects, asks, and leaves. A sentence instead of the nodes: nobody was let in, at three tries where none stood. */
 export async function withRedisNodes<T>(
@@ -32,10 +30,10 @@ export async function withRedisNodes<T>(
   return 'done' in last ? last.done : { refusal: sentenceOfRedis(last.error, place) };
 }
 
-/** A fault of the way there, or of a name server: it may be gone at the next try. */
+/** ioredis names some faults by their message alone. */
 function isPassing(error: unknown): boolean {
   const { code, message = '' } = error as { readonly code?: string; readonly message?: string };
-  return /^(EAI_AGAIN|ECONN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)/.test(code ?? message);
+  return isFaultOfTheWay(code ?? message);
 }
 
 async function tryNodes<T>(
