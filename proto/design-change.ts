@@ -1,6 +1,5 @@
 // What a design change must be like (docs/feed.md): the same rules for the service that refuses it and for
 // the tool that puts it aside before it is sent. Pure, without a driver.
-import { storedTime } from './stored-time.ts';
 
 /** A change as its message carries it. */
 export interface DesignChangeFields {
@@ -24,11 +23,13 @@ interface DesignUpsertFields {
   readonly shortDescr: string;
 }
 
-/** Longest texts in bytes of UTF-8; the first three are those of table `designs`. */
-const mostOwnerBytes = 255;
-const mostIdBytes = 512;
-const mostEventIdBytes = 512;
-const mostTextBytes = 65_536;
+/** Longest identifiers in bytes of UTF-8, as table `designs` holds them. */
+const maxOwnerBytes = 255;
+const maxIdBytes = 512;
+const maxEventIdBytes = 512;
+/** Longest texts in characters, which are code points as in Postgres (R23). */
+const maxCharacters = 1_000;
+const maxDescriptionCharacters = 2_000;
 /** Revisions are unsigned 64-bit numbers. */
 export const highestRevision = 2n ** 64n - 1n;
 
@@ -39,8 +40,8 @@ export function designChangeProblem({ owner, id, revision, change }: DesignChang
   if (revision < 1n) return 'revision is missing: it is a whole number, 1 or more.';
   if (change.case === undefined) return 'it is neither an upsert nor a deletion.';
   return (
-    textProblem('owner', owner, mostOwnerBytes) ??
-    textProblem('id', id, mostIdBytes) ??
+    identifierProblem('owner', owner, maxOwnerBytes) ??
+    identifierProblem('id', id, maxIdBytes) ??
     (change.case === 'upsert'
       ? upsertProblem(change.value)
       : timeProblem('deletedAt', change.value.deletedAt))
@@ -49,22 +50,30 @@ export function designChangeProblem({ owner, id, revision, change }: DesignChang
 
 function upsertProblem(design: DesignUpsertFields): string | undefined {
   return (
-    textProblem('eventId', design.eventId, mostEventIdBytes) ??
-    textProblem('localId', design.localId, mostTextBytes) ??
-    textProblem('title', design.title, mostTextBytes) ??
-    textProblem('eventName', design.eventName, mostTextBytes) ??
-    textProblem('authorName', design.authorName, mostTextBytes) ??
-    textProblem('shortDescr', design.shortDescr, mostTextBytes) ??
+    identifierProblem('eventId', design.eventId, maxEventIdBytes) ??
+    textProblem('localId', design.localId) ??
+    textProblem('title', design.title) ??
+    textProblem('eventName', design.eventName) ??
+    textProblem('authorName', design.authorName) ??
+    textProblem('shortDescr', design.shortDescr, maxDescriptionCharacters) ??
     timeProblem('eventDate', design.eventDate) ??
     timeProblem('updatedAt', design.updatedAt)
   );
 }
 
-function textProblem(name: string, text: string | undefined, mostBytes: number): string | undefined {
-  if (text === undefined) return undefined;
+function identifierProblem(name: string, text = '', maxBytes: number): string | undefined {
   // A character has at most three bytes for each of its code units.
-  if (text.length * 3 > mostBytes && Buffer.byteLength(text) > mostBytes)
-    return `${name} is longer than ${mostBytes} bytes.`;
+  const tooLong = text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;
+  return tooLong ? `${name} is longer than ${maxBytes} bytes.` : unicodeProblem(name, text);
+}
+
+function textProblem(name: string, text = '', most = maxCharacters): string | undefined {
+  // A character has one code unit or two.
+  const tooLong = text.length > most && [...text].length > most;
+  return tooLong ? `${name} is longer than ${most} characters.` : unicodeProblem(name, text);
+}
+
+function unicodeProblem(name: string, text: string): string | undefined {
   if (text.includes('\0')) return `${name} holds the character U+0000, which cannot be stored.`;
   return text.isWellFormed() ? undefined : `${name} holds half of a surrogate pair: it is not Unicode.`;
 }
@@ -72,4 +81,40 @@ function textProblem(name: string, text: string | undefined, mostBytes: number):
 function timeProblem(name: string, text: string | undefined): string | undefined {
   if (text === undefined || storedTime(text) !== undefined) return undefined;
   return `${name} is not a time such as 2026-05-01T09:30:00Z, in the years 1 to 9999.`;
+}
+
+/** RFC 3339 as Postgres takes it: every time that passes is one that table `designs` can hold. */
+const timeFormat = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/;
+
+/** `text` to the microsecond, finer parts cut off; undefined when it is no time in the years 1 to 9999. */
+export function storedTime(text: string): string | undefined {
+  const parts = timeFormat.exec(text);
+  if (parts === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
+  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return undefined;
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  const [fraction, sign, hours, minutes] = parts.slice(7);
+  if (!inRange(year, text, sign, Number(hours), Number(minutes))) return undefined;
+  return fraction === undefined || fraction.length <= 6 ? text : text.replace(fraction, fraction.slice(0, 6));
+}
+
+function daysOf(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
+
+/** An offset moves the time by up to a day, and so perhaps out of the years 1 to 9999. */
+function inRange(
+  year: number,
+  text: string,
+  sign: string | undefined,
+  hours: number,
+  minutes: number,
+): boolean {
+  if (sign === undefined) return year >= 1;
+  // Postgres reads offsets below 16 hours.
+  if (hours > 15 || minutes > 59) return false;
+  if (year > 1 && year < 9999) return true;
+  const utcYear = new Date(Date.parse(text)).getUTCFullYear();
+  return utcYear >= 1 && utcYear <= 9999;
 }

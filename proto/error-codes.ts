@@ -1,11 +1,13 @@
-// Every public error code (specification §7, R5, R14) and the gRPC status that carries it. Services throw
-// a Failure with one of these codes; the gateway turns them into HTTP, once.
+// Every error code and the gRPC status that carries it: those of the public surface (specification §7, R5, R14), and
+// those of the operator's port and the feed's. A service throws one; the gateway and the tool translate it, once.
 
 /** gRPC status numbers, so that this package needs no driver. */
 const invalidArgument = 3;
 const notFound = 5;
+const alreadyExists = 6;
 const permissionDenied = 7;
 const failedPrecondition = 9;
+const aborted = 10;
 const internal = 13;
 const unavailable = 14;
 const unauthenticated = 16;
@@ -26,3 +28,27 @@ export const errorStatuses = {
 } as const;
 
 export type ErrorCode = keyof typeof errorStatuses;
+
+/** Between the services: the public codes, and what answers a certificate of a component that may not call. */
+export const serviceErrorStatuses = { ...errorStatuses, permission_denied: permissionDenied } as const;
+
+/** Unlike the public codes these come with sentences, in the trailer `error-detail`. */
+export const operatorErrorStatuses = {
+  /** Something of that name exists. */
+  already_exists: alreadyExists,
+  /** Somebody else changed the object meanwhile: read it again. */
+  conflict: aborted,
+  /** One sentence for each mistake. */
+  invalid_argument: invalidArgument,
+  not_found: notFound,
+  /** The caller gave no name (metadata `x-operator`). */
+  permission_denied: permissionDenied,
+  /** A rule forbids it in the present state. */
+  refused: failedPrecondition,
+  /** A rule forbids it for now; trailer `error-possible-at`. */
+  refused_until: failedPrecondition,
+  server_error: internal,
+  temporarily_unavailable: unavailable,
+} as const;
+
+export type OperatorErrorCode = keyof typeof operatorErrorStatuses;

@@ -1,0 +1,149 @@
+// How a JWT of this issuer is verified, by the service that issues it and by the one that accepts it (R16). jose does it;
+// what jose would take and we never write is refused here.
+import {
+  type CryptoKey,
+  errors,
+  type JWTHeaderParameters,
+  type JWTPayload,
+  jwtVerify,
+  type KeyObject,
+} from 'jose';
+import { accessTokenType, accessTokenUse, apiAudience, isClientId, issuedLeeway } from './access-token.ts';
+
+/** Why an access token is refused, for logs and metrics. Callers learn `invalid_token` and no more. */
+export const tokenRefusals = [
+  'no token',
+  'malformed',
+  'algorithm',
+  'type',
+  'key',
+  'signature',
+  'issuer',
+  'audience',
+  'use',
+  'expired',
+  'issued later',
+  'subject',
+  'scope',
+] as const;
+export type TokenRefusal = (typeof tokenRefusals)[number];
+
+export interface RefusedToken {
+  readonly reason: TokenRefusal;
+  /** That it names, where the signature is ours: an expired token opens nothing, and proves whose it is. */
+  readonly client?: string | undefined;
+}
+
+/** All of it is pinned: whatever the header says, nothing else is tried. */
+export interface ExpectedJwt {
+  readonly algorithm: string;
+  readonly type: string;
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+/** The key that is published as `kid` for the expected algorithm. */
+export type FindKey<Key> = (kid: string) => Key | undefined | Promise<Key | undefined>;
+
+interface VerifiedJwt<Key> {
+  readonly claims: JWTPayload;
+  readonly kid: string;
+  readonly key: Key;
+}
+
+/**
+ * What `token` claims when the key that its `kid` names signed it for `expected`, and it has not expired at `now`
+ * (milliseconds since the epoch; `anyAge`: expiry does not matter); else why not. No key comes from the header (`jwk`, `jku`,
+ * `x5u`), and no extension (`crit`) is understood.
+ */
+export async function verifyJwt<Key extends CryptoKey | KeyObject>(
+  token: string,
+  { algorithm, type, issuer, audience }: ExpectedJwt,
+  findKey: FindKey<Key>,
+  now: number | 'anyAge',
+): Promise<VerifiedJwt<Key> | RefusedToken> {
+  if (!isCanonical(token)) return { reason: 'malformed' };
+  const keyOf = async ({ kid, typ, crit }: JWTHeaderParameters): Promise<Key> => {
+    // jose compares `typ` as a media type, in any case of letters, and takes the extension b64.
+    if (typ !== type) throw new errors.JWTClaimValidationFailed('type', {}, 'typ');
+    if (crit !== undefined) throw new errors.JWSInvalid();
+    const key = typeof kid === 'string' && kid !== '' ? await findKey(kid) : undefined;
+    if (key === undefined) throw new errors.JWKSNoMatchingKey();
+    return key;
+  };
+  try {
+    const { payload, protectedHeader, key } = await jwtVerify(token, keyOf, {
+      algorithms: [algorithm],
+      issuer,
+      currentDate: new Date(now === 'anyAge' ? 0 : now),
+    });
+    // jose would accept a list of audiences that has ours among others.
+    if (payload.aud !== audience) return refusedFor('audience', payload);
+    return { claims: payload, kid: protectedHeader.kid ?? '', key: key as Key };
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error;
+    // These jose throws for claims, which it judges after the signature.
+    const judged = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+    return refusedFor(refusalOf(error), judged ? error.payload : {});
+  }
+}
+
+/** `claims` of a token whose signature was found to be ours. */
+function refusedFor(reason: TokenRefusal, { client_id: client }: JWTPayload): RefusedToken {
+  return typeof client === 'string' && isClientId(client) ? { reason, client } : { reason };
+}
+
+export interface VerifiedAccessToken<Key> extends Omit<VerifiedJwt<Key>, 'claims'> {
+  readonly sub: string;
+  readonly clientId: string;
+  readonly scope: string;
+  /** Seconds since the epoch. */
+  readonly exp: number;
+}
+
+/** What an access token grants, or why it is no valid one of this issuer at `now` (milliseconds since the epoch). */
+export async function verifyAccessToken<Key extends CryptoKey | KeyObject>(
+  token: string,
+  { issuer, algorithm }: Pick<ExpectedJwt, 'issuer' | 'algorithm'>,
+  findKey: FindKey<Key>,
+  now: number,
+): Promise<VerifiedAccessToken<Key> | RefusedToken> {
+  const expected = { algorithm, type: accessTokenType, issuer, audience: apiAudience };
+  const verified = await verifyJwt(token, expected, findKey, now);
+  if ('reason' in verified) return verified;
+  const { claims, ...signedBy } = verified;
+  const { token_use, sub, client_id, scope, exp, iat } = claims;
+  if (token_use !== accessTokenUse) return refusedFor('use', claims);
+  if (exp === undefined || iat === undefined) return refusedFor('malformed', claims);
+  if (iat * 1_000 > now + issuedLeeway * 1_000) return refusedFor('issued later', claims);
+  if (typeof client_id !== 'string' || !isClientId(client_id)) return { reason: 'malformed' };
+  if (typeof sub !== 'string') return refusedFor('subject', claims);
+  if (typeof scope !== 'string') return refusedFor('scope', claims);
+  return { ...signedBy, sub, clientId: client_id, scope, exp };
+}
+
+/** Whether a JWT is spelled in the one canonical way; decoders are lenient, and read several texts as one signature. */
+function isCanonical(token: string): boolean {
+  const parts = token.split('.');
+  return (
+    parts.length === 3 &&
+    parts.every((part) => part !== '' && Buffer.from(part, 'base64url').toString('base64url') === part)
+  );
+}
+
+/** By the codes of jose's errors. */
+const refusalByCode: Readonly<Record<string, TokenRefusal>> = {
+  ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
+  ERR_JWKS_NO_MATCHING_KEY: 'key',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
+  ERR_JWT_EXPIRED: 'expired',
+};
+/** Of claims that are not as they must be; the type is told as one of them. */
+const refusalByClaim: Readonly<Record<string, TokenRefusal>> = {
+  typ: 'type',
+  iss: 'issuer',
+};
+
+function refusalOf(error: { readonly code: string; readonly claim?: string }): TokenRefusal {
+  return refusalByCode[error.code] ?? refusalByClaim[error.claim ?? ''] ?? 'malformed';
+}
