@@ -1,0 +1,199 @@
+// Table `audit_log` of a schema: everything that operators changed there. Only added to and read; the database refuses
+// the rest. It is a hash chain: each entry's hash covers the entry and the hash before it, so that no entry can be
+// changed, left out or put in without breaking every hash after it.
+import { createHash } from 'node:crypto';
+import type { Queries } from '../postgres/pool.ts';
+import { type Logger, logText } from '../process/logger.ts';
+import { countSecurityEvent } from '../process/runtime-metrics.ts';
+
+/** An entry without its hash. */
+interface AuditRecord {
+  /** 1, 2, 3, … */
+  readonly sequence: number;
+  /** ISO 8601 in UTC with milliseconds. */
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly object: string;
+  readonly clientId: string | null;
+  readonly requestId: string;
+  /** The field changes as JSON, byte for byte as it is kept. */
+  readonly fields: string;
+}
+
+export interface AuditEntry extends AuditRecord {
+  /** SHA-256, hexadecimal. */
+  readonly hash: string;
+}
+
+/** The hash before the first entry. */
+export const chainStart = '0'.repeat(64);
+
+export function chainHash(previous: string, record: AuditRecord): string {
+  const { sequence, at, actor, action, object, clientId, requestId, fields } = record;
+  const covered = JSON.stringify([
+    previous,
+    sequence,
+    at,
+    actor,
+    action,
+    object,
+    clientId,
+    requestId,
+    fields,
+  ]);
+  return createHash('sha256').update(covered).digest('hex');
+}
+
+export interface AuditedChange {
+  /** Noun and verb: `client.edit`. */
+  readonly action: string;
+  /** Kind and identifier: `client:acme`. */
+  readonly object: string;
+  readonly clientId?: string;
+  /** `before` and `after` are JSON texts; absent where the field was not or is no more. */
+  readonly fields: readonly { readonly field: string; readonly before?: string; readonly after?: string }[];
+}
+
+export interface AuditOrigin {
+  readonly actor: string;
+  readonly requestId: string;
+  /** ISO 8601 in UTC with milliseconds. */
+  readonly at: string;
+}
+
+export interface AuditHead {
+  /** 0 when the log is empty. */
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+/** The end of the chain after a transaction, and where it was before. */
+export interface AppendedHead extends AuditHead {
+  readonly previous: string;
+}
+
+// One writer at a time in each schema: sequence numbers have no gap and are seen in their order.
+const lock = {
+  name: 'lock audit log',
+  text: `select pg_advisory_xact_lock(hashtext(current_schema() || ' audit log'))`,
+};
+
+const head = {
+  name: 'audit head',
+  text: `select sequence::float8 as sequence, encode(hash, 'hex') as hash from audit_log
+    order by sequence desc limit 1`,
+};
+
+export async function readAuditHead(database: Queries): Promise<AuditHead> {
+  const [found] = await database.query<AuditHead>(head, []);
+  return found ?? { sequence: 0, hash: chainStart };
+}
+
+const append = {
+  name: 'append to audit log',
+  text: `insert into audit_log (sequence, at, actor, action, object, client_id, request_id, fields, hash)
+    select sequence, $1::timestamptz, $2::text, action, object, client_id, $3::text, fields, hash
+    from unnest($4::bigint[], $5::text[], $6::text[], $7::text[], $8::json[], $9::bytea[])
+      as entry (sequence, action, object, client_id, fields, hash)`,
+};
+
+/**
+ * Adds an entry for each change, in their order. Holds the log until the transaction ends: call it last. Returns
+ * the new end of the chain.
+ */
+export async function appendToAudit(
+  queries: Queries,
+  { actor, requestId, at }: AuditOrigin,
+  changes: readonly AuditedChange[],
+): Promise<AppendedHead> {
+  await queries.query(lock, []);
+  let end = await readAuditHead(queries);
+  const previous = end.hash;
+  const entries = changes.map(({ action, object, clientId, fields }) => {
+    const record: AuditRecord = {
+      sequence: end.sequence + 1,
+      at,
+      actor,
+      action,
+      object,
+      requestId,
+      clientId: clientId ?? null,
+      fields: JSON.stringify(fields),
+    };
+    end = { sequence: record.sequence, hash: chainHash(end.hash, record) };
+    return { ...record, hash: end.hash };
+  });
+  const columns = (['sequence', 'action', 'object', 'clientId', 'fields'] as const).map((column) =>
+    entries.map((entry) => entry[column]),
+  );
+  const hashes = entries.map(({ hash }) => Buffer.from(hash, 'hex'));
+  await queries.query(append, [at, actor, requestId, ...columns, hashes]);
+  return { ...end, previous };
+}
+
+const operatorChange = 'operator.change';
+
+/**
+ * Writes the chain's end to the log, outside the database: a log that was cut off or written anew shows, and what the
+ * transaction ended (`endings`: `secret.retire secret:<id>`) is known after a restore of the database too.
+ */
+export function logAuditHead(
+  logger: Logger,
+  { sequence, hash, previous }: AppendedHead,
+  actor: string,
+  endings: readonly string[] = [],
+): void {
+  countSecurityEvent(operatorChange);
+  logger.record('audited', {
+    event: logText(operatorChange),
+    sequence,
+    hash: logText(hash),
+    previous: logText(previous),
+    operator: logText(actor),
+    ...(endings.length === 0 ? {} : { endings: logText(endings.join(', ')) }),
+  });
+}
+
+/** Undefined matches everything. Times are ISO 8601. */
+export interface AuditFilter {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly object?: string | undefined;
+  /** Whole, or the noun before the point. */
+  readonly action?: string | undefined;
+}
+
+const columns = `sequence::float8 as sequence,
+    to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, actor, action, object,
+    client_id as "clientId", request_id as "requestId", fields::text as fields, encode(hash, 'hex') as hash`;
+
+const matching = `($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
+    and ($4::text is null or actor = $4) and ($5::text is null or client_id = $5)
+    and ($6::text is null or object = $6)
+    and ($7::text is null or action = $7 or split_part(action, '.', 1) = $7)`;
+
+// Indexes: audit_log_pkey, audit_log_object, audit_log_client.
+const oldest = {
+  name: 'audit entries',
+  text: `select ${columns} from audit_log where sequence > $1 and ${matching} order by sequence limit $8`,
+};
+const newest = {
+  name: 'newest audit entries',
+  text: `select * from (select ${columns} from audit_log where sequence > $1 and ${matching}
+    order by sequence desc limit $8) as found order by sequence`,
+};
+
+/** Entries after `afterSequence` that match, oldest first: the first `limit` of them, or the last. */
+export async function listAudit(
+  database: Queries,
+  filter: AuditFilter,
+  page: { readonly afterSequence: number; readonly limit: number; readonly newest?: boolean },
+): Promise<AuditEntry[]> {
+  const { since, until, actor, clientId, object, action } = filter;
+  const wanted = [since, until, actor, clientId, object, action].map((value) => value ?? null);
+  const statement = page.newest ? newest : oldest;
+  return database.query<AuditEntry>(statement, [page.afterSequence, ...wanted, page.limit]);
+}

@@ -1,0 +1,152 @@
+// Calls over a few long-lived gRPC streams (decision 0028): what one turn of the event loop asks leaves as one message,
+// and no call opens an HTTP/2 stream. A call that was sent is never sent again, unless it is a read that lost its stream.
+import type { DescMethod } from '@bufbuild/protobuf';
+import { type Client, type ServiceError, status } from '@grpc/grpc-js';
+import { context } from '@opentelemetry/api';
+import { Failure, Overloaded } from '../process/errors.ts';
+import { nameSubject } from '../process/request-context.ts';
+import { runtimeMetrics } from '../process/runtime-metrics.ts';
+import { annotate } from '../process/spans.ts';
+import { type CallStream, openCallStream, type WaitingCall } from './call-stream.ts';
+import { deserializer, methodPath, type Send, serializer } from './methods.ts';
+import { fromStatus, unansweredCall } from './status.ts';
+
+/** Several, so that `round_robin` spreads them over the addresses. */
+const streamCount = 6;
+/** Calls of one method: what comes on top would wait until nobody waits for it, and other methods have room left. */
+const mostInFlight = 512;
+/** A larger request is a call of its own: a server refuses a message of 256 KiB, and all calls in it. In bytes. */
+const largestCarried = 64 * 1024;
+/** From this size on a message takes no more calls, in bytes. */
+const fullMessage = 128 * 1024;
+
+/** Streams are opened at the first call, and in the place of one that is drained or lost. */
+export function openCallStreams(channel: Client, target: string) {
+  const streams = new Set<CallStream>();
+  const queue = new Map<number, WaitingCall>();
+  let [turn, scheduled, closed] = [0, false, false];
+
+  const those = (state: ReturnType<CallStream['state']>): CallStream[] =>
+    [...streams].filter((stream) => stream.state() === state);
+  runtimeMetrics.callStreams.observe(() =>
+    (['opening', 'serving', 'draining'] as const).map((state) => [
+      those(state).length,
+      { 'server.address': target, state },
+    ]),
+  );
+  const open = (): void => {
+    const stream = openCallStream(channel, (error) => {
+      if (error) streams.delete(stream);
+      // A drained stream serves until another one has answered.
+      if (stream.state() === 'serving') those('draining')[0]?.close();
+      if (error && those('closed').length === streams.size) loseAll(error);
+      schedule();
+    });
+    streams.add(stream);
+  };
+  const schedule = (): void => {
+    if (!scheduled) setImmediate(flush);
+    scheduled = true;
+  };
+  const flush = (): void => {
+    scheduled = false;
+    const [draining, serving] = [those('draining'), those('serving')];
+    const usable = serving.length > 0 ? serving : draining;
+    // All would go to the first address that is connected; until one has answered there is one.
+    const wanted = usable.length > 0 ? streamCount : Math.min(queue.size, 1);
+    for (let at = serving.length + those('opening').length; at < wanted && !closed; at += 1) open();
+    for (; usable.length > 0 && queue.size > 0; turn += 1)
+      usable[turn % usable.length]?.send(takeMessage(queue));
+  };
+  const loseAll = (error: ServiceError): void => {
+    const calls = [...queue.values()];
+    queue.clear();
+    for (const call of calls) call.lose(error, false);
+  };
+  return {
+    ask: (call: WaitingCall): void => {
+      call.cancel = () => queue.delete(call.id);
+      queue.set(call.id, call);
+      if (closed) loseAll(unansweredCall(status.UNAVAILABLE, 'the connection is closed'));
+      else schedule();
+    },
+    /** Calls that were sent before get their answers. */
+    close: (): void => {
+      flush();
+      closed = true;
+      for (const stream of streams) stream.close();
+    },
+  };
+}
+
+function takeMessage(queue: Map<number, WaitingCall>): WaitingCall[] {
+  const calls: WaitingCall[] = [];
+  let size = 0;
+  for (const call of queue.values()) {
+    if (size >= fullMessage) break;
+    size += call.size;
+    calls.push(call);
+    queue.delete(call.id);
+  }
+  return calls;
+}
+
+let lastId = 0;
+
+/** Sends calls of one method. One that no stream takes, for its size or by an older server, goes by `sendAlone`. */
+export function carriedSender(
+  ask: (call: WaitingCall) => void,
+  method: DescMethod,
+  isRead: boolean,
+  sendAlone: Send,
+): Send {
+  const [path, encode, decode] = [methodPath(method), serializer(method.input), deserializer(method.output)];
+  let inFlight = 0;
+  runtimeMetrics.clientCallsInFlight.observe(() => [[inFlight, { 'rpc.method': path.slice(1) }]]);
+  return async (...asked) => {
+    const [request, metadata, deadline, onMessage] = asked;
+    const message = encode(request);
+    const size = Object.values(metadata).reduce((sum, { length }) => sum + length, message.length);
+    if (size > largestCarried) return sendAlone(...asked);
+    if (inFlight >= mostInFlight) throw new Overloaded(`too many calls of ${method.name} are in flight`);
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const parts: unknown[] = [];
+    // The stream's events come in the context of the call that opened it.
+    const asker = context.active();
+    const see = onMessage && context.bind(asker, onMessage);
+    let mayRepeat = true;
+    lastId = (lastId + 1) % 2 ** 32;
+    const call: WaitingCall = {
+      ...{ id: lastId, method: path, message, metadata, size, deadline, cancel: () => {} },
+      take: ({ message: bytes, errorCode, more, user, client }) => {
+        nameSubject({ user, client }, asker);
+        if (errorCode !== undefined) return reject(new Failure(errorCode));
+        if (!more) return resolve(method.methodKind === 'unary' ? decode(bytes) : parts);
+        const part = decode(bytes);
+        see?.(part);
+        parts.push(part);
+      },
+      fail: reject,
+      lose: (error, wasSent) => {
+        if (error.code === status.UNIMPLEMENTED) return void sendAlone(...asked).then(resolve, reject);
+        if (!mayRepeat || parts.length > 0 || (wasSent && !isRead)) return reject(fromStatus(error));
+        mayRepeat = false;
+        context.with(asker, () => annotate(() => ({ 'course_exchange.retries': 1 })));
+        ask(call);
+      },
+    };
+    // After what the socket holds has been read: an answer that came while this process stood still is an answer.
+    const timer = setTimeout(() => setImmediate(expire, call), deadline - Date.now());
+    inFlight += 1;
+    ask(call);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      inFlight -= 1;
+    });
+  };
+}
+
+function expire({ cancel, fail }: WaitingCall): void {
+  cancel();
+  fail(fromStatus(unansweredCall(status.DEADLINE_EXCEEDED, 'the deadline passed before the answer')));
+}

@@ -1,0 +1,202 @@
+// Calls protobuf-es services over grpc-js: passes on request id, trace context and what is left of the
+// deadline; balances over all addresses of a headless Service; retries only where the caller says "read".
+import { setTimeout as sleep } from 'node:timers/promises';
+import type {
+  DescMethod,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
+import {
+  ChannelCredentials,
+  type ChannelOptions,
+  Client,
+  connectivityState,
+  Metadata,
+  type ServiceError,
+  type StatusObject,
+} from '@grpc/grpc-js';
+import { context, propagation, SpanKind } from '@opentelemetry/api';
+import { Overloaded } from '../process/errors.ts';
+import { logText } from '../process/logger.ts';
+import { clientAddressOf, deadlineOf, nameSubject, requestIdOf } from '../process/request-context.ts';
+import { annotate, inSpan } from '../process/spans.ts';
+import { carriedSender, openCallStreams } from './call-streams.ts';
+import { liveRoundRobin } from './liveness.ts';
+import { methodDefinition, methodPath, type OnMessage, type Send } from './methods.ts';
+import { fromStatus, subjectIn, wasRefused } from './status.ts';
+
+export interface OutgoingCall {
+  /** Sent as `authorization` metadata. Secret. */
+  readonly authorization?: string | undefined;
+}
+
+/** One function per method; a server-streaming method collects its messages. Throw `Failure` only. */
+export type RpcClient<S extends DescService> = {
+  readonly [M in keyof S['method']]: S['method'][M] extends DescMethodUnary<infer I, infer O>
+    ? (request: MessageInitShape<I>, call?: OutgoingCall) => Promise<MessageShape<O>>
+    : S['method'][M] extends DescMethodServerStreaming<infer I, infer O>
+      ? (
+          request: MessageInitShape<I>,
+          call?: OutgoingCall,
+          /** Sees each message before it is kept; what it throws ends the call. */
+          onMessage?: (message: MessageShape<O>) => void,
+        ) => Promise<MessageShape<O>[]>
+      : never;
+};
+
+export interface RpcClientOptions {
+  /** `dns:///identity:7001` for a headless Service, or `127.0.0.1:7001`. */
+  readonly target: string;
+  /** Local names of methods that are reads and may be retried after a lost connection. */
+  readonly reads: readonly string[];
+  /** Longest time a call may take when the request brings no nearer deadline, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Many calls over a few streams, or each call over one of its own, which is what it is without. */
+  readonly calls?: 'streams' | 'unary' | undefined;
+  /** Plaintext without. */
+  readonly credentials?: ChannelCredentials | undefined;
+}
+
+/** What a hop keeps for itself of the time left, in milliseconds. */
+const hopMs = 50;
+
+/** Opens one channel for the `services`. */
+export function connectRpc(services: readonly DescService[], options: RpcClientOptions) {
+  const credentials = options.credentials ?? ChannelCredentials.createInsecure();
+  const channel = new Client(options.target, credentials, channelOptions(services, options.reads));
+  const streams = options.calls === 'streams' ? openCallStreams(channel, options.target) : undefined;
+  // Connects now: the first call of a new pod would wait for name, connection and handshake within its own deadline.
+  channel.getChannel().getConnectivityState(true);
+  return {
+    /** A typed client of `service` over this connection. */
+    client: <S extends DescService>(service: S): RpcClient<S> => {
+      const methods = service.methods.map((method) => {
+        const alone = sender(channel, method);
+        const isRead = options.reads.includes(method.localName);
+        const send = streams ? carriedSender(streams.ask, method, isRead, alone) : alone;
+        return [method.localName, caller(send, method, options.timeoutMs)];
+      });
+      return Object.fromEntries(methods);
+    },
+    /** Resolves when the first connection is open, or after `timeoutMs` without one. */
+    reached: (timeoutMs: number) => firstConnection(channel, timeoutMs),
+    close: () => {
+      streams?.close();
+      channel.close();
+    },
+  };
+}
+
+/** Between two polls, in milliseconds. */
+const pollIntervalMs = 250;
+
+/** Asks again and again: the channel's own waiting sleeps on where the name of the target was unknown at first. */
+async function firstConnection(channel: Client, timeoutMs: number): Promise<void> {
+  for (const end = Date.now() + timeoutMs; Date.now() < end; ) {
+    const state = channel.getChannel().getConnectivityState(true);
+    if (state === connectivityState.READY || state === connectivityState.SHUTDOWN) return;
+    await sleep(pollIntervalMs, undefined, { ref: false });
+  }
+}
+
+function channelOptions(services: readonly DescService[], reads: readonly string[]): ChannelOptions {
+  const name = services.flatMap((service) =>
+    service.methods
+      .filter((method) => reads.includes(method.localName))
+      .map((method) => ({ service: service.typeName, method: method.name })),
+  );
+  const retryPolicy = {
+    maxAttempts: 3,
+    initialBackoff: '0.050000000s',
+    maxBackoff: '0.200000000s',
+    backoffMultiplier: 2,
+    retryableStatusCodes: ['UNAVAILABLE'],
+  };
+  return {
+    'grpc.service_config': JSON.stringify({
+      loadBalancingConfig: [{ [liveRoundRobin]: {} }],
+      ...(name.length > 0 ? { methodConfig: [{ name, retryPolicy }] } : {}),
+    }),
+    'grpc-node.flow_control_window': 1 << 20,
+    'grpc.dns_min_time_between_resolutions_ms': 1000,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 1000,
+    // Later than the end of any connection by its age: after a GOAWAY a ping would drop the calls that the server still
+    // answers (grpc/grpc-node#3068). A server that hangs is left long before (liveness.ts).
+    'grpc.keepalive_time_ms': 120_000,
+    'grpc.keepalive_timeout_ms': 5_000,
+    'grpc.enable_channelz': 0,
+  };
+}
+
+function caller(send: Send, method: DescMethod, timeoutMs: number) {
+  const path = methodPath(method);
+  const attributes = { 'rpc.system.name': logText('grpc'), 'rpc.method': logText(path.slice(1)) };
+  return (request: unknown, call: OutgoingCall = {}, onMessage?: OnMessage): Promise<unknown> =>
+    inSpan(path.slice(1), SpanKind.CLIENT, attributes, async () => {
+      const deadline = callDeadline(timeoutMs);
+      const left = deadline - Date.now();
+      if (left <= 0) throw new Overloaded('deadline');
+      annotate(() => ({ 'course_exchange.deadline.left_ms': left }));
+      return send(request, outgoingMetadata(call), deadline, onMessage);
+    });
+}
+
+function callDeadline(timeoutMs: number): number {
+  const own = Date.now() + timeoutMs;
+  const inherited = deadlineOf();
+  return inherited === undefined ? own : Math.min(own, inherited - hopMs);
+}
+
+function outgoingMetadata({ authorization }: OutgoingCall): Record<string, string> {
+  const metadata: Record<string, string> = {};
+  if (authorization !== undefined) metadata.authorization = authorization;
+  const requestId = requestIdOf();
+  if (requestId !== undefined) metadata['x-request-id'] = requestId;
+  const clientAddress = clientAddressOf();
+  if (clientAddress !== '') metadata['x-client-address'] = clientAddress;
+  propagation.inject(context.active(), metadata);
+  return metadata;
+}
+
+/** Each call over a stream of its own. */
+function sender(channel: Client, method: DescMethod): Send {
+  const { path, requestSerialize, responseDeserialize, responseStream } = methodDefinition(method);
+  return (request, headers, deadline, onMessage) => {
+    const metadata = new Metadata();
+    for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+    const asker = context.active();
+    const hear = ({ metadata: trailers }: StatusObject) => nameSubject(subjectIn(trailers), asker);
+    const call = [path, requestSerialize, responseDeserialize, request, metadata, { deadline }] as const;
+    const send = (mayRepeat: boolean) =>
+      new Promise<unknown>((resolve, reject) => {
+        const fail = (error: ServiceError) =>
+          mayRepeat && wasRefused(error) ? resolve(send(false)) : reject(fromStatus(error));
+        if (!responseStream) {
+          const answered = (error: ServiceError | null, response: unknown) =>
+            error ? fail(error) : resolve(response);
+          channel.makeUnaryRequest(...call, answered).on('status', hear);
+          return;
+        }
+        const messages: unknown[] = [];
+        const stream = channel.makeServerStreamRequest(...call);
+        stream
+          .on('data', (message) => {
+            try {
+              onMessage?.(message);
+              messages.push(message);
+            } catch (error) {
+              reject(error);
+              stream.cancel();
+            }
+          })
+          .on('status', hear)
+          .on('error', (error) => fail(error as ServiceError))
+          .on('end', () => resolve(messages));
+      });
+    return send(true);
+  };
+}

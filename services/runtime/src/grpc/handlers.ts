@@ -1,0 +1,152 @@
+// Handlers as grpc-js calls them: each call runs in the context of its request, in a span, and ends in an answer
+// or in a code.
+import { randomUUID } from 'node:crypto';
+import type { DescMethod } from '@bufbuild/protobuf';
+import {
+  type ServerReadableStream,
+  type ServerWritableStream,
+  type sendUnaryData,
+  status,
+} from '@grpc/grpc-js';
+import { propagation, ROOT_CONTEXT, SpanKind, type TextMapGetter } from '@opentelemetry/api';
+import { Failure, Overloaded } from '../process/errors.ts';
+import { describeError, type Logger, logText } from '../process/logger.ts';
+import { isWellFormedRequestId, withCall } from '../process/request-context.ts';
+import { runtimeMetrics } from '../process/runtime-metrics.ts';
+import type { SpanAttributes } from '../process/span-attributes.ts';
+import { annotate, inSpan, recordError } from '../process/spans.ts';
+import {
+  type AnsweredCall,
+  type CallSource,
+  type IncomingCall,
+  incomingCall,
+  sourceOf,
+} from './incoming-call.ts';
+import { methodPath } from './methods.ts';
+import { type ErrorStatuses, statusName, toldFailure, toStatus, trailersOf } from './status.ts';
+
+export interface CallOptions {
+  readonly errorStatuses: ErrorStatuses;
+  /** Tells callers the sentences of a DetailedFailure. Never where a partner may reach. */
+  readonly sendDetails?: boolean;
+  /** Asked before each handler, so that none can forget it. Throws where the caller may not call `method`. */
+  readonly authenticate?: ((call: IncomingCall, method: DescMethod) => void) | undefined;
+  readonly logger: Logger;
+}
+
+/** Unary and client-streaming: in the latter the call itself is the stream of messages. */
+export function answeringHandler(
+  method: DescMethod,
+  handler: (request: unknown, call: IncomingCall) => Promise<unknown>,
+  options: CallOptions,
+) {
+  const inCall = callContext(method, options);
+  return (call: AnsweredCall, callback: sendUnaryData<unknown>): void => {
+    const asked = 'request' in call ? call.request : messagesOf(call);
+    const source = sourceOf(call);
+    inCall(source, (incoming) => handler(asked, incoming)).then(
+      (response) => callback(null, response, trailersOf(source)),
+      (error) => callback(toStatus(error, options, trailersOf(source))),
+    );
+  };
+}
+
+/** A caller that goes away is no fault of ours; its stream ends as one that was not answered. */
+async function* messagesOf(call: ServerReadableStream<unknown, unknown>): AsyncGenerator<unknown> {
+  try {
+    yield* call;
+  } catch (error) {
+    throw call.cancelled ? new Failure('temporarily_unavailable', 'the caller has gone') : error;
+  }
+}
+
+export function streamingHandler(
+  method: DescMethod,
+  handler: (request: unknown, call: IncomingCall) => AsyncIterable<unknown>,
+  options: CallOptions,
+) {
+  const inCall = callContext(method, options);
+  return (call: ServerWritableStream<unknown, unknown>): void => {
+    const source = sourceOf(call);
+    inCall(source, (incoming) => writeAll(call, handler(call.request, incoming))).then(
+      () => call.end(trailersOf(source)),
+      (error) => call.emit('error', toStatus(error, options, trailersOf(source))),
+    );
+  };
+}
+
+async function writeAll(
+  call: ServerWritableStream<unknown, unknown>,
+  messages: AsyncIterable<unknown>,
+): Promise<void> {
+  for await (const message of messages) {
+    if (call.cancelled) return;
+    if (call.write(message)) continue;
+    await new Promise<void>((resolve) => {
+      call.once('drain', resolve);
+      call.once('cancelled', resolve);
+    });
+  }
+}
+
+const callersMetadata: TextMapGetter<CallSource> = {
+  get: ({ metadata }, key) => metadata(key),
+  keys: () => [],
+};
+
+/** Returns what runs the work of each call of `method`: in the context of its call, authenticated and in a span. */
+export function callContext(method: DescMethod, options: CallOptions) {
+  const path = methodPath(method);
+  const name = path.slice(1);
+  const attributes: SpanAttributes = {
+    'rpc.system.name': logText('grpc'),
+    'rpc.method': logText(name),
+    'rpc.response.status_code': logText(status[status.OK]),
+  };
+  return <T>(source: CallSource, work: (incoming: IncomingCall) => Promise<T>): Promise<T> => {
+    const sentId = source.metadata('x-request-id');
+    const requestId = isWellFormedRequestId(sentId) ? sentId : randomUUID();
+    const address = source.metadata('x-client-address');
+    const inCall = withCall(ROOT_CONTEXT, requestId, source.deadline, address, source);
+    const active = propagation.extract(inCall, source, callersMetadata);
+    const authenticated = async () => {
+      annotate(() => ({
+        'course_exchange.request_id': logText(requestId),
+        ...(source.deadline < Infinity && {
+          'course_exchange.deadline.left_ms': source.deadline - Date.now(),
+        }),
+      }));
+      const incoming = incomingCall(source);
+      options.authenticate?.(incoming, method);
+      return work(incoming);
+    };
+    return inSpan(name, SpanKind.SERVER, attributes, () => reporting(path, options, authenticated), active);
+  };
+}
+
+/** Within the call, so that the line carries its request id and trace. Throws what the caller is told. */
+async function reporting<T>(path: string, options: CallOptions, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const told = toldFailure(error, options.errorStatuses);
+    report(path, error, told, options);
+    recordError(error);
+    annotate(() => ({ 'rpc.response.status_code': logText(statusName(told, options.errorStatuses)) }));
+    throw told;
+  }
+}
+
+function report(path: string, error: unknown, told: Failure, { logger }: CallOptions): void {
+  const rpc = logText(path);
+  if (error instanceof Overloaded)
+    runtimeMetrics.callsRefused.add({ 'rpc.method': path.slice(1), reason: error.message });
+  if (told !== error) logger.error('unforeseen error', { rpc, ...describeError(error) });
+  else if (told.cause !== undefined || told instanceof Overloaded)
+    logger.warn('call failed', {
+      rpc,
+      code: logText(told.code),
+      reason: logText(told.message),
+      ...(told.cause === undefined ? {} : describeError(told.cause)),
+    });
+}

@@ -1,0 +1,119 @@
+// One call that came in over gRPC, as a handler may see it.
+import type { PeerCertificate } from 'node:tls';
+import type { ServerReadableStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
+import { DetailedFailure, Failure } from '../process/errors.ts';
+import { type CallSubject, requestIdOf } from '../process/request-context.ts';
+
+/** Calls that one message answers. */
+export type AnsweredCall = ServerUnaryCall<unknown, unknown> | ServerReadableStream<unknown, unknown>;
+export type AnyCall = AnsweredCall | ServerWritableStream<unknown, unknown>;
+
+/** How a call came: by itself, or carried by a stream. Its subject is known, and told, once it has been answered. */
+export interface CallSource extends CallSubject {
+  /** Milliseconds since the epoch; Infinity where the caller set none: an operator follows the audit log for hours. */
+  readonly deadline: number;
+  /** First value of one metadata entry; undefined when absent. */
+  readonly metadata: (name: string) => string | undefined;
+  /** What the caller showed and the server checked; undefined without mTLS. */
+  readonly certificate: () => PeerCertificate | undefined;
+  /** Aborts when the caller is gone or its deadline has passed. */
+  readonly signal: () => AbortSignal;
+}
+
+export function sourceOf(call: AnyCall): CallSource {
+  return {
+    deadline: Number(call.getDeadline()),
+    metadata: (name) => call.metadata.get(name)[0]?.toString(),
+    certificate: () => call.getAuthContext().sslPeerCertificate,
+    signal: () => {
+      const abort = new AbortController();
+      if (call.cancelled) abort.abort();
+      else (call as NodeJS.EventEmitter).once('cancelled', () => abort.abort());
+      return abort.signal;
+    },
+  };
+}
+
+export type IncomingCall = Readonly<ReturnType<typeof incomingCall>>;
+
+/** What a handler may know of its call besides the message. */
+export function incomingCall({ metadata, certificate, signal }: CallSource) {
+  let made: AbortSignal | undefined;
+  return {
+    /** The `authorization` metadata, whole; undefined when absent. Secret. */
+    authorization: metadata('authorization'),
+    /** First value of one metadata entry; undefined when absent. */
+    metadata,
+    /** The common name of the certificate that the caller showed and the server checked, '' where it has none; undefined without mTLS. */
+    get peerName() {
+      const shown = certificate();
+      return shown && (commonName(shown.subject?.CN) ?? '');
+    },
+    /** The DNS names of that certificate. */
+    get peerHosts() {
+      return dnsNames(certificate()?.subjectaltname);
+    },
+    /**
+     * Aborts when the caller is gone or its deadline has passed. Made when asked for: a call also counts as cancelled when
+     * it has ended, and an abort costs 10 µs.
+     */
+    get signal() {
+      made ??= signal();
+      return made;
+    },
+  };
+}
+
+/** A certificate may name several; the first one is the caller's. */
+function commonName(names: string | string[] | undefined): string | undefined {
+  return typeof names === 'string' ? names : names?.[0];
+}
+
+/** None of a text with quotes: Node quotes a name that holds a comma, which would pass for several. */
+function dnsNames(alternatives: string | undefined): readonly string[] {
+  if (alternatives === undefined || alternatives.includes('"')) return [];
+  return alternatives.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4)] : []));
+}
+
+/**
+ * Throws `permission_denied` unless the certificate is for the Service of one of `components`, whose name follows that
+ * of the release: `x-gateway.namespace.svc` is of the component `gateway`.
+ */
+export function expectPeer({ peerHosts }: IncomingCall, ...components: readonly string[]): void {
+  const services = peerHosts.map((host) => host.split('.')[0] ?? '');
+  if (components.some((component) => services.some((name) => `-${name}`.endsWith(`-${component}`)))) return;
+  const cause = new Error('its certificate is of another component');
+  throw new Failure('permission_denied', 'the caller may not call this method', { cause });
+}
+
+const usualPage = 100;
+const largestPage = 1_000;
+
+/** How many items a page has whose request asks for `pageSize`; 0: it does not say. */
+export function pageLimit(pageSize: number): number {
+  return Math.min(pageSize || usualPage, largestPage);
+}
+
+export interface Caller {
+  /** `cert:<name>`, proven, or `local:<name>`, the caller's word. */
+  readonly actor: string;
+  readonly requestId: string;
+}
+
+const nameForm = /^[A-Za-z0-9._@\\ -]{1,64}$/;
+
+/**
+ * `cert:<name>` of the certificate; without one `local:<name>` of the metadata `x-operator`: an account of the machine
+ * or pod, which reached the port because it may be there. Throws `permission_denied` without a name.
+ */
+export function actorOf({ peerName, metadata }: IncomingCall): string {
+  if (peerName !== undefined && nameForm.test(peerName)) return `cert:${peerName}`;
+  const given = metadata('x-operator');
+  if (peerName === undefined && given !== undefined && nameForm.test(given)) return `local:${given}`;
+  throw new DetailedFailure('permission_denied', 'The call does not say who the operator is.');
+}
+
+/** Throws `permission_denied` without a name. */
+export function callerOf(call: IncomingCall): Caller {
+  return { actor: actorOf(call), requestId: requestIdOf() ?? '' };
+}

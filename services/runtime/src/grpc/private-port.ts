@@ -1,0 +1,134 @@
+// Ports that are not for everybody: loopback or a Unix socket, so that reaching one takes an account on the
+// machine or in the pod; over a network only with certificates on both sides (mTLS).
+import { experimental, ServerCredentials } from '@grpc/grpc-js';
+import { isLoopback } from '../process/ip-address.ts';
+import { removeSocket, socketProblems } from '../process/listen.ts';
+import type { Logger } from '../process/logger.ts';
+import { port, secret, text } from '../process/setting-kinds.ts';
+import { ConfigurationError, type Rule, readSettings, type SettingValues } from '../process/settings.ts';
+import { type Certificates, followCertificates, usable } from './tls.ts';
+
+const pem = 'a PEM text';
+
+/** By the end of their names; `callers`: who may connect. */
+function settingsFor(callers: string, defaultPort: number) {
+  return {
+    HOST: text()
+      .default('127.0.0.1')
+      .describe(`Address that answers ${callers}; loopback unless certificates are set`),
+    PORT: port().default(defaultPort).describe(`Port that answers ${callers}`),
+    SOCKET: text().optional().describe(`Path of a Unix socket that answers ${callers} instead`),
+    TLS_CERT: text(pem).optional().describe('Certificate of that port, PEM'),
+    TLS_KEY: secret(pem).optional().describe('Key of that certificate, PEM'),
+    TLS_CA: text(pem).optional().describe(`Authority of the certificates that ${callers} show, PEM`),
+  };
+}
+
+type Kinds = ReturnType<typeof settingsFor>;
+type PrivatePortSettings<P extends string> = { readonly [K in keyof Kinds as `${P}_${K}`]: Kinds[K] };
+type PrivatePortValues<P extends string> = SettingValues<PrivatePortSettings<P>>;
+/** Its settings by the end of their names, and what begins them: `OPERATOR` for OPERATOR_HOST and so on. */
+export type PrivatePort = SettingValues<Kinds> & { readonly prefix: string };
+
+/** `OPERATOR` for OPERATOR_HOST, _PORT, _SOCKET, _TLS_CERT, _TLS_KEY and _TLS_CA. `callers`: who may connect. */
+export function privatePortSettings<P extends string>(
+  prefix: P,
+  callers: string,
+  defaultPort: number,
+): PrivatePortSettings<P> {
+  const settings = Object.entries(settingsFor(callers, defaultPort));
+  return Object.fromEntries(
+    settings.map(([name, setting]) => [`${prefix}_${name}`, setting]),
+  ) as PrivatePortSettings<P>;
+}
+
+/** The port that `values`, read by `privatePortSettings(prefix)`, name. */
+export function privatePort<P extends string>(prefix: P, values: PrivatePortValues<P>): PrivatePort {
+  const named = Object.entries(values).map(([name, value]) => [name.replace(`${prefix}_`, ''), value]);
+  return { ...Object.fromEntries(named), prefix };
+}
+
+/** What the settings of such a port must be together, where `${prefix}_POSTGRES_URL` turns it on. */
+export function privatePortRule(prefix: string): Rule {
+  const database = `${prefix}_POSTGRES_URL`;
+  return {
+    of: [database, ...Object.keys(privatePortSettings(prefix, '', 0))],
+    mistakes: (values) =>
+      values[database] === undefined
+        ? []
+        : privatePortProblems(privatePort(prefix, values as PrivatePortValues<string>)),
+  };
+}
+
+/** What `serveRpc` is given of it. */
+export type PrivateListener = ReturnType<typeof privateListener>;
+
+/**
+ * Throws one ConfigurationError that lists every mistake. A socket that an earlier process left behind is
+ * removed.
+ */
+export function privateListener(setting: PrivatePort, logger: Logger) {
+  const { prefix, HOST, PORT, SOCKET } = setting;
+  const mistakes = [
+    ...privatePortProblems(setting),
+    ...(SOCKET === undefined ? [] : socketProblems(`${prefix}_SOCKET`, SOCKET)),
+  ];
+  if (mistakes.length > 0) throw new ConfigurationError(mistakes);
+  if (SOCKET !== undefined) removeSocket(SOCKET);
+  const authority = HOST.includes(':') ? `[${HOST}]` : HOST;
+  return {
+    address: SOCKET === undefined ? `${authority}:${PORT}` : `unix:${SOCKET}`,
+    portSetting: `${prefix}_PORT`,
+    credentials: credentialsOf(setting, logger),
+  };
+}
+
+/** One sentence for each combination that would let strangers in, or nobody. Quotes no value. */
+function privatePortProblems(setting: PrivatePort): readonly string[] {
+  const { prefix, HOST, SOCKET, TLS_CERT, TLS_KEY, TLS_CA } = setting;
+  const given = [TLS_CERT, TLS_KEY, TLS_CA].filter((part) => part !== undefined).length;
+  const mistakes: string[] = [];
+  if (given !== 0 && given !== 3)
+    mistakes.push(
+      `${prefix}_TLS_CERT, ${prefix}_TLS_KEY and ${prefix}_TLS_CA belong together: expected all or none`,
+    );
+  if (given === 0 && SOCKET === undefined && !isLoopback(HOST))
+    mistakes.push(
+      `${prefix}_HOST is not valid: expected a loopback address where ${prefix}_TLS_CERT is not set`,
+    );
+  return mistakes;
+}
+
+/** A file that a setting names is read again: connections that are open live on, new ones use what is there. */
+function credentialsOf(setting: PrivatePort, logger: Logger): ServerCredentials {
+  const { prefix } = setting;
+  const names = {
+    certificate: `${prefix}_TLS_CERT`,
+    privateKey: `${prefix}_TLS_KEY`,
+    caCertificate: `${prefix}_TLS_CA`,
+  };
+  const given = certificatesOf(setting);
+  if (given === undefined) return ServerCredentials.createInsecure();
+  const first = usable(given, names);
+  if (typeof first === 'string') throw new ConfigurationError([first]);
+  const provider = followCertificates(first, readAgain, logger, names.certificate);
+  return experimental.createCertificateProviderServerCredentials(provider, provider, true);
+
+  function readAgain(known: Certificates): Certificates | string {
+    try {
+      const values = privatePort(prefix, readSettings(privatePortSettings(prefix, '', 0)));
+      return usable(certificatesOf(values) ?? known, names, known);
+    } catch (error) {
+      return error instanceof ConfigurationError ? error.mistakes.join(', ') : 'they cannot be read';
+    }
+  }
+}
+
+function certificatesOf({ TLS_CERT, TLS_KEY, TLS_CA }: PrivatePort): Certificates | undefined {
+  if (TLS_CERT === undefined || TLS_KEY === undefined || TLS_CA === undefined) return undefined;
+  return {
+    certificate: Buffer.from(TLS_CERT),
+    privateKey: Buffer.from(TLS_KEY.reveal()),
+    caCertificate: Buffer.from(TLS_CA),
+  };
+}

@@ -1,0 +1,130 @@
+// Serves protobuf-es services over grpc-js: what is served where, and a stop that drains.
+import { promisify } from 'node:util';
+import type {
+  DescMethodClientStreaming,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from '@bufbuild/protobuf';
+import { CallStreamService } from '@course-exchange/proto/rpc/v1';
+import {
+  Server,
+  ServerCredentials,
+  type ServerOptions,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { listenOrFail, ownerOnly } from '../process/listen.ts';
+import { callStreamHandler } from './call-stream-handler.ts';
+import { answeringHandler, type CallOptions, streamingHandler } from './handlers.ts';
+import type { IncomingCall } from './incoming-call.ts';
+import { methodDefinition } from './methods.ts';
+
+/**
+ * One function per method; server-streaming methods return an async iterable, client-streaming ones are given
+ * one. What comes in is read no faster than the handler takes it: flow control holds the sender back.
+ */
+export type Handlers<S extends DescService> = {
+  readonly [M in keyof S['method']]: S['method'][M] extends DescMethodUnary<infer I, infer O>
+    ? (request: MessageShape<I>, call: IncomingCall) => Promise<MessageInitShape<O>>
+    : S['method'][M] extends DescMethodServerStreaming<infer I, infer O>
+      ? (request: MessageShape<I>, call: IncomingCall) => AsyncIterable<MessageInitShape<O>>
+      : S['method'][M] extends DescMethodClientStreaming<infer I, infer O>
+        ? (requests: AsyncIterable<MessageShape<I>>, call: IncomingCall) => Promise<MessageInitShape<O>>
+        : never;
+};
+
+export interface ServedService {
+  readonly service: DescService;
+  readonly handlers: Readonly<Record<string, unknown>>;
+}
+
+/** Pairs a service with its handlers; checks the types. */
+export function bindService<S extends DescService>(service: S, handlers: Handlers<S>): ServedService {
+  return { service, handlers: handlers as Readonly<Record<string, unknown>> };
+}
+
+export interface RpcServerOptions extends CallOptions {
+  readonly services: readonly ServedService[];
+  /** `0.0.0.0:7001`; port 0 lets the system choose. `unix:<path>`: for the own account alone. */
+  readonly address: string;
+  /** The setting that the port comes from, for the sentence when it is taken: RPC_PORT unless it is said. */
+  readonly portSetting?: string;
+  /** Milliseconds after which a client must connect anew, so that new pods get traffic. */
+  readonly maxConnectionAgeMs?: number;
+  /** Plaintext without. */
+  readonly credentials?: ServerCredentials | undefined;
+  /** Largest request in bytes. */
+  readonly maxRequestBytes?: number;
+}
+
+export type RpcServer = Awaited<ReturnType<typeof serveRpc>>;
+
+/** Throws ConfigurationError when the port is taken. */
+export async function serveRpc(options: RpcServerOptions) {
+  const server = new Server(serverOptions(options));
+  const streams = callStreamHandler(options);
+  for (const { service, handlers } of options.services) {
+    const definition: Record<string, ReturnType<typeof methodDefinition>> = {};
+    const implementation: UntypedServiceImplementation = {};
+    for (const method of service.methods) {
+      const handler = handlers[method.localName] as (request: unknown, call: IncomingCall) => never;
+      definition[method.localName] = methodDefinition(method);
+      implementation[method.localName] =
+        method.methodKind === 'server_streaming'
+          ? streamingHandler(method, handler, options)
+          : answeringHandler(method, handler, options);
+      streams.add(method, handler);
+    }
+    server.addService(definition, implementation);
+  }
+  // Its answers have no place for sentences.
+  if (!options.sendDetails)
+    server.addService({ carry: methodDefinition(CallStreamService.method.carry) }, { carry: streams.handle });
+  const { address, portSetting = 'RPC_PORT', credentials = ServerCredentials.createInsecure() } = options;
+  const bind = () => promisify(server.bindAsync.bind(server))(address, credentials);
+  const port = await listenOrFail(portSetting, portOf(address), () =>
+    address.startsWith('unix:') ? ownerOnly(bind) : bind(),
+  );
+  /** Stops accepting, waits for calls in progress, ends them after `timeoutMs`. */
+  const stop = (timeoutMs: number) => drain(server, streams, timeoutMs);
+  return { port, stop };
+}
+
+function serverOptions({
+  maxRequestBytes = 256 * 1024,
+  maxConnectionAgeMs,
+}: RpcServerOptions): ServerOptions {
+  return {
+    'grpc.max_receive_message_length': maxRequestBytes,
+    'grpc.enable_channelz': 0,
+    // The age of a stream, what it serves on while its successor is late, and its last call, a login of 10 s.
+    'grpc.max_connection_age_grace_ms': 15_000,
+    ...(maxConnectionAgeMs === undefined ? {} : { 'grpc.max_connection_age_ms': maxConnectionAgeMs }),
+  };
+}
+
+function portOf(address: string): number {
+  return Number(/:(\d+)$/.exec(address)?.[1] ?? 0);
+}
+
+function drain(
+  server: Server,
+  streams: ReturnType<typeof callStreamHandler>,
+  timeoutMs: number,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      streams.end();
+      server.forceShutdown();
+      resolve();
+    }, timeoutMs);
+    server.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    // After the connections: what comes instead of a drained stream goes to another server.
+    streams.drain();
+  });
+}

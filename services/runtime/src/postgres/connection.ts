@@ -1,0 +1,155 @@
+// How connections to Postgres are made: each with the account that its settings name at that moment. Whoever keeps one
+// lets it go after some minutes, so that a new account or password is followed without a restart.
+import pg from 'pg';
+import { Failure } from '../process/errors.ts';
+import { describeError, type Logger, logText } from '../process/logger.ts';
+import { outsideRequests } from '../process/request-context.ts';
+import { ConfigurationError } from '../process/settings.ts';
+import type { PostgresAccess } from './settings.ts';
+
+export interface ConnectionOptions {
+  /** An address that stays as it is, or an account that is read for each connection. */
+  readonly url: string | PostgresAccess;
+  readonly applicationName: string;
+  /** Longest run of a statement in milliseconds, kept by the server and watched here. */
+  readonly statementTimeoutMs: number;
+  readonly readOnly?: boolean;
+  /** First schema in the search path. */
+  readonly schema: string;
+  readonly logger: Logger;
+  /** After it a connection is replaced, in milliseconds; ten minutes without. */
+  readonly lifetimeMs?: number;
+}
+
+export const defaultLifetimeMs = 600_000;
+
+/**
+ * How long a new connection may take (ms): below the gateway's 1.8 s (R14), above the second after which the system sends
+ * the first packet again that a network lost.
+ */
+export const connectMs = 1_500;
+
+/** How long a server may take to close a connection that was said goodbye to (ms). */
+const closeMs = 1_000;
+
+const asString = (value: string): string => value;
+const timestampTypes: readonly number[] = [1082, 1114, 1184];
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    timestampTypes.includes(oid)
+      ? asString
+      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
+};
+
+/** With the parameters that Postgres is sent at the start: a check of an account sends the same. */
+export function connectionConfig(options: Omit<ConnectionOptions, 'logger'>): pg.ClientConfig {
+  const { url } = options;
+  return {
+    ...(typeof url === 'string' ? { connectionString: url } : url.read()),
+    application_name: options.applicationName,
+    connectionTimeoutMillis: connectMs,
+    idle_in_transaction_session_timeout: 5_000,
+    statement_timeout: options.statementTimeoutMs,
+    query_timeout: options.statementTimeoutMs + 200,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types,
+    options: `-c search_path=${options.schema} -c timezone=UTC -c datestyle=ISO${options.readOnly ? ' -c default_transaction_read_only=on' : ''}`,
+  };
+}
+
+/** Ends a connection also where the server neither answers nor closes: it would keep the process alive. Never throws. */
+export async function endConnection(client: pg.Client): Promise<void> {
+  const overdue = setTimeout(() => client.connection.stream.destroy(), closeMs);
+  await client.end().catch(() => {});
+  clearTimeout(overdue);
+}
+
+type Connected = (error: Error | null) => void;
+
+/**
+ * A pg.Client that reads its account when it is made. One that cannot be read, or that Postgres refuses, fails the
+ * connecting with `temporarily_unavailable` and is logged when it begins: never thrown where a pool makes the client.
+ */
+export function connectionClass(options: ConnectionOptions, more: pg.ClientConfig = {}): typeof pg.Client {
+  const account = accountReporter(options);
+  return class extends pg.Client {
+    readonly #unreadable: unknown;
+
+    constructor() {
+      let config: pg.ClientConfig = {};
+      let unreadable: unknown;
+      try {
+        config = connectionConfig(options);
+      } catch (error) {
+        unreadable = error ?? new Error('unreadable');
+      }
+      super({ ...config, ...more });
+      this.#unreadable = unreadable;
+    }
+
+    override connect(): Promise<pg.Client>;
+    override connect(callback: Parameters<pg.Client['connect']>[0]): void;
+    override connect(callback?: (error: never, client: never) => void): Promise<pg.Client> | undefined {
+      const connecting =
+        this.#unreadable === undefined ? super.connect() : Promise.reject(this.#unreadable as Error);
+      const connected = connecting.then(
+        () => {
+          account.recovered();
+          return this;
+        },
+        (error: unknown) => {
+          throw account.failureOf(error);
+        },
+      );
+      if (callback === undefined) return connected;
+      const done = callback as Connected;
+      connected.then(() => done(null), done);
+      return undefined;
+    }
+  };
+}
+
+/** SQLSTATE class of a role that is not known, may not log in, or has another password. */
+const refused = /^28/;
+
+/** Logs when the account begins to be unusable, and not at every try. */
+function accountReporter({ url, logger }: ConnectionOptions) {
+  const account = typeof url === 'string' ? 'its address' : url.setting;
+  let reported: string | undefined;
+  return {
+    recovered: (): void => {
+      reported = undefined;
+    },
+    /** What the connecting fails with. */
+    failureOf: (error: unknown): unknown => {
+      const sentence = problemOf(error, account);
+      if (sentence === undefined) return error;
+      const detail =
+        error instanceof ConfigurationError ? { mistake: logText(error.mistakes.join('; ')) } : {};
+      if (sentence !== reported)
+        outsideRequests(() =>
+          logger.warn('Postgres account is unusable', {
+            problem: logText(sentence),
+            ...detail,
+            ...describeError(error),
+          }),
+        );
+      reported = sentence;
+      return new Failure('temporarily_unavailable', sentence, { cause: error });
+    },
+  };
+}
+
+function problemOf(error: unknown, account: string): string | undefined {
+  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
+  if (typeof code === 'string' && refused.test(code)) return `Postgres refuses the account of ${account}`;
+  return error instanceof ConfigurationError || syscall === 'open'
+    ? `A file of the account of ${account} cannot be read`
+    : undefined;
+}
+
+/** One sentence on `error`, thrown by a query. */
+export function postgresProblem(error: unknown): string {
+  return error instanceof Failure ? error.message : 'Postgres does not answer';
+}

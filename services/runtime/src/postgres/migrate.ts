@@ -1,0 +1,186 @@
+// The migration job: checks the installation, then runs numbered, plain SQL migrations under an advisory lock, each in a
+// transaction of its own.
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { describeError, type LogFields, type Logger, logText } from '../process/logger.ts';
+import { ConfigurationError } from '../process/settings.ts';
+import { endConnection } from './connection.ts';
+import { migrationFiles, newestMigration } from './schema-version.ts';
+
+/** A migration that Postgres refused. Nothing of it is left; those before it stay. */
+class MigrationFailed extends Error {
+  readonly version: number;
+
+  constructor(version: number, cause: unknown) {
+    super(`Migration ${version} failed`, { cause });
+    this.version = version;
+  }
+}
+
+/** The database was made by another text of this migration, by what its table of migrations says. */
+class MigrationChanged extends Error {
+  readonly version: number;
+
+  constructor(version: number) {
+    super(`Migration ${version} was another one`);
+    this.version = version;
+  }
+}
+
+/** Another job has migrated the same schema for longer than `lockTimeoutMs`. */
+class MigrationLockTaken extends Error {}
+
+const lockTimeoutMs = 10_000;
+const connectMs = 5_000;
+
+/**
+ * Brings `schema` of the database at `connection` up to the newest migration in `directory`, or to `through`; returns
+ * the versions it applied. A schema that is newer than the directory stays as it is. Safe to run from several places
+ * at once: one waits for the other, for at most 10 s. Throws MigrationFailed, MigrationChanged or MigrationLockTaken.
+ */
+export async function migrate(
+  connection: string | pg.ClientConfig,
+  schema: string,
+  directory: string,
+  through = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
+  const client = new pg.Client({
+    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    application_name: `migrate ${schema}`,
+    lock_timeout: lockTimeoutMs,
+    connectionTimeoutMillis: connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  });
+  // A lost connection fails the next query; unheard, it would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(takingTurns(schema)).catch((error) => {
+      throw isLockTimeout(error) ? new MigrationLockTaken() : error;
+    });
+    await client.query(`create schema if not exists ${schema}`);
+    await client.query(
+      `create table if not exists ${schema}.schema_migrations (
+         version integer primary key,
+         applied_at timestamptz not null default now(),
+         sha256 text)`,
+    );
+    const applied = await hashesOfApplied(client, schema);
+    const files = migrationFiles(directory).map(({ version, path }) => ({
+      version,
+      sql: readFileSync(path, 'utf8'),
+    }));
+    const changed = files.find(
+      ({ version, sql }) => applied.has(version) && applied.get(version) !== hash('sha256', sql),
+    );
+    if (changed) throw new MigrationChanged(changed.version);
+    const pending = files.filter(({ version }) => version <= through && !applied.has(version));
+    for (const { version, sql } of pending) await apply(client, schema, version, sql);
+    return pending.map(({ version }) => version);
+  } finally {
+    await endConnection(client);
+  }
+}
+
+/** By version. Null where an early draft applied it, whose table had no such column. */
+async function hashesOfApplied(client: pg.Client, schema: string): Promise<Map<number, string | null>> {
+  const { rows } = await client.query<{ version: number; sha256: string | null }>(
+    `select version, to_jsonb(m) ->> 'sha256' as sha256 from ${schema}.schema_migrations m`,
+  );
+  return new Map(rows.map((row) => [row.version, row.sha256]));
+}
+
+/** The first query of all: a server that is silent is found by it. Later ones may take as long as they need. */
+function takingTurns(schema: string): pg.QueryConfig & { readonly query_timeout: number } {
+  return {
+    text: 'select pg_advisory_lock(hashtext($1))',
+    values: [`migrate ${schema}`],
+    query_timeout: lockTimeoutMs + connectMs,
+  };
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
+}
+
+async function apply(client: pg.Client, schema: string, version: number, sql: string): Promise<void> {
+  await client.query('begin');
+  try {
+    await client.query(`set local search_path = ${schema}`);
+    await client.query(sql);
+    await client.query(`insert into ${schema}.schema_migrations (version, sha256) values ($1, $2)`, [
+      version,
+      hash('sha256', sql),
+    ]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw new MigrationFailed(version, error);
+  }
+}
+
+export interface MigrationJob<C> {
+  /** Of the command line. */
+  readonly words: readonly string[];
+  readonly schema: string;
+  readonly directory: string;
+  readonly logger: Logger;
+  /** Throws a ConfigurationError. */
+  readonly readConfig: () => C;
+  /** How the migrator connects. */
+  readonly migrator: () => pg.ClientConfig;
+  /** True when nothing may hinder; what does is logged by then. */
+  readonly check: (config: C, schemaVersion: number) => Promise<boolean>;
+  /** After the migrations; the fields go into the last line. */
+  readonly after?: (config: C) => Promise<LogFields>;
+}
+
+/** The exit code: 0, or 1 with a line for each reason. */
+export async function runMigrationJob<C>(job: MigrationJob<C>): Promise<number> {
+  const { words, schema, directory, logger } = job;
+  const [mode, ...more] = words;
+  if (more.length > 0 || !(mode === undefined || mode === '--check' || mode === '--report')) {
+    process.stderr.write(
+      'The only argument is --check, or --report, whose exit code is 0: both look, and change nothing.\n',
+    );
+    return 1;
+  }
+  const failed = mode === '--report' ? 0 : 1;
+  try {
+    const config = job.readConfig();
+    if (!(await job.check(config, newestMigration(directory)))) {
+      logger.error('nothing was changed: the checks above failed');
+      return failed;
+    }
+    if (mode !== undefined) return 0;
+    const applied = await migrate(job.migrator(), schema, directory);
+    logger.info('migrated', { migrations: applied.length, ...(await job.after?.(config)) });
+    return 0;
+  } catch (error) {
+    report(error, schema, logger);
+    return failed;
+  }
+}
+
+function report(error: unknown, schema: string, logger: Logger): void {
+  if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
+  else if (error instanceof MigrationLockTaken)
+    logger.error(
+      'another job is migrating this schema for 10 s: wait until it ends, then run this one again',
+    );
+  else if (error instanceof MigrationChanged)
+    logger.error('this database was made by an earlier draft of this migration: begin with an empty one', {
+      migration: logText(`${schema} ${error.version}`),
+    });
+  else if (error instanceof MigrationFailed) {
+    const migration = logText(`${schema} ${error.version}`);
+    if (isLockTimeout(error.cause))
+      logger.error(
+        'a table was locked for 10 s: end the long transaction that holds it, then run this job again',
+        { migration },
+      );
+    else logger.error('migration failed', { migration, ...describeError(error.cause) });
+  } else logger.error('migration failed', describeError(error));
+}

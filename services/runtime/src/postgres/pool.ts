@@ -1,0 +1,249 @@
+// One Postgres connection pool: named prepared statements, timestamps as strings, spans, and faults of the
+// store kept apart from mistakes in a statement.
+import { SpanKind } from '@opentelemetry/api';
+import pg from 'pg';
+import { DetailedFailure, Failure, unavailable } from '../process/errors.ts';
+import { describeError, logText } from '../process/logger.ts';
+import { outsideRequests, requireTime } from '../process/request-context.ts';
+import { runtimeMetrics } from '../process/runtime-metrics.ts';
+import { annotate, annotateWait, inSpan } from '../process/spans.ts';
+import { type ConnectionOptions, connectionClass, connectMs, defaultLifetimeMs } from './connection.ts';
+
+/** A statement is prepared once per connection under its name; the name also names its span. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Queries {
+  /** Rows of one statement. Throws `Failure('temporarily_unavailable')` when Postgres does not answer. */
+  readonly query: <Row>(statement: Statement, values: readonly unknown[]) => Promise<Row[]>;
+}
+
+export interface Database extends Queries {
+  /** Runs `work` in one transaction; rolls back when it throws. */
+  readonly transaction: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
+  readonly close: () => Promise<void>;
+}
+
+export interface DatabaseOptions extends ConnectionOptions {
+  readonly poolSize: number;
+}
+
+/** `select`, which locks the rows that it finds. */
+export function forUpdate({ name, text }: Statement): Statement {
+  return { name: `${name} for update`, text: `${text} for update` };
+}
+
+/** SQL for the time `expression` in milliseconds since the epoch. */
+export function milliseconds(expression: string): string {
+  return `(extract(epoch from ${expression}) * 1000)::float8`;
+}
+
+/** A pool that lets its connections go too soon makes requests wait for new ones (ms). */
+const idleMs = 60_000;
+/** Connections that stay when nobody asks: whoever comes then waits for none to be opened. */
+const keptOpen = 1;
+const replacePauseMs = 1_000;
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    Client: connectionClass(options),
+    max: options.poolSize,
+    connectionTimeoutMillis: connectMs,
+    idleTimeoutMillis: idleMs,
+    min: keptOpen,
+    maxLifetimeSeconds: (options.lifetimeMs ?? defaultLifetimeMs) / 1_000,
+  });
+  pool.on('error', (error) =>
+    outsideRequests(() => options.logger.warn('idle Postgres connection lost', describeError(error))),
+  );
+  const queue = openQueue(pool);
+  const countWait = observePool(options.applicationName, options.poolSize, {
+    used: () => pool.totalCount - pool.idleCount,
+    idle: () => pool.idleCount,
+    waiting: queue.length,
+    isFull: () => pool.idleCount === 0 && pool.totalCount >= options.poolSize,
+  });
+
+  return {
+    query: async (statement, values) => {
+      requireTime();
+      countWait();
+      // As the pool's own `query`: one that fails costs its connection.
+      const send = (query: pg.QueryConfig) =>
+        onConnection(queue, (client, discard) =>
+          client.query(query).catch((error: Error) => {
+            discard(error);
+            throw error;
+          }),
+        );
+      return runStatement(send, statement, values);
+    },
+    transaction: async (work) => {
+      requireTime();
+      countWait();
+      return onConnection(queue, (client, discard) => inTransaction(client, discard, work));
+    },
+    close: () => pool.end(),
+  };
+}
+
+type ConnectionQueue = ReturnType<typeof openQueue>;
+
+/**
+ * Who has waited longest gets the first connection that is free. The pool itself binds each to the connection that is
+ * opened for it: where Postgres is slow to open one, that request fails beside connections that have nothing to do.
+ */
+function openQueue(pool: pg.Pool) {
+  const waiting: PromiseWithResolvers<pg.PoolClient>[] = [];
+  /** Connections that the pool was asked for: never fewer than wait. */
+  let asked = 0;
+  const ask = (): void => {
+    asked += 1;
+    pool.connect().then(
+      (client) => {
+        asked -= 1;
+        const first = waiting.shift();
+        if (first) first.resolve(client);
+        else client.release();
+      },
+      (error: unknown) => {
+        asked -= 1;
+        if (asked < waiting.length) waiting.shift()?.reject(error);
+      },
+    );
+  };
+  // It is idle a moment later.
+  pool.on('release', () => {
+    queueMicrotask(() => {
+      if (waiting.length > 0 && pool.idleCount > 0) ask();
+    });
+  });
+  // Its life or its server has ended. A server that closes each at once is not asked again and again.
+  const replace = (): void => {
+    if (pool.totalCount < keptOpen) ask();
+  };
+  pool.on('remove', () => setTimeout(replace, replacePauseMs).unref());
+  return {
+    connect: (): Promise<pg.PoolClient> => {
+      const one = Promise.withResolvers<pg.PoolClient>();
+      waiting.push(one);
+      ask();
+      return one.promise;
+    },
+    length: (): number => waiting.length,
+  };
+}
+
+/** How many connections of a pool are in which state, how many wait for one, and whether who comes now has to. */
+interface PoolState {
+  readonly used: () => number;
+  readonly idle: () => number;
+  readonly waiting: () => number;
+  readonly isFull: () => boolean;
+}
+
+/** Returns what is to be called before a connection is asked for. */
+export function observePool(name: string, limit: number, state: PoolState): () => void {
+  const of = { 'db.client.connection.pool.name': name };
+  const { connections, connectionLimit, connectionRequests, connectionWaits } = runtimeMetrics;
+  connections.observe(() => [
+    [state.idle(), { ...of, 'db.client.connection.state': 'idle' }],
+    [state.used(), { ...of, 'db.client.connection.state': 'used' }],
+  ]);
+  connectionLimit.observe(() => [[limit, of]]);
+  connectionRequests.observe(() => [[state.waiting(), of]]);
+  return () => {
+    if (state.isFull()) connectionWaits.add(of);
+  };
+}
+
+const postgresql = logText('postgresql');
+/** `character_not_in_repertoire`: no text of Postgres holds a NUL, and pg sends none that is otherwise malformed. */
+const heldNul = '22021';
+
+/** Sends one statement by `send`, in a span; faults of the store become `temporarily_unavailable`. */
+export function runStatement<Row>(
+  send: (query: pg.QueryConfig) => Promise<{ readonly rows: unknown[] }>,
+  { name, text }: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const attributes = { 'db.system.name': postgresql, 'db.operation.name': logText(name) };
+  return inSpan(`postgres ${name}`, SpanKind.CLIENT, attributes, async () => {
+    try {
+      const { rows } = await send({ name, text, values: values as unknown[] });
+      annotate(() => ({ 'db.response.returned_rows': rows.length }));
+      return rows as Row[];
+    } catch (error) {
+      const { code } = error as { readonly code?: unknown };
+      if (error instanceof pg.DatabaseError && typeof code === 'string')
+        annotate(() => ({ 'db.response.status_code': logText(code) }));
+      if (code === heldNul)
+        throw new DetailedFailure('invalid_argument', 'A text holds a NUL.', { cause: error });
+      throw isStoreFault(error) ? unavailable('Postgres', error) : error;
+    }
+  });
+}
+
+type Work<T> = (client: pg.PoolClient, discard: (broken: Error) => void) => Promise<T>;
+
+/** Runs `work` on a connection of the pool, which takes it back unless it is to be discarded. */
+async function onConnection<T>(queue: ConnectionQueue, work: Work<T>): Promise<T> {
+  const connecting = annotateWait('course_exchange.db.connection.wait_ms', () => queue.connect());
+  const client = await connecting.catch((error: unknown) => {
+    throw error instanceof Failure ? error : unavailable('Postgres', error);
+  });
+  let broken: Error | undefined;
+  // The pool listens to idle connections alone: a lost one that nobody listens to would end the process. The
+  // query that it is lost in fails by itself.
+  const discard = (error: Error): void => {
+    broken = error;
+  };
+  client.on('error', discard);
+  try {
+    // The wait for it may have taken the caller's time.
+    requireTime();
+    return await work(client, discard);
+  } finally {
+    client.off('error', discard);
+    client.release(broken);
+  }
+}
+
+async function inTransaction<T>(
+  client: pg.PoolClient,
+  discard: (broken: Error) => void,
+  work: (queries: Queries) => Promise<T>,
+): Promise<T> {
+  const run: Queries['query'] = (statement, values) =>
+    runStatement((query) => client.query(query), statement, values);
+  try {
+    await run({ name: 'begin', text: 'begin' }, []);
+    const result = await work({ query: run });
+    await run({ name: 'commit', text: 'commit' }, []);
+    return result;
+  } catch (error) {
+    await run({ name: 'rollback', text: 'rollback' }, []).catch(discard);
+    if (isReadOnly(error)) discard(error as Error);
+    throw error;
+  }
+}
+
+/** SQLSTATE classes of a store that is away, lets nobody in, is full, stopping or out of time. */
+const faultClasses: readonly string[] = ['08', '28', '3D', '53', '57', '58'];
+
+/** The server is a standby now, or fenced off: a new connection may reach the primary, this one never will. */
+const readOnlyTransaction = '25006';
+
+function isReadOnly(error: unknown): boolean {
+  const cause = error instanceof Failure ? error.cause : error;
+  return cause instanceof pg.DatabaseError && cause.code === readOnlyTransaction;
+}
+
+function isStoreFault(error: unknown): boolean {
+  if (error instanceof Failure || !(error instanceof Error)) return false;
+  // A code such as EPIPE, of a socket, has the form of an SQLSTATE too.
+  if (!(error instanceof pg.DatabaseError)) return !(error instanceof TypeError);
+  return isReadOnly(error) || faultClasses.includes((error.code ?? '').slice(0, 2));
+}

@@ -1,0 +1,131 @@
+import { afterEach, expect, test } from 'vitest';
+import { type Health, serveHealth } from './health.ts';
+
+const open: Health[] = [];
+afterEach(async () => {
+  for (const health of open.splice(0)) await health.close();
+});
+
+async function probe(health: Health, path: string): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`http://127.0.0.1:${health.port}${path}`);
+  return { status: response.status, body: await response.json() };
+}
+
+type Checks = Parameters<typeof serveHealth>[0]['checks'];
+
+async function serve(checks: Checks, warnings: Checks = {}): Promise<Health> {
+  const health = await serveHealth({ host: '127.0.0.1', port: 0, checks, warnings });
+  open.push(health);
+  return health;
+}
+
+test('deep health tells starting, running, a store that is gone, and stopping apart', async () => {
+  let redis: string | undefined;
+  const health = await serve({ redis: async () => redis, postgres: async () => undefined });
+  expect(await probe(health, '/healthz')).toEqual({ status: 503, body: { phase: 'starting', checks: {} } });
+  health.started();
+  expect(await probe(health, '/healthz')).toEqual({ status: 200, body: { phase: 'running', checks: {} } });
+  redis = 'Redis does not answer';
+  expect(await probe(health, '/healthz')).toEqual({
+    status: 503,
+    body: { phase: 'running', checks: { redis: 'Redis does not answer' } },
+  });
+  health.stopping();
+  expect(await probe(health, '/healthz')).toEqual({ status: 503, body: { phase: 'stopping', checks: {} } });
+});
+
+test('metrics are answered as they are, are away where nobody makes them, and never in part', async () => {
+  const withMetrics = async (metricsText?: () => Promise<string>) => {
+    const health = await serveHealth({ host: '127.0.0.1', port: 0, checks: {}, metricsText });
+    open.push(health);
+    const { status, headers, ...response } = await fetch(`http://127.0.0.1:${health.port}/metrics`).then(
+      async (answer) => ({ status: answer.status, headers: answer.headers, text: await answer.text() }),
+    );
+    return { ...response, status, type: headers.get('content-type') };
+  };
+  expect(await withMetrics(async () => 'up 1\n')).toEqual({
+    status: 200,
+    text: 'up 1\n',
+    type: 'text/plain; version=0.0.4; charset=utf-8',
+  });
+  expect(await withMetrics()).toMatchObject({ status: 404 });
+  expect(await withMetrics(() => Promise.reject(new Error('away')))).toMatchObject({ status: 503, text: '' });
+});
+
+test('liveness does not ask the stores', async () => {
+  const health = await serve({ redis: () => Promise.reject(new Error('away')) });
+  health.started();
+  expect((await probe(health, '/livez')).status).toBe(200);
+  expect(await probe(health, '/healthz')).toMatchObject({
+    status: 503,
+    body: { checks: { redis: 'Check failed' } },
+  });
+  expect((await probe(health, '/metrics')).status).toBe(404);
+});
+
+test('stores that hang are named before a probe of one second gives up', async () => {
+  const hanging = () => new Promise<undefined>(() => {});
+  const health = await serve(
+    { postgres: hanging, redis: hanging, keySet: async () => undefined },
+    { feed: hanging },
+  );
+  health.started();
+  expect(await probe(health, '/healthz')).toEqual({
+    status: 503,
+    body: {
+      phase: 'running',
+      checks: { postgres: 'Postgres does not answer in time', redis: 'Redis does not answer in time' },
+      warnings: { feed: 'Feed does not answer in time' },
+    },
+  });
+  // A busy machine may be late once.
+  const took = async () => {
+    const asked = performance.now();
+    await probe(health, '/healthz');
+    return performance.now() - asked;
+  };
+  expect(Math.min(await took(), await took())).toBeLessThan(950);
+});
+
+test('readiness waits for what is needed once, then leaves the stores alone and looks at the own state', async () => {
+  const wrong: Record<string, string | undefined> = { postgres: 'away', keys: 'not read', redis: 'away' };
+  const asked: string[] = [];
+  const check = (name: string) => async () => {
+    asked.push(name);
+    return wrong[name];
+  };
+  const health = await serveHealth({
+    host: '127.0.0.1',
+    port: 0,
+    checks: { postgres: check('postgres'), keys: check('keys'), redis: check('redis') },
+    startupGate: ['postgres'],
+    readinessGate: ['keys'],
+  });
+  open.push(health);
+  const starting = { status: 503, body: { phase: 'starting', checks: {} } };
+  expect(await probe(health, '/readyz')).toEqual(starting);
+  health.started();
+  const checks = { postgres: 'away', keys: 'not read' };
+  expect(await probe(health, '/readyz')).toEqual({ status: 503, body: { phase: 'running', checks } });
+  wrong.keys = undefined;
+  expect((await probe(health, '/readyz')).status).toBe(503);
+  wrong.postgres = undefined;
+  expect(await probe(health, '/readyz')).toEqual({ status: 200, body: { phase: 'running', checks: {} } });
+  wrong.postgres = 'away';
+  asked.length = 0;
+  expect((await probe(health, '/readyz')).status).toBe(200);
+  expect(asked).toEqual(['keys']);
+  expect(await probe(health, '/healthz')).toMatchObject({
+    status: 503,
+    body: { checks: { postgres: 'away', redis: 'away' } },
+  });
+  wrong.keys = 'cannot sign';
+  expect(await probe(health, '/readyz')).toMatchObject({
+    status: 503,
+    body: { checks: { keys: 'cannot sign' } },
+  });
+  wrong.keys = undefined;
+  expect((await probe(health, '/readyz')).status).toBe(200);
+  health.stopping();
+  expect((await probe(health, '/readyz')).status).toBe(503);
+});

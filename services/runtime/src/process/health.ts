@@ -1,0 +1,140 @@
+// Liveness, readiness and deep health over plain HTTP on a port of its own, for probes and people.
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listenOrFail } from './listen.ts';
+
+/** A named condition. Returns undefined when it holds, else one sentence that says what is wrong. */
+export type ReadinessCheck = () => Promise<string | undefined>;
+
+/** Below the second that a probe waits by default, so that it reads the sentence and not a timeout (ms). */
+const checkTimeoutMs = 700;
+
+type Checks = Readonly<Record<string, ReadinessCheck>>;
+
+const metricsType = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
+
+/** Between two checks of what readiness waits for (ms). */
+const settlingPauseMs = 500;
+
+export interface HealthOptions<Name extends string = string> {
+  /** Address to listen on: `0.0.0.0` in a container. */
+  readonly host: string;
+  readonly port: number;
+  /** Everything that this process depends on. */
+  readonly checks: Readonly<Record<Name, ReadinessCheck>>;
+  /**
+   * Those of them that must have passed once before traffic comes. Afterwards they are not asked again: every pod
+   * depends on the same stores, and to turn all of them away would also take away what needs no store.
+   */
+  readonly startupGate?: readonly NoInfer<Name>[];
+  /** Those of them that are about this process alone, and must hold whenever traffic comes. */
+  readonly readinessGate?: readonly NoInfer<Name>[];
+  /** Sentences that an operator should read but that are no fault. */
+  readonly warnings?: Checks;
+  /** Prometheus' text for `GET /metrics`, which is 404 without. */
+  readonly metricsText?: (() => Promise<string>) | undefined;
+}
+
+export type Health = Awaited<ReturnType<typeof serveHealth>>;
+
+type Phase = 'starting' | 'running' | 'stopping';
+interface Report {
+  readonly checks: Record<string, string>;
+  readonly warnings?: Record<string, string>;
+}
+
+/**
+ * `GET /livez` is 200 while the event loop turns, `GET /readyz` while traffic should come, `GET /healthz` while all
+ * checks hold; else they are 503 with `{"phase": …, "checks": {name: sentence}}`. `/healthz` carries
+ * `"warnings": {name: sentence}` where there are any. A check that says nothing for 700 ms fails with "<Name> does not
+ * answer in time". Throws ConfigurationError when the port is taken.
+ */
+export async function serveHealth<Name extends string>(options: HealthOptions<Name>) {
+  const { host, port } = options;
+  let phase: Phase = 'starting';
+  const readiness = openReadiness(options);
+  const reports: Readonly<Record<string, () => Promise<Report>>> = {
+    '/readyz': readiness.report,
+    '/healthz': () => deepHealth(options),
+  };
+  const server = createServer(async (request, response) => {
+    if (request.url === '/livez') return reply(200, { phase });
+    if (request.url === '/metrics' && options.metricsText !== undefined)
+      return answerMetrics(response, options.metricsText);
+    const report = reports[request.url ?? ''];
+    if (report === undefined) return reply(404, { error: 'not_found' });
+    const found = phase === 'running' ? await report() : { checks: {} };
+    const well = phase === 'running' && Object.keys(found.checks).length === 0;
+    return reply(well ? 200 : 503, { phase, ...found });
+
+    function reply(status: number, body: unknown): void {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    }
+  });
+  await listenOrFail('HEALTH_PORT', port, () => once(server.listen(port, host), 'listening'));
+  return {
+    port: (server.address() as AddressInfo).port,
+    /** Until the first call `/readyz` says "starting". */
+    started: (): void => {
+      if (phase !== 'starting') return;
+      phase = 'running';
+      void readiness.settle(() => phase === 'running');
+    },
+    /** From now on `/readyz` says "stopping". */
+    stopping: (): void => {
+      phase = 'stopping';
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** What could not be read whole is not answered in part: a counter that is away looks like a restart. */
+async function answerMetrics(response: ServerResponse, metricsText: () => Promise<string>): Promise<void> {
+  const text = await metricsText().catch(() => undefined);
+  response.writeHead(text === undefined ? 503 : 200, metricsType).end(text);
+}
+
+async function deepHealth({ checks, warnings = {} }: HealthOptions): Promise<Report> {
+  const [failed, warned] = await Promise.all([failures(checks), failures(warnings)]);
+  return { checks: failed, ...(Object.keys(warned).length === 0 ? {} : { warnings: warned }) };
+}
+
+function openReadiness({ checks, startupGate = [], readinessGate = [] }: HealthOptions) {
+  const awaited = new Set<string>(startupGate);
+  const report = async (): Promise<Report> => {
+    const asked = [...awaited, ...readinessGate];
+    const failed = await failures(
+      Object.fromEntries(Object.entries(checks).filter(([name]) => asked.includes(name))),
+    );
+    for (const name of asked) if (failed[name] === undefined) awaited.delete(name);
+    return { checks: failed };
+  };
+  return {
+    report,
+    /** A check that has passed once counts, whether or not a probe came by meanwhile. */
+    settle: async (running: () => boolean): Promise<void> => {
+      while (awaited.size > 0 && running()) {
+        await report();
+        await sleep(settlingPauseMs, undefined, { ref: false });
+      }
+    },
+  };
+}
+
+async function failures(checks: Checks): Promise<Record<string, string>> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await answerInTime(name, check)] as const),
+  );
+  return Object.fromEntries(results.filter((result): result is [string, string] => result[1] !== undefined));
+}
+
+function answerInTime(name: string, check: ReadinessCheck): Promise<string | undefined> {
+  const late = `${name.charAt(0).toUpperCase()}${name.slice(1)} does not answer in time`;
+  return Promise.race([check().catch(() => 'Check failed'), sleep(checkTimeoutMs, late, { ref: false })]);
+}

@@ -1,0 +1,38 @@
+// IP addresses as settings and headers name them. `isIP` decides what is one, strictly: `127.1` and octets with leading
+// zeros mean different addresses to different programs. ipaddr.js knows what an address is part of.
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** Undefined when `text` is none. An IPv4 address mapped into IPv6 counts as the IPv4 address. */
+export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  // ipaddr.js would take `::192.0.2.1`, which is not mapped, for `::ffff:192.0.2.1`.
+  return isIP(text) === 0 ? undefined : ipaddr.process(text.replace(/^::(?=\d+\.)/, '0::'));
+}
+
+/** Whether `host` is an address of this machine alone, or its usual name. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || (isIP(host) !== 0 && ipaddr.parse(host).range() === 'loopback');
+}
+
+const mappedIpv4 = ipaddr.IPv6.parse('::ffff:0:0');
+const mappedBits = 96;
+
+/** An address, or a network such as `10.0.0.0/8`. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits] = text.split('/');
+  return isIP(address) !== 0 && (bits === undefined || ipaddr.isValidCIDR(text));
+}
+
+/**
+ * An address, or a network of /8 at least, in IPv6 /16: who trusts a wider one trusts the internet. An IPv6 network may
+ * hold IPv4 addresses too, mapped: then IPv4's bound counts.
+ */
+export function isNarrowNetwork(text: string): boolean {
+  const [address = '', written] = text.split('/');
+  if (!isNetwork(text)) return false;
+  if (written === undefined) return true;
+  const bits = Number(written);
+  if (isIP(address) === 4) return bits >= 8;
+  const holdsIpv4 = mappedIpv4.match(ipaddr.IPv6.parse(address), Math.min(bits, mappedBits));
+  return bits >= (holdsIpv4 ? mappedBits + 8 : 16);
+}

@@ -1,0 +1,90 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+
+/** A real process that stops in two steps and those of `more`; `body` runs once it listens to signals. */
+function startProcess(
+  body: string,
+  { stopWithParent = false, more = '' } = {},
+): ChildProcessWithoutNullStreams {
+  const program = `
+    import { stopOnSignal } from '${import.meta.dirname}/lifecycle.ts';
+    import { createLogger } from '${import.meta.dirname}/logger.ts';
+    stopOnSignal({
+      logger: createLogger('child', 'info'),
+      config: { STOP_WITH_PARENT: ${stopWithParent}, SHUTDOWN_DELAY_MS: 0 },
+      health: { stopping: () => {}, close: async () => {} },
+      telemetry: { flush: async () => {} },
+      stopTimeoutMs: 1_000,
+      steps: {
+        first: async () => { await new Promise((done) => setTimeout(done, 50)); console.log('first'); },
+        second: () => { console.log('second'); },
+        ${more}
+      },
+    });
+    const alive = setInterval(() => {}, 1_000);
+    ${body}
+    console.log('running');`;
+  return spawn(process.execPath, ['--input-type=module-typescript', '--eval', program]);
+}
+
+async function end(child: ChildProcessWithoutNullStreams): Promise<{ code: number | null; output: string }> {
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, 'exit');
+  return { code, output };
+}
+
+test('SIGTERM runs the steps of the stop in order and ends with 0', async () => {
+  const child = startProcess('');
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  const { code, output } = await end(child);
+  expect(code).toBe(0);
+  expect(output.indexOf('first')).toBeLessThan(output.indexOf('second'));
+});
+
+test('a second signal does not begin a second stop', async () => {
+  const child = startProcess('');
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  child.kill('SIGINT');
+  const { output } = await end(child);
+  expect(output.match(/^first$/gm)).toHaveLength(1);
+});
+
+test('the death of the parent closes standard input and stops the process', async () => {
+  const child = startProcess('', { stopWithParent: true });
+  await once(child.stdout, 'data');
+  child.stdin.end();
+  expect(await end(child)).toMatchObject({ code: 0 });
+});
+
+test('a step that fails does not keep the next from running, and the process ends with 1', async () => {
+  const more = "third: () => { throw new Error('canary'); }, fourth: () => { console.log('fourth'); },";
+  const child = startProcess('', { more });
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  const { code, output } = await end(child);
+  expect(code).toBe(1);
+  expect(output).toContain('fourth');
+  expect(output).not.toContain('canary');
+});
+
+test('a step that hangs ends the process with 1 when the time is over', async () => {
+  const child = startProcess('', { more: 'hanging: () => new Promise(() => {}),' });
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  expect(await end(child)).toMatchObject({ code: 1 });
+});
+
+test('an error outside a request is logged without its text and stops the process with 1', async () => {
+  const child = startProcess(`setTimeout(() => { throw new Error('canary'); }, 20);`);
+  const { code, output } = await end(child);
+  expect(code).toBe(1);
+  expect(output).toContain('uncaught error');
+  expect(output).toContain('second');
+  expect(output).not.toContain('canary');
+});

@@ -1,0 +1,92 @@
+// The life of a process: starts or says what is wrong with its configuration, runs until told to stop, stops its parts in
+// order, ends.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Health } from './health.ts';
+import { describeError, type Logger, logText, sumUpRepeatedFaults, toggleDebugLines } from './logger.ts';
+import { ConfigurationError } from './settings.ts';
+import type { Telemetry } from './telemetry.ts';
+
+type Step = () => unknown;
+
+export interface StopOptions {
+  readonly logger: Logger;
+  readonly config: {
+    /** Stop when standard input closes: the supervisor holds its other end, so its death reaches us. */
+    readonly STOP_WITH_PARENT: boolean;
+    readonly SHUTDOWN_DELAY_MS: number;
+  };
+  readonly health: Pick<Health, 'stopping' | 'close'>;
+  readonly telemetry: Telemetry;
+  /** What the process has opened, by name, in the order in which it is closed. */
+  readonly steps: Readonly<Record<string, Step>>;
+  /** Time for all steps together, in milliseconds; then the process ends with code 1. */
+  readonly stopTimeoutMs?: number;
+}
+
+/**
+ * Installs the signal handlers. At the stop the process first says that it is not ready and waits, so that load balancers
+ * learn of it before connections close. An unforeseen error outside a request stops it with code 1.
+ */
+export function stopOnSignal(options: StopOptions): void {
+  const { logger, config, stopTimeoutMs = 20_000 } = options;
+  let stopping = false;
+  const stop = (reason: string, exitCode = 0): void => {
+    if (stopping) return;
+    stopping = true;
+    logger.info('stopping', { reason: logText(reason) });
+    const timer = setTimeout(() => {
+      logger.error('stop took too long');
+      process.exit(1);
+    }, stopTimeoutMs);
+    void runSteps(options).then((clean) => {
+      clearTimeout(timer);
+      sumUpRepeatedFaults();
+      logger.info('stopped');
+      process.exit(clean ? exitCode : 1);
+    });
+  };
+  process.on('SIGTERM', () => stop('SIGTERM'));
+  process.on('SIGINT', () => stop('SIGINT'));
+  process.on('SIGUSR2', () => toggleDebugLines(logger));
+  process.on('uncaughtException', (error) => {
+    logger.error('uncaught error', describeError(error));
+    stop('uncaught error', 1);
+  });
+  if (config.STOP_WITH_PARENT)
+    process.stdin
+      .resume()
+      .once('end', () => stop('parent gone'))
+      .once('error', () => stop('parent gone'));
+}
+
+/** True when none failed; a step that fails does not keep the next from running. */
+async function runSteps({ logger, config, health, telemetry, steps }: StopOptions): Promise<boolean> {
+  const all: Readonly<Record<string, Step>> = {
+    readiness: health.stopping,
+    'drain delay': () => sleep(config.SHUTDOWN_DELAY_MS),
+    ...steps,
+    telemetry: telemetry.flush,
+    health: health.close,
+  };
+  let clean = true;
+  for (const [name, step] of Object.entries(all)) {
+    try {
+      await step();
+    } catch (error) {
+      clean = false;
+      logger.error('stop step failed', { step: logText(name), ...describeError(error) });
+    }
+  }
+  return clean;
+}
+
+/** Runs `main`. A mistake of the configuration is printed, a line for each, and ends the process with code 1. */
+export async function startProcess(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,39 @@
+// A port that is taken is named with the setting that it comes from, whoever listens.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { serveRpc } from '../grpc/server.ts';
+import { serveHealth } from './health.ts';
+import { listenOrFail } from './listen.ts';
+import { createLogger } from './logger.ts';
+
+const host = '127.0.0.1';
+let other: Server;
+let port: number;
+beforeAll(async () => {
+  other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, host, resolve));
+  port = (other.address() as AddressInfo).port;
+});
+afterAll(() => other.close());
+
+const taken = (setting: string) => ({
+  name: 'ConfigurationError',
+  mistakes: [`${setting} ${port} is taken: expected a port that nobody listens on`],
+});
+
+test('the port of the probes', async () => {
+  await expect(serveHealth({ host, port, checks: {} })).rejects.toMatchObject(taken('HEALTH_PORT'));
+});
+
+test('a port of gRPC, by the name of its own setting', async () => {
+  const logger = createLogger('test', 'error');
+  const options = { services: [], errorStatuses: {}, logger, address: `${host}:${port}` };
+  await expect(serveRpc(options)).rejects.toMatchObject(taken('RPC_PORT'));
+  await expect(serveRpc({ ...options, portSetting: 'FEED_PORT' })).rejects.toMatchObject(taken('FEED_PORT'));
+});
+
+test('another error stays what it is', async () => {
+  const error = new Error('no such address');
+  await expect(listenOrFail('HTTP_PORT', 1, () => Promise.reject(error))).rejects.toBe(error);
+});

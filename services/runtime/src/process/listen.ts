@@ -1,0 +1,60 @@
+// Listening: a port that another process has is a mistake of the configuration; a Unix socket is for the own account alone.
+
+import { lstatSync, rmSync, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ConfigurationError } from './settings.ts';
+
+/** Runs `listen`. Throws ConfigurationError that names `setting` when its `port` is taken. */
+export async function listenOrFail<T>(setting: string, port: number, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen();
+  } catch (error) {
+    // grpc-js tells the code in its message alone.
+    if (!(error instanceof Error) || !error.message.includes('EADDRINUSE')) throw error;
+    throw new ConfigurationError([`${setting} ${port} is taken: expected a port that nobody listens on`]);
+  }
+}
+
+const writableByOthers = 0o022;
+const sticky = 0o1000;
+
+/** One sentence for each reason why a socket at `path` would not be private; `setting` names it. Quotes no value. */
+export function socketProblems(setting: string, path: string): readonly string[] {
+  const directory = statSync(dirname(path), { throwIfNoEntry: false });
+  if (directory === undefined || !directory.isDirectory() || isOpen(directory))
+    return [`${setting} is not valid: expected a path in a directory that no other account may change`];
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  return found === undefined || found.isSocket()
+    ? []
+    : [`${setting} is not valid: expected a path where nothing or a socket is`];
+}
+
+/** Who may change the directory may put another socket into the place of ours. In a sticky one nobody else may. */
+function isOpen({ mode, uid }: Stats): boolean {
+  const trusted = uid === 0 || uid === process.getuid?.();
+  return !trusted || ((mode & writableByOthers) !== 0 && (mode & sticky) === 0);
+}
+
+/** Removes what an earlier process left behind. */
+export function removeSocket(path: string): void {
+  rmSync(path, { force: true });
+}
+
+let earlier: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs `bind` so that the socket it makes has mode 0600 from its first moment: a mode that is set afterwards
+ * leaves a moment in which anybody connects. One at a time, for the mask belongs to the whole process.
+ */
+export function ownerOnly<T>(bind: () => Promise<T>): Promise<T> {
+  const bound = earlier.then(async () => {
+    const mask = process.umask(0o177);
+    try {
+      return await bind();
+    } finally {
+      process.umask(mask);
+    }
+  });
+  earlier = bound.catch(() => {});
+  return bound;
+}

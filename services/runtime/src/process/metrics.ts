@@ -1,0 +1,170 @@
+// Metrics: what each is (name, unit, labels, meaning) is written once, where its process lists it; its instrument and its
+// row in docs/operations.md come from there. While nobody reads them they cost nothing and count nothing.
+//
+// A label's values are few and ours: routes, codes, reasons, names of statements, registered clients. Nothing that a
+// caller makes up becomes one.
+import type { Attributes, Meter, Observable } from '@opentelemetry/api';
+import { Failure } from './errors.ts';
+import { inOneFlight } from './one-flight.ts';
+
+export interface MetricDefinition<Label extends string = string> {
+  /** OpenTelemetry's where its conventions know it, else `course_exchange.…`. */
+  readonly name: string;
+  /** UCUM: `s`, `1` for a share, `{token}` for a count. */
+  readonly unit: string;
+  readonly labels: readonly Label[];
+  readonly about: string;
+  /** Upper bounds of a histogram. */
+  readonly buckets?: readonly number[];
+}
+
+type Labels<Label extends string> = { readonly [L in Label]?: string | number };
+type Observations<Label extends string> = readonly (readonly [number, Labels<Label>])[];
+
+export interface Metric {
+  readonly kind: 'counter' | 'histogram' | 'gauge' | 'up-down counter';
+  readonly definition: MetricDefinition;
+}
+/** All metrics of a process. */
+export type Metrics = Readonly<Record<string, Metric>>;
+
+/** The conventions' buckets of requests and calls, and of operations of a store, in seconds. */
+export const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+export const operationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+
+/** The value of `client_id` where no registered client is proven. */
+export const unknownClient = 'unknown';
+
+interface Series {
+  readonly record: (value: number, labels: Labels<string>) => void;
+}
+
+/** What makes instruments: the SDK those that are asked for their values, we those that are told them. */
+interface Instruments {
+  readonly meter: Meter;
+  readonly recorder: { readonly series: (definition: MetricDefinition) => Series };
+}
+
+let instruments: Instruments | undefined;
+
+/** From now on `by` makes the instruments; `startTelemetry` does it. */
+export function measureWith(by: Instruments | undefined): void {
+  instruments = by;
+}
+
+/** Made when it is first used: modules are loaded before telemetry has started. */
+function lazily<Instrument>(make: (by: Instruments) => Instrument): () => Instrument | undefined {
+  let made: { readonly by: Instruments; readonly instrument: Instrument } | undefined;
+  return () => {
+    if (instruments === undefined) return undefined;
+    if (made?.by !== instruments) made = { by: instruments, instrument: make(instruments) };
+    return made.instrument;
+  };
+}
+
+export function counter<const Label extends string>(definition: MetricDefinition<Label>) {
+  const series = lazily(({ recorder }) => recorder.series(definition));
+  return {
+    kind: 'counter' as const,
+    definition,
+    add: (labels: Labels<Label>, count = 1): void => series()?.record(count, labels),
+  };
+}
+
+export function histogram<const Label extends string>(
+  definition: MetricDefinition<Label> & { readonly buckets: readonly number[] },
+) {
+  const series = lazily(({ recorder }) => recorder.series(definition));
+  return {
+    kind: 'histogram' as const,
+    definition,
+    isRead: () => series() !== undefined,
+    record: (value: number, labels: Labels<Label>): void => series()?.record(value, labels),
+  };
+}
+
+function optionsOf({ unit, about }: MetricDefinition) {
+  return { unit, description: about };
+}
+
+/** A state, of which a sum over processes says nothing. */
+export function gauge<const Label extends string>(definition: MetricDefinition<Label>) {
+  const instrument = lazily((by) => by.meter.createObservableGauge(definition.name, optionsOf(definition)));
+  return observable('gauge', definition, instrument);
+}
+
+/** How many there are now, of things that the process has from its start to its end: a sum over processes is their number. */
+export function upDownCounter<const Label extends string>(definition: MetricDefinition<Label>) {
+  const instrument = lazily(({ meter }) =>
+    meter.createObservableUpDownCounter(definition.name, optionsOf(definition)),
+  );
+  return observable('up-down counter', definition, instrument);
+}
+
+function observable<Kind extends Metric['kind'], Label extends string>(
+  kind: Kind,
+  definition: MetricDefinition<Label>,
+  instrument: () => Observable | undefined,
+) {
+  return {
+    kind,
+    definition,
+    /** `read` is asked whenever somebody reads the metrics. What it cannot tell has no value then. */
+    observe: (read: () => Observations<Label> | Promise<Observations<Label>>): void => {
+      // A store that hangs is not asked again meanwhile.
+      const readOnce = inOneFlight(() =>
+        Promise.resolve()
+          .then(read)
+          .catch(() => []),
+      );
+      instrument()?.addCallback(async (result) => {
+        for (const [value, labels] of await readOnce()) result.observe(value, labels);
+      });
+    },
+  };
+}
+
+/** Gives the milliseconds since it was made. */
+export function stopwatch(): () => number {
+  const begun = performance.now();
+  return () => performance.now() - begun;
+}
+
+type Histogram = ReturnType<typeof histogram<string>>;
+
+/** What Prometheus calls a unit at the end of a name, as collectors do: both ways lead to the same names. */
+const unitSuffixes: Readonly<Record<string, string>> = { s: '_seconds', 1: '_ratio' };
+
+/** Dots become underscores later, where the text is written. */
+export function nameWithUnit({ name, unit }: { readonly name: string; readonly unit: string }): string {
+  return name + (unitSuffixes[unit] ?? '');
+}
+
+/**
+ * Runs `work` and records how long it took in seconds, with `error.type` where it throws, else with what `labelsOf` says
+ * of the result.
+ */
+export async function timed<T>(
+  durations: Histogram,
+  labels: Attributes,
+  work: () => Promise<T>,
+  labelsOf?: (result: T) => Attributes,
+): Promise<T> {
+  if (!durations.isRead()) return work();
+  const elapsed = stopwatch();
+  const record = (ending: Attributes) => durations.record(elapsed() / 1_000, ending as Labels<string>);
+  try {
+    const result = await work();
+    record(labelsOf === undefined ? labels : { ...labels, ...labelsOf(result) });
+    return result;
+  } catch (error) {
+    record({ ...labels, 'error.type': errorType(error) });
+    throw error;
+  }
+}
+
+/** The code of a failure, else the error's class: never its message (R27). */
+export function errorType(error: unknown): string {
+  if (error instanceof Failure) return error.code;
+  return error instanceof Error ? error.name : 'unknown';
+}

@@ -1,0 +1,97 @@
+// The configuration of a process: read once from the environment and checked whole. Every mistake is reported together,
+// naming the variable and what is expected, never a value. A value may stand in a file: NAME_FILE instead of NAME.
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+
+/** Kinds of settings are in `setting-kinds.ts`; `.describe()` says what one is for, `.default()` or `.optional()` when it is absent. */
+export type Settings = Readonly<Record<string, z.ZodType<unknown, string | undefined>>>;
+export type SettingValues<S extends Settings> = { readonly [K in keyof S]: z.output<S[K]> };
+/** Variables by name, as in `process.env`. */
+export type SettingSource = Readonly<Record<string, string | undefined>>;
+
+/** All mistakes of one configuration, one sentence a line. Never quotes a value: it may be a secret. */
+export class ConfigurationError extends Error {
+  readonly mistakes: readonly string[];
+
+  constructor(mistakes: readonly string[]) {
+    super(`configuration:\n${mistakes.map((mistake) => `  ${mistake}`).join('\n')}`);
+    this.name = 'ConfigurationError';
+    this.mistakes = mistakes;
+  }
+}
+
+/** What several settings must be together. Judged when each of them is valid by itself. */
+export interface Rule {
+  readonly of: readonly string[];
+  /** One sentence for each mistake; it quotes no value. */
+  readonly mistakes: (values: Readonly<Record<string, unknown>>) => readonly string[];
+}
+
+/** A rule on the settings `of`; `mistakes` is given their values. */
+export function ruleOn<S extends Settings, K extends keyof S & string>(
+  _settings: S,
+  of: readonly K[],
+  mistakes: (values: Pick<SettingValues<S>, K>) => readonly string[],
+): Rule {
+  return { of, mistakes: (values) => mistakes(values as Pick<SettingValues<S>, K>) };
+}
+
+/** Reads `settings` from `source`. Throws one ConfigurationError that lists every mistake, those of `rules` too. */
+export function readSettings<S extends Settings>(
+  settings: S,
+  source: SettingSource = process.env,
+  rules: readonly Rule[] = [],
+): SettingValues<S> {
+  const mistakes: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries(settings)) {
+    try {
+      values[name] = readSetting(name, setting, source);
+    } catch (mistake) {
+      mistakes.push(mistake instanceof Error ? mistake.message : String(mistake));
+    }
+  }
+  for (const rule of rules)
+    if (rule.of.every((name) => name in values)) mistakes.push(...rule.mistakes(values));
+  if (mistakes.length > 0) throw new ConfigurationError(mistakes);
+  return values as SettingValues<S>;
+}
+
+function readSetting(name: string, setting: Settings[string], source: SettingSource): unknown {
+  const raw = readRaw(name, source) || undefined;
+  const result = setting.safeParse(raw);
+  if (result.success) return result.data;
+  const problem = raw === undefined ? 'is missing' : 'is not valid';
+  throw new Error(`${name} ${problem}: expected ${documentationOf(setting).expects}`);
+}
+
+function readRaw(name: string, source: SettingSource): string | undefined {
+  const file = source[`${name}_FILE`];
+  if (!file) return source[name];
+  if (source[name]) throw new Error(`${name} and ${name}_FILE are both set: expected one of them`);
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch {
+    throw new Error(`${name}_FILE cannot be read: expected the path of a readable file`);
+  }
+}
+
+/** What a page on settings says of one. */
+export type SettingDocumentation = ReturnType<typeof documentationOf>;
+
+export function documentationOf(setting: Settings[string]) {
+  // `.default()` and `.optional()` wrap a kind; what the kind says of itself stays with the kind.
+  const kind =
+    setting instanceof z.ZodDefault || setting instanceof z.ZodOptional ? setting.unwrap() : setting;
+  const said = { ...(kind as z.ZodType).meta(), ...setting.meta() };
+  const absent = setting.safeParse(undefined);
+  return {
+    about: said.description ?? '',
+    /** The end of the sentence "expected …". */
+    expects: String(said.expects),
+    secret: said.secret === true,
+    required: !absent.success,
+    /** Its value when it is absent; undefined where there is none. */
+    fallback: absent.data,
+  };
+}

@@ -1,0 +1,116 @@
+// Spans: made by hand, in one place for each kind of work (route, RPC, store operation), where RPCs and store operations
+// are measured too.
+import {
+  type Context,
+  context,
+  INVALID_TRACEID,
+  type Link,
+  type Span,
+  type SpanContext,
+  type SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { Failure, isFault } from './errors.ts';
+import { describeError } from './logger.ts';
+import { errorType } from './metrics.ts';
+import { measured } from './runtime-metrics.ts';
+import type { SpanAttributes } from './span-attributes.ts';
+
+const tracer = trace.getTracer('course-exchange');
+
+/**
+ * Runs `work` inside a span, in the context `within`. A thrown error marks the span with its code or class, never with its
+ * message (R27). `links`: traces that this one was asked for by. Sampling is decided once, where a trace begins: of one that
+ * is not kept nothing more is made, and its context is passed on, so that the services behind follow that decision (R32).
+ */
+export function inSpan<T>(
+  name: string,
+  kind: SpanKind,
+  attributes: SpanAttributes,
+  untimed: () => Promise<T>,
+  within: Context = context.active(),
+  links: () => Link[] = () => [],
+): Promise<T> {
+  const work = () => measured(kind, attributes, untimed);
+  const parent = trace.getSpanContext(within);
+  if (parent && !isSampled(parent)) return runIn(within, work);
+  const span = tracer.startSpan(name, { kind }, within);
+  // None where nothing is exported.
+  if (span.spanContext().traceId === INVALID_TRACEID) return runIn(within, work);
+  const active = trace.setSpan(within, span);
+  if (!span.isRecording()) return runIn(active, work);
+  span.setAttributes(attributes).addLinks(links());
+  return runIn(active, () => recorded(span, work));
+}
+
+function isSampled({ traceFlags }: SpanContext): boolean {
+  return (traceFlags & TraceFlags.SAMPLED) !== 0;
+}
+
+function runIn<T>(active: Context, work: () => Promise<T>): Promise<T> {
+  return active === context.active() ? work() : context.with(active, work);
+}
+
+async function recorded<T>(span: Span, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    tellError(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** The active span, where it is recorded. */
+function recordedSpan(): Span | undefined {
+  const span = trace.getActiveSpan();
+  return span?.isRecording() ? span : undefined;
+}
+
+/** Says more on the active span. `make` is called only where it is recorded. */
+export function annotate(make: () => SpanAttributes): void {
+  recordedSpan()?.setAttributes(make());
+}
+
+/** Says on the active span how long `wait` took, in milliseconds, also where it was in vain. */
+export async function annotateWait<T>(name: keyof SpanAttributes, wait: () => Promise<T>): Promise<T> {
+  const begun = performance.now();
+  try {
+    return await wait();
+  } finally {
+    annotate(() => ({ [name]: Math.round(performance.now() - begun) }));
+  }
+}
+
+/** For a name that is known only after the span has begun: of few values, none of them a caller's. */
+export function renameSpan(name: string): void {
+  recordedSpan()?.updateName(name);
+}
+
+/** For an error that ends in an answer, and so does not leave the active span. */
+export function recordError(error: unknown): void {
+  const span = recordedSpan();
+  if (span !== undefined) tellError(span, error);
+}
+
+/** Errors that a span has told: the spans around it say that they failed too, and no more. */
+const told = new WeakSet<Error>();
+
+/** A refusal is the caller's error, not one of the span (R27: no message of any error). */
+function tellError(span: Span, error: unknown): void {
+  span.setAttribute('error.type', errorType(error));
+  if (isFault(error)) span.setStatus({ code: SpanStatusCode.ERROR });
+  if (!(error instanceof Error) || told.has(error)) return;
+  told.add(error);
+  const isFailure = error instanceof Failure;
+  if (isFailure && error.message !== error.code)
+    span.setAttribute('course_exchange.error.reason', error.message);
+  const thrown = isFailure ? error.cause : error;
+  if (!(thrown instanceof Error)) return;
+  const { error: type, errorCode, at } = describeError(thrown);
+  const code = errorCode === undefined ? {} : { 'course_exchange.exception.code': errorCode };
+  span.addEvent('exception', { 'exception.type': type, 'exception.stacktrace': at, ...code });
+}

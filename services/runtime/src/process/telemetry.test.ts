@@ -1,0 +1,245 @@
+// What the standard OTEL_* variables change, each in a process of its own that sends real spans to a real receiver.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { expect, onTestFinished, test } from 'vitest';
+import { createLogger } from './logger.ts';
+import { exportFaults } from './telemetry.ts';
+
+const module = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
+
+/** Makes `SPANS` spans, says so with a request id, then waits for the end of its standard input, then stops. */
+const program = `
+  import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+  import { telemetrySettings } from ${module('./base-settings.ts')};
+  import { createLogger } from ${module('./logger.ts')};
+  import { withCall } from ${module('./request-context.ts')};
+  import { readSettings } from ${module('./settings.ts')};
+  import { inSpan } from ${module('./spans.ts')};
+  import { startTelemetry } from ${module('./telemetry.ts')};
+  import { setTimeout as sleep } from 'node:timers/promises';
+  const logger = createLogger('identity', 'info');
+  const withRequestId = (work) => context.with(withCall(ROOT_CONTEXT, 'request-0001', 0), work);
+  const telemetry = await startTelemetry('identity', readSettings(telemetrySettings, process.env, []), logger);
+  for (let made = 0; made < Number(process.env.SPANS); made += 1) await inSpan('test' + ' span', 1, {}, async () => {});
+  await withRequestId(async () => {
+    await sleep(1);
+    logger.info('made');
+  });
+  for await (const _ of process.stdin);
+  await telemetry.flush();
+  logger.info('stopped');
+  process.exit(0);
+`;
+
+type Environment = Readonly<Record<string, string>>;
+
+/** `made`: its spans. `stop` gives what it wrote, once it has ended by itself. */
+function startProgram(environment: Environment) {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    env: { PATH: process.env.PATH, OTEL_METRICS_EXPORTER: 'none', SPANS: '5', ...environment },
+    cwd: import.meta.dirname,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let written = '';
+  const { promise: made, resolve } = Promise.withResolvers<void>();
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    written += part;
+    if (/"requestId":"request-0001",.*"made"/.test(written)) resolve();
+  });
+  const ended = once(child, 'close');
+  return {
+    made,
+    stop: async (): Promise<string> => {
+      await made;
+      child.stdin.end();
+      expect(await ended).toEqual([0, null]);
+      expect(written).toContain('"stopped"');
+      return written;
+    },
+  };
+}
+
+interface Received {
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** An OTLP/HTTP receiver, which first does `before` to each request's connection. */
+async function startReceiver(before: (socket: Socket) => Promise<void> = async () => {}) {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    await before(request.socket);
+    if (request.socket.destroyed) return;
+    const sent = await buffer(request);
+    const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
+    received.push({ url: request.url, headers: request.headers, body: body.toString('latin1') });
+    response.writeHead(200, { 'content-type': String(request.headers['content-type']) }).end();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { endpoint, received };
+}
+
+function spansIn({ body }: Pick<Received, 'body'>): number {
+  return body.split('test span').length - 1;
+}
+
+/** What a collector receives of five spans. */
+async function exported(environment: Environment): Promise<readonly Received[]> {
+  const { endpoint, received } = await startReceiver();
+  await startProgram({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...environment }).stop();
+  return received;
+}
+
+test('OTEL_EXPORTER_OTLP_ENDPOINT: all spans are there after the stop, as protobuf, of a service with name and version', async () => {
+  const [request, ...others] = await exported({});
+  expect(others).toEqual([]);
+  expect(request).toMatchObject({
+    url: '/v1/traces',
+    headers: { 'content-type': 'application/x-protobuf' },
+    body: expect.stringMatching(/service\.name[^a-z]*identity/),
+  });
+  expect(request?.body).toContain('service.version');
+  expect(spansIn(request as Received)).toBe(5);
+});
+
+test('the address of traces alone, protocol, headers, compression, resource attributes and the name of the service', async () => {
+  const { endpoint, received } = await startReceiver();
+  await startProgram({
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${endpoint}/tenant/traces`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=one,authorization=Bearer%20collector',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=blue',
+    OTEL_SERVICE_NAME: 'identity-blue',
+  }).stop();
+  expect(received).toMatchObject([
+    {
+      url: '/tenant/traces',
+      headers: {
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+        'x-tenant': 'one',
+        authorization: 'Bearer collector',
+      },
+    },
+  ]);
+  const attributes = JSON.parse(received[0]?.body ?? '').resourceSpans[0].resource.attributes;
+  expect(attributes).toContainEqual({ key: 'deployment.environment.name', value: { stringValue: 'blue' } });
+  expect(attributes).toContainEqual({ key: 'service.name', value: { stringValue: 'identity-blue' } });
+});
+
+test('OTEL_EXPORTER_OTLP_PROTOCOL=grpc', async () => {
+  const received: Buffer[] = [];
+  const bytes = (message: Buffer) => message;
+  const method = {
+    path: '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: bytes,
+    requestDeserialize: bytes,
+    responseSerialize: bytes,
+    responseDeserialize: bytes,
+  };
+  const server = new Server();
+  server.addService(
+    { export: method },
+    {
+      export: ({ request }: { request: Buffer }, answer: (error: null, response: Buffer) => void) => {
+        received.push(request);
+        answer(null, Buffer.alloc(0));
+      },
+    },
+  );
+  onTestFinished(() => server.forceShutdown());
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    ),
+  );
+  await startProgram({
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+  }).stop();
+  expect(received.map((message) => spansIn({ body: message.toString('latin1') }))).toEqual([5]);
+});
+
+test('OTEL_BSP_MAX_EXPORT_BATCH_SIZE and OTEL_BSP_SCHEDULE_DELAY: what makes no batch is sent without a stop', async () => {
+  const { endpoint, received } = await startReceiver();
+  const { stop } = startProgram({
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2',
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+  });
+  await expect.poll(() => received.map(spansIn), { timeout: 15_000 }).toEqual([2, 2, 1]);
+  await stop();
+});
+
+test.each<Environment>([
+  { OTEL_SDK_DISABLED: 'TRUE' },
+  { OTEL_TRACES_EXPORTER: 'none' },
+  { OTEL_TRACES_SAMPLER: 'always_off' },
+  { OTEL_TRACES_SAMPLER_ARG: '0' },
+])('%o: nothing is sent', async (environment) => {
+  expect(await exported(environment)).toEqual([]);
+});
+
+test('while the collector does not answer a bounded number of spans waits for it', async () => {
+  const { promise: answers, resolve: answer } = Promise.withResolvers<void>();
+  const { endpoint, received } = await startReceiver(() => answers);
+  const { made, stop } = startProgram({
+    SPANS: '1000',
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_BSP_MAX_QUEUE_SIZE: '100',
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10',
+  });
+  await made;
+  answer();
+  await stop();
+  const spans = received.reduce((sum, request) => sum + spansIn(request), 0);
+  expect(spans).toBeGreaterThan(0);
+  // A batch is on its way.
+  expect(spans).toBeLessThanOrEqual(110);
+});
+
+test('while it is away one line tells of it, and the process stops as ever', async () => {
+  let broken = 0;
+  const { endpoint } = await startReceiver(async (socket) => {
+    broken += 1;
+    socket.destroy();
+  });
+  const { stop } = startProgram({
+    SPANS: '50',
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_TIMEOUT: '100',
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '10',
+  });
+  await expect.poll(() => broken, { timeout: 15_000 }).toBeGreaterThan(3);
+  const lines = await stop();
+  expect(lines.match(/"telemetry was not exported"/g)).toHaveLength(1);
+  expect(lines).not.toContain('"level":"error"');
+});
+
+test('of exports that fail one line is written a minute, and says how many', () => {
+  const lines: string[] = [];
+  let now = 1;
+  const report = exportFaults(
+    createLogger('test', 'info', (line) => lines.push(line)),
+    () => now,
+  );
+  for (; now < 60_000; now += 1_000) report(new Error('a text that may quote an answer'));
+  const failures = () => lines.map((line) => JSON.parse(line).failures);
+  expect(failures()).toEqual([1]);
+  now += 1_000;
+  report(new Error());
+  expect(failures()).toEqual([1, 60]);
+  expect(lines.join()).not.toContain('quote');
+});

@@ -1,0 +1,102 @@
+// How traces and metrics leave the process. The SDK is loaded where something is exported and reads the standard OTEL_*
+// variables; the trace context is passed on either way.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { metrics, propagation } from '@opentelemetry/api';
+import {
+  getBooleanFromEnv,
+  globalErrorHandler,
+  setGlobalErrorHandler,
+  W3CTraceContextPropagator,
+} from '@opentelemetry/core';
+import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
+import project from '../../../../package.json' with { type: 'json' };
+import type { telemetrySettings } from './base-settings.ts';
+import { describeError, type Logger } from './logger.ts';
+import { pushingReader, scrapedMetrics } from './metric-readers.ts';
+import { measureWith } from './metrics.ts';
+import { Recorder, scopeName } from './recorder.ts';
+import { carryContextAcrossAwaits, outsideRequests } from './request-context.ts';
+import { observeEventLoop } from './runtime-metrics.ts';
+import type { SettingValues } from './settings.ts';
+
+export interface Telemetry {
+  /** Sends what is still queued. */
+  readonly flush: () => Promise<void>;
+  /** The metrics in Prometheus' text; undefined where they are pushed or off. */
+  readonly metricsText?: () => Promise<string>;
+}
+
+/** Call once, first thing in `main`. OTEL_SERVICE_NAME goes before `service`. */
+export async function startTelemetry(
+  service: string,
+  config: SettingValues<typeof telemetrySettings>,
+  logger?: Logger,
+): Promise<Telemetry> {
+  const enabled = !getBooleanFromEnv('OTEL_SDK_DISABLED');
+  const exporter = enabled ? config.OTEL_METRICS_EXPORTER : 'none';
+  // An empty variable is an unset one, says OpenTelemetry.
+  const endpoint = process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const traces = enabled && endpoint !== undefined;
+  const recorder = new Recorder();
+  const scraped = exporter === 'prometheus' ? await scrapedMetrics(recorder) : undefined;
+  const flush =
+    traces || exporter === 'otlp' ? await startSdk(service, config, traces, recorder) : withoutSdk();
+  if (logger !== undefined) setGlobalErrorHandler(exportFaults(logger));
+  const provider = scraped?.provider ?? (exporter === 'otlp' ? metrics.getMeterProvider() : undefined);
+  measureWith(provider && { meter: provider.getMeter(scopeName), recorder });
+  if (provider !== undefined) observeEventLoop();
+  return { flush, ...(scraped && { metricsText: scraped.text }) };
+}
+
+/** Passes on the trace context, so that the services on both sides may export. */
+function withoutSdk(): Telemetry['flush'] {
+  carryContextAcrossAwaits();
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  return async () => {};
+}
+
+/** Exports what OTEL_METRICS_EXPORTER=otlp pushes, and traces where it is told to. */
+async function startSdk(
+  service: string,
+  config: SettingValues<typeof telemetrySettings>,
+  traces: boolean,
+  recorder: Recorder,
+): Promise<Telemetry['flush']> {
+  // The SDK takes its settings from the environment alone; ours may come from a file.
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined)
+    process.env.OTEL_EXPORTER_OTLP_ENDPOINT = config.OTEL_EXPORTER_OTLP_ENDPOINT;
+  process.env.OTEL_TRACES_SAMPLER ??= 'parentbased_traceidratio';
+  process.env.OTEL_TRACES_SAMPLER_ARG = String(config.OTEL_TRACES_SAMPLER_ARG);
+  process.env.OTEL_METRICS_EXPORTER = config.OTEL_METRICS_EXPORTER;
+  // Its own messages are no JSON lines.
+  process.env.OTEL_LOG_LEVEL ??= 'none';
+  const { startNodeSdk } = await import('@opentelemetry/sdk-node');
+  const sdk = startNodeSdk({
+    propagators: [new W3CTraceContextPropagator()],
+    resourceAttributes: {
+      [ATTR_SERVICE_NAME]: process.env.OTEL_SERVICE_NAME || service,
+      [ATTR_SERVICE_VERSION]: project.version,
+    },
+    metricReaders: config.OTEL_METRICS_EXPORTER === 'otlp' ? [await pushingReader(recorder)] : [],
+    ...(traces ? {} : { spanProcessors: [] }),
+    logRecordProcessors: [],
+  });
+  // A collector that is away keeps no process from stopping: what it has not taken by then is lost.
+  return () => Promise.race([sdk.shutdown().catch(globalErrorHandler), sleep(flushMs)]);
+}
+
+/** Longest time of the last export, in milliseconds. */
+const flushMs = 3_000;
+const reportPauseMs = 60_000;
+
+/** Writes one line a minute, however many exports fail. */
+export function exportFaults(logger: Logger, now = () => performance.now()): (error: unknown) => void {
+  let [nextReport, failures] = [Number.NEGATIVE_INFINITY, 0];
+  return (error) => {
+    failures += 1;
+    if (now() < nextReport) return;
+    // An export begins in the context of any request.
+    outsideRequests(() => logger.warn('telemetry was not exported', { ...describeError(error), failures }));
+    [nextReport, failures] = [now() + reportPauseMs, 0];
+  };
+}
