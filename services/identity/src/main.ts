@@ -1,101 +1,240 @@
-// The identity service: reads its configuration, opens its stores, serves gRPC until it is told to stop.
-import { randomBytes } from 'node:crypto';
+// The identity service, from its configuration to its end: opens the stores, learns the keys, serves the gateway and
+// the operators, and stops in the opposite order. The one place that constructs anything.
+import { randomBytes as randomBytesOfNode } from 'node:crypto';
 import { join } from 'node:path';
-import { errorStatuses } from '@course-exchange/proto/error-codes';
-import { serveHealth } from '@course-exchange/runtime/health';
-import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
-import { createLogger, type Logger, logText } from '@course-exchange/runtime/logger';
-import { newestMigration } from '@course-exchange/runtime/migrations';
-import type { Database } from '@course-exchange/runtime/postgres';
-import { startProcess } from '@course-exchange/runtime/process-start';
-import { type RpcServer, type ServedService, serveRpc } from '@course-exchange/runtime/rpc-server';
-import { openRpcTls, type RpcTls } from '@course-exchange/runtime/rpc-tls';
-import { startTelemetry } from '@course-exchange/runtime/telemetry';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/proto/error-codes';
+import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { AuditService } from '@course-exchange/proto/operator/v1/audit';
+import { ClientService } from '@course-exchange/proto/operator/v1/client';
+import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
+import { KeyService } from '@course-exchange/proto/operator/v1/key';
+import { RestoreService } from '@course-exchange/proto/operator/v1/restore';
+import { SecretService } from '@course-exchange/proto/operator/v1/secret';
+import { UserService } from '@course-exchange/proto/operator/v1/user';
+import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
+import { logAuditHead } from '@course-exchange/runtime/audit/table';
+import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
+import {
+  type PrivateListener,
+  privateListener,
+  privatePort,
+} from '@course-exchange/runtime/grpc/private-port';
+import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
+import { openRpcTls } from '@course-exchange/runtime/grpc/tls';
+import { openReads } from '@course-exchange/runtime/postgres/pipelined-reads';
+import { openDatabase } from '@course-exchange/runtime/postgres/pool';
+import { newestMigration } from '@course-exchange/runtime/postgres/schema-version';
+import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
+import { serveHealth } from '@course-exchange/runtime/process/health';
+import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lifecycle';
+import { createLogger, type Logger, logText } from '@course-exchange/runtime/process/logger';
+import { deadlineOf } from '@course-exchange/runtime/process/request-context';
+import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
+import type { AdminContext } from './admin/context.ts';
+import { createInteractionSeal } from './authorize/interaction-store.ts';
+import { createAuthorizationHandlers } from './authorize/rpc.ts';
+import { createClientHandlers, createSecretHandlers } from './clients/rpc.ts';
+import { createSecretUse } from './clients/secret-table.ts';
 import { type IdentityConfig, readConfig } from './config.ts';
-import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
-import { identityServices } from './identity-services.ts';
-import { openOperatorPort, operatorListener } from './operator-port.ts';
-import { readinessChecks } from './readiness.ts';
-import { pollKeys } from './signing/key-polling.ts';
-import { createKeyRing, type KeyRing } from './signing/key-ring.ts';
-import { listPublishedKeys } from './store/postgres/signing-keys.ts';
-import { readSettingsWarning } from './store/redis/redis-settings.ts';
-import { openStores, type Stores } from './stores.ts';
+import { createConsentHandlers } from './consents/rpc.ts';
+import { createDiscoveryHandlers, expectGatewayOrKeySet } from './discovery/rpc.ts';
+import { listPublishedKeys } from './keys/key-table.ts';
+import { createKeyRing, pollKeys } from './keys/ring.ts';
+import { createKeyHandlers } from './keys/rpc.ts';
+import { algorithmsInUse } from './keys/signing-key.ts';
+import { createHashingQueue, createPasswordVerifier } from './login/password.ts';
+import { observeStores } from './observations.ts';
+import { readinessChecks, readinessWarnings } from './readiness.ts';
+import { connectRedis } from './redis/connect.ts';
+import { readSettingsWarning } from './redis/durability.ts';
+import { redisTarget } from './redis/settings.ts';
+import { endingsOf } from './restore/audit-trail.ts';
+import { createRestoreHandlers } from './restore/rpc.ts';
+import { pooled } from './secrets.ts';
+import { createUserLog, type UserLog } from './security-events.ts';
+import type { TokenDeps } from './token/grant.ts';
+import { createTokenHandlers } from './token/rpc.ts';
+import { createUserHandlers } from './users/rpc.ts';
+import { listPasswordForms } from './users/user-table.ts';
+
+/** Below the gateway's 1.8 s (R14), so that the reason is known before the caller gives up. In milliseconds. */
+const storeTimeoutMs = 1_000;
+const operatorStatementTimeoutMs = 15_000;
+/** Logins that may wait for each one being hashed, 5 s at most: half of R14's ten. */
+const waitingPerHash = 50;
+/** A batch of users with long names fits. */
+const maxOperatorRequestBytes = 4 * 1024 * 1024;
+
+const now = Date.now;
+const randomBytes = pooled(randomBytesOfNode);
 
 await startProcess(() => main(readConfig()));
 
 async function main(config: IdentityConfig): Promise<void> {
-  const listener = operatorListener(config);
   const logger = createLogger('identity', config.LOG_LEVEL);
+  // Throws where strangers could reach the operators' port, before anything is opened.
+  const operatorListener =
+    config.OPERATOR_POSTGRES_URL === undefined
+      ? undefined
+      : privateListener(privatePort('OPERATOR', config), logger);
   const tls = openRpcTls(config.RPC_TLS_DIRECTORY, logger);
-  const telemetry = startTelemetry({
-    service: 'identity',
-    version: '0.1.0',
-    otlpEndpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
-    sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
+  const telemetry = await startTelemetry('identity', config, logger);
+
+  // They connect in the background: the process starts, unready, while one is away.
+  const { database, pipelined, redis } = openStores(config, logger);
+  const { KEY_ENCRYPTION_KEY: key, KEY_ENCRYPTION_KEY_PREVIOUS: previous } = config;
+  const encryptionKeys = previous ? [key, previous] : [key];
+  const keys = createKeyRing({
+    readKeys: () => listPublishedKeys(database),
+    encryptionKeys,
+    needed: algorithmsInUse(config.ACCESS_TOKEN_ALGORITHM),
   });
-  const stores = openStores(config, logger);
-  const { database, reads, redis } = stores;
-  warnOnceOfRedisSettings(redis, logger);
-  const keys = openKeys(config, database);
+  const polling = new AbortController();
+  void pollKeys(keys, logger, polling.signal);
+
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
   const health = await serveHealth({
     host: config.HEALTH_HOST,
     port: config.HEALTH_PORT,
     checks: readinessChecks({ database, redis, keys, schemaVersion }),
-    neededOnce: ['postgres'],
-    neededAlways: ['signingKeys'],
-    warnings: { redisSettings: () => readSettingsWarning(redis) },
+    startupGate: ['postgres'],
+    readinessGate: ['signingKeys'],
+    warnings: readinessWarnings(redis),
+    metricsText: telemetry.metricsText,
   });
-  const polling = new AbortController();
-  void pollKeys(keys, logger, polling.signal);
-  const means = { now: Date.now, randomBytes, logger };
-  const services = await identityServices(config, { ...means, stores, keys });
-  const server = await serveIdentity(config, services, tls, logger);
-  const operators = listener && (await openOperatorPort(config, listener, means));
+  observeStores({ database, redis, keys, now });
 
-  const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
-  lifecycle.onStop('readiness', health.stopping);
-  lifecycle.onStop('spread', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
-  lifecycle.onStop('gRPC', () => server.stop(10_000));
-  if (operators) lifecycle.onStop('operator port', () => operators.stop(2_000));
-  lifecycle.onStop('key polling', () => polling.abort());
-  lifecycle.onStop('telemetry', telemetry.flush);
-  lifecycle.onStop('Redis', redis.close);
-  lifecycle.onStop('Postgres', () => Promise.all([database.close(), reads.close()]).then(() => {}));
-  lifecycle.onStop('health', health.close);
-  health.started();
-  logger.info('listening', { port: server.port, healthPort: health.port, operatorPort: operators?.port });
-}
-
-function warnOnceOfRedisSettings(redis: Stores['redis'], logger: Logger): void {
-  redis.onceReady(async () => {
-    const warning = await readSettingsWarning(redis);
-    if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
-  });
-}
-
-function openKeys(config: IdentityConfig, database: Database): KeyRing {
-  return createKeyRing({
-    readKeys: () => listPublishedKeys(database),
-    keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
-    previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
-    needed: [...new Set([idTokenAlgorithm, config.ACCESS_TOKEN_ALGORITHM])],
-  });
-}
-
-function serveIdentity(
-  config: IdentityConfig,
-  services: readonly ServedService[],
-  tls: RpcTls | undefined,
-  logger: Logger,
-): Promise<RpcServer> {
-  return serveRpc({
+  const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
+  const userLog = createUserLog(logger, config.USER_HASH_KEY);
+  const common = { ...userLog, redis, tokens, now, randomBytes };
+  const tokenDeps: TokenDeps = {
+    ...common,
+    database: pipelined,
+    deadline: () => deadlineOf() ?? now(),
+    onSecretUsed: createSecretUse({ database, now, logger }),
+  };
+  const concurrency = config.LOGIN_HASHING_CONCURRENCY;
+  const hashingQueue = createHashingQueue({ concurrency, waiting: concurrency * waitingPerHash });
+  const authorizeDeps = {
+    ...common,
+    database,
+    seal: createInteractionSeal(encryptionKeys),
+    sleep,
+    hashingQueue,
+    verifyPassword: createPasswordVerifier(hashingQueue, () => listPasswordForms(database)),
+    accountsKey: config.USER_HASH_KEY,
+  };
+  const server = await serveRpc({
     address: `${config.RPC_HOST}:${config.RPC_PORT}`,
-    services,
-    errorStatuses,
+    services: [
+      bindService(AuthorizationService, createAuthorizationHandlers(authorizeDeps)),
+      bindService(TokenService, createTokenHandlers(tokenDeps)),
+      bindService(DiscoveryService, createDiscoveryHandlers(tokens)),
+    ],
+    errorStatuses: serviceErrorStatuses,
+    authenticate: tls && expectGatewayOrKeySet,
     logger,
     maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
     credentials: tls?.server,
   });
+
+  const operators = operatorListener && (await openOperatorPort(config, operatorListener, logger, userLog));
+
+  stopOnSignal({
+    logger,
+    config,
+    health,
+    telemetry,
+    steps: {
+      gRPC: () => server.stop(10_000),
+      'operator port': () => operators?.stop(2_000),
+      'key polling': () => polling.abort(),
+      Redis: redis.close,
+      Postgres: () => Promise.all([database.close(), pipelined.close()]),
+    },
+  });
+  health.started();
+  logger.info('listening', { port: server.port, healthPort: health.port, operatorPort: operators?.port });
+}
+
+function openStores(config: IdentityConfig, logger: Logger) {
+  const postgres = {
+    url: postgresAccess('POSTGRES'),
+    applicationName: 'identity',
+    statementTimeoutMs: storeTimeoutMs,
+    schema: 'identity',
+    logger,
+  };
+  const redis = connectRedis({
+    target: redisTarget(config),
+    connectionName: 'identity',
+    commandTimeoutMs: storeTimeoutMs,
+    minReplicas: config.REDIS_MIN_REPLICAS,
+    logger,
+  });
+  redis.onceReady(async () => {
+    const warning = await readSettingsWarning(redis);
+    if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
+  });
+  return {
+    database: openDatabase({ ...postgres, poolSize: config.POSTGRES_POOL_SIZE }),
+    /** Each token and user-info request makes one short read. */
+    pipelined: openReads({ ...postgres, readOnly: true }),
+    redis,
+  };
+}
+
+/** The operators' port has a pool of its own, as a role of its own. `stop` waits for calls in progress. */
+async function openOperatorPort(
+  config: IdentityConfig,
+  listener: PrivateListener,
+  logger: Logger,
+  userLog: UserLog,
+) {
+  const database = openDatabase({
+    url: postgresAccess('OPERATOR_POSTGRES'),
+    applicationName: 'identity-operator',
+    poolSize: 4,
+    statementTimeoutMs: operatorStatementTimeoutMs,
+    schema: 'identity',
+    logger,
+  });
+  const { keyedUser } = userLog;
+  const context: AdminContext = {
+    ...userLog,
+    database,
+    randomBytes,
+    now,
+    issuer: config.ISSUER,
+    environment: config.ENVIRONMENT,
+    algorithms: algorithmsInUse(config.ACCESS_TOKEN_ALGORITHM),
+    keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
+    previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
+    pseudonymize: (text) => `hmac:${keyedUser(`personal:${text}`)}`,
+    onAudited: (head, actor, changes) => logAuditHead(logger, head, actor, endingsOf(changes, keyedUser)),
+  };
+  const server = await serveRpc({
+    ...listener,
+    services: [
+      bindService(ClientService, createClientHandlers(context)),
+      bindService(SecretService, createSecretHandlers(context)),
+      bindService(UserService, createUserHandlers(context)),
+      bindService(ConsentService, createConsentHandlers(context)),
+      bindService(KeyService, createKeyHandlers(context)),
+      bindService(RestoreService, createRestoreHandlers(context)),
+      bindService(AuditService, createAuditHandlers(database)),
+    ],
+    errorStatuses: operatorErrorStatuses,
+    authenticate: actorOf,
+    sendDetails: true,
+    logger,
+    maxRequestBytes: maxOperatorRequestBytes,
+  });
+  return {
+    port: config.OPERATOR_SOCKET === undefined ? server.port : undefined,
+    stop: (timeoutMs: number) => server.stop(timeoutMs).finally(database.close),
+  };
 }

@@ -1,16 +1,15 @@
-// A job of its own: looks whether this installation can run, brings the identity schema up to date and makes the first
-// signing keys; with --check it only looks. Exit code 0, or 1 with a line for each reason.
+// The migration job: checks whether this installation can run, brings the identity schema up to date and makes the first
+// signing keys; with --check it only checks. Exit code 0, or 1 with a line for each reason; with --report 0 in any case.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { createLogger } from '@course-exchange/runtime/logger';
-import { runMigrationJob } from '@course-exchange/runtime/migration-job';
-import { openDatabase } from '@course-exchange/runtime/postgres';
-import { postgresAccess } from '@course-exchange/runtime/postgres-settings';
-import { idTokenAlgorithm } from './domain/signing-algorithm.ts';
-import { type MigrationConfig, preflightSubjects, readMigrationConfig } from './migration-config.ts';
-import { preflight } from './preflight/preflight.ts';
-import { generateSigningKey } from './signing/key-generation.ts';
-import { insertFirstKey } from './store/postgres/signing-keys.ts';
+import { runMigrationJob } from '@course-exchange/runtime/postgres/migrate';
+import { openDatabase } from '@course-exchange/runtime/postgres/pool';
+import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { insertFirstKey } from './keys/key-table.ts';
+import { generateSigningKey } from './keys/private-key.ts';
+import { algorithmsInUse } from './keys/signing-key.ts';
+import { type MigrationConfig, preflight, readMigrationConfig } from './preflight.ts';
 
 const logger = createLogger('identity-migrate', 'info');
 const migrator = postgresAccess('MIGRATOR_POSTGRES');
@@ -22,12 +21,13 @@ process.exitCode = await runMigrationJob({
   logger,
   readConfig: () => readMigrationConfig(),
   migrator: migrator.read,
-  check: (config, schemaVersion) => preflight(preflightSubjects(config, schemaVersion), logger),
+  check: (config, schemaVersion) => preflight(config, schemaVersion, logger),
   after: async (config) => ({ keys: await makeFirstKeys(config) }),
 });
 
 /** Number of keys made: none where the algorithm has one already. The first keys sign at once (R17). */
 async function makeFirstKeys(config: MigrationConfig): Promise<number> {
+  const deps = { keyEncryptionKey: config.KEY_ENCRYPTION_KEY, randomBytes };
   const database = openDatabase({
     url: migrator,
     applicationName: 'identity-migrate',
@@ -38,8 +38,8 @@ async function makeFirstKeys(config: MigrationConfig): Promise<number> {
   });
   try {
     let made = 0;
-    for (const algorithm of new Set([idTokenAlgorithm, config.ACCESS_TOKEN_ALGORITHM])) {
-      const key = await generateSigningKey(algorithm, config.KEY_ENCRYPTION_KEY, randomBytes);
+    for (const algorithm of algorithmsInUse(config.ACCESS_TOKEN_ALGORITHM)) {
+      const key = await generateSigningKey(deps, algorithm);
       if (await insertFirstKey(database, key)) made += 1;
     }
     return made;

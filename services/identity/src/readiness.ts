@@ -1,13 +1,13 @@
-// What this process stands on, each with the sentence that says what is wrong. The key set and discovery are answered
+// What this process depends on, each with the sentence that says what is wrong. The key set and discovery are answered
 // all the same.
-import type { ReadinessCheck } from '@course-exchange/runtime/health';
-import type { Database } from '@course-exchange/runtime/postgres';
-import { postgresProblem } from '@course-exchange/runtime/postgres-connections';
-import type { RedisStore } from '@course-exchange/runtime/redis';
-import type { KeyRing } from './signing/key-ring.ts';
-import { readSchemaVersion } from './store/postgres/schema-version.ts';
+import type { Database } from '@course-exchange/runtime/postgres/pool';
+import { schemaProblem } from '@course-exchange/runtime/postgres/schema-version';
+import type { ReadinessCheck } from '@course-exchange/runtime/process/health';
+import type { KeyRing } from './keys/ring.ts';
+import type { RedisStore } from './redis/connect.ts';
+import { infoField, readSettingsWarning } from './redis/durability.ts';
 
-export interface ReadinessSubjects {
+export interface ReadinessDeps {
   readonly database: Database;
   readonly redis: RedisStore;
   readonly keys: KeyRing;
@@ -20,30 +20,58 @@ export function readinessChecks({
   redis,
   keys,
   schemaVersion,
-}: ReadinessSubjects): Readonly<Record<'redis' | 'postgres' | 'signingKeys', ReadinessCheck>> {
+}: ReadinessDeps): Readonly<Record<'redis' | 'postgres' | 'signingKeys', ReadinessCheck>> {
   return {
-    redis: () =>
-      Promise.resolve()
-        .then(() => Promise.all(redis.masters().map((master) => master.ping())))
-        .then(holds, () => 'Redis does not answer'),
-    postgres: () => checkSchema(database, schemaVersion),
+    redis: () => redisProblem(redis),
+    postgres: () => schemaProblem(database, 'identity', schemaVersion),
     signingKeys: async () => keys.problem(),
   };
 }
 
-function holds(): undefined {}
-
-async function checkSchema(database: Database, wanted: number): Promise<string | undefined> {
-  const version = await readSchemaVersion(database).catch((error: unknown) => reasonOf(error));
-  if (typeof version === 'string') return version;
-  return version >= wanted
-    ? undefined
-    : `Schema version is ${version}, expected ${wanted}: run the migrations`;
+/** What is wrong, but no reason to take no requests. */
+export function readinessWarnings(redis: RedisStore) {
+  return {
+    redisSettings: () => readSettingsWarning(redis),
+    redisMemory: () => redisMemoryWarning(redis),
+  };
 }
 
-/** SQLSTATEs of a missing schema, table or permission; anything else means that nobody answered. */
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
-  const unmigrated = code === '42P01' || code === '3F000' || code === '42501';
-  return unmigrated ? 'Schema is missing: run the migrations' : postgresProblem(error);
+/** Names tried until each master of a Cluster owns one of them; one that owns none has few slots, and is not judged. */
+const probeKeys = 64;
+
+/** Writes one key for 10 s on each master: one that is full, a replica, or without its replicas may answer reads. */
+export async function redisProblem(store: RedisStore): Promise<string | undefined> {
+  try {
+    const unproven = new Set(store.masters());
+    for (let n = 0; unproven.size > 0 && n < probeKeys; n += 1) {
+      const key = `health:{${n}}`;
+      await store.run('probe', key, async (redis) => {
+        if (unproven.delete(redis)) await redis.set(key, 1, 'EX', 10);
+      });
+    }
+    return undefined;
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const [code] = /^[A-Z]{3,}\b/.exec(cause instanceof Error ? cause.message : '') ?? [];
+    return code === undefined ? 'Redis does not answer' : `Redis refuses writes: ${code}`;
+  }
+}
+
+/** Said from this share of `maxmemory` on: at the whole, `noeviction` refuses every write. */
+const warnedShare = 0.8;
+
+export async function redisMemoryWarning(store: RedisStore): Promise<string | undefined> {
+  const share = await redisMemoryShare(store).catch(() => undefined);
+  if (share === undefined || share < warnedShare) return undefined;
+  return `Redis uses ${Math.floor(share * 100)} % of maxmemory: raise it, or writes will be refused`;
+}
+
+/** The share of `maxmemory` in use of the fullest master; undefined where none has one. */
+export async function redisMemoryShare(store: RedisStore): Promise<number | undefined> {
+  const infos = await Promise.all(store.masters().map((master) => master.info('memory')));
+  // Without a maxmemory, which is 0 then, this is infinite.
+  const shares = infos
+    .map((info) => Number(infoField(info, 'used_memory')) / Number(infoField(info, 'maxmemory')))
+    .filter(Number.isFinite);
+  return shares.length === 0 ? undefined : Math.max(...shares);
 }

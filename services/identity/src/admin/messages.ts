@@ -1,0 +1,39 @@
+// What the operator's services share on the wire: who asks, changes, times. Translation only.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { type Duration, type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { ChangeSchema } from '@course-exchange/proto/operator/v1/change';
+import type { AuditedChange } from '@course-exchange/runtime/audit/table';
+import { callerOf, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import { tokenLifetime } from '../keys/signing-key.ts';
+import type { AdminRequest } from './context.ts';
+
+/** Throws `permission_denied` where the call names nobody. */
+export function adminRequest(call: IncomingCall, { dryRun }: { readonly dryRun: boolean }): AdminRequest {
+  return { ...callerOf(call), dryRun };
+}
+
+export function changeMessages(changes: readonly AuditedChange[]): MessageInitShape<typeof ChangeSchema>[] {
+  return changes.map(({ action, object, fields }) => ({
+    action,
+    object,
+    fields: fields.map(({ field, before = '', after = '' }) => ({ field, before, after })),
+  }));
+}
+
+/** Those of `times` (milliseconds) that there are. */
+export function timestamps<T extends Readonly<Record<string, number | null | undefined>>>(times: T) {
+  const given = Object.entries(times).flatMap(([name, milliseconds]) =>
+    milliseconds == null ? [] : [[name, timestampFromMs(Math.round(milliseconds))]],
+  );
+  return Object.fromEntries(given) as { [Name in keyof T]?: Timestamp };
+}
+
+/** Milliseconds; null when absent. */
+export function durationMs(duration: Duration | undefined): number | null {
+  return duration ? Number(duration.seconds) * 1000 + Math.floor(duration.nanos / 1e6) : null;
+}
+
+/** When the last access token issued up to `now` has expired. */
+export function accessTokensEndAt(now: number) {
+  return timestamps({ accessTokensEndAt: now + tokenLifetime * 1000 });
+}

@@ -1,0 +1,137 @@
+// The authorization request: refused directly, answered by redirect at once, or begun as an interaction.
+import type { Client } from '../clients/client.ts';
+import { findClient } from '../clients/client-table.ts';
+import { findConsent } from '../consents/consent-table.ts';
+import { type IdTokens, readIdTokenHint } from '../jwt/id-token.ts';
+import { hashSecret, newSecret } from '../secrets.ts';
+import { issueCode } from './finish.ts';
+import {
+  deriveCode,
+  type Interaction,
+  type InteractionCookie,
+  interactionValidMs,
+  nextStep,
+  type Page,
+  pageOf,
+  type Subject,
+} from './interaction.ts';
+import { createInteraction } from './interaction-store.ts';
+import { type LoginPage, loginPage } from './page.ts';
+import { type PartnerRedirect, refuseByRedirect, refuseDirectly } from './refusal.ts';
+import {
+  type AuthorizationParameters,
+  type AuthorizationRequest,
+  acceptsSession,
+  checkDirectly,
+  checkRedirected,
+  checkRepetition,
+} from './request.ts';
+import { codeLocation } from './response.ts';
+import { touchSession } from './session-store.ts';
+import { findSignedIn, type StepDeps } from './signed-in-user.ts';
+
+type Deps = StepDeps & { readonly tokens: IdTokens };
+
+interface ReceivedRequest {
+  readonly parameters: AuthorizationParameters;
+  /** Names of parameters that came more than once. */
+  readonly repeated: readonly string[];
+  /** Names of parameters whose value is not UTF-8. */
+  readonly notUtf8?: readonly string[];
+  /** Value of the session cookie; empty when there is none. */
+  readonly browserSession: string;
+}
+
+export type AuthorizeResult =
+  | PartnerRedirect
+  | {
+      readonly kind: 'interaction';
+      readonly interactionId: string;
+      readonly interactionCookie: InteractionCookie;
+      /** Seconds. */
+      readonly expiresIn: number;
+      readonly page: Page;
+      /** The login page, to be shown at once: its form has the interaction, no store does. */
+      readonly login?: LoginPage;
+    };
+
+/**
+ * Checks the request (R1, R2, R5) and begins an interaction for it, or answers at once when nothing needs to
+ * be asked. Throws a Failure for what is refused directly, and when a store does not answer.
+ */
+export async function beginAuthorization(deps: Deps, received: ReceivedRequest): Promise<AuthorizeResult> {
+  const { parameters, repeated, notUtf8, browserSession } = received;
+  refuseDirectly(deps, undefined, () => checkRepetition(repeated));
+  const client = parameters.clientId ? await findClient(deps.database, parameters.clientId) : undefined;
+  const trusted = refuseDirectly(deps, client?.clientId, () => checkDirectly(parameters, client, notUtf8));
+  const checked = await checkRedirected(parameters, trusted, async (idToken) => {
+    const { clientId } = trusted.client;
+    const sub = await readIdTokenHint(deps.tokens, idToken, clientId);
+    if (sub === undefined) deps.onSecurityEvent({ event: 'id_token_hint.refused', client: clientId });
+    return sub;
+  });
+  if (!('error' in checked)) return begin(deps, trusted.client, checked, browserSession);
+  const {
+    redirectUri,
+    client: { clientId },
+  } = trusted;
+  const address = { clientId, redirectUri, state: parameters.state };
+  return refuseByRedirect(deps, address, checked.error, checked.reason);
+}
+
+async function begin(
+  deps: Deps,
+  client: Client,
+  request: AuthorizationRequest,
+  cookie: string,
+): Promise<AuthorizeResult> {
+  const subject = await acceptedSubject(deps, request, cookie);
+  const consent = subject && (await findConsent(deps.database, subject.sub, request.clientId));
+  const interactionCookie = newSecret(deps.randomBytes) as InteractionCookie;
+  const interaction: Interaction = {
+    id: deps.randomBytes(16).toString('base64url'),
+    cookieHash: hashSecret(interactionCookie),
+    createdAt: deps.now(),
+    request,
+    subject,
+  };
+  if (subject && consent && nextStep(interaction, consent.scopes) === 'complete') {
+    const allowed = { kind: 'allowed', subject, consentId: consent.consentId } as const;
+    await issueCode(deps, request, allowed, interactionCookie);
+    return { kind: 'redirect', location: codeLocation(request, deriveCode(interactionCookie).code) };
+  }
+  const page = pageOf(interaction);
+  if (request.prompts.includes('none')) {
+    const error = page === 'login' ? 'login_required' : 'consent_required';
+    return refuseByRedirect(deps, request, error, `prompt=none, and ${page} is to be asked`);
+  }
+  const expiresIn = interactionValidMs / 1000;
+  const begun = {
+    kind: 'interaction',
+    interactionId: interaction.id,
+    interactionCookie,
+    expiresIn,
+    page,
+  } as const;
+  if (page === 'login') {
+    const stored = { interaction, sealed: await deps.seal.seal(interaction) };
+    const own = { kind: 'owned', stored, interactionCookie, client } as const;
+    return { ...begun, login: await loginPage(deps, own, cookie) };
+  }
+  await createInteraction(deps.redis, interaction);
+  return begun;
+}
+
+/** Who is signed in already, where the request accepts that; it counts as a use of the session (R29). */
+async function acceptedSubject(
+  deps: Deps,
+  request: AuthorizationRequest,
+  cookie: string,
+): Promise<Subject | undefined> {
+  const now = deps.now();
+  const signedIn = await findSignedIn(deps, cookie);
+  if (signedIn === undefined || !acceptsSession(request, signedIn.session, now)) return undefined;
+  const { session } = signedIn;
+  const alive = await touchSession(deps.redis, cookie, session, now);
+  return alive ? { sub: session.sub, authTime: session.authTime, origin: 'session' } : undefined;
+}

@@ -1,0 +1,71 @@
+// The user's decision (R6). What is checked again before a code: the client is active and still has the
+// redirect URI (else a direct refusal: there is no address to answer to), the user is still signed in and
+// enabled (else the login form comes next), the scopes are still approved (else `invalid_scope` by redirect).
+import { isWithin } from '../clients/scope.ts';
+import { type ConsentId, newId } from '../ids.ts';
+import { reportDecision } from './finish.ts';
+import {
+  agree,
+  agreementAs,
+  applyChange,
+  currentPage,
+  type FormResult,
+  isAbout,
+  type OwnedForm,
+  openForm,
+  type PresentedForm,
+} from './form.ts';
+import { type Decision, decided, type Interaction, type Outcome, pageOf } from './interaction.ts';
+import { errorRedirect } from './refusal.ts';
+import type { StepDeps } from './signed-in-user.ts';
+
+/** `unspecified`: an incomplete form; nothing changes. */
+export type ConsentDecision = 'allow' | 'deny' | 'unspecified';
+
+/**
+ * Records the decision and, on `allow`, issues the code. The same browser repeating the same decision within
+ * 10 s gets the same redirect; of two decisions the first is final.
+ */
+export async function submitConsent(
+  deps: StepDeps,
+  form: PresentedForm & { readonly decision: ConsentDecision },
+): Promise<FormResult> {
+  const own = await openForm(deps, form);
+  if (own.kind !== 'owned') return own;
+  if (form.decision === 'unspecified') return currentPage(deps, own, form.browserSession);
+  return form.decision === 'deny' ? deny(deps, own) : allow(deps, own, form);
+}
+
+/** Ends the interaction on the user's wish: `access_denied`, from any page before the decision. */
+export async function cancelAuthorization(deps: StepDeps, form: PresentedForm): Promise<FormResult> {
+  const own = await openForm(deps, form);
+  return own.kind === 'owned' ? deny(deps, own) : own;
+}
+
+async function deny(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
+  const now = deps.now();
+  const refuse = (interaction: Interaction) =>
+    decided(interaction, { kind: 'refused', error: 'access_denied' }, now);
+  if (own.stored.sealed === undefined) return applyChange(deps, own, isDenial, refuse);
+  // Of a sealed interaction nothing is stored: the browser may go back and log in after all.
+  const { interaction } = own.stored;
+  reportDecision(deps, refuse(interaction));
+  return errorRedirect(interaction.request, 'access_denied');
+}
+
+function isDenial(decision: Decision): boolean {
+  return decision.kind === 'refused' && decision.error === 'access_denied';
+}
+
+function allow(deps: StepDeps, own: OwnedForm, form: PresentedForm): Promise<FormResult> {
+  return agree(deps, own, form, (subject) => {
+    const now = deps.now();
+    const consentId = newId<ConsentId>(deps.randomBytes);
+    const outcome: Outcome = isWithin(own.stored.interaction.request.scopes, own.client.scopes)
+      ? { kind: 'allowed', subject, consentId, newConsent: true }
+      : { kind: 'refused', error: 'invalid_scope' };
+    return applyChange(deps, own, agreementAs(subject), (current) =>
+      isAbout(current, subject) && pageOf(current) === 'consent' ? decided(current, outcome, now) : current,
+    );
+  });
+}

@@ -1,0 +1,215 @@
+// A submitted form: whose it is, what it changes, and what comes next (R6). A form changes something only for the browser
+// that began the interaction, and only until the decision.
+import { Failure } from '@course-exchange/runtime/process/errors';
+import type { Client } from '../clients/client.ts';
+import { findClient } from '../clients/client-table.ts';
+import { isWithin } from '../clients/scope.ts';
+import { findConsent } from '../consents/consent-table.ts';
+import { completeDecision, reportDecision } from './finish.ts';
+import {
+  type Decision,
+  decided,
+  type Interaction,
+  type InteractionCookie,
+  interactionKeptMs,
+  isAboutAccount,
+  isExpired,
+  isOwnForm,
+  isRepeatable,
+  nextStep,
+  type Page,
+  pageOf,
+  type Subject,
+} from './interaction.ts';
+import { changeUndecided, findInteraction, type StoredInteraction } from './interaction-store.ts';
+import { type PartnerRedirect, refuseByRedirect, refuseDirectly } from './refusal.ts';
+import { isHinted, requireAnswerable } from './request.ts';
+import { findSubject, type StepDeps } from './signed-in-user.ts';
+
+/** An interaction as the browser presents it; empty strings for what it does not have. */
+export interface PresentedForm {
+  readonly interactionId: string;
+  /** The record itself, while nobody has logged in. */
+  readonly sealedInteraction: string;
+  readonly interactionCookie: string;
+  readonly formToken: string;
+  /** Value of the session cookie. */
+  readonly browserSession: string;
+}
+
+/** The owner's form of an interaction that is open, or was decided within the last 10 s. */
+export interface OwnedForm {
+  readonly kind: 'owned';
+  readonly stored: StoredInteraction;
+  readonly interactionCookie: InteractionCookie;
+  readonly client: Client;
+}
+
+/**
+ * A form that changes nothing. `not_owner`: of another browser, or too late; the stored interaction proves the
+ * redirect URI, so it goes back to the partner. `expired`: nothing is known of its interaction.
+ */
+export type RejectedForm =
+  | (Omit<PartnerRedirect, 'kind'> & { readonly kind: 'not_owner' })
+  | { readonly kind: 'expired' };
+
+/** What the gateway does after a form: shows a page of the interaction, or redirects to the partner. */
+export type FormResult = { readonly kind: 'next'; readonly page: Page } | PartnerRedirect | RejectedForm;
+
+/**
+ * Opens the interaction of a submitted form. Throws `invalid_client` or `invalid_redirect_uri` when the client may
+ * no longer be answered.
+ */
+export async function openForm(deps: StepDeps, form: PresentedForm): Promise<OwnedForm | RejectedForm> {
+  const stored = await findPresented(deps, form);
+  if (stored === undefined) return { kind: 'expired' };
+  const { interaction } = stored;
+  const client = await findAnswerableClient(deps, interaction);
+  const { interactionCookie, formToken } = form;
+  if (!isOpen(interaction, deps.now())) return rejectForm(deps, interaction, 'form came too late');
+  if (!isOwnForm(interaction, interactionCookie, formToken))
+    return rejectForm(deps, interaction, 'form of another browser');
+  return { kind: 'owned', stored, interactionCookie, client };
+}
+
+/**
+ * The stored interaction, which goes before the sealed one of the same id, so that a seal counts once; undefined when
+ * there is neither, or the seal is older than a stored interaction can be.
+ */
+export async function findPresented(
+  { redis, seal, now }: StepDeps,
+  { interactionId, sealedInteraction }: PresentedForm,
+): Promise<StoredInteraction | undefined> {
+  const stored = await findInteraction(redis, interactionId);
+  if (stored || sealedInteraction === '') return stored;
+  const interaction = await seal.open(sealedInteraction);
+  if (interaction?.id !== interactionId || now() >= interaction.createdAt + interactionKeptMs)
+    return undefined;
+  return { interaction, sealed: sealedInteraction };
+}
+
+/** Back to the partner with `invalid_request` (R6). */
+export function rejectForm(
+  deps: Pick<StepDeps, 'onRefused'>,
+  { request }: Interaction,
+  reason: string,
+): RejectedForm {
+  return { ...refuseByRedirect(deps, request, 'invalid_request', reason), kind: 'not_owner' };
+}
+
+/** Whether forms of the interaction still do something: undecided and valid, or decided a moment ago. */
+export function isOpen(interaction: Interaction, now: number): boolean {
+  const { decision } = interaction;
+  return decision === undefined ? !isExpired(interaction, now) : isRepeatable(decision, now);
+}
+
+/**
+ * The client of an interaction. Throws `invalid_client` when it was deactivated since and
+ * `invalid_redirect_uri` when the redirect URI was taken from it: both leave no address to answer to (R1, R6).
+ */
+export async function findAnswerableClient(deps: StepDeps, { request }: Interaction): Promise<Client> {
+  const client = await findClient(deps.database, request.clientId);
+  return refuseDirectly(deps, client?.clientId, () => {
+    if (!client) throw new Failure('invalid_client', 'unknown client');
+    requireAnswerable(client, request.redirectUri);
+    return client;
+  });
+}
+
+/**
+ * Applies `change`, by which the interaction is about `subject`, and decides what needs no asking: everything is granted
+ * already, the partner lost a scope (R6), or it hinted at another user (R5). When the interaction is about somebody else
+ * meanwhile (a login in another tab), that user's page comes next.
+ */
+export async function advance(
+  deps: StepDeps,
+  own: OwnedForm,
+  subject: Subject,
+  change: (interaction: Interaction) => Interaction,
+): Promise<FormResult> {
+  const consent = await findConsent(deps.database, subject.sub, own.client.clientId);
+  const now = deps.now();
+  return applyChange(deps, own, agreementAs(subject), (interaction) => {
+    const changed = change(interaction);
+    if (!isAbout(changed, subject)) return changed;
+    if (!isHinted(changed.request, subject.sub))
+      return decided(changed, { kind: 'refused', error: 'login_required' }, now);
+    if (!isWithin(changed.request.scopes, own.client.scopes))
+      return decided(changed, { kind: 'refused', error: 'invalid_scope' }, now);
+    if (!consent || nextStep(changed, consent.scopes) !== 'complete') return changed;
+    return decided(changed, { kind: 'allowed', subject, consentId: consent.consentId }, now);
+  });
+}
+
+/**
+ * Runs `apply` for the user whose account the form showed, while they are signed in. Else, and after a decision, the
+ * form changes nothing.
+ */
+export async function agree(
+  deps: StepDeps,
+  own: OwnedForm,
+  { formToken, browserSession }: PresentedForm,
+  apply: (subject: Subject) => Promise<FormResult>,
+): Promise<FormResult> {
+  const { interaction } = own.stored;
+  const { subject, decision } = interaction;
+  if (subject === undefined || !isAboutAccount(formToken, own.interactionCookie, subject.sub))
+    return currentPage(deps, own, browserSession);
+  if (decision) return resolve(deps, own, own.stored, agreementAs(subject));
+  const user = await findSubject(deps, interaction, browserSession);
+  return user === undefined ? { kind: 'next', page: 'login' } : apply(subject);
+}
+
+export function isAbout({ subject }: Interaction, { sub }: Subject): boolean {
+  return subject?.sub === sub;
+}
+
+/** What agreeing as `subject` leads to: a code for that user, or a refusal that nobody asked for. */
+export function agreementAs({ sub }: Subject): (decision: Decision) => boolean {
+  return (decision) =>
+    decision.kind === 'refused' ? decision.error !== 'access_denied' : decision.subject.sub === sub;
+}
+
+/**
+ * Applies `change` to an undecided interaction and answers for it as it then is: its next page, or the redirect of its
+ * decision when that is the form's own (`isOwn`). Against another decision, which came first, the form changes nothing.
+ */
+export async function applyChange(
+  deps: StepDeps,
+  own: OwnedForm,
+  isOwn: (decision: Decision) => boolean,
+  change: (interaction: Interaction) => Interaction,
+): Promise<FormResult> {
+  const proposed = new Set<Interaction>();
+  const stored = await changeUndecided(deps.redis, own.stored, (interaction) => {
+    const changed = change(interaction);
+    proposed.add(changed);
+    return changed;
+  });
+  // Decided by this form, not by one before it.
+  if (stored && proposed.has(stored.interaction)) reportDecision(deps, stored.interaction);
+  return resolve(deps, own, stored, isOwn);
+}
+
+async function resolve(
+  deps: StepDeps,
+  { interactionCookie }: OwnedForm,
+  stored: StoredInteraction | undefined,
+  isOwn: (decision: Decision) => boolean,
+): Promise<FormResult> {
+  if (stored === undefined) return { kind: 'expired' };
+  const { decision } = stored.interaction;
+  if (decision === undefined) return { kind: 'next', page: pageOf(stored.interaction) };
+  if (!isOwn(decision)) return rejectForm(deps, stored.interaction, 'decided otherwise before');
+  return completeDecision(deps, stored, decision, interactionCookie);
+}
+
+/** The answer to a form that changes nothing: the page that the interaction shows in this browser now. */
+export async function currentPage(
+  deps: StepDeps,
+  { stored: { interaction } }: OwnedForm,
+  browserSession: string,
+): Promise<FormResult> {
+  const user = await findSubject(deps, interaction, browserSession);
+  return { kind: 'next', page: user === undefined ? 'login' : pageOf(interaction) };
+}

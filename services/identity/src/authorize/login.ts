@@ -1,0 +1,80 @@
+// A submitted login form: credentials, a fresh browser session, and on with the interaction.
+import {
+  type AcceptedCredentials,
+  type Credentials,
+  checkCredentials,
+  type LoginDeps,
+  type RejectedCredentials,
+} from '../login/credentials.ts';
+import { newSecret } from '../secrets.ts';
+import {
+  advance,
+  type OwnedForm,
+  openForm,
+  type PresentedForm,
+  type RejectedForm,
+  rejectForm,
+} from './form.ts';
+import type { Page, Subject } from './interaction.ts';
+import { type LoginPage, loginPage } from './page.ts';
+import type { PartnerRedirect } from './refusal.ts';
+import { createSession, endSession } from './session-store.ts';
+import { type StepDeps, signOut } from './signed-in-user.ts';
+
+type Deps = StepDeps & LoginDeps;
+
+export type LoginForm = PresentedForm & Credentials;
+
+interface RejectedLogin extends RejectedCredentials {
+  readonly view: LoginPage;
+}
+
+/** Both are empty when the user asked not to be kept signed in. */
+interface LoginCookies {
+  readonly browserSession: string;
+  readonly deviceCookie: string;
+}
+
+export type LoginOutcome =
+  | ({ readonly kind: 'accepted'; readonly page: Page } & LoginCookies)
+  | (PartnerRedirect & LoginCookies)
+  | RejectedLogin
+  | RejectedForm;
+
+/**
+ * Signs the user in and advances the interaction. Accepted in any state before the decision, and after it
+ * within 10 s for the same user (a double click). The password is verified only for the owner's form.
+ */
+export async function submitLogin(deps: Deps, form: LoginForm): Promise<LoginOutcome> {
+  const own = await openForm(deps, form);
+  if (own.kind !== 'owned') return own;
+  const { interaction } = own.stored;
+  const check = await checkCredentials(deps, form, interaction.request.clientId);
+  if (check.kind === 'accepted') return signIn(deps, own, form, check);
+  // A decided interaction has no login form to show again: its form is too late.
+  if (interaction.decision) return rejectForm(deps, interaction, 'form came too late');
+  return { ...check, view: await loginPage(deps, own, form.browserSession, form.email) };
+}
+
+async function signIn(
+  deps: Deps,
+  own: OwnedForm,
+  form: LoginForm,
+  { user: { sub }, loggedInAt: authTime, deviceCookie }: AcceptedCredentials,
+): Promise<LoginOutcome> {
+  const browserSession = form.forgetMe ? '' : newSecret(deps.randomBytes);
+  // The session comes first: a crash before the next step leaves one that nobody has the cookie of.
+  if (!form.forgetMe) await createSession(deps.redis, browserSession, { sub, authTime, lastUsed: authTime });
+  const subject: Subject = { sub, authTime, origin: form.forgetMe ? 'login-once' : 'login' };
+  const result = await advance(deps, own, subject, (interaction) => ({ ...interaction, subject }));
+  if (result.kind === 'not_owner' || result.kind === 'expired') {
+    await endSession(deps.redis, browserSession);
+    return result;
+  }
+  // A login takes the place of the session before it, whoever it was of (R29).
+  const client = own.client.clientId;
+  await signOut(deps, form.browserSession, 'new_login', client);
+  if (!form.forgetMe) deps.onSecurityEvent({ event: 'session.begun', client, sub });
+  if (result.kind === 'redirect') return { ...result, browserSession, deviceCookie };
+  return { kind: 'accepted', page: result.page, browserSession, deviceCookie };
+}

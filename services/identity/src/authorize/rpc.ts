@@ -1,0 +1,112 @@
+// AuthorizationService: translation only, from messages to the steps and from their outcomes to messages. Both have the
+// same fields by the same names; what a message does not know of an outcome is left out.
+import { create } from '@bufbuild/protobuf';
+import { enumKey } from '@course-exchange/proto/enum-key';
+import {
+  AuthorizationParametersSchema,
+  type AuthorizationService,
+  SubmitConsentRequest_Decision as Decision,
+  type InteractionRef,
+  InteractionRefSchema,
+  Page,
+  LoginRejected_Reason as Reason,
+} from '@course-exchange/proto/identity/v1/authorization';
+import type { Handlers } from '@course-exchange/runtime/grpc/server';
+import { clientAddressOf } from '@course-exchange/runtime/process/request-context';
+import type { IdTokens } from '../jwt/id-token.ts';
+import type { LoginDeps } from '../login/credentials.ts';
+import { submitAccountChoice } from './account.ts';
+import { type AuthorizeResult, beginAuthorization } from './begin.ts';
+import { type ConsentDecision, cancelAuthorization, submitConsent } from './consent.ts';
+import type { FormResult, PresentedForm } from './form.ts';
+import { type LoginOutcome, submitLogin } from './login.ts';
+import { getInteraction } from './page.ts';
+import { endBrowserSession, getBrowserSession, type StepDeps } from './signed-in-user.ts';
+
+export function createAuthorizationHandlers(
+  deps: StepDeps & LoginDeps & { readonly tokens: IdTokens },
+): Handlers<typeof AuthorizationService> {
+  return {
+    beginAuthorization: async ({ browserSession, ...request }) => {
+      const result = await beginAuthorization(deps, {
+        // A message without parameters is a request without parameters.
+        parameters: request.parameters ?? create(AuthorizationParametersSchema),
+        repeated: request.repeatedParameters,
+        notUtf8: request.notUtf8Parameters,
+        browserSession,
+      });
+      return { outcome: toAuthorizeResult(result) };
+    },
+    getInteraction: async ({ interaction }) => ({
+      view: toCase(await getInteraction(deps, readForm(interaction))),
+    }),
+    submitLogin: async ({ interaction, ...credentials }) => {
+      const form = { ...readForm(interaction), ...credentials, clientAddress: clientAddressOf() };
+      return { outcome: toLoginOutcome(await submitLogin(deps, form)) };
+    },
+    submitAccountChoice: async ({ interaction, useAnotherAccount }) => {
+      const choice = await submitAccountChoice(deps, { ...readForm(interaction), useAnotherAccount });
+      return { outcome: toFormResult(choice.result), sessionEnded: choice.sessionEnded };
+    },
+    submitConsent: async ({ interaction, decision }) => {
+      const form = { ...readForm(interaction), decision: readDecision(decision) };
+      return { outcome: toFormResult(await submitConsent(deps, form)) };
+    },
+    cancelAuthorization: async ({ interaction }) => {
+      const outcome = toFormResult(await cancelAuthorization(deps, readForm(interaction)));
+      if (outcome.case === 'next') throw new Error('an interaction that ended has a next page');
+      return { outcome };
+    },
+    getBrowserSession: ({ browserSession }) => getBrowserSession(deps, browserSession),
+    endBrowserSession: async ({ browserSession, formToken }) => ({
+      ended: await endBrowserSession(deps, browserSession, formToken),
+    }),
+  };
+}
+
+function readForm(message: InteractionRef | undefined): PresentedForm {
+  return message ?? create(InteractionRefSchema);
+}
+
+/** A number that this version does not know is an incomplete form. */
+function readDecision(decision: Decision): ConsentDecision {
+  if (decision === Decision.ALLOW) return 'allow';
+  return decision === Decision.DENY ? 'deny' : 'unspecified';
+}
+
+/** The case of a oneof that bears the name of an outcome. */
+function toCase<Outcome extends { readonly kind: string }>({ kind, ...value }: Outcome) {
+  type Value<Kind> = Omit<Extract<Outcome, { readonly kind: Kind }>, 'kind'>;
+  type Cases = { [Kind in Outcome['kind']]: { case: Kind; value: Value<Kind> } };
+  return { case: kind, value } as Cases[Outcome['kind']];
+}
+
+function toAuthorizeResult(result: AuthorizeResult) {
+  return toCase(result.kind === 'interaction' ? { ...result, page: Page[enumKey(result.page)] } : result);
+}
+
+function toFormResult(result: FormResult) {
+  switch (result.kind) {
+    case 'next':
+      return toCase({ ...result, page: Page[enumKey(result.page)] });
+    case 'not_owner':
+      return toCase({ ...result, kind: 'redirect' as const });
+    default:
+      return toCase(result);
+  }
+}
+
+function toLoginOutcome(outcome: LoginOutcome) {
+  switch (outcome.kind) {
+    case 'accepted':
+      return toCase({ ...outcome, next: { page: Page[enumKey(outcome.page)] } });
+    case 'redirect':
+      return toCase({ ...outcome, redirect: outcome });
+    case 'not_owner':
+      return toCase({ kind: 'redirect' as const, redirect: outcome });
+    case 'rejected':
+      return toCase({ ...outcome, reason: Reason[enumKey(outcome.reason)] });
+    case 'expired':
+      return toCase(outcome);
+  }
+}

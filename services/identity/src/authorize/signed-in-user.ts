@@ -1,0 +1,99 @@
+// Who is signed in in a browser, and the sign-out page that ends it (R29).
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import type { ClientId, RandomBytes } from '../ids.ts';
+import type { RedisStore } from '../redis/connect.ts';
+import type { OnSecurityEvent, ReasonOf, UserLog } from '../security-events.ts';
+import { isLoginValid, type User, whyLoginEnded } from '../users/user.ts';
+import { findUser } from '../users/user-table.ts';
+import { formToken, type Interaction, isFormToken } from './interaction.ts';
+import type { InteractionSeal } from './interaction-store.ts';
+import { type BrowserSession, endSession, findSession } from './session-store.ts';
+
+/** What a step of the flow needs; the first one needs tokens too, a login `LoginDeps`. Either store throws `temporarily_unavailable` when it does not answer (R14). */
+export interface StepDeps {
+  readonly database: Queries;
+  readonly redis: RedisStore;
+  readonly seal: InteractionSeal;
+  readonly randomBytes: RandomBytes;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly onSecurityEvent: OnSecurityEvent;
+  readonly onRefused: UserLog['onRefused'];
+}
+
+interface SignedIn {
+  readonly session: BrowserSession;
+  readonly user: User;
+}
+
+/** The session of the cookie and its user; ends a session whose user may no longer sign in (R13). */
+export async function findSignedIn(deps: StepDeps, cookie: string): Promise<SignedIn | undefined> {
+  const session = await findSession(deps.redis, cookie, deps.now());
+  if (session === undefined) return undefined;
+  const user = await findUser(deps.database, session.sub);
+  if (user && isLoginValid(user, session.authTime)) return { session, user };
+  await signOut(deps, cookie, whyLoginEnded(user));
+  return undefined;
+}
+
+/** Ends the session of `cookie`, if there is one; `client`: in whose flow. */
+export async function signOut(
+  { redis, onSecurityEvent }: Pick<StepDeps, 'redis' | 'onSecurityEvent'>,
+  cookie: string,
+  reason: ReasonOf<'session.ended'>,
+  client?: ClientId,
+): Promise<void> {
+  const sub = await endSession(redis, cookie);
+  if (sub) onSecurityEvent({ event: 'session.ended', client, sub, reason });
+}
+
+/**
+ * The user that an interaction is about, while still signed in; undefined: the login form comes next. An
+ * interaction rests on this browser's session being the subject's; which of the subject's sessions it is
+ * does not matter, so that a login in another tab disturbs nothing. A login that asked not to be kept
+ * (`login-once`) rests on the interaction alone.
+ */
+export async function findSubject(
+  deps: StepDeps,
+  { subject }: Interaction,
+  cookie: string,
+): Promise<User | undefined> {
+  if (subject === undefined) return undefined;
+  if (subject.origin === 'login-once') {
+    const user = await findUser(deps.database, subject.sub);
+    return user && isLoginValid(user, subject.authTime) ? user : undefined;
+  }
+  const signedIn = await findSignedIn(deps, cookie);
+  return signedIn?.session.sub === subject.sub ? signedIn.user : undefined;
+}
+
+/** What a person may see of their own account. */
+export type Account = Pick<User, 'name' | 'email'>;
+
+export function accountOf({ name, email }: User): Account {
+  return { name, email };
+}
+
+/**
+ * Who is signed in, and the hidden field of their sign-out form; it is empty when nobody is. Reading is no use of the
+ * session: its end does not move.
+ */
+export async function getBrowserSession(
+  deps: StepDeps,
+  cookie: string,
+): Promise<{ readonly account?: Account; readonly formToken: string }> {
+  const signedIn = await findSignedIn(deps, cookie);
+  if (signedIn === undefined) return { formToken: '' };
+  return { account: accountOf(signedIn.user), formToken: formToken(cookie, 'sign-out') };
+}
+
+/** Ends the session when the form is its own; false when it is not: then nothing changed. */
+export async function endBrowserSession(
+  deps: Pick<StepDeps, 'redis' | 'onSecurityEvent'>,
+  cookie: string,
+  presentedToken: string,
+): Promise<boolean> {
+  if (!isFormToken(presentedToken, cookie, 'sign-out')) return false;
+  await signOut(deps, cookie, 'sign_out');
+  return true;
+}

@@ -1,0 +1,222 @@
+// What operators do with one client: read, register, edit, approve, activate. Its row is locked and its version
+// compared before a change; what differs is written and recorded.
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResult,
+  type AdminTransaction,
+  auditedTransaction,
+  conflict,
+  fieldChanges,
+  refused,
+  requireNoProblem,
+} from '../admin/context.ts';
+import {
+  type ApprovalState,
+  activationObstacle,
+  approvalObstacles,
+  type ClientState,
+  clientFields,
+  type RegisteredClient,
+  withApproval,
+} from './client.ts';
+import { type ClientRegistration, registrationProblems } from './client-registration.ts';
+import { insertClient, readClients, recordApproval, updateClient } from './client-table.ts';
+import { issueSecret, type PlainSecret, secretLifetimeProblems } from './secret-admin.ts';
+import { type ClientView, requireClient, viewClient, viewClients } from './view.ts';
+
+/** Throws `not_found`. */
+export async function getClient(context: AdminContext, clientId: string): Promise<ClientView> {
+  const client = await requireClient(context.database, context, clientId);
+  return viewClient(context.database, client, context.now());
+}
+
+interface ClientFilter {
+  readonly active: boolean | undefined;
+  readonly approvalState: ApprovalState | undefined;
+}
+
+/** By client id. */
+export async function listClients(
+  { database, environment, now }: AdminContext,
+  { active, approvalState }: ClientFilter,
+): Promise<readonly ClientView[]> {
+  const clients = (await readClients(database, environment)).filter(
+    (client) =>
+      (active === undefined || client.active === active) &&
+      (approvalState === undefined || client.approvalState === approvalState),
+  );
+  return viewClients(database, clients, now());
+}
+
+interface NewClient {
+  readonly registration: ClientRegistration;
+  /** Undefined: no secret. Milliseconds; null: it does not expire. */
+  readonly firstSecret: { readonly expiresIn: number | null } | undefined;
+}
+
+/** The client, and the secret, which leaves here once. Throws `invalid_argument`, `already_exists`. Atomic. */
+export async function registerClient(
+  context: AdminContext,
+  request: AdminRequest,
+  { registration, firstSecret }: NewClient,
+): Promise<AdminResult<{ readonly client: ClientView; readonly secret: PlainSecret | undefined }>> {
+  requireNoProblem([
+    ...registrationProblems(registration, context.environment),
+    ...(firstSecret ? secretLifetimeProblems(firstSecret.expiresIn) : []),
+  ]);
+  return auditedTransaction(context, request, async (transaction) => {
+    const client = await insertDraft(transaction, registration);
+    const secret =
+      firstSecret && (await issueSecret(transaction, registration.clientId, firstSecret.expiresIn));
+    return {
+      client: await viewClient(transaction.queries, client, context.now()),
+      secret: request.dryRun ? undefined : secret,
+    };
+  });
+}
+
+/** Throws `already_exists`. */
+export async function insertDraft(
+  { queries, environment, pseudonymize, recordChange }: AdminTransaction,
+  registration: ClientRegistration,
+): Promise<RegisteredClient> {
+  const draft: ClientState = { registration, active: false, approvalState: 'draft' };
+  const client = await insertClient(queries, environment, draft);
+  const { clientId } = registration;
+  if (client === undefined)
+    throw new DetailedFailure('already_exists', `There is a client ${clientId} already.`);
+  const fields = fieldChanges({}, clientFields(draft, pseudonymize));
+  recordChange({ action: 'client.register', object: `client:${clientId}`, clientId, fields });
+  return client;
+}
+
+interface Edit {
+  readonly registration: ClientRegistration;
+  readonly expectedVersion: number;
+}
+
+/** The new registration holds at the client's next request (R13). Throws `invalid_argument`, `not_found`, and
+ * `conflict` when the client is not in `expectedVersion`. Atomic. */
+export async function editClient(
+  context: AdminContext,
+  request: AdminRequest,
+  { registration, expectedVersion }: Edit,
+): Promise<AdminResult<ClientView>> {
+  requireNoProblem([
+    ...registrationProblems(registration, context.environment),
+    ...(expectedVersion === 0 ? ['The version that was read is missing.'] : []),
+  ]);
+  const { clientId } = registration;
+  return changeClient(context, request, { clientId, expectedVersion }, (transaction, before) =>
+    writeClient(transaction, 'client.edit', before, { ...before, registration }),
+  );
+}
+
+interface VersionedClient {
+  readonly clientId: string;
+  /** 0: whatever the version is. */
+  readonly expectedVersion: number;
+}
+
+interface ApprovalStep extends VersionedClient {
+  readonly state: ApprovalState;
+  readonly note: string;
+}
+
+const longestNote = 500;
+
+/** Throws `not_found`, `conflict`, and `refused` with what the registration lacks. Atomic. */
+export async function setApproval(
+  context: AdminContext,
+  request: AdminRequest,
+  step: ApprovalStep,
+): Promise<AdminResult<ClientView>> {
+  const tooLong = step.note.length > longestNote;
+  requireNoProblem(tooLong ? [`The note is longer than ${longestNote} characters.`] : []);
+  return changeClient(context, request, step, (transaction, before) =>
+    approve(transaction, before, step.state, step.note),
+  );
+}
+
+/** Writes the state with who took the step; nothing when the client is in it. Throws `refused`. */
+export async function approve(
+  transaction: AdminTransaction,
+  before: RegisteredClient,
+  state: ApprovalState,
+  note: string,
+): Promise<RegisteredClient> {
+  const { clientId } = before.registration;
+  const obstacles = approvalObstacles(before, state);
+  if (obstacles.length > 0)
+    throw refused(...obstacles.map((obstacle) => `Client ${clientId} cannot be ${state}: ${obstacle}`));
+  const after = withApproval(before, state, transaction.environment);
+  const written = await writeClient(transaction, 'client.approval', before, after);
+  if (written.version !== before.version)
+    await recordApproval(transaction.queries, { clientId, state, by: transaction.actor, note });
+  return written;
+}
+
+interface Activation extends VersionedClient {
+  readonly active: boolean;
+}
+
+/** Throws `not_found`, `conflict`, and `refused` where its approval does not allow it. Atomic. */
+export async function setActive(
+  context: AdminContext,
+  request: AdminRequest,
+  activation: Activation,
+): Promise<AdminResult<ClientView>> {
+  return changeClient(context, request, activation, (transaction, before) =>
+    writeActive(transaction, before, activation.active),
+  );
+}
+
+/** Throws `refused`. */
+export function writeActive(
+  transaction: AdminTransaction,
+  before: RegisteredClient,
+  active: boolean,
+): Promise<RegisteredClient> {
+  const obstacle = active ? activationObstacle(before, transaction.environment) : undefined;
+  if (obstacle !== undefined) throw refused(obstacle);
+  const action = active ? 'client.activate' : 'client.deactivate';
+  return writeClient(transaction, action, before, { ...before, active });
+}
+
+async function changeClient(
+  context: AdminContext,
+  request: AdminRequest,
+  { clientId, expectedVersion }: VersionedClient,
+  change: (transaction: AdminTransaction, before: RegisteredClient) => Promise<RegisteredClient>,
+): Promise<AdminResult<ClientView>> {
+  return auditedTransaction(context, request, async (transaction) => {
+    const { queries, now } = transaction;
+    const before = await requireClient(queries, transaction, clientId, 'lock');
+    requireVersion(before, expectedVersion);
+    return viewClient(queries, await change(transaction, before), now());
+  });
+}
+
+/** Throws `conflict` when the client is not in the version `expected`; 0 matches every version. */
+export function requireVersion({ registration, version }: RegisteredClient, expected: number): void {
+  if (expected !== 0 && expected !== version)
+    throw conflict(
+      `Client ${registration.clientId} was changed meanwhile: it is in version ${version}, you have seen version ${expected}.`,
+    );
+}
+
+/** Writes and records what differs; `before`, whose row is locked, when nothing does. */
+export async function writeClient(
+  { queries, environment, pseudonymize, recordChange }: AdminTransaction,
+  action: string,
+  before: RegisteredClient,
+  after: ClientState,
+): Promise<RegisteredClient> {
+  const fields = fieldChanges(clientFields(before, pseudonymize), clientFields(after, pseudonymize));
+  if (fields.length === 0) return before;
+  const { clientId } = before.registration;
+  recordChange({ action, object: `client:${clientId}`, clientId, fields });
+  return updateClient(queries, environment, after);
+}

@@ -1,0 +1,132 @@
+// Makes the installation equal to a declared set of clients, whole or not at all; a plan is the same work rolled back. A
+// client that is not declared is left or deactivated, never deleted.
+import type { AuditedChange } from '@course-exchange/runtime/audit/table';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminTransaction,
+  auditedTransaction,
+  conflict,
+  requireNoProblem,
+} from '../admin/context.ts';
+import { approve, insertDraft, requireVersion, writeActive, writeClient } from './admin.ts';
+import { type ApprovalState, approvalPath, type RegisteredClient } from './client.ts';
+import { type ClientRegistration, registrationProblems } from './client-registration.ts';
+import { readClients } from './client-table.ts';
+
+export interface Declaration {
+  readonly registration: ClientRegistration;
+  /** Undefined: draft for a new client, else as it is. */
+  readonly approvalState: ApprovalState | undefined;
+  /** Undefined: inactive for a new client, else as it is. */
+  readonly active: boolean | undefined;
+}
+
+/** Every client as a declaration that applies without a change. */
+export async function exportClients({
+  database,
+  environment,
+}: AdminContext): Promise<readonly Declaration[]> {
+  const clients = await readClients(database, environment);
+  return clients.map(({ registration, approvalState, active }) => ({ registration, approvalState, active }));
+}
+
+export interface DeclaredSet {
+  readonly declarations: readonly Declaration[];
+  readonly deactivateUndeclared: boolean;
+  /** Version by client id, 0 for a client that was not there; others are not compared. */
+  readonly expectedVersions: ReadonlyMap<string, number>;
+}
+
+export interface PlannedClient {
+  readonly clientId: string;
+  readonly action: 'unchanged' | 'register' | 'change' | 'deactivate' | 'undeclared';
+  /** Version before; 0 for a new client. */
+  readonly version: number;
+  readonly changes: readonly AuditedChange[];
+}
+
+/** By client id. Throws `invalid_argument`, `conflict`, `refused`. Atomic. */
+export async function applyClients(
+  context: AdminContext,
+  request: AdminRequest,
+  { declarations, deactivateUndeclared, expectedVersions }: DeclaredSet,
+): Promise<readonly PlannedClient[]> {
+  requireNoProblem(setProblems(declarations, context));
+  const { result } = await auditedTransaction(context, request, async (transaction) => {
+    const clients = await readClients(transaction.queries, transaction.environment, 'lock');
+    const present = new Map<string, RegisteredClient>(
+      clients.map((client) => [client.registration.clientId, client]),
+    );
+    requireVersions(present, expectedVersions);
+    const declared = new Map<string, Declaration>(
+      declarations.map((one) => [one.registration.clientId, one]),
+    );
+    const planned: PlannedClient[] = [];
+    for (const clientId of [...new Set([...present.keys(), ...declared.keys()])].sort()) {
+      const [before, declaration] = [present.get(clientId), declared.get(clientId)];
+      const changes: AuditedChange[] = [];
+      const recordChange = (change: AuditedChange) => {
+        changes.push(change);
+        transaction.recordChange(change);
+      };
+      const step = { ...transaction, recordChange };
+      if (declaration) await applyOne(step, before, declaration);
+      else if (before && deactivateUndeclared) await writeActive(step, before, false);
+      const action = actionOf({ before, declaration, changes });
+      planned.push({ clientId, version: before?.version ?? 0, changes, action });
+    }
+    return planned;
+  });
+  return result;
+}
+
+function actionOf(one: {
+  readonly before: RegisteredClient | undefined;
+  readonly declaration: Declaration | undefined;
+  readonly changes: readonly AuditedChange[];
+}): PlannedClient['action'] {
+  if (one.before === undefined) return 'register';
+  if (one.declaration) return one.changes.length > 0 ? 'change' : 'unchanged';
+  return one.changes.length > 0 ? 'deactivate' : 'undeclared';
+}
+
+function setProblems(declarations: readonly Declaration[], { environment }: AdminContext): string[] {
+  const ids = declarations.map(({ registration }) => registration.clientId);
+  const twice = new Set(ids.filter((id, index) => ids.indexOf(id) < index));
+  return [
+    ...[...twice].map((id) => `Client ${id} is declared twice.`),
+    ...declarations.flatMap(({ registration }) =>
+      registrationProblems(registration, environment).map(
+        (problem) => `Client ${registration.clientId}: ${problem}`,
+      ),
+    ),
+  ];
+}
+
+function requireVersions(
+  present: ReadonlyMap<string, RegisteredClient>,
+  expected: ReadonlyMap<string, number>,
+): void {
+  for (const [clientId, version] of expected) {
+    const client = present.get(clientId);
+    if (client === undefined && version !== 0) throw conflict(`Client ${clientId} is gone.`);
+    if (client && version === 0) throw conflict(`Client ${clientId} was registered meanwhile.`);
+    if (client) requireVersion(client, version);
+  }
+}
+
+async function applyOne(
+  transaction: AdminTransaction,
+  before: RegisteredClient | undefined,
+  { registration, approvalState, active }: Declaration,
+): Promise<void> {
+  let client =
+    before === undefined
+      ? await insertDraft(transaction, registration)
+      : await writeClient(transaction, 'client.edit', before, { ...before, registration });
+  if (active === false) client = await writeActive(transaction, client, false);
+  for (const state of approvalPath(client.approvalState, approvalState ?? client.approvalState))
+    client = await approve(transaction, client, state, 'applied from a declaration');
+  if (active === true) await writeActive(transaction, client, true);
+}

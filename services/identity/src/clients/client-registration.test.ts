@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { ClientId } from '../ids.ts';
+import { activationObstacle, approvalObstacles, approvalPath, withApproval } from './client.ts';
+import { type ClientRegistration, registrationGaps, registrationProblems } from './client-registration.ts';
+
+const registration: ClientRegistration = {
+  clientId: 'acme' as ClientId,
+  name: 'Acme',
+  technicalContact: { name: 'T', email: 't@acme.example', phone: '' },
+  credentialContacts: [{ name: 'C', email: 'c@acme.example', phone: '' }],
+  redirectUris: { test: ['http://localhost:8080/cb'], production: ['https://acme.example/cb'] },
+  scopes: ['openid'],
+  userJourney: 'j',
+  logoutRequirements: 'l',
+  unlinkingRequirements: 'u',
+  retentionRequirements: 'r',
+};
+const empty: ClientRegistration = {
+  ...registration,
+  technicalContact: { name: '', email: '', phone: '' },
+  credentialContacts: [],
+  userJourney: ' ',
+  logoutRequirements: '',
+  unlinkingRequirements: '',
+  retentionRequirements: '',
+};
+
+describe('a registration (specification §1, R3)', () => {
+  it('without a mistake may be registered, also with gaps', () => {
+    expect(registrationProblems(registration, 'test')).toEqual([]);
+    expect(registrationProblems({ ...registration, userJourney: 'first\n\tthen' }, 'test')).toEqual([]);
+    expect(registrationProblems(empty, 'production')).toEqual([]);
+    expect(registrationGaps(registration)).toEqual([]);
+    expect(registrationGaps(empty)).toHaveLength(6);
+  });
+
+  it.each<[string, Partial<ClientRegistration>, RegExp]>([
+    [
+      'no URI for the own environment',
+      { redirectUris: { test: [], production: [] } },
+      /no redirect URI.*test/,
+    ],
+    [
+      'http in production',
+      { redirectUris: { ...registration.redirectUris, production: ['http://localhost/'] } },
+      /not https/,
+    ],
+    [
+      'a URI named twice',
+      { redirectUris: { test: ['https://a.b/', 'https://a.b/'], production: [] } },
+      /named twice/,
+    ],
+    ['the name of the resource API', { clientId: 'design-api' as ClientId }, /resource API/],
+    ['a client id with a space', { clientId: 'a b' as ClientId }, /client id/],
+    ['a name of control characters', { name: 'a\u0000b' }, /name/],
+    ['a scope named twice', { scopes: ['openid', 'openid'] }, /twice/],
+    ['a contact without address', { credentialContacts: [{ name: 'x', email: '', phone: '' }] }, /e-mail/],
+    ['a name that turns the text around it', { name: 'Acme \u202egpj' }, /name/],
+    ['a user journey with an escape', { userJourney: 'a\u001b[2Jb' }, /user journey/],
+    [
+      'a contact with a control character',
+      { technicalContact: { name: 'T\u009b', email: 't@acme.example', phone: '' } },
+      /cannot be shown/,
+    ],
+    ['a novel', { userJourney: 'x'.repeat(4_001) }, /4000 characters/],
+  ])('%s is one sentence', (_what, over, sentence) => {
+    const mistakes = registrationProblems({ ...registration, ...over }, 'test');
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]).toMatch(sentence);
+  });
+});
+
+describe('approval', () => {
+  const draft = { registration, active: false, approvalState: 'draft' as const };
+
+  it('goes up one step at a time and down as far as wanted', () => {
+    expect(approvalObstacles(draft, 'test')).toEqual([]);
+    expect(approvalObstacles(draft, 'approved')).toHaveLength(1);
+    expect(approvalObstacles({ ...draft, approvalState: 'approved' }, 'draft')).toEqual([]);
+    expect(approvalPath('draft', 'approved')).toEqual(['test', 'approved']);
+    expect(approvalPath('approved', 'draft')).toEqual(['draft']);
+    expect(approvalPath('test', 'test')).toEqual([]);
+  });
+
+  it('decides where a client may be active, and ends that when it is taken back', () => {
+    const tested = { ...draft, approvalState: 'test' as const, active: true };
+    expect(activationObstacle(draft, 'test')).toContain('draft');
+    expect(activationObstacle(tested, 'test')).toBeUndefined();
+    expect(activationObstacle(tested, 'production')).toContain('approved');
+    expect(withApproval({ ...tested, approvalState: 'approved' }, 'test', 'production').active).toBe(false);
+    expect(withApproval({ ...tested, approvalState: 'approved' }, 'test', 'test').active).toBe(true);
+  });
+});

@@ -1,0 +1,136 @@
+// What a partner supplies for its registration (specification §1), what may be wrong with it, and what it still
+// lacks. A registered redirect URI is kept as it was written (R3).
+import { apiAudience, isClientId } from '@course-exchange/proto/access-token';
+import { isEmail } from '@course-exchange/proto/email';
+import type { ClientId } from '../ids.ts';
+import { redirectUriProblem } from './redirect-uri.ts';
+import { knownScopes, type Scope } from './scope.ts';
+
+export const environments = ['test', 'production'] as const;
+export type Environment = (typeof environments)[number];
+
+export interface Contact {
+  readonly name: string;
+  readonly email: string;
+  readonly phone: string;
+}
+
+export interface ClientRegistration {
+  readonly clientId: ClientId;
+  readonly name: string;
+  readonly technicalContact: Contact;
+  /** Who receives secrets and is called for a rotation. */
+  readonly credentialContacts: readonly Contact[];
+  /** Each installation uses those of its own environment (R28) and keeps the others. */
+  readonly redirectUris: Readonly<Record<Environment, readonly string[]>>;
+  readonly scopes: readonly Scope[];
+  readonly userJourney: string;
+  readonly logoutRequirements: string;
+  readonly unlinkingRequirements: string;
+  readonly retentionRequirements: string;
+}
+
+const longestText = 4_000;
+const maxRedirectUris = 50;
+const longestUri = 2_000;
+
+/** One sentence for each problem; empty when the registration may be registered in `own`. */
+export function registrationProblems(registration: ClientRegistration, own: Environment): string[] {
+  return [
+    ...clientIdProblems(registration.clientId),
+    ...nameProblems(registration.name),
+    ...scopeProblems(registration.scopes),
+    ...(registration.redirectUris[own].length === 0
+      ? [`There is no redirect URI for the environment ${own}.`]
+      : []),
+    ...environments.flatMap((environment) =>
+      uriProblems(environment, registration.redirectUris[environment]),
+    ),
+    ...[registration.technicalContact, ...registration.credentialContacts].flatMap(contactProblems),
+    ...Object.entries(texts(registration)).flatMap(([what, value]) => [
+      ...(value.length > longestText ? [`More than ${longestText} characters describe the ${what}.`] : []),
+      ...(unprintable.test(value.replace(/[\n\r\t]/g, ''))
+        ? [`The ${what}: a character cannot be shown.`]
+        : []),
+    ]),
+  ];
+}
+
+function clientIdProblems(clientId: string): string[] {
+  if (!isClientId(clientId)) return ['The client id is not 1 to 64 characters of A–Z a–z 0–9 _ -.'];
+  return clientId === apiAudience ? [`The client id "${apiAudience}" is the name of the resource API.`] : [];
+}
+
+/** Control characters, halves of characters, and marks that turn the direction of the text around them. */
+const unprintable = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+function nameProblems(name: string): string[] {
+  const printable = !unprintable.test(name) && name.length >= 1 && name.length <= 100;
+  return printable && name.trim() === name
+    ? []
+    : ['The name is not 1 to 100 printable characters without spaces at its beginning and end.'];
+}
+
+function scopeProblems(scopes: readonly string[]): string[] {
+  const known: readonly string[] = knownScopes;
+  const unknown = scopes.filter((scope) => !known.includes(scope));
+  return [
+    ...(scopes.length === 0 ? ['There is no scope.'] : []),
+    ...unknown.map((scope) => `The scope ${JSON.stringify(scope)} is none of ${known.join(', ')}.`),
+    ...(new Set(scopes).size < scopes.length ? ['A scope is named twice.'] : []),
+  ];
+}
+
+function uriProblems(environment: Environment, uris: readonly string[]): string[] {
+  const rules = { allowHttpLoopback: environment === 'test' };
+  const about = (uri: string) => `Redirect URI ${JSON.stringify(uri.slice(0, 200))} (${environment})`;
+  return [
+    ...uris.flatMap((uri) => {
+      const problem =
+        uri.length > longestUri
+          ? `It is longer than ${longestUri} characters.`
+          : redirectUriProblem(uri, rules);
+      return problem === undefined ? [] : [`${about(uri)}: ${problem}`];
+    }),
+    ...(uris.length > maxRedirectUris
+      ? [`There are more than ${maxRedirectUris} redirect URIs for ${environment}.`]
+      : []),
+    ...uris.filter((uri, index) => uris.indexOf(uri) < index).map((uri) => `${about(uri)} is named twice.`),
+  ];
+}
+
+function contactProblems({ name, email, phone }: Contact): string[] {
+  if (name === '' && email === '' && phone === '') return [];
+  return [
+    ...(isEmail(email) ? [] : ['A contact has no valid e-mail address.']),
+    ...(unprintable.test(name + phone)
+      ? ["A contact's name or telephone number holds a character that cannot be shown."]
+      : []),
+    ...(name.length > 200 || phone.length > 50 ? ["A contact's name or telephone number is too long."] : []),
+  ];
+}
+
+function texts(registration: ClientRegistration): Readonly<Record<string, string>> {
+  return {
+    'user journey': registration.userJourney,
+    'logout requirements': registration.logoutRequirements,
+    'unlinking requirements': registration.unlinkingRequirements,
+    'retention requirements': registration.retentionRequirements,
+  };
+}
+
+/** The one gap that keeps a client out of the test environment too. */
+export const noTechnicalContact = 'The technical contact is missing.';
+
+/** A sentence for each prerequisite (specification §1) that the registration lacks. */
+export function registrationGaps(registration: ClientRegistration): string[] {
+  return [
+    ...(registration.technicalContact.email === '' ? [noTechnicalContact] : []),
+    ...(registration.credentialContacts.length === 0
+      ? ['A contact for credential handover and rotation is missing.']
+      : []),
+    ...Object.entries(texts(registration)).flatMap(([what, value]) =>
+      value.trim() === '' ? [`The ${what} ${what.endsWith('s') ? 'are' : 'is'} missing.`] : [],
+    ),
+  ];
+}

@@ -1,0 +1,154 @@
+// Tables `clients` and `client_approvals`. Requests read a client fresh each time: a deactivation holds at the next one
+// (R13). Operators change it under the lock of its row; approvals are only added to.
+import { forUpdate, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import type { ClientId } from '../ids.ts';
+import type { ApprovalState, Client, ClientState, RegisteredClient } from './client.ts';
+import type { ClientRegistration, Environment } from './client-registration.ts';
+
+// Index: clients_pkey.
+const byId = {
+  name: 'client by id',
+  text: `select client_id as "clientId", name, active, scopes, redirect_uris as "redirectUris"
+    from clients where client_id = $1`,
+};
+
+/** The client named `clientId`, active or not. A text with a NUL is no client's name. */
+export async function findClient(database: Queries, clientId: string): Promise<Client | undefined> {
+  if (clientId.includes('\0')) return undefined;
+  const [client] = await database.query<Client>(byId, [clientId]);
+  return client;
+}
+
+/** Column `registration`: what has no column of its own. */
+type RegistrationColumn = Partial<
+  Omit<ClientRegistration, 'clientId' | 'name' | 'scopes' | 'redirectUris'>
+> & {
+  /** Of the environment that this installation is not. */
+  readonly otherRedirectUris?: readonly string[];
+};
+
+type Row = Client & Omit<RegisteredClient, 'registration'> & { readonly registration: RegistrationColumn };
+
+const columns = `client_id as "clientId", name, active, scopes, redirect_uris as "redirectUris", registration,
+    approval_state as "approvalState", version,
+    ${milliseconds('created_at')} as "createdAt",
+    ${milliseconds('changed_at')} as "changedAt"`;
+
+// Index: clients_pkey.
+const one = { name: 'registered client', text: `select ${columns} from clients where client_id = $1` };
+const all = { name: 'registered clients', text: `select ${columns} from clients order by client_id` };
+
+export async function readClient(
+  database: Queries,
+  own: Environment,
+  clientId: string,
+  lock: 'read' | 'lock' = 'read',
+): Promise<RegisteredClient | undefined> {
+  const [row] = await database.query<Row>(lock === 'lock' ? forUpdate(one) : one, [clientId]);
+  return row && toClient(row, own);
+}
+
+/** By client id. Locking takes every row. */
+export async function readClients(
+  database: Queries,
+  own: Environment,
+  lock: 'read' | 'lock' = 'read',
+): Promise<RegisteredClient[]> {
+  const rows = await database.query<Row>(lock === 'lock' ? forUpdate(all) : all, []);
+  return rows.map((row) => toClient(row, own));
+}
+
+const insert = {
+  name: 'register client',
+  text: `insert into clients (client_id, name, scopes, redirect_uris, registration, approval_state, active)
+    values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${columns}`,
+};
+
+/** Undefined when a client of that id is there already. */
+export async function insertClient(
+  queries: Queries,
+  own: Environment,
+  client: ClientState,
+): Promise<RegisteredClient | undefined> {
+  const [row] = await queries.query<Row>(insert, valuesOf(client, own));
+  return row && toClient(row, own);
+}
+
+const update = {
+  name: 'change client',
+  text: `update clients set name = $2, scopes = $3, redirect_uris = $4, registration = $5, approval_state = $6,
+      active = $7, version = version + 1, changed_at = now()
+    where client_id = $1 returning ${columns}`,
+};
+
+/** Writes `client` over the locked row. */
+export async function updateClient(
+  queries: Queries,
+  own: Environment,
+  client: ClientState,
+): Promise<RegisteredClient> {
+  const [row] = await queries.query<Row>(update, valuesOf(client, own));
+  if (row === undefined) throw new Error('a locked client is gone');
+  return toClient(row, own);
+}
+
+function valuesOf({ registration, active, approvalState }: ClientState, own: Environment): unknown[] {
+  const { clientId, name, scopes, redirectUris, ...rest } = registration;
+  const kept: RegistrationColumn = { ...rest, otherRedirectUris: redirectUris[otherThan(own)] };
+  return [clientId, name, scopes, redirectUris[own], JSON.stringify(kept), approvalState, active];
+}
+
+function toClient({ clientId, name, scopes, redirectUris, registration, ...row }: Row, own: Environment) {
+  const { otherRedirectUris = [], ...kept } = registration;
+  const [test, production] =
+    own === 'test' ? [redirectUris, otherRedirectUris] : [otherRedirectUris, redirectUris];
+  const whole: ClientRegistration = {
+    technicalContact: { name: '', email: '', phone: '' },
+    credentialContacts: [],
+    userJourney: '',
+    logoutRequirements: '',
+    unlinkingRequirements: '',
+    retentionRequirements: '',
+    ...kept,
+    clientId,
+    name,
+    scopes,
+    redirectUris: { test, production },
+  };
+  return { ...row, registration: whole };
+}
+
+function otherThan(own: Environment): Environment {
+  return own === 'test' ? 'production' : 'test';
+}
+
+export interface Approval {
+  readonly clientId: ClientId;
+  readonly state: ApprovalState;
+  readonly by: string;
+  readonly note: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+const insertApproval = {
+  name: 'record approval',
+  text: 'insert into client_approvals (client_id, state, operator, note) values ($1, $2, $3, $4)',
+};
+
+export async function recordApproval(queries: Queries, approval: Omit<Approval, 'at'>): Promise<void> {
+  await queries.query(insertApproval, [approval.clientId, approval.state, approval.by, approval.note]);
+}
+
+// Index: client_approvals_client.
+const ofClients = {
+  name: 'approvals of clients',
+  text: `select client_id as "clientId", state, operator as by, note,
+      ${milliseconds('approved_at')} as at
+    from client_approvals where client_id = any($1) order by client_id, position`,
+};
+
+/** Oldest first. */
+export async function readApprovals(database: Queries, clientIds: readonly ClientId[]): Promise<Approval[]> {
+  return database.query<Approval>(ofClients, [clientIds]);
+}

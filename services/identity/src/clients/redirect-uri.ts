@@ -1,0 +1,36 @@
+// Redirect URIs: what may be registered, how one is compared, and what is taken from one (R3).
+
+/** Whether a plain-http loopback address may be registered: never in production. */
+export interface RegistrationRules {
+  readonly allowHttpLoopback: boolean;
+}
+
+const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Scheme, authority without userinfo, and a path or nothing. */
+const shape = /^(https?):\/\/([^/@]+)(\/.*)?$/;
+const dotSegment = /(^|\/)(\.|%2e){1,2}(\/|$)/i;
+
+/**
+ * What is wrong with `uri` as a registration, in one sentence; undefined when nothing is. A registered URI
+ * is kept and compared as it was written.
+ */
+export function redirectUriProblem(uri: string, rules: RegistrationRules): string | undefined {
+  if (/[^\x21-\x7e]/.test(uri)) return 'It holds a space, a control character or a non-ASCII character.';
+  if (/[?#]/.test(uri)) return 'It holds a query or a fragment.';
+  if (uri.includes('*')) return 'It holds a wildcard.';
+  if (uri.includes('\\')) return 'It holds a backslash.';
+  const [, scheme, authority, path = ''] = shape.exec(uri) ?? [];
+  if (scheme === undefined || authority === undefined)
+    return 'It is not https://host/path without a user name.';
+  if (dotSegment.test(path)) return 'Its path holds a dot segment.';
+  if (!URL.canParse(uri)) return 'Its host or port is not valid.';
+  if (scheme === 'https') return undefined;
+  const loopback = loopbackHosts.includes(authority.replace(/:[0-9]*$/, '').toLowerCase());
+  return rules.allowHttpLoopback && loopback ? undefined : 'Its scheme is not https.';
+}
+
+/** Whether `uri` is one of the client's, letter for letter (specification §5, R3). */
+export function isRegistered(uri: string, registered: readonly string[]): boolean {
+  return registered.includes(uri);
+}

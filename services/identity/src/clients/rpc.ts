@@ -1,0 +1,125 @@
+// ClientService and SecretService: translation only.
+import { enumKey } from '@course-exchange/proto/enum-key';
+import { type ClientService, Environment } from '@course-exchange/proto/operator/v1/client';
+import type { SecretService } from '@course-exchange/proto/operator/v1/secret';
+import { actorOf, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import type { Handlers } from '@course-exchange/runtime/grpc/server';
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import type { AdminContext, AdminResult } from '../admin/context.ts';
+import { accessTokensEndAt, adminRequest, changeMessages, durationMs } from '../admin/messages.ts';
+import { editClient, getClient, listClients, registerClient, setActive, setApproval } from './admin.ts';
+import { applyClients, exportClients } from './apply.ts';
+import {
+  approvalState,
+  clientMessage,
+  declarationMessage,
+  issuedSecretMessage,
+  planMessages,
+  readDeclaration,
+  readRegistration,
+  secretMessage,
+} from './messages.ts';
+import { addSecret, listSecrets, resumeSecret, retireSecret } from './secret-admin.ts';
+import type { ClientView } from './view.ts';
+
+export function createClientHandlers(context: AdminContext): Handlers<typeof ClientService> {
+  const { environment } = context;
+  const shown = ({ result, changes }: AdminResult<ClientView>) => ({
+    client: clientMessage(result, context.now()),
+    changes: changeMessages(changes),
+  });
+  return {
+    ...readingHandlers(context),
+    registerClient: async (request, call) => {
+      const { withSecret, secretExpiresIn } = request;
+      const firstSecret = withSecret ? { expiresIn: durationMs(secretExpiresIn) } : undefined;
+      const registration = readRegistration(request.registration, environment);
+      const { result, changes } = await registerClient(context, adminRequest(call, request), {
+        registration,
+        firstSecret,
+      });
+      return { ...shown({ result: result.client, changes }), ...issuedSecretMessage(result.secret) };
+    },
+    editClient: async (request, call) => {
+      const registration = readRegistration(request.registration, environment);
+      const { expectedVersion } = request;
+      return shown(await editClient(context, adminRequest(call, request), { registration, expectedVersion }));
+    },
+    setApprovalState: async (request, call) => {
+      const state = approvalState(request.state);
+      if (state === undefined) throw new DetailedFailure('invalid_argument', 'The state is missing.');
+      const { clientId, note, expectedVersion } = request;
+      return shown(
+        await setApproval(context, adminRequest(call, request), { clientId, state, note, expectedVersion }),
+      );
+    },
+    activateClient: async (request, call) =>
+      shown(await setActive(context, adminRequest(call, request), { ...request, active: true })),
+    deactivateClient: async (request, call) => {
+      const done = await setActive(context, adminRequest(call, request), { ...request, active: false });
+      return { ...shown(done), ...accessTokensEndAt(context.now()) };
+    },
+    planClients: async (request, call) =>
+      planOf(context, call, { ...request, dryRun: true, expectedVersions: [] }),
+    applyClients: async (request, call) => planOf(context, call, request),
+  };
+}
+
+type ApplyRequest = Pick<
+  Parameters<Handlers<typeof ClientService>['applyClients']>[0],
+  'clients' | 'deactivateUndeclared' | 'expectedVersions' | 'dryRun'
+>;
+
+async function planOf(context: AdminContext, call: IncomingCall, request: ApplyRequest) {
+  const set = {
+    declarations: request.clients.map((client) => readDeclaration(client, context.environment)),
+    deactivateUndeclared: request.deactivateUndeclared,
+    expectedVersions: new Map(request.expectedVersions.map(({ clientId, version }) => [clientId, version])),
+  };
+  return { clients: planMessages(await applyClients(context, adminRequest(call, request), set)) };
+}
+
+type Reading = 'describeInstallation' | 'getClient' | 'listClients' | 'exportClients';
+
+function readingHandlers(context: AdminContext): Pick<Handlers<typeof ClientService>, Reading> {
+  return {
+    describeInstallation: async (_request, call) => ({
+      issuer: context.issuer,
+      environment: Environment[enumKey(context.environment)],
+      actor: actorOf(call),
+    }),
+    getClient: async ({ clientId }) => {
+      return { client: clientMessage(await getClient(context, clientId), context.now()) };
+    },
+    listClients: async ({ active, approvalState: state }) => {
+      const clients = await listClients(context, { active, approvalState: approvalState(state) });
+      return { clients: clients.map((client) => clientMessage(client, context.now())) };
+    },
+    exportClients: async () => {
+      return { clients: (await exportClients(context)).map(declarationMessage) };
+    },
+  };
+}
+
+export function createSecretHandlers(context: AdminContext): Handlers<typeof SecretService> {
+  return {
+    addSecret: async (request, call) => {
+      const { clientId, expiresIn } = request;
+      const asked = { clientId, expiresIn: durationMs(expiresIn) };
+      const { result, changes } = await addSecret(context, adminRequest(call, request), asked);
+      return { ...issuedSecretMessage(result), changes: changeMessages(changes) };
+    },
+    listSecrets: async ({ clientId }) => {
+      const secrets = await listSecrets(context, clientId);
+      return { secrets: secrets.map((secret) => secretMessage(secret, context.now())) };
+    },
+    retireSecret: async (request, call) => {
+      const { result, changes } = await retireSecret(context, adminRequest(call, request), request);
+      return { secret: secretMessage(result, context.now()), changes: changeMessages(changes) };
+    },
+    resumeSecret: async (request, call) => {
+      const { result, changes } = await resumeSecret(context, adminRequest(call, request), request);
+      return { secret: secretMessage(result, context.now()), changes: changeMessages(changes) };
+    },
+  };
+}

@@ -1,0 +1,177 @@
+// What operators do with the secrets of a client: add one beside the others, list them, and retire one.
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResult,
+  type AdminTransaction,
+  auditedTransaction,
+  fieldChanges,
+  notFound,
+  refused,
+  refusedUntil,
+  requireNoProblem,
+  timeText,
+} from '../admin/context.ts';
+import type { ClientId } from '../ids.ts';
+import { digestSecret, newSecret } from '../secrets.ts';
+import { isSecretValid, maxValidSecrets, unusedAt } from './secret.ts';
+import {
+  type IssuedSecret,
+  insertSecret,
+  readSecrets,
+  resumeSuspendedSecret,
+  retireIssuedSecret,
+} from './secret-table.ts';
+import { requireClient } from './view.ts';
+
+/** Leaves the process once, in an operator's answer. */
+export interface PlainSecret {
+  readonly secretId: string;
+  /** Undefined in a dry run. */
+  readonly plain: string | undefined;
+  /** Milliseconds since the epoch; null: never. */
+  readonly expiresAt: number | null;
+}
+
+const shortest = 60 * 1000;
+const longest = 10 * 366 * 24 * 60 * 60 * 1000;
+
+/** `expiresIn` in milliseconds; null: the secret does not expire. */
+export function secretLifetimeProblems(expiresIn: number | null): string[] {
+  const valid = expiresIn === null || (expiresIn >= shortest && expiresIn <= longest);
+  return valid ? [] : ['A secret lasts from one minute to ten years.'];
+}
+
+/** Throws `invalid_argument`, `not_found`, `refused` (too many are valid). Atomic. */
+export async function addSecret(
+  context: AdminContext,
+  request: AdminRequest,
+  { clientId, expiresIn }: { readonly clientId: string; readonly expiresIn: number | null },
+): Promise<AdminResult<PlainSecret>> {
+  requireNoProblem(secretLifetimeProblems(expiresIn));
+  return auditedTransaction(context, request, async (transaction) => {
+    const client = await requireClient(transaction.queries, transaction, clientId, 'lock');
+    const secret = await issueSecret(transaction, client.registration.clientId, expiresIn);
+    return request.dryRun ? { ...secret, plain: undefined } : secret;
+  });
+}
+
+/** The client's row is locked, or new. Throws `refused`. */
+export async function issueSecret(
+  { queries, now, randomBytes, recordChange }: AdminTransaction,
+  clientId: ClientId,
+  expiresIn: number | null,
+): Promise<PlainSecret> {
+  const time = now();
+  const valid = (await readSecrets(queries, [clientId])).filter((secret) => isSecretValid(secret, time));
+  if (valid.length >= maxValidSecrets)
+    throw refused(`Client ${clientId} has ${valid.length} valid secrets; retire one first.`);
+  const plain = newSecret(randomBytes);
+  const expiresAt = expiresIn === null ? null : time + expiresIn;
+  const hash = digestSecret(plain);
+  const { secretId } = await insertSecret(queries, { clientId, hash, expiresAt });
+  const fields = fieldChanges({}, { expires_at: timeText(expiresAt) ?? 'never' });
+  recordChange({ action: 'secret.add', object: `secret:${secretId}`, clientId, fields });
+  return { secretId, plain, expiresAt };
+}
+
+/** Newest first; retired and expired ones too. Throws `not_found`. */
+export async function listSecrets(context: AdminContext, clientId: string): Promise<readonly IssuedSecret[]> {
+  const client = await requireClient(context.database, context, clientId);
+  return readSecrets(context.database, [client.registration.clientId]);
+}
+
+interface NamedSecret {
+  readonly clientId: string;
+  readonly secretId: string;
+}
+
+export interface Retirement extends NamedSecret {
+  /** For a secret that others know: retires the last valid one too, and the one that the partner still sends. */
+  readonly evenIfInUse: boolean;
+}
+
+/** Throws `not_found`, `refused` (the last valid one, or the only one ever used), `refused_until` (used within a
+ * day). Atomic. */
+export function retireSecret(
+  context: AdminContext,
+  request: AdminRequest,
+  { evenIfInUse, ...named }: Retirement,
+): Promise<AdminResult<IssuedSecret>> {
+  return changeSecret(context, request, named, async (transaction, secret, secrets, active) => {
+    if (secret.retiredAt !== null) return secret;
+    if (!evenIfInUse) requireUnused(secret, secrets, active, transaction.now());
+    return retire(transaction, secret);
+  });
+}
+
+/** For good. The client's row is locked. */
+export async function retire(
+  { queries, recordChange }: AdminTransaction,
+  { secretId, clientId }: IssuedSecret,
+): Promise<IssuedSecret> {
+  const retired = await retireIssuedSecret(queries, secretId);
+  const fields = fieldChanges({}, { retired_at: timeText(retired.retiredAt) });
+  recordChange({ action: 'secret.retire', object: `secret:${secretId}`, clientId, fields });
+  return retired;
+}
+
+/** Takes back the suspension by a restore fence. Throws `not_found`, `refused` (it is retired). Atomic. */
+export function resumeSecret(
+  context: AdminContext,
+  request: AdminRequest,
+  named: NamedSecret,
+): Promise<AdminResult<IssuedSecret>> {
+  return changeSecret(context, request, named, async ({ queries, recordChange }, secret) => {
+    const { secretId, clientId, retiredAt, suspendedAt } = secret;
+    if (retiredAt !== null) throw refused(`Secret ${secretId} is retired; add a new one.`);
+    if (suspendedAt === null) return secret;
+    const fields = fieldChanges({ suspended: true }, { suspended: false });
+    recordChange({ action: 'secret.resume', object: `secret:${secretId}`, clientId, fields });
+    return resumeSuspendedSecret(queries, secretId);
+  });
+}
+
+function changeSecret(
+  context: AdminContext,
+  request: AdminRequest,
+  { clientId, secretId }: NamedSecret,
+  change: (
+    transaction: AdminTransaction,
+    secret: IssuedSecret,
+    secrets: readonly IssuedSecret[],
+    active: boolean,
+  ) => Promise<IssuedSecret>,
+): Promise<AdminResult<IssuedSecret>> {
+  return auditedTransaction(context, request, async (transaction) => {
+    const client = await requireClient(transaction.queries, transaction, clientId, 'lock');
+    const secrets = await readSecrets(transaction.queries, [client.registration.clientId]);
+    const secret = secrets.find((one) => one.secretId === secretId);
+    if (secret === undefined) throw notFound(`secret ${secretId} of client ${clientId}`);
+    return change(transaction, secret, secrets, client.active);
+  });
+}
+
+function requireUnused(
+  secret: IssuedSecret,
+  secrets: readonly IssuedSecret[],
+  active: boolean,
+  now: number,
+): void {
+  if (!isSecretValid(secret, now)) return;
+  const others = secrets.filter((one) => one !== secret && isSecretValid(one, now));
+  if (active && others.length === 0)
+    throw refused(
+      `Secret ${secret.secretId} is the last valid one of client ${secret.clientId}; add one first.`,
+    );
+  const free = unusedAt(secret);
+  if (free !== undefined && free > now)
+    throw refusedUntil(
+      `Secret ${secret.secretId} was used at ${timeText(secret.lastUsedAt)}; the partner may still send it.`,
+      free,
+    );
+  // A partner that calls once a week is quiet for longer than a day.
+  const known = secret.lastUsedAt !== null;
+  if (active && known && others.every((one) => one.lastUsedAt === null))
+    throw refused(`Client ${secret.clientId} has not used another secret yet: it still knows this one only.`);
+}

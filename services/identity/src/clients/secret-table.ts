@@ -1,0 +1,159 @@
+// Table `client_secrets`: which there are, until when, and when each was last used. The secret itself is nowhere.
+import { forUpdate, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
+import type { ClientId } from '../ids.ts';
+import type { SecretTimes } from './secret.ts';
+
+/** Expression over the row `c` of `clients`: SHA-256 in hex of each secret that is valid by the database's clock.
+ * Index: client_secrets_pkey. */
+export const validSecretHashes = `array(select encode(s.secret_hash, 'hex') from client_secrets s
+      where s.client_id = c.client_id and s.retired_at is null and s.suspended_at is null
+        and (s.expires_at is null or s.expires_at > now()))`;
+
+/** Times in milliseconds since the epoch. */
+export interface IssuedSecret extends SecretTimes {
+  readonly secretId: string;
+  readonly clientId: ClientId;
+  readonly createdAt: number;
+}
+
+const columns = `secret_id as "secretId", client_id as "clientId", ${milliseconds('created_at')} as "createdAt",
+    ${milliseconds('expires_at')} as "expiresAt", ${milliseconds('retired_at')} as "retiredAt",
+    ${milliseconds('suspended_at')} as "suspendedAt", ${milliseconds('last_used_at')} as "lastUsedAt"`;
+
+// Index: client_secrets_pkey.
+const ofClients = {
+  name: 'secrets of clients',
+  text: `select ${columns} from client_secrets where client_id = any($1)
+    order by client_id, created_at desc, secret_id`,
+};
+
+/** Newest first for each client. */
+export async function readSecrets(
+  database: Queries,
+  clientIds: readonly ClientId[],
+): Promise<IssuedSecret[]> {
+  return database.query<IssuedSecret>(ofClients, [clientIds]);
+}
+
+const insert = {
+  name: 'add client secret',
+  text: `insert into client_secrets (client_id, secret_hash, expires_at)
+    values ($1, $2, to_timestamp($3::float8 / 1000)) returning ${columns}`,
+};
+
+/** `hash`: SHA-256 of the secret. */
+export async function insertSecret(
+  queries: Queries,
+  secret: { readonly clientId: ClientId; readonly hash: Buffer; readonly expiresAt: number | null },
+): Promise<IssuedSecret> {
+  const [row] = await queries.query<IssuedSecret>(insert, [secret.clientId, secret.hash, secret.expiresAt]);
+  if (row === undefined) throw new Error('an insert returned no row');
+  return row;
+}
+
+// Index: client_secrets_id.
+const retire = {
+  name: 'retire client secret',
+  text: `update client_secrets set retired_at = now() where secret_id = $1 returning ${columns}`,
+};
+
+export async function retireIssuedSecret(queries: Queries, secretId: string): Promise<IssuedSecret> {
+  const [row] = await queries.query<IssuedSecret>(retire, [secretId]);
+  if (row === undefined) throw new Error('a locked secret is gone');
+  return row;
+}
+
+// Index: client_secrets_id.
+const byId = { name: 'client secret', text: `select ${columns} from client_secrets where secret_id = $1` };
+
+export async function findSecret(queries: Queries, secretId: string): Promise<IssuedSecret | undefined> {
+  const [secret] = await queries.query<IssuedSecret>(forUpdate(byId), [secretId]);
+  return secret;
+}
+
+const isValid = 'retired_at is null and suspended_at is null and (expires_at is null or expires_at > now())';
+const valid = {
+  name: 'valid client secrets',
+  text: `select ${columns} from client_secrets where ${isValid} order by client_id, created_at desc`,
+};
+
+export async function listValidSecrets(queries: Queries): Promise<IssuedSecret[]> {
+  return queries.query<IssuedSecret>(valid, []);
+}
+
+// The one that lasts longest is also told once it has expired: a client without a valid secret must not go unseen.
+const lasting = {
+  name: 'lasting client secrets',
+  text: `select ${columns} from client_secrets where ${isValid} or secret_id in (
+      select distinct on (s.client_id) s.secret_id from client_secrets s join clients c using (client_id)
+      where c.active and s.retired_at is null and s.suspended_at is null
+      order by s.client_id, s.expires_at desc nulls first)`,
+};
+
+/** The valid ones, and of each active client that has none the one that expired last. */
+export async function listLastingSecrets(queries: Queries): Promise<IssuedSecret[]> {
+  return queries.query<IssuedSecret>(lasting, []);
+}
+
+const suspend = {
+  name: 'suspend client secrets',
+  text: `update client_secrets set suspended_at = now() where ${isValid}
+    and ($1::text[] is null or secret_id = any($1)) returning ${columns}`,
+};
+
+/** The valid ones of `secretIds`, or of all; those that were. */
+export async function suspendSecrets(
+  queries: Queries,
+  secretIds: readonly string[] | null,
+): Promise<IssuedSecret[]> {
+  return queries.query<IssuedSecret>(suspend, [secretIds]);
+}
+
+// Index: client_secrets_id.
+const resume = {
+  name: 'resume client secret',
+  text: `update client_secrets set suspended_at = null where secret_id = $1 returning ${columns}`,
+};
+
+export async function resumeSuspendedSecret(queries: Queries, secretId: string): Promise<IssuedSecret> {
+  const [row] = await queries.query<IssuedSecret>(resume, [secretId]);
+  if (row === undefined) throw new Error('a locked secret is gone');
+  return row;
+}
+
+// The condition keeps it at one write a minute also when many pods serve the client.
+const used = {
+  name: 'record secret use',
+  text: `update client_secrets set last_used_at = now()
+    where client_id = $1 and secret_hash = decode($2, 'hex')
+      and (last_used_at is null or last_used_at < now() - interval '55 seconds')`,
+};
+
+/** `hash`: SHA-256 of the secret in hex. */
+export type OnSecretUsed = (clientId: ClientId, hash: string) => void;
+
+const writeEveryMs = 60_000;
+
+export interface SecretUseDeps {
+  readonly database: Queries;
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+/**
+ * Records which secret a client last used, so that an operator knows whether the old one may go: beside the answer, at
+ * most once a minute for each secret, and lost without harm.
+ */
+export function createSecretUse({ database, now, logger }: SecretUseDeps): OnSecretUsed {
+  const written = new Map<string, number>();
+  return (clientId, hash) => {
+    const time = now();
+    if (time - (written.get(hash) ?? 0) < writeEveryMs) return;
+    written.set(hash, time);
+    database.query(used, [clientId, hash]).catch((error: unknown) => {
+      written.delete(hash);
+      logger.warn('use of a client secret not recorded', describeError(error));
+    });
+  };
+}

@@ -1,0 +1,62 @@
+// What operators do with consents: list them, and withdraw one, which holds at the next exchange or refresh (R13).
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResult,
+  auditedTransaction,
+  fieldChanges,
+  notFound,
+  timeText,
+} from '../admin/context.ts';
+import { findClient } from '../clients/client-table.ts';
+import { getAccount } from '../users/admin.ts';
+import type { UserName } from '../users/user.ts';
+import { readAccount } from '../users/user-table.ts';
+import type { ConsentRecord } from './consent.ts';
+import { type ConsentPage, listConsents, withdrawCurrent } from './consent-table.ts';
+
+export interface ConsentFilter extends ConsentPage {
+  readonly user: UserName | undefined;
+  readonly clientId: string | undefined;
+}
+
+/** Newest first. Throws `invalid_argument` when neither user nor client is named, `not_found`. */
+export async function findConsents(
+  context: AdminContext,
+  { user, clientId, ...page }: ConsentFilter,
+): Promise<readonly ConsentRecord[]> {
+  if (user === undefined && clientId === undefined)
+    throw new DetailedFailure('invalid_argument', 'Neither a user nor a client is named.');
+  const sub = user === undefined ? null : (await getAccount(context, user)).sub;
+  if (clientId !== undefined && (await findClient(context.database, clientId)) === undefined)
+    throw notFound(`client ${clientId}`);
+  return listConsents(context.database, { sub, clientId: clientId ?? null }, page);
+}
+
+/** Throws `not_found` when there is no such user or no current consent. Atomic. */
+export async function withdrawConsent(
+  context: AdminContext,
+  request: AdminRequest,
+  { user, clientId }: { readonly user: UserName; readonly clientId: string },
+): Promise<AdminResult<ConsentRecord>> {
+  const withdrawn = await auditedTransaction(context, request, async ({ queries, recordChange }) => {
+    const account = await readAccount(queries, user);
+    const consent = account && (await withdrawCurrent(queries, account.sub, clientId));
+    if (consent === undefined) throw notFound(`consent of this user with client ${clientId}`);
+    const { sub, consentId, withdrawnAt } = consent;
+    recordChange({
+      action: 'consent.withdraw',
+      object: `user:${sub}`,
+      clientId,
+      fields: fieldChanges(
+        { consent: consentId },
+        { consent: undefined, withdrawn_at: timeText(withdrawnAt) },
+      ),
+    });
+    return consent;
+  });
+  const { sub, clientId: client } = withdrawn.result;
+  if (!request.dryRun) context.onSecurityEvent({ event: 'consent.withdrawn', client, sub });
+  return withdrawn;
+}

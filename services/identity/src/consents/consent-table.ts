@@ -1,0 +1,104 @@
+// Table `consents`. Requests read the current consent fresh each time: a withdrawal holds at the next one (R13).
+import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import type { Scope } from '../clients/scope.ts';
+import type { ClientId, ConsentId, Sub } from '../ids.ts';
+import type { Consent, ConsentRecord } from './consent.ts';
+
+// Index: consents_current.
+export const currentConsentStatement = {
+  name: 'current consent',
+  text: `select consent_id as "consentId", scopes from consents
+    where sub = $1 and client_id = $2 and withdrawn_at is null`,
+};
+
+/** The consent that is not withdrawn; undefined when there is none. */
+export async function findConsent(
+  database: Queries,
+  sub: Sub,
+  clientId: ClientId,
+): Promise<Consent | undefined> {
+  const [consent] = await database.query<Consent>(currentConsentStatement, [sub, clientId]);
+  return consent;
+}
+
+// One statement: of concurrent grants for one pair, one inserts and the others extend. Index: consents_current.
+const grant = {
+  name: 'grant consent',
+  text: `insert into consents (consent_id, sub, client_id, scopes)
+    select $1, $2, $3, $4::text[] where not exists (select from consents where consent_id = $1)
+    on conflict (sub, client_id) where withdrawn_at is null do update
+      set scopes = array(select distinct unnest(consents.scopes || excluded.scopes)), extended_at = now()
+    returning consent_id as "consentId", scopes`,
+};
+
+/**
+ * Records that the user agreed to `scopes`. A current consent is extended and keeps its identifier (R13);
+ * else `newConsentId` names the new one. Atomic. Returns the consent after it.
+ */
+export async function grantConsent(
+  database: Queries,
+  newConsentId: ConsentId,
+  { sub, clientId, scopes }: { sub: Sub; clientId: ClientId; scopes: readonly Scope[] },
+): Promise<Consent> {
+  const [consent] = await database.query<Consent>(grant, [newConsentId, sub, clientId, scopes]);
+  // Made before and withdrawn since: what is issued under it is dead from the start (R13).
+  return consent ?? { consentId: newConsentId, scopes };
+}
+
+const columns = `consent_id as "consentId", sub, client_id as "clientId", scopes,
+    ${milliseconds('granted_at')} as "grantedAt", ${milliseconds('extended_at')} as "extendedAt",
+    ${milliseconds('withdrawn_at')} as "withdrawnAt", granted_at as position`;
+
+const page = `and ($2::text is null or client_id = $2) and ($3 or withdrawn_at is null)
+      and ($4::timestamptz is null or (granted_at, consent_id) < ($4, $5))
+    order by granted_at desc, consent_id desc limit $6`;
+// Index: consents_of_user.
+const ofUser = {
+  name: 'consents of user',
+  text: `select ${columns} from consents where sub = $1 ${page}`,
+};
+// Index: consents_of_client.
+const ofClient = {
+  name: 'consents of client',
+  text: `select ${columns} from consents where $1::text is null ${page}`,
+};
+
+export interface ConsentPage {
+  readonly includeWithdrawn: boolean;
+  /** The last consent of the page before. */
+  readonly after?: { readonly position: string; readonly consentId: string } | undefined;
+  readonly limit: number;
+}
+
+/** Newest first; at least one of `sub` and `clientId` is named. */
+export async function listConsents(
+  database: Queries,
+  { sub, clientId }: { readonly sub: string | null; readonly clientId: string | null },
+  { includeWithdrawn, after, limit }: ConsentPage,
+): Promise<ConsentRecord[]> {
+  return database.query<ConsentRecord>(sub === null ? ofClient : ofUser, [
+    sub,
+    clientId,
+    includeWithdrawn,
+    after?.position ?? null,
+    after?.consentId ?? null,
+    limit,
+  ]);
+}
+
+// Index: consents_current.
+const withdraw = {
+  name: 'withdraw consent',
+  text: `update consents set withdrawn_at = now()
+    where sub = $1 and client_id = $2 and withdrawn_at is null returning ${columns}`,
+};
+
+/** The current consent, withdrawn now; undefined when there was none. Atomic. */
+export async function withdrawCurrent(
+  queries: Queries,
+  sub: Sub,
+  clientId: string,
+): Promise<ConsentRecord | undefined> {
+  const [consent] = await queries.query<ConsentRecord>(withdraw, [sub, clientId]);
+  return consent;
+}

@@ -1,0 +1,30 @@
+// A consent: what a user agreed to share with a client, in table `consents` (R13).
+//
+//   (none) ──► current ──► withdrawn
+//                │  ▲
+//                └──┘ extended by further scopes; the identifier stays
+//
+// - A user and a client have at most one current consent (index consents_current). Agreeing to more extends it.
+// - A withdrawal is for good: what was issued under that identifier stays dead, also when the user agrees anew, which
+//   makes a new consent with a new identifier.
+// - Codes and refresh families name their consent; each exchange and refresh reads it again (`token/`).
+// - A consent belongs to the user. Users grant and extend it (`authorize/`), operators list and withdraw it
+//   (`admin.ts`), nobody deletes it.
+import type { Scope } from '../clients/scope.ts';
+import type { ClientId, ConsentId, Sub } from '../ids.ts';
+
+export interface Consent {
+  readonly consentId: ConsentId;
+  readonly scopes: readonly Scope[];
+}
+
+/** A consent as operators see it. Times in milliseconds since the epoch. */
+export interface ConsentRecord extends Consent {
+  readonly sub: Sub;
+  readonly clientId: ClientId;
+  readonly grantedAt: number;
+  readonly extendedAt: number | null;
+  readonly withdrawnAt: number | null;
+  /** `grantedAt` to the microsecond, for the next page. */
+  readonly position: string;
+}

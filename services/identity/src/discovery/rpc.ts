@@ -1,0 +1,53 @@
+// DiscoveryService: what discovery publishes (specification §4, and what OIDC Discovery needs besides) and the key set,
+// from memory; no store is asked.
+import type { DescMethod } from '@bufbuild/protobuf';
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+import { expectPeer, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import type { Handlers } from '@course-exchange/runtime/grpc/server';
+import { prompts } from '../authorize/request.ts';
+import { knownScopes } from '../clients/scope.ts';
+import type { KeyRing, VerificationKey } from '../keys/ring.ts';
+import { idTokenAlgorithm } from '../keys/signing-key.ts';
+import { challengeMethods } from '../token/pkce.ts';
+
+const capabilities = {
+  responseTypesSupported: ['code'],
+  grantTypesSupported: ['authorization_code', 'refresh_token'],
+  tokenEndpointAuthMethodsSupported: ['client_secret_basic', 'client_secret_post'],
+  idTokenSigningAlgValuesSupported: [idTokenAlgorithm],
+  codeChallengeMethodsSupported: [...challengeMethods],
+  scopesSupported: [...knownScopes],
+  claimsSupported: ['sub', 'email', 'email_verified', 'name'],
+  subjectTypesSupported: ['public'],
+  responseModesSupported: ['query'],
+  promptValuesSupported: [...prompts],
+};
+
+export function createDiscoveryHandlers({
+  issuer,
+  keys,
+}: {
+  readonly issuer: string;
+  readonly keys: KeyRing;
+}): Handlers<typeof DiscoveryService> {
+  const discovery = { issuer, ...capabilities };
+  return {
+    getDiscovery: async () => discovery,
+    getKeySet: async () => ({ jwks: toJwks(keys.publishedKeys()) }),
+  };
+}
+
+/** A JSON Web Key Set (RFC 7517 §5). Names each public member, so that a private one could never follow. */
+function toJwks(keys: readonly VerificationKey[]): string {
+  const published = keys.map(({ kid, algorithm, publicJwk: { kty, n, e, crv, x, y } }) => {
+    const parameters = kty === 'RSA' ? { n, e } : { crv, x, y };
+    return { kty, use: 'sig', alg: algorithm, kid, ...parameters };
+  });
+  return JSON.stringify({ keys: published });
+}
+
+/** The key set is all that design-catalog needs: it asks for no token, user or login. */
+export function expectGatewayOrKeySet(call: IncomingCall, method: DescMethod): void {
+  if (method === DiscoveryService.method.getKeySet) expectPeer(call, 'gateway', 'design-catalog');
+  else expectPeer(call, 'gateway');
+}

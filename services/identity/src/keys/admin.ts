@@ -1,0 +1,203 @@
+// What operators do with signing keys, one step at a time (`rotation.ts` does them all). A step that comes too early is
+// refused with the time at which it becomes possible. Every step holds the keys' lock.
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResult,
+  type AdminTransaction,
+  auditedTransaction,
+  conflict,
+  fieldChanges,
+  notFound,
+  refused,
+  refusedUntil,
+} from '../admin/context.ts';
+import {
+  insertStagedKey,
+  listKeys,
+  lockKeys,
+  markKeyActive,
+  markKeyRetired,
+  readClock,
+  replaceEncryptedKey,
+  type StoredKey,
+} from './key-table.ts';
+import { decryptPrivateKey, encryptPrivateKey, generateSigningKey } from './private-key.ts';
+import { type KeyState, nextStepAt, type SigningAlgorithm, type SigningKeyRecord } from './signing-key.ts';
+
+/** Newest first. */
+export async function readKeys(
+  { database }: Pick<AdminContext, 'database'>,
+  includeRetired: boolean,
+): Promise<readonly StoredKey[]> {
+  const keys = await listKeys(database);
+  return includeRetired ? keys : keys.filter(({ state }) => state !== 'retired');
+}
+
+/** Throws `already_exists` when one is staged. Atomic. */
+export async function stageKey(
+  context: AdminContext,
+  request: AdminRequest,
+  algorithm: SigningAlgorithm,
+): Promise<AdminResult<StoredKey>> {
+  return auditedTransaction(context, request, async (transaction) => {
+    await lockKeys(transaction.queries);
+    const keys = await listKeys(transaction.queries);
+    const staged = keys.find((key) => key.algorithm === algorithm && key.state === 'staged');
+    if (staged)
+      throw new DetailedFailure('already_exists', `Key ${staged.kid} is staged for ${algorithm} already.`);
+    return readKey(transaction, await publish(transaction, algorithm));
+  });
+}
+
+export interface KeyStep {
+  readonly kid: string;
+  /** Do not wait: a key is compromised. */
+  readonly emergency: boolean;
+}
+
+/** Throws `not_found`, `conflict` (not staged), `refused_until`. Atomic. */
+export function activateKey(
+  context: AdminContext,
+  request: AdminRequest,
+  step: KeyStep,
+): Promise<AdminResult<StoredKey>> {
+  return changeKey(context, request, step, async (transaction, key, keys) => {
+    if (key.state === 'active') return;
+    if (key.state !== 'staged') throw conflict(`Key ${key.kid} is ${key.state}, not staged.`);
+    if (!step.emergency)
+      await requireDue(transaction, key, 'was published too recently: key sets without it are still cached');
+    await activate(transaction, key, keys);
+  });
+}
+
+/** Throws `not_found`, `refused` (it is active), `refused_until`. Atomic. */
+export function retireKey(
+  context: AdminContext,
+  request: AdminRequest,
+  step: KeyStep,
+): Promise<AdminResult<StoredKey>> {
+  return changeKey(context, request, step, async (transaction, key) => {
+    if (key.state === 'retired') return;
+    if (key.state === 'active') throw refused(`Key ${key.kid} is active; activate another one first.`);
+    if (key.state === 'superseded' && !step.emergency)
+      await requireDue(transaction, key, 'may have signed tokens that are still valid');
+    await retire(transaction, key);
+  });
+}
+
+async function changeKey(
+  context: AdminContext,
+  request: AdminRequest,
+  { kid }: KeyStep,
+  change: (transaction: AdminTransaction, key: StoredKey, keys: readonly StoredKey[]) => Promise<void>,
+): Promise<AdminResult<StoredKey>> {
+  return auditedTransaction(context, request, async (transaction) => {
+    await lockKeys(transaction.queries);
+    const keys = await listKeys(transaction.queries);
+    const key = keys.find((one) => one.kid === kid);
+    if (key === undefined) throw notFound(`key ${kid.slice(0, 64)}`);
+    await change(transaction, key, keys);
+    return readKey(transaction, kid);
+  });
+}
+
+async function requireDue({ queries }: AdminTransaction, key: StoredKey, why: string): Promise<void> {
+  const [at, now] = [nextStepAt(key) ?? 0, await readClock(queries)];
+  if (at > now) throw refusedUntil(`Key ${key.kid} ${why}.`, at);
+}
+
+async function readKey({ queries }: AdminTransaction, kid: string): Promise<StoredKey> {
+  const key = (await listKeys(queries)).find((one) => one.kid === kid);
+  if (key === undefined) throw new Error('a locked key is gone');
+  return key;
+}
+
+/** A new staged key; returns its kid. */
+export async function publish(transaction: AdminTransaction, algorithm: SigningAlgorithm): Promise<string> {
+  const key = await generateSigningKey(transaction, algorithm);
+  await insertStagedKey(transaction.queries, key);
+  recordState(transaction, 'key.stage', key.kid, [undefined, 'staged'], algorithm);
+  return key.kid;
+}
+
+/** The staged `key` signs; the active one of its algorithm among `keys` is superseded. */
+export async function activate(
+  transaction: AdminTransaction,
+  key: SigningKeyRecord,
+  keys: readonly SigningKeyRecord[],
+): Promise<void> {
+  const active = keys.find((one) => one.algorithm === key.algorithm && one.state === 'active');
+  await markKeyActive(transaction.queries, key.kid);
+  recordState(transaction, 'key.activate', key.kid, ['staged', 'active']);
+  if (active === undefined) return;
+  recordState(transaction, 'key.supersede', active.kid, ['active', 'superseded']);
+}
+
+/** Out of the key set for good. */
+export async function retire(transaction: AdminTransaction, { kid, state }: SigningKeyRecord): Promise<void> {
+  await markKeyRetired(transaction.queries, kid);
+  recordState(transaction, 'key.retire', kid, [state, 'retired']);
+}
+
+function recordState(
+  { recordChange }: AdminTransaction,
+  action: string,
+  kid: string,
+  [before, after]: readonly [KeyState | undefined, KeyState],
+  algorithm?: SigningAlgorithm,
+): void {
+  const fields = fieldChanges({ state: before }, { algorithm, state: after });
+  recordChange({ action, object: `key:${kid}`, fields });
+}
+
+/** Whether the present KEY_ENCRYPTION_KEY opens it. */
+export function isCurrentlyEncrypted(
+  { keyEncryptionKey }: Pick<AdminContext, 'keyEncryptionKey'>,
+  key: StoredKey,
+): boolean {
+  return decryptPrivateKey([keyEncryptionKey], key) !== undefined;
+}
+
+export interface Reencryption {
+  readonly reencrypted: number;
+  readonly alreadyCurrent: number;
+}
+
+/**
+ * Encrypts private keys anew under KEY_ENCRYPTION_KEY: all or none. Pods open both meanwhile, so none has to stop.
+ * Throws `refused` when a key opens with neither key. Atomic.
+ */
+export async function reencryptKeys(
+  context: AdminContext,
+  request: AdminRequest,
+): Promise<AdminResult<Reencryption>> {
+  return auditedTransaction(context, request, async ({ queries, recordChange }) => {
+    await lockKeys(queries);
+    const keys = (await listKeys(queries)).filter(
+      ({ encryptedPrivateKey }) => encryptedPrivateKey.length > 0,
+    );
+    const others = keys.filter((key) => !isCurrentlyEncrypted(context, key));
+    for (const key of others) {
+      const encrypted = encryptPrivateKey(context, key.kid, decryptWithPrevious(context, key));
+      await replaceEncryptedKey(queries, key.kid, encrypted);
+      const fields = fieldChanges({ encryption: 'previous' }, { encryption: 'current' });
+      recordChange({ action: 'key.reencrypt', object: `key:${key.kid}`, fields });
+    }
+    return { reencrypted: others.length, alreadyCurrent: keys.length - others.length };
+  });
+}
+
+function decryptWithPrevious({ previousKeyEncryptionKey: previous }: AdminContext, key: StoredKey): Buffer {
+  if (previous === undefined)
+    throw refused(
+      `Key ${key.kid} is not under KEY_ENCRYPTION_KEY, and KEY_ENCRYPTION_KEY_PREVIOUS is not set.`,
+    );
+  const pkcs8 = decryptPrivateKey([previous], key);
+  if (pkcs8 === undefined)
+    throw refused(
+      `Key ${key.kid} opens neither with KEY_ENCRYPTION_KEY nor with KEY_ENCRYPTION_KEY_PREVIOUS.`,
+    );
+  return pkcs8;
+}

@@ -1,0 +1,76 @@
+// Private keys: made here, and encrypted at rest with AES-256-GCM under KEY_ENCRYPTION_KEY, which comes from outside
+// the database (R18). Layout: 12 bytes nonce, 16 bytes tag, ciphertext. The kid is authenticated with it, so that rows
+// cannot be swapped.
+import {
+  createCipheriv,
+  createDecipheriv,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
+import type { Secret } from '@course-exchange/runtime/process/secret';
+import { calculateJwkThumbprint, type JWK } from 'jose';
+import type { RandomBytes } from '../ids.ts';
+import type { NewSigningKey } from './key-table.ts';
+import type { SigningAlgorithm } from './signing-key.ts';
+
+/** 32 bytes. */
+export type KeyEncryptionKey = Secret<Buffer>;
+
+export interface EncryptionDeps {
+  readonly keyEncryptionKey: KeyEncryptionKey;
+  readonly randomBytes: RandomBytes;
+}
+
+const nonceLength = 12;
+const tagLength = 16;
+
+/** RSA of 2048 bits for RS256, P-256 for ES256. The kid is the key's thumbprint (RFC 7638): it never names two keys. */
+export async function generateSigningKey(
+  deps: EncryptionDeps,
+  algorithm: SigningAlgorithm,
+): Promise<NewSigningKey> {
+  const privateKey = generatePrivateKey(algorithm);
+  const publicJwk = { ...createPublicKey(privateKey).export({ format: 'jwk' }) };
+  const kid = await calculateJwkThumbprint(publicJwk as JWK);
+  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
+  return { kid, algorithm, publicJwk, encryptedPrivateKey: encryptPrivateKey(deps, kid, pkcs8) };
+}
+
+function generatePrivateKey(algorithm: SigningAlgorithm): KeyObject {
+  return algorithm === 'RS256'
+    ? generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+    : generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+}
+
+export function encryptPrivateKey(
+  { keyEncryptionKey, randomBytes }: EncryptionDeps,
+  kid: string,
+  pkcs8: Buffer,
+): Buffer {
+  const nonce = randomBytes(nonceLength);
+  const cipher = createCipheriv('aes-256-gcm', keyEncryptionKey.reveal(), nonce).setAAD(Buffer.from(kid));
+  const ciphertext = Buffer.concat([cipher.update(pkcs8), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
+}
+
+/** PKCS #8 bytes by the first of `keys` that fits; undefined when none does, or the row was changed. */
+export function decryptPrivateKey(
+  keys: readonly KeyEncryptionKey[],
+  { kid, encryptedPrivateKey }: { readonly kid: string; readonly encryptedPrivateKey: Buffer },
+): Buffer | undefined {
+  return keys.map((key) => decryptWith(key, kid, encryptedPrivateKey)).find((pkcs8) => pkcs8 !== undefined);
+}
+
+function decryptWith(key: KeyEncryptionKey, kid: string, encrypted: Buffer): Buffer | undefined {
+  const nonce = encrypted.subarray(0, nonceLength);
+  const tag = encrypted.subarray(nonceLength, nonceLength + tagLength);
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key.reveal(), nonce, { authTagLength: tagLength })
+      .setAAD(Buffer.from(kid))
+      .setAuthTag(tag);
+    return Buffer.concat([decipher.update(encrypted.subarray(nonceLength + tagLength)), decipher.final()]);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,137 @@
+// The signing keys in memory, as Postgres had them a few seconds ago. Signing, the key set and verification
+// never wait for a store, and keep going when it is away. Every pod follows the table within seconds: staging,
+// activation and retirement need no restart.
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unavailable } from '@course-exchange/runtime/process/errors';
+import { describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
+import type { PublishedKey } from './key-table.ts';
+import { decryptPrivateKey, type KeyEncryptionKey } from './private-key.ts';
+import type { SigningAlgorithm } from './signing-key.ts';
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly algorithm: SigningAlgorithm;
+  readonly privateKey: KeyObject;
+}
+
+export interface VerificationKey {
+  readonly kid: string;
+  readonly algorithm: SigningAlgorithm;
+  readonly publicKey: KeyObject;
+  readonly publicJwk: Readonly<Record<string, unknown>>;
+}
+
+export type KeyRing = ReturnType<typeof createKeyRing>;
+
+interface Snapshot {
+  readonly stored: readonly PublishedKey[];
+  readonly verification: ReadonlyMap<string, VerificationKey>;
+  readonly signing: ReadonlyMap<SigningAlgorithm, SigningKey>;
+  readonly unopened: boolean;
+}
+
+export interface KeyRingOptions {
+  readonly readKeys: () => Promise<readonly PublishedKey[]>;
+  /** Each opens what it encrypted. */
+  readonly encryptionKeys: readonly KeyEncryptionKey[];
+  /** Algorithms that this process must be able to sign with. */
+  readonly needed: readonly SigningAlgorithm[];
+}
+
+export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingOptions) {
+  let snapshot: Snapshot | undefined;
+  return {
+    /** The key that signs now; throws `temporarily_unavailable` when there is none. */
+    signingKey: (algorithm: SigningAlgorithm): SigningKey => {
+      const key = snapshot?.signing.get(algorithm);
+      if (key === undefined) throw unavailable('the signing key');
+      return key;
+    },
+    /** Every published key; throws `temporarily_unavailable` before the first read. */
+    publishedKeys: (): readonly VerificationKey[] => {
+      if (snapshot === undefined) throw unavailable('the key set');
+      return [...snapshot.verification.values()];
+    },
+    /** A published key; undefined when `kid` names none. */
+    verificationKey: (kid: string) => snapshot?.verification.get(kid),
+    /** Every published key and since when it is in its state; none before the first read. */
+    states: (): readonly Pick<PublishedKey, 'kid' | 'algorithm' | 'state' | 'since'>[] =>
+      snapshot?.stored ?? [],
+    /** One sentence, when this process cannot sign. */
+    problem: () => problemOf(snapshot, needed),
+    /** Reads the keys anew; on failure the ones before stay. */
+    refresh: async (): Promise<void> => {
+      snapshot = openKeys(await readKeys(), encryptionKeys, snapshot);
+    },
+  };
+}
+
+function problemOf(snapshot: Snapshot | undefined, needed: readonly SigningAlgorithm[]): string | undefined {
+  if (snapshot === undefined) return 'Signing keys were not read yet';
+  if (snapshot.unopened) return 'KEY_ENCRYPTION_KEY does not open the signing keys in Postgres';
+  const missing = needed.filter((algorithm) => !snapshot.signing.has(algorithm));
+  return missing.length === 0
+    ? undefined
+    : `Signing keys are missing: no active key for ${missing.join(' and ')}; run the migrations`;
+}
+
+function openKeys(
+  stored: readonly PublishedKey[],
+  encryptionKeys: readonly KeyEncryptionKey[],
+  before: Snapshot | undefined,
+): Snapshot {
+  const verification = new Map<string, VerificationKey>();
+  const signing = new Map<SigningAlgorithm, SigningKey>();
+  let unopened = false;
+  for (const key of stored) {
+    verification.set(key.kid, before?.verification.get(key.kid) ?? toVerificationKey(key));
+    if (key.state !== 'active') continue;
+    const known = before?.signing.get(key.algorithm);
+    const opened = known?.kid === key.kid ? known : openPrivateKey(key, encryptionKeys);
+    if (opened === undefined) unopened = true;
+    else signing.set(key.algorithm, opened);
+  }
+  return { stored, verification, signing, unopened };
+}
+
+function toVerificationKey({ kid, algorithm, publicJwk }: PublishedKey): VerificationKey {
+  return { kid, algorithm, publicJwk, publicKey: createPublicKey({ key: publicJwk, format: 'jwk' }) };
+}
+
+function openPrivateKey(
+  key: PublishedKey,
+  encryptionKeys: readonly KeyEncryptionKey[],
+): SigningKey | undefined {
+  const pkcs8 = decryptPrivateKey(encryptionKeys, key);
+  if (pkcs8 === undefined) return undefined;
+  const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+  return { kid: key.kid, algorithm: key.algorithm, privateKey };
+}
+
+const pollMs = 5_000;
+/** While there is nothing to sign with. */
+const retryMs = 500;
+
+/** Reads the keys until `signal` aborts; failures are logged when they begin, not at every turn. */
+export async function pollKeys(keys: KeyRing, logger: Logger, signal: AbortSignal): Promise<void> {
+  let reported: string | undefined;
+  while (!signal.aborted) {
+    const problem = await refresh(keys);
+    if (problem && problem.sentence !== reported)
+      logger.warn('signing keys cannot be used', { problem: logText(problem.sentence), ...problem.fields });
+    reported = problem?.sentence;
+    const pause = keys.problem() === undefined ? pollMs : retryMs;
+    await sleep(pause, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function refresh(keys: KeyRing) {
+  try {
+    await keys.refresh();
+  } catch (error) {
+    return { sentence: 'Signing keys could not be read', fields: describeError(error) };
+  }
+  const sentence = keys.problem();
+  return sentence === undefined ? undefined : { sentence, fields: {} };
+}

@@ -1,0 +1,72 @@
+// A whole rotation of signing keys: stage, wait, activate, wait, retire. Each call does what is due and says when to
+// come again, so it may run as a job, be killed at any point, and run twice at once.
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResult,
+  type AdminTransaction,
+  auditedTransaction,
+  requireNoProblem,
+} from '../admin/context.ts';
+import { activate, publish, retire } from './admin.ts';
+import { listKeys, lockKeys, readClock, type StoredKey } from './key-table.ts';
+import { nextStepAt, type SigningAlgorithm } from './signing-key.ts';
+
+export interface Rotation {
+  /** Empty: each algorithm of the installation. */
+  readonly algorithms: readonly SigningAlgorithm[];
+  /** Begin nothing. */
+  readonly continueOnly: boolean;
+  /** Milliseconds: begin only where the active key has been so for longer. */
+  readonly olderThan: number;
+}
+
+export interface RotationStatus {
+  /** `nextAt`: milliseconds since the epoch; undefined when the rotation is finished. */
+  readonly progress: readonly { readonly algorithm: SigningAlgorithm; readonly nextAt: number | undefined }[];
+  /** Those not retired, newest first. */
+  readonly keys: readonly StoredKey[];
+}
+
+/** Throws `invalid_argument` for an algorithm that the installation does not use. Atomic. */
+export async function rotateKeys(
+  context: AdminContext,
+  request: AdminRequest,
+  rotation: Rotation,
+): Promise<AdminResult<RotationStatus>> {
+  const unused = rotation.algorithms.filter((algorithm) => !context.algorithms.includes(algorithm));
+  requireNoProblem(unused.map((algorithm) => `This installation does not sign with ${algorithm}.`));
+  const algorithms = new Set(rotation.algorithms.length > 0 ? rotation.algorithms : context.algorithms);
+  return auditedTransaction(context, request, async (transaction) => {
+    await lockKeys(transaction.queries);
+    for (const algorithm of algorithms) await doWhatIsDue(transaction, algorithm, rotation);
+    const keys = (await listKeys(transaction.queries)).filter(({ state }) => state !== 'retired');
+    const progress = [...algorithms].map((algorithm) => ({ algorithm, nextAt: nextAt(keys, algorithm) }));
+    return { keys, progress };
+  });
+}
+
+async function doWhatIsDue(
+  transaction: AdminTransaction,
+  algorithm: SigningAlgorithm,
+  { continueOnly, olderThan }: Rotation,
+): Promise<void> {
+  const now = await readClock(transaction.queries);
+  const keys = (await listKeys(transaction.queries)).filter((key) => key.algorithm === algorithm);
+  const isDue = (key: StoredKey) => (nextStepAt(key) ?? Number.POSITIVE_INFINITY) <= now;
+  const staged = keys.find(({ state }) => state === 'staged');
+  const superseded = keys.filter(({ state }) => state === 'superseded');
+  for (const key of superseded.filter(isDue)) await retire(transaction, key);
+  if (staged && isDue(staged)) await activate(transaction, staged, keys);
+  // A call that ends a rotation begins none: whoever repeats an interrupted one asks for its end, not for another.
+  const underWay = staged !== undefined || superseded.length > 0;
+  const active = keys.find(({ state }) => state === 'active');
+  const oldEnough = active === undefined || now - (active.activatedAt ?? 0) >= olderThan;
+  if (!underWay && !continueOnly && oldEnough) await publish(transaction, algorithm);
+}
+
+function nextAt(keys: readonly StoredKey[], algorithm: SigningAlgorithm): number | undefined {
+  const own = keys.filter((key) => key.algorithm === algorithm);
+  const times = own.map(nextStepAt).filter((at) => at !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
+}

@@ -1,0 +1,243 @@
+// A login: whether e-mail and password are those of somebody who may sign in, behind the throttle (R18, R30).
+//
+//   attempt → admitted → verified → accepted | wrong (counts as a failure)
+//           → throttled: no password is verified until the delay is over
+//
+// Every way to "wrong" takes the same steps and so the same time: unknown e-mail, wrong password, disabled
+// account. This folder owns password hashes and the counters of failures; sessions and pages are authorize's.
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import { Overloaded } from '@course-exchange/runtime/process/errors';
+import type { Secret } from '@course-exchange/runtime/process/secret';
+import type { ClientId, RandomBytes, Sub } from '../ids.ts';
+import type { RedisStore } from '../redis/connect.ts';
+import { newSecret, secretPattern } from '../secrets.ts';
+import type { OnSecurityEvent, ReasonOf } from '../security-events.ts';
+import type { User } from '../users/user.ts';
+import { findSettledUser, findUserByEmail, replacePasswordHash } from '../users/user-table.ts';
+import { type HashingQueue, hashPassword, needsRehash, type VerifyPassword } from './password.ts';
+import { accountKey, networksOf, originKey, secondsToWait } from './throttle.ts';
+import {
+  admitLogin,
+  findKnownOrigins,
+  type LoginAttempt,
+  recordLoginFailure,
+  releaseLogin,
+  rememberOrigins,
+} from './throttle-store.ts';
+
+export interface LoginDeps {
+  readonly database: Queries;
+  readonly redis: RedisStore;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  readonly verifyPassword: VerifyPassword;
+  readonly hashingQueue: HashingQueue;
+  /** Keys the names under which an account's failures are counted. */
+  readonly accountsKey: Secret<Buffer>;
+  readonly onSecurityEvent: OnSecurityEvent;
+}
+
+export interface Credentials {
+  /** As typed. */
+  readonly email: string;
+  readonly password: string;
+  /** The user's address; anything else than an address counts as one unknown network. */
+  readonly clientAddress: string;
+  /** Proves that this browser has logged in to an account; empty when there is none. */
+  readonly deviceCookie: string;
+  /** "Shared computer: do not keep me signed in" (R29): the browser is not remembered either. */
+  readonly forgetMe: boolean;
+}
+
+/** Longest e-mail address in characters (RFC 5321 leaves 254). */
+const longestEmail = 254;
+/** Longest password in bytes of UTF-8: far beyond people, short of a burden. */
+const longestPassword = 1024;
+
+/** An e-mail as typed, without the blanks around it: a phone's keyboard adds them. */
+export function readEmail(typed: string): string {
+  return typed.trim();
+}
+
+/** Whether both fields are filled in and not over their lengths. The password is taken as typed. */
+export function isComplete(email: string, password: string): boolean {
+  const fits = email.length <= longestEmail && Buffer.byteLength(password) <= longestPassword;
+  return email !== '' && password !== '' && fits;
+}
+
+export interface RejectedCredentials {
+  readonly kind: 'rejected';
+  readonly reason: 'credentials' | 'throttled' | 'incomplete';
+  /** 0 unless throttled. */
+  readonly retryAfterSeconds: number;
+}
+
+function rejected(reason: RejectedCredentials['reason'], retryAfterSeconds = 0): RejectedCredentials {
+  return { kind: 'rejected', reason, retryAfterSeconds };
+}
+
+export interface AcceptedCredentials {
+  readonly kind: 'accepted';
+  readonly user: User;
+  /** Milliseconds since the epoch: every sign-out from then on ends this login. */
+  readonly loggedInAt: number;
+  /** For the browser; empty when it is not to be remembered. */
+  readonly deviceCookie: string;
+}
+
+/** Verifies the password unless a delay runs. Throws `temporarily_unavailable`, and counts nothing then. */
+export async function checkCredentials(
+  deps: LoginDeps,
+  credentials: Credentials,
+  client: ClientId,
+): Promise<AcceptedCredentials | RejectedCredentials> {
+  const { password } = credentials;
+  const email = readEmail(credentials.email);
+  const origin = { client, network: networksOf(credentials.clientAddress)[0] };
+  if (!isComplete(email, password)) {
+    deps.onSecurityEvent({ event: 'login.refused', ...origin, reason: 'incomplete' });
+    return rejected('incomplete');
+  }
+  const attempt = await beginAttempt(deps, email, credentials);
+  const admission = await admit(deps, attempt);
+  if (typeof admission === 'number') {
+    deps.onSecurityEvent({ event: 'login.throttled', ...origin });
+    return rejected('throttled', secondsToWait(admission));
+  }
+  const suspect = admission === 'suspect';
+  const { user, loggedInAt, refused } = await verifyUser(deps, email, password, suspect).catch(
+    async (error: unknown) => {
+      // Lost when Redis is what failed: the place then comes free by itself.
+      await releaseLogin(deps.redis, attempt, 'not_evaluated').catch(() => undefined);
+      throw error;
+    },
+  );
+  const known = { ...origin, sub: user?.sub };
+  if (refused) {
+    await recordLoginFailure(deps.redis, attempt, deps.now());
+    deps.onSecurityEvent({ event: 'login.refused', ...known, reason: refused });
+    return rejected('credentials');
+  }
+  await releaseLogin(deps.redis, attempt, 'succeeded');
+  deps.onSecurityEvent({ event: 'login.accepted', ...known });
+  return { kind: 'accepted', user, loggedInAt, deviceCookie: await remember(deps, attempt, credentials) };
+}
+
+async function beginAttempt(
+  deps: LoginDeps,
+  email: string,
+  { clientAddress, deviceCookie }: Credentials,
+): Promise<LoginAttempt> {
+  const key = deps.accountsKey.reveal();
+  const account = accountKey(key, email);
+  const networks = networksOf(clientAddress);
+  const device = originKey(key, account, 'device', deviceCookie);
+  const origins = [originKey(key, account, 'network', networks[0]), device];
+  const [knownNetwork = false, isKnown] = await findKnownOrigins(deps.redis, account, origins, deps.now());
+  const id = deps.randomBytes(16).toString('base64url');
+  return { id, account, networks, knownNetwork, ...(isKnown && { knownDevice: device }) };
+}
+
+/** Remembers network and browser for the account. A browser keeps its cookie, whoever of it logged in first. */
+async function remember(
+  deps: LoginDeps,
+  { account, networks }: LoginAttempt,
+  { deviceCookie: presented, forgetMe }: Credentials,
+): Promise<string> {
+  const key = deps.accountsKey.reveal();
+  const kept = secretPattern.test(presented) ? presented : newSecret(deps.randomBytes);
+  const deviceCookie = forgetMe ? '' : kept;
+  const origins = [originKey(key, account, 'network', networks[0])];
+  if (!forgetMe) origins.push(originKey(key, account, 'device', deviceCookie));
+  await rememberOrigins(deps.redis, account, origins, deps.now());
+  return deviceCookie;
+}
+
+/** Milliseconds between two tries for what another holds, and how many there are. */
+const pollMs = 50;
+const polls = 40;
+
+/** What `attempt` gives once that is not undefined; `problem` when it stays so. */
+async function polled<T>(
+  { sleep }: LoginDeps,
+  attempt: () => Promise<T | undefined>,
+  problem: string,
+): Promise<T> {
+  for (let poll = 0; poll < polls; poll += 1) {
+    const given = await attempt();
+    if (given !== undefined) return given;
+    await sleep(pollMs);
+  }
+  throw new Overloaded(problem);
+}
+
+/**
+ * Takes a place for the attempt, or says the milliseconds to wait. Where the places are taken by attempts still
+ * being verified, it waits for them: one person's several right logins at once all pass.
+ */
+function admit(deps: LoginDeps, attempt: LoginAttempt) {
+  const place = async () => {
+    const admission = await admitLogin(deps.redis, attempt, deps.now());
+    return admission === 'busy' ? undefined : admission;
+  };
+  return polled(deps, place, 'no place to log in became free');
+}
+
+/**
+ * The user of the e-mail, and why they may not sign in. Whose password is replaced or who is signed out meanwhile is judged
+ * anew: what was verified may be the password of before. Who is `suspect` leaves half of the hashing queue to networks
+ * without failures.
+ */
+async function verifyUser(
+  deps: LoginDeps,
+  email: string,
+  password: string,
+  suspect: boolean,
+): Promise<
+  | { readonly user?: User; readonly loggedInAt?: undefined; readonly refused: ReasonOf<'login.refused'> }
+  | { readonly user: User; readonly loggedInAt: number; readonly refused?: undefined }
+> {
+  const user = await findUserByEmail(deps.database, email);
+  const mayLogIn = user?.disabled === false;
+  const matches = await deps.verifyPassword(user?.passwordHash, password, mayLogIn, suspect);
+  if (user === undefined) return { refused: 'unknown_user' } as const;
+  if (!matches) return { user, refused: user.disabled ? 'user_disabled' : 'wrong_password' } as const;
+  const { settled, loggedInAt } = await settle(deps, user.sub);
+  const { signedOutAt, importedHash } = user;
+  if (settled.signedOutAt !== signedOutAt || settled.importedHash !== importedHash || settled.disabled)
+    return verifyUser(deps, email, password, suspect);
+  // Not waited for: a second turn in the queue could take the time that this login has left.
+  void renewPasswordHash(deps, user, password);
+  return { user, loggedInAt };
+}
+
+/** The user when no change is in progress, and a time from which on any later change ends the login. */
+function settle(deps: LoginDeps, sub: Sub) {
+  const unchanged = async () => {
+    const loggedInAt = deps.now();
+    const settled = await findSettledUser(deps.database, sub);
+    return settled && { settled, loggedInAt };
+  };
+  return polled(deps, unchanged, 'somebody else is changing the user');
+}
+
+/**
+ * Hashes `password`, which was just found right, anew where the stored hash is not ours: only at a login is the plain
+ * password at hand. Atomic: of two logins at once one replaces it. Never rejects: where it fails the next login tries
+ * again. As many may wait for it as of suspects.
+ */
+export async function renewPasswordHash(
+  { database, hashingQueue }: Pick<LoginDeps, 'database' | 'hashingQueue'>,
+  { sub, passwordHash }: { readonly sub: Sub; readonly passwordHash: string },
+  password: string,
+): Promise<void> {
+  if (!needsRehash(passwordHash)) return;
+  try {
+    const renewed = await hashingQueue(() => hashPassword(password), true);
+    await replacePasswordHash(database, sub, passwordHash, renewed);
+  } catch {
+    // The old hash is still good.
+  }
+}

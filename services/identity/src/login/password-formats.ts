@@ -1,0 +1,92 @@
+// Which password hashes are understood, and within which costs: a hash whose check would hold a processor or
+// the memory for long is not taken in.
+const encoded = '[A-Za-z0-9+/.]+={0,2}';
+const argon2id = new RegExp(`^\\$argon2id\\$v=19\\$m=(\\d+),t=(\\d+),p=(\\d+)\\$${encoded}\\$${encoded}$`);
+const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
+// Of the last character of 16 bytes of salt only two bits count, and of that of 23 bytes of hash four.
+const bcryptPadded = /[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
+const scrypt = new RegExp(`^\\$scrypt\\$ln=(\\d+),r=(\\d+),p=(\\d+)\\$(${encoded})\\$(${encoded})$`);
+const pbkdf2 = new RegExp(
+  `^\\$pbkdf2-(sha256|sha512)\\$(?:i=)?(\\d+)(?:,l=\\d+)?\\$(${encoded})\\$(${encoded})$`,
+);
+
+export interface ScryptHash {
+  readonly scheme: 'scrypt';
+  readonly cost: number;
+  readonly blockSize: number;
+  readonly parallelization: number;
+  readonly salt: Buffer;
+  readonly key: Buffer;
+}
+
+export interface Pbkdf2Hash {
+  readonly scheme: 'pbkdf2';
+  readonly digest: string;
+  readonly iterations: number;
+  readonly salt: Buffer;
+  readonly key: Buffer;
+}
+
+export type ReadHash = { readonly scheme: 'argon2id' | 'bcrypt' } | ScryptHash | Pbkdf2Hash;
+
+/** The parts of a hash in PHC or modular crypt form; undefined when it is none of ours or too costly. */
+export function readPasswordHash(text: string): ReadHash | undefined {
+  if (text.length > 512) return undefined;
+  return readArgon2id(text) ?? readBcrypt(text) ?? readScrypt(text) ?? readPbkdf2(text);
+}
+
+/** At most 128 MiB, ten passes. */
+function readArgon2id(text: string): ReadHash | undefined {
+  const [, memory, passes, lanes] = (argon2id.exec(text) ?? []).map(Number);
+  if (memory === undefined || passes === undefined || lanes === undefined) return undefined;
+  const fits = memory >= 8 * lanes && memory <= 131_072 && passes >= 1 && passes <= 10;
+  return fits && lanes >= 1 && lanes <= 8 ? { scheme: 'argon2id' } : undefined;
+}
+
+/** At most 2^14 rounds: about a second. A damaged one is not computed, so what it costs is nothing. */
+function readBcrypt(text: string): ReadHash | undefined {
+  const cost = Number(bcrypt.exec(text)?.[1]);
+  return cost >= 4 && cost <= 14 && bcryptPadded.test(text) ? { scheme: 'bcrypt' } : undefined;
+}
+
+/** bcrypt with other bits set: no password ever matches it, since a program that hashes leaves them empty. */
+export function isDamagedBcrypt(text: string): boolean {
+  return bcrypt.test(text) && !bcryptPadded.test(text);
+}
+
+/** At most 128 MiB. */
+function readScrypt(text: string): ScryptHash | undefined {
+  const [, ln, r, p, salt, key] = scrypt.exec(text) ?? [];
+  if (salt === undefined || key === undefined) return undefined;
+  const [log, blockSize, parallelization] = [Number(ln), Number(r), Number(p)];
+  if (log < 1 || log > 20 || blockSize < 1 || parallelization < 1 || parallelization > 4) return undefined;
+  const cost = 2 ** log;
+  if (128 * cost * blockSize > 128 * 1024 * 1024) return undefined;
+  const parts = { salt: decode(salt), key: decode(key) };
+  return longEnough(parts.key) ? { scheme: 'scrypt', cost, blockSize, parallelization, ...parts } : undefined;
+}
+
+/** At most two million iterations: about a second. */
+function readPbkdf2(text: string): Pbkdf2Hash | undefined {
+  const [, digest, rounds, salt, key] = pbkdf2.exec(text) ?? [];
+  if (digest === undefined || salt === undefined || key === undefined) return undefined;
+  const iterations = Number(rounds);
+  if (iterations < 1 || iterations > 2_000_000) return undefined;
+  const parts = { salt: decode(salt), key: decode(key) };
+  return longEnough(parts.key) ? { scheme: 'pbkdf2', digest, iterations, ...parts } : undefined;
+}
+
+/** A key of a few bytes would match by chance. */
+function longEnough(key: Buffer): boolean {
+  return key.length >= 16 && key.length <= 128;
+}
+
+/** Base64 with or without padding; passlib writes `.` for `+`. */
+function decode(text: string): Buffer {
+  return Buffer.from(text.replaceAll('.', '+'), 'base64');
+}
+
+/** The scheme's name alone: the hash itself is shown to nobody. */
+export function passwordAlgorithm(passwordHash: string): string {
+  return readPasswordHash(passwordHash)?.scheme ?? 'none';
+}

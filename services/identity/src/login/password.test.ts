@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { describe, expect, it } from 'vitest';
+import { createHashingQueue, createPasswordVerifier, hashPassword } from './password.ts';
+
+describe('passwords (R18)', () => {
+  it('are argon2id with a salt of their own', async () => {
+    const [one, two] = await Promise.all([hashPassword('grün 🐎'), hashPassword('grün 🐎')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(one).not.toBe(two);
+  });
+
+  it('match as typed and not otherwise; a user who is not there matches nothing', async () => {
+    const queue = createHashingQueue({ concurrency: 2, waiting: 10 });
+    const verify = createPasswordVerifier(queue, async () => []);
+    const stored = await hashPassword('grün');
+    expect(await verify(stored, 'grün')).toBe(true);
+    expect(await verify(stored, 'grün'.normalize('NFD'))).toBe(false);
+    expect(await verify(undefined, 'grün')).toBe(false);
+    expect(await verify(stored, 'grün', false)).toBe(false);
+  });
+});
+
+describe('the hashing queue (R14)', () => {
+  it('runs so many at once, lets so many wait, and refuses the rest without running them', async () => {
+    const inTurn = createHashingQueue({ concurrency: 2, waiting: 3 });
+    let [running, most, ran] = [0, 0, 0];
+    const work = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await sleep(5);
+      running -= 1;
+      ran += 1;
+    };
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => inTurn(work)));
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect({ most, ran, refused: refused.length }).toEqual({ most: 2, ran: 5, refused: 3 });
+    expect(refused[0]?.reason).toMatchObject({ code: 'temporarily_unavailable' });
+  });
+
+  it('keeps half of the places for those that are not suspect', async () => {
+    const inTurn = createHashingQueue({ concurrency: 1, waiting: 4 });
+    const held = Promise.withResolvers<void>();
+    const waiting = [inTurn(() => held.promise), ...[1, 2].map(() => inTurn(async () => {}, true))];
+    await expect(inTurn(async () => {}, true)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    waiting.push(...[1, 2].map(() => inTurn(async () => {})));
+    await expect(inTurn(async () => {})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    held.resolve();
+    await Promise.all(waiting);
+  });
+
+  it('refuses what has waited too long, runs none of it, and goes on with the next', async () => {
+    const inTurn = createHashingQueue({ concurrency: 1, waiting: 3, longestWaitMs: 20 });
+    const held = Promise.withResolvers<string>();
+    const first = inTurn(() => held.promise);
+    let ran = 0;
+    const late = inTurn(async () => {
+      ran += 1;
+    });
+    await expect(late).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    held.resolve('first');
+    expect([await first, await inTurn(async () => 'next'), ran]).toEqual(['first', 'next', 0]);
+  });
+
+  it('runs nothing for a caller whose time is over, and lets none wait for longer than it has', async () => {
+    carryContextAcrossAwaits();
+    const inTurn = createHashingQueue({ concurrency: 1, waiting: 1 });
+    const withTime = (leftMs: number, work: () => Promise<void>) =>
+      context.with(withCall(ROOT_CONTEXT, 'request-1', Date.now() + leftMs), () => inTurn(work));
+    const held = Promise.withResolvers<void>();
+    const refused = { code: 'temporarily_unavailable' };
+    await expect(withTime(-1, expect.fail)).rejects.toMatchObject(refused);
+    const first = withTime(60_000, () => held.promise);
+    await expect(withTime(20, expect.fail)).rejects.toMatchObject(refused);
+    held.resolve();
+    await first;
+  });
+
+  it('goes on after a failure', async () => {
+    const inTurn = createHashingQueue({ concurrency: 1, waiting: 1 });
+    await expect(inTurn(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(await inTurn(async () => 'next')).toBe('next');
+  });
+});

@@ -1,0 +1,159 @@
+// Passwords as argon2id (R18): how one is hashed, and how one is verified in the same time whoever is asked for.
+// Imported hashes of other schemes are verified too, until a login replaces them (`credentials.ts`). Never on the event
+// loop's thread, and so many at once, so many waiting, the rest refused: hashing is the one piece of work here that a
+// stranger can make expensive (R14).
+import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { Overloaded } from '@course-exchange/runtime/process/errors';
+import { requireTime, timeLeft } from '@course-exchange/runtime/process/request-context';
+import { annotateWait, inSpan } from '@course-exchange/runtime/process/spans';
+import { hash, verify as verifyArgon2 } from '@node-rs/argon2';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
+import { SpanKind } from '@opentelemetry/api';
+import { identityMetrics } from '../metrics.ts';
+import { standInsFor } from './password-cost.ts';
+import { type Pbkdf2Hash, readPasswordHash, type ScryptHash } from './password-formats.ts';
+
+/** OWASP's first choice for argon2id, which is also the binding's default algorithm. Memory in KiB. */
+const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+const ownForm = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
+
+/** An argon2id hash in PHC form, with a random salt. */
+export function hashPassword(password: string): Promise<string> {
+  return hash(password, parameters);
+}
+
+/** Whether a login should replace the hash by one of ours: another scheme, or other costs. */
+export function needsRehash(passwordHash: string): boolean {
+  return !passwordHash.startsWith(ownForm);
+}
+
+export interface HashingLimits {
+  /** Hashes computed at the same time. */
+  readonly concurrency: number;
+  /** Hashes that may wait for their turn. */
+  readonly waiting: number;
+  /** Milliseconds that one waits at most; half of what a login has by default (R14). */
+  readonly longestWaitMs?: number;
+}
+
+/** Runs `work` when it is its turn. Who is `suspect` may fill half of the places. */
+export type HashingQueue = <T>(work: () => Promise<T>, suspect?: boolean) => Promise<T>;
+
+/** First come, first served. Over the limits it throws `temporarily_unavailable` and runs nothing. */
+export function createHashingQueue({
+  concurrency,
+  waiting,
+  longestWaitMs = 5_000,
+}: HashingLimits): HashingQueue {
+  const turns: (() => void)[] = [];
+  let running = 0;
+
+  identityMetrics.passwordHashing.observe(() => [
+    [running, { state: 'running' }],
+    [turns.length, { state: 'waiting' }],
+  ]);
+
+  const takeTurn = (suspect: boolean): Promise<void> => {
+    if (running < concurrency) {
+      running += 1;
+      return Promise.resolve();
+    }
+    if (turns.length >= (suspect ? waiting / 2 : waiting)) throw new Overloaded('the password queue is full');
+    return new Promise((resolve, reject) => {
+      const turn = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(
+        () => {
+          turns.splice(turns.indexOf(turn), 1);
+          reject(new Overloaded('the password queue is full'));
+        },
+        Math.min(longestWaitMs, timeLeft()),
+      );
+      turns.push(turn);
+    });
+  };
+  // A turn is handed over, not given back and taken anew: nobody can step in between.
+  const endTurn = (): void => {
+    const next = turns.shift();
+    if (next) next();
+    else running -= 1;
+  };
+
+  return async (work, suspect = false) => {
+    requireTime();
+    return inSpan('password hashing', SpanKind.INTERNAL, {}, async () => {
+      await annotateWait('course_exchange.password_hashing.wait_ms', () => takeTurn(suspect));
+      try {
+        return await work();
+      } finally {
+        endTurn();
+      }
+    });
+  };
+}
+
+/**
+ * Checks `password` against a stored hash. Undefined stands for a user who is not there, `mayLogIn` false for
+ * one who is disabled: both are always false. Whatever is false costs the same, by stand-ins verified in the same turn.
+ * Throws `temporarily_unavailable` when too many wait, before anything is computed.
+ */
+export type VerifyPassword = (
+  passwordHash: string | undefined,
+  password: string,
+  mayLogIn?: boolean,
+  suspect?: boolean,
+) => Promise<boolean>;
+
+/** `heldForms`: the schemes and costs of the hashes that users have. `matches` is for tests that count. */
+export function createPasswordVerifier(
+  inTurn: HashingQueue,
+  heldForms: () => Promise<readonly string[]>,
+  matches = matchesHash,
+): VerifyPassword {
+  return async (passwordHash, password, mayLogIn = true, suspect = false) => {
+    const forms = [ownForm, ...(await heldForms())];
+    return inTurn(async () => {
+      const matched = passwordHash !== undefined && (await matches(passwordHash, password));
+      if (matched && mayLogIn) return true;
+      for (const standIn of standInsFor(passwordHash, forms)) await matches(standIn, password);
+      return false;
+    }, suspect);
+  };
+}
+
+const deriveByPbkdf2 = promisify(pbkdf2);
+const deriveByScrypt = promisify<BinaryLike, BinaryLike, number, ScryptOptions, Buffer>(scrypt);
+/** Bytes: twice what the costliest hash that is read asks for. */
+const maxmem = 256 * 1024 * 1024;
+
+/** False for a hash that is not understood. */
+export async function matchesHash(passwordHash: string, password: string): Promise<boolean> {
+  const read = readPasswordHash(passwordHash);
+  switch (read?.scheme) {
+    case 'argon2id':
+      return verifyArgon2(passwordHash, password);
+    case 'bcrypt':
+      return verifyBcrypt(password, passwordHash);
+    case 'scrypt':
+    case 'pbkdf2': {
+      const derived = await derive(read, password);
+      return timingSafeEqual(derived, read.key.subarray(0, derived.length));
+    }
+    default:
+      return false;
+  }
+}
+
+function derive(read: Pbkdf2Hash | ScryptHash, password: string): Promise<Buffer> {
+  const { salt, key } = read;
+  if (read.scheme === 'pbkdf2') {
+    // What is longer than the digest costs all iterations again and adds nothing.
+    const length = Math.min(key.length, read.digest === 'sha512' ? 64 : 32);
+    return deriveByPbkdf2(password, salt, read.iterations, length, read.digest);
+  }
+  const { cost, blockSize, parallelization } = read;
+  return deriveByScrypt(password, salt, key.length, { cost, blockSize, parallelization, maxmem });
+}

@@ -1,0 +1,172 @@
+// Keys `login-failures:…` and `login-attempts:…`: failed logins and logins that are being verified, by network, by account
+// within it and by account; `login-known:…`: networks and browsers that have logged in to an account (R30). An attempt
+// takes its place before its password is verified, so that many at once get no further than the same many in a row.
+import type { RedisStore } from '../redis/connect.ts';
+import { runScript, type Script, script } from '../redis/script.ts';
+import { type Counter, countersOf, firstDelayMs, type LoginOrigin, longestDelayMs } from './throttle.ts';
+
+/** A login that takes its place, under a random name of its own. */
+export interface LoginAttempt extends LoginOrigin {
+  readonly id: string;
+}
+
+/**
+ * `admitted`: verify the password, then call one of the settling functions. `suspect`: so too, but this network or the
+ * account from it has failed before. `busy`: as many as may fail without a delay
+ * are being verified; ask again shortly. A number: verify nothing for so many milliseconds.
+ */
+type Admission = 'admitted' | 'suspect' | 'busy' | number;
+
+/** Milliseconds after which an attempt that was never settled (a crash) gives its place back. */
+const attemptLifetimeMs = 15_000;
+
+/** KEYS: failures and attempts of each counter. ARGV: now, attempt, then threshold, window and 1 if it delays of each. */
+function runCounters(
+  store: RedisStore,
+  operation: string,
+  text: Script,
+  counters: readonly Counter[],
+  { id }: LoginAttempt,
+  now: number,
+): Promise<unknown> {
+  const [key = '', ...keys] = counters.flatMap(({ name }) => [failuresKey(name), attemptsKey(name)]);
+  const values = counters.flatMap(({ threshold, windowMs, delays }) => [threshold, windowMs, Number(delays)]);
+  return runScript(store, operation, text, [key, ...keys], [now, id, ...values]);
+}
+
+const failuresKey = (name: string) => `login-failures:${name}`;
+const attemptsKey = (name: string) => `login-attempts:${name}`;
+
+// Returns -1 when admitted, -2 when there were failures before, 0 when busy, else the milliseconds to wait.
+const admit = script(`
+local now = tonumber(ARGV[1])
+local wait, busy, failed = 0, false, false
+for counter = 1, #KEYS / 2 do
+  if ARGV[counter * 3 + 2] == '1' then
+    local failures, attempts = KEYS[counter * 2 - 1], KEYS[counter * 2]
+    local threshold = tonumber(ARGV[counter * 3])
+    redis.call('ZREMRANGEBYSCORE', failures, '-inf', now - tonumber(ARGV[counter * 3 + 1]))
+    redis.call('ZREMRANGEBYSCORE', attempts, '-inf', now - ${attemptLifetimeMs})
+    local count = redis.call('ZCARD', failures)
+    if count > 0 then failed = true end
+    if count >= threshold then
+      local last = tonumber(redis.call('ZREVRANGE', failures, 0, 0, 'WITHSCORES')[2])
+      local delay = math.min(${longestDelayMs}, ${firstDelayMs} * 2 ^ (count - threshold))
+      wait = math.max(wait, last + delay - now)
+    end
+    if redis.call('ZCARD', attempts) >= math.max(1, threshold - count) then busy = true end
+  end
+end
+if wait > 0 then return math.ceil(wait) end
+if busy then return 0 end
+for counter = 1, #KEYS / 2 do
+  if ARGV[counter * 3 + 2] == '1' then
+    redis.call('ZADD', KEYS[counter * 2], now, ARGV[2])
+    redis.call('PEXPIRE', KEYS[counter * 2], ${attemptLifetimeMs})
+  end
+end
+return failed and -2 or -1`);
+
+/**
+ * Takes a place for `attempt`, or says why not. Each step is atomic; where the second refuses, the first gives its place
+ * back. `now`: milliseconds since the epoch.
+ */
+export async function admitLogin(store: RedisStore, attempt: LoginAttempt, now: number): Promise<Admission> {
+  const answers: number[] = [];
+  for (const counters of countersOf(attempt)) {
+    const answer = Number(await runCounters(store, 'admit login', admit, counters, attempt, now));
+    answers.push(answer);
+    if (answer < 0) continue;
+    await releaseLogin(store, attempt, 'not_evaluated');
+    return answer === 0 ? 'busy' : answer;
+  }
+  // What others fail with this account elsewhere says nothing about this network.
+  return answers[0] === -2 ? 'suspect' : 'admitted';
+}
+
+/** So many failures beyond its threshold a counter keeps: with the seventh the delay is the longest. */
+const keptBeyond = 10;
+
+const fail = script(`
+for counter = 1, #KEYS / 2 do
+  local failures = KEYS[counter * 2 - 1]
+  redis.call('ZREM', KEYS[counter * 2], ARGV[2])
+  redis.call('ZADD', failures, ARGV[1], ARGV[2])
+  redis.call('ZREMRANGEBYRANK', failures, 0, -${1 + keptBeyond} - ARGV[counter * 3])
+  redis.call('PEXPIRE', failures, ARGV[counter * 3 + 1])
+end
+return 1`);
+
+/** Settles an admitted attempt as failed: it counts for the account and for its networks. Each step is atomic. */
+export async function recordLoginFailure(
+  store: RedisStore,
+  attempt: LoginAttempt,
+  now: number,
+): Promise<void> {
+  for (const counters of countersOf(attempt))
+    await runCounters(store, 'record login failure', fail, counters, attempt, now);
+}
+
+// KEYS: so many attempts as ARGV says, then what a success empties.
+const release = script(`
+for key = 1, #KEYS do
+  if key <= tonumber(ARGV[2]) then redis.call('ZREM', KEYS[key], ARGV[1]) else redis.call('DEL', KEYS[key]) end
+end
+return 1`);
+
+/**
+ * Settles an admitted attempt that did not fail. A success clears the account's failures from this network and this
+ * browser, never a network's own or the account's from anywhere; an attempt whose password was not verified
+ * (`not_evaluated`) clears nothing. Each step is atomic.
+ */
+export async function releaseLogin(
+  store: RedisStore,
+  attempt: LoginAttempt,
+  outcome: 'succeeded' | 'not_evaluated',
+): Promise<void> {
+  for (const counters of countersOf(attempt)) {
+    const [key = '', ...keys] = counters.map(({ name }) => attemptsKey(name));
+    const emptied = counters.filter(({ own }) => own && outcome === 'succeeded');
+    const all = [...keys, ...emptied.map(({ name }) => failuresKey(name))];
+    await runScript(store, 'release login', release, [key, ...all], [attempt.id, counters.length]);
+  }
+}
+
+/** Milliseconds for which a login is remembered. */
+const rememberedMs = 30 * 24 * 60 * 60 * 1000;
+/** Most networks and browsers of one account; the newest stay. */
+const maxOrigins = 100;
+
+const knownKey = (account: string) => `login-known:{${account}}`;
+
+/**
+ * For each of `origins`, whether the account knows it: the failures of strangers do not hold it back (R30). A browser is
+ * known by its device cookie. `now`: milliseconds since the epoch.
+ */
+export async function findKnownOrigins(
+  store: RedisStore,
+  account: string,
+  origins: readonly string[],
+  now: number,
+): Promise<boolean[]> {
+  const key = knownKey(account);
+  const times = await store.run('find known origins', key, (redis) => redis.zmscore(key, ...origins));
+  return times.map((time) => time !== null && Number(time) > now - rememberedMs);
+}
+
+const remember = script(`
+for origin = 2, #ARGV do redis.call('ZADD', KEYS[1], ARGV[1], ARGV[origin]) end
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1] - ${rememberedMs})
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -${maxOrigins + 1})
+redis.call('PEXPIRE', KEYS[1], ${rememberedMs})
+return 1`);
+
+/** Remembers that `origins` logged in to the account at `now`. Atomic. */
+export async function rememberOrigins(
+  store: RedisStore,
+  account: string,
+  origins: readonly string[],
+  now: number,
+): Promise<void> {
+  await runScript(store, 'remember origins', remember, [knownKey(account)], [now, ...origins]);
+}

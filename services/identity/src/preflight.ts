@@ -1,0 +1,118 @@
+// The settings of identity's migration job, and what it checks before it changes anything: whether this installation can
+// run with them. What only the checks need may be absent: that check is skipped, and that is said.
+import { withPostgresChecks } from '@course-exchange/runtime/postgres/check';
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import { appliedVersion } from '@course-exchange/runtime/postgres/schema-version';
+import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
+import { type Finding, failure, runChecks, skipped } from '@course-exchange/runtime/process/checks';
+import type { Logger } from '@course-exchange/runtime/process/logger';
+import { text } from '@course-exchange/runtime/process/setting-kinds';
+import {
+  type Rule,
+  readSettings,
+  type SettingSource,
+  type SettingValues,
+} from '@course-exchange/runtime/process/settings';
+import { issuerRule, replicaRule, settings } from './config.ts';
+import { listKeys } from './keys/key-table.ts';
+import { decryptPrivateKey } from './keys/private-key.ts';
+import { checkRedis } from './redis/checks.ts';
+import { redisRules, redisSettings, redisTarget } from './redis/settings.ts';
+
+export const migrationSettings = {
+  KEY_ENCRYPTION_KEY: settings.KEY_ENCRYPTION_KEY,
+  KEY_ENCRYPTION_KEY_PREVIOUS: settings.KEY_ENCRYPTION_KEY_PREVIOUS,
+  ACCESS_TOKEN_ALGORITHM: settings.ACCESS_TOKEN_ALGORITHM,
+  ...postgresSettings('MIGRATOR_POSTGRES', 'Database, as role identity_migrator'),
+  ...optionalPostgresSettings('POSTGRES', settings.POSTGRES_URL.description ?? ''),
+  ...optionalPostgresSettings('OPERATOR_POSTGRES', settings.OPERATOR_POSTGRES_URL.description ?? ''),
+  ISSUER: settings.ISSUER.optional(),
+  ENVIRONMENT: settings.ENVIRONMENT.optional(),
+  PUBLIC_HOST: text('a host name')
+    .optional()
+    .describe('Host that the ingress answers for; that of ISSUER must be the same'),
+  ...redisSettings,
+  REDIS_URL: redisSettings.REDIS_URL.optional(),
+};
+
+export type MigrationConfig = SettingValues<typeof migrationSettings>;
+
+/** Throws one ConfigurationError that lists every mistake. */
+export function readMigrationConfig(source?: SettingSource): MigrationConfig {
+  const rules = [...redisRules, replicaRule].map((rule) => whereSet('REDIS_URL', rule));
+  return readSettings(migrationSettings, source, [...rules, whereSet('ISSUER', issuerRule)]);
+}
+
+function whereSet(name: 'REDIS_URL' | 'ISSUER', { of, mistakes }: Rule): Rule {
+  const rule = (values: Readonly<Record<string, unknown>>) =>
+    values[name] === undefined ? [] : mistakes(values);
+  return { of: [...new Set([...of, name])], mistakes: rule };
+}
+
+const installation = {
+  owner: 'course_exchange_owner',
+  schema: 'identity',
+  accounts: [
+    { prefix: 'MIGRATOR_POSTGRES', role: 'identity_migrator', migrates: true },
+    { prefix: 'POSTGRES', role: 'identity_rw' },
+    { prefix: 'OPERATOR_POSTGRES', role: 'identity_operator' },
+  ],
+};
+
+/**
+ * Changes nothing. True when nothing failed; every finding has been logged by then. `schemaVersion`: the newest
+ * migration of this image.
+ */
+export function preflight(config: MigrationConfig, schemaVersion: number, logger: Logger): Promise<boolean> {
+  return withPostgresChecks({ installation, config, schemaVersion }, (groups, migrator) => {
+    const keys = migrator && { name: 'signing keys', run: () => checkSigningKeys(migrator, config) };
+    return runChecks(
+      [
+        { name: 'issuer', run: async () => checkIssuer(config) },
+        ...groups,
+        ...(keys ? [keys] : []),
+        { name: 'redis', run: () => checkRedisOf(config) },
+      ],
+      logger,
+    );
+  });
+}
+
+/** Whether the address that goes into every token is the one under which partners reach this installation (R28). */
+function checkIssuer({ ISSUER, PUBLIC_HOST }: MigrationConfig): readonly Finding[] {
+  if (ISSUER === undefined) return [skipped('ISSUER is not set here.')];
+  const { hostname } = new URL(ISSUER);
+  if (PUBLIC_HOST === undefined || PUBLIC_HOST.toLowerCase() === hostname) return [];
+  return [
+    failure(
+      `The host of ISSUER is ${hostname}, but the ingress answers for ${PUBLIC_HOST}: set both to the host that partners call.`,
+    ),
+  ];
+}
+
+/** Whether the private keys in Postgres open: a wrong KEY_ENCRYPTION_KEY is found before any pod changes. */
+async function checkSigningKeys(
+  database: Queries,
+  { KEY_ENCRYPTION_KEY: current, KEY_ENCRYPTION_KEY_PREVIOUS: previous }: MigrationConfig,
+): Promise<readonly Finding[]> {
+  if ((await appliedVersion(database, 'identity')) === 0) return [];
+  const keys = (await listKeys(database)).filter(({ state }) => state === 'staged' || state === 'active');
+  const encryptionKeys = previous === undefined ? [current] : [current, previous];
+  const unopened = keys.filter((key) => decryptPrivateKey(encryptionKeys, key) === undefined);
+  if (unopened.length === 0) return [];
+  return [
+    failure(
+      `KEY_ENCRYPTION_KEY does not open the signing keys (${unopened.length} of ${keys.length}): give the key that sealed them, here or as KEY_ENCRYPTION_KEY_PREVIOUS.`,
+    ),
+  ];
+}
+
+async function checkRedisOf({ REDIS_URL, ...config }: MigrationConfig): Promise<readonly Finding[]> {
+  if (REDIS_URL === undefined) return [skipped('REDIS_URL is not set here.')];
+  return checkRedis({
+    target: redisTarget({ ...config, REDIS_URL }),
+    minReplicas: config.REDIS_MIN_REPLICAS,
+    production: config.ENVIRONMENT === 'production',
+    attested: config.REDIS_SETTINGS_ATTESTED,
+  });
+}

@@ -1,0 +1,75 @@
+// Whether Redis is set up as a database that loses no token, in every master of a Cluster (decision 0010). A process that
+// runs warns; the migration job checks more (`checks.ts`).
+import type { Redis } from 'ioredis';
+import type { RedisStore } from './connect.ts';
+
+/** What each master must have, as CONFIG writes it. */
+export const durableSettings = {
+  'maxmemory-policy': 'noeviction',
+  appendonly: 'yes',
+  appendfsync: 'always',
+} as const;
+
+/** With fewer replicas a master refuses a write instead of executing what is then answered 503. */
+export const leastReplicas = 'min-replicas-to-write';
+
+export type MasterSettings = ReadonlyMap<string, string>;
+
+/** Those of a master that matter here. Throws where CONFIG is not permitted or nobody answers. */
+export async function readSettings(redis: Redis): Promise<MasterSettings> {
+  const reply: unknown = await redis.config('GET', ...Object.keys(durableSettings), leastReplicas);
+  const words = Array.isArray(reply) ? reply.map(String) : [];
+  return new Map(words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? ''] as const] : [])));
+}
+
+/** A value in an answer of INFO. */
+export function infoField(info: string, name: string): string | undefined {
+  return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
+}
+
+/** Names and wanted values of those that may lose a token. */
+export function losingSettings(found: MasterSettings): readonly (readonly [string, string])[] {
+  return Object.entries(durableSettings).filter(([name, value]) => found.get(name) !== value);
+}
+
+/** Whether a write may be executed that too few replicas can confirm. */
+export function executesUnconfirmed(found: MasterSettings, minReplicas: number): boolean {
+  const least = found.get(leastReplicas);
+  return least !== undefined && Number(least) < minReplicas;
+}
+
+/**
+ * One sentence that names every setting which differs; undefined when none does, or when CONFIG is not
+ * permitted or nobody answers and nothing can be said.
+ */
+export async function readSettingsWarning(store: RedisStore): Promise<string | undefined> {
+  const differences = await settingDifferences(store).catch(() => []);
+  if (differences.length === 0) return undefined;
+  return `Redis may lose or bring back tokens: ${differences.join('; ')}`;
+}
+
+/** Every setting that differs, of any master. Throws when CONFIG is not permitted or nobody answers. */
+export async function settingDifferences({ masters, replicas }: RedisStore): Promise<readonly string[]> {
+  const differences = (await Promise.all(masters().map(readSettings)))
+    .filter((found) => found.size > 0)
+    .flatMap((found) => [
+      ...losingSettings(found).map(([name, value]) => `${name} is ${found.get(name)}, expected ${value}`),
+      ...(executesUnconfirmed(found, replicas.required)
+        ? [`${leastReplicas} is ${found.get(leastReplicas)}, expected ${replicas.required}`]
+        : []),
+    ]);
+  return [...new Set(differences)];
+}
+
+/** How long ago the acknowledgement of a replica may be, in seconds: each tells one a second. */
+const longestLag = 2;
+
+/** Replicas that acknowledge the writes of the master that has fewest. Throws when INFO is not permitted or nobody answers. */
+export async function acknowledgingReplicas({ masters }: RedisStore): Promise<number> {
+  const infos = await Promise.all(masters().map((master) => master.info('replication')));
+  const counts = infos.map((info) => {
+    const lags = [...info.matchAll(/^slave\d+:.*\bstate=online\b.*\blag=(\d+)/gm)];
+    return lags.filter(([, lag]) => Number(lag) <= longestLag).length;
+  });
+  return Math.min(...counts);
+}

@@ -1,0 +1,57 @@
+// Lua scripts, run by their digest. A script is one atomic step: Redis runs nothing between its first and its last
+// command, and all its writes reach the append-only file together.
+import { createHash } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { sendAskingAgain } from './cluster.ts';
+import type { RedisStore } from './connect.ts';
+
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+export function script(text: string): Script {
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+/** One key, or several of the same hash tag (Redis Cluster). */
+type Keys = readonly [string, ...string[]];
+type Values = readonly (string | number)[];
+
+/** Runs `script` once, as one operation of `store`. */
+export function runScript(
+  store: RedisStore,
+  operation: string,
+  script: Script,
+  keys: Keys,
+  values: Values,
+): Promise<unknown> {
+  return store.run(operation, keys[0], (redis) => evaluate(redis, script, keys, values));
+}
+
+/** Redis answers NOSCRIPT before it has run anything, so the second way is no repetition. */
+async function evaluate(redis: Redis, { text, sha }: Script, keys: Keys, values: Values): Promise<unknown> {
+  try {
+    return await redis.evalsha(sha, keys.length, ...keys, ...values);
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    sendAskingAgain(redis);
+    return redis.eval(text, keys.length, ...keys, ...values);
+  }
+}
+
+/** `runScript`, and waits for the replicas to have what it wrote; `temporarily_unavailable` when they do not. */
+export async function runReplicated(
+  { run, replicas }: RedisStore,
+  operation: string,
+  script: Script,
+  keys: Keys,
+  values: Values,
+): Promise<unknown> {
+  if (replicas.anyLate()) await run('ask for replicas', keys[0], replicas.ask);
+  return run(operation, keys[0], async (redis) => {
+    const result = await evaluate(redis, script, keys, values);
+    await replicas.confirm(redis);
+    return result;
+  });
+}

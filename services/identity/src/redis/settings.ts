@@ -1,0 +1,172 @@
+// The settings that say how Redis is reached: one server, Sentinels or a Cluster, with TLS and an ACL user.
+import { flag, integer, secret, text } from '@course-exchange/runtime/process/setting-kinds';
+import {
+  ConfigurationError,
+  readSettings,
+  ruleOn,
+  type SettingSource,
+  type SettingValues,
+} from '@course-exchange/runtime/process/settings';
+
+const addressSettings = {
+  REDIS_URL: secret(
+    'redis[s]://[user[:password]@]host[:port][,host[:port]…][/db]',
+    (raw) => parseRedisAddress(raw) !== undefined,
+  ).describe('Redis; several hosts are Sentinels or nodes of a Cluster'),
+  REDIS_USERNAME: text().optional().describe('ACL user of Redis; takes precedence over the one in the URL'),
+  REDIS_PASSWORD: secret().optional().describe('Its password; takes precedence over the one in the URL'),
+  REDIS_SENTINEL_USERNAME: text().optional().describe('ACL user of the Sentinels'),
+  REDIS_SENTINEL_PASSWORD: secret().optional().describe('Its password'),
+  REDIS_TLS_CA: text('a PEM text').optional().describe('Authority of the certificates of Redis, PEM'),
+};
+
+export const redisSettings = {
+  ...addressSettings,
+  REDIS_SENTINEL_MASTER: text().optional().describe('Name of the master; then the hosts are Sentinels'),
+  REDIS_CLUSTER: flag().default(false).describe('The hosts are nodes of a Redis Cluster'),
+  REDIS_MIN_REPLICAS: integer(0, 5).default(0).describe('Replicas that must have a token before it leaves'),
+  REDIS_SETTINGS_ATTESTED: flag()
+    .default(false)
+    .describe(
+      'Redis forbids CONFIG; whoever sets this vouches for the settings that the migration job asks for',
+    ),
+};
+
+export type RedisConfig = SettingValues<typeof redisSettings>;
+
+export interface RedisCredentials {
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly sentinelUsername: string | undefined;
+  readonly sentinelPassword: string | undefined;
+  /** PEM. Undefined: the authorities that Node knows are trusted. */
+  readonly authority: string | undefined;
+}
+
+/** Where Redis is and how to connect to it. */
+export interface RedisTarget {
+  readonly hosts: readonly RedisHost[];
+  readonly tls: boolean;
+  readonly database: number;
+  /** Then the hosts are Sentinels that know the master by this name. */
+  readonly sentinelMaster: string | undefined;
+  /** Then the hosts are nodes to begin with. */
+  readonly cluster: boolean;
+  /** Asked for each connection: a file is read again. */
+  readonly credentials: () => RedisCredentials;
+}
+
+/** What the settings must be together. */
+export const redisRules = [
+  ruleOn(redisSettings, ['REDIS_URL', 'REDIS_SENTINEL_MASTER', 'REDIS_CLUSTER'], (config) => {
+    const { hosts, database } = addressOf(config.REDIS_URL.reveal());
+    const sentinel = config.REDIS_SENTINEL_MASTER !== undefined;
+    return [
+      ...(sentinel && config.REDIS_CLUSTER
+        ? ['REDIS_SENTINEL_MASTER and REDIS_CLUSTER are both set: expected one of them']
+        : []),
+      ...(config.REDIS_CLUSTER && database > 0
+        ? ['REDIS_URL is not valid: expected no database number where REDIS_CLUSTER is true']
+        : []),
+      ...(hosts.length > 1 && !sentinel && !config.REDIS_CLUSTER
+        ? ['REDIS_URL is not valid: expected one host unless REDIS_SENTINEL_MASTER or REDIS_CLUSTER is set']
+        : []),
+    ];
+  }),
+  ruleOn(redisSettings, ['REDIS_URL', 'REDIS_TLS_CA'], ({ REDIS_URL, REDIS_TLS_CA }) =>
+    REDIS_TLS_CA !== undefined && !addressOf(REDIS_URL.reveal()).tls
+      ? ['REDIS_TLS_CA is set: expected REDIS_URL to start with rediss://']
+      : [],
+  ),
+  ruleOn(
+    redisSettings,
+    ['REDIS_SENTINEL_MASTER', 'REDIS_SENTINEL_USERNAME', 'REDIS_SENTINEL_PASSWORD'],
+    (config) =>
+      config.REDIS_SENTINEL_MASTER === undefined &&
+      (config.REDIS_SENTINEL_USERNAME ?? config.REDIS_SENTINEL_PASSWORD) !== undefined
+        ? ['REDIS_SENTINEL_MASTER is missing: expected it where there is a user or password of the Sentinels']
+        : [],
+  ),
+];
+
+/** `source` holds the variables that `config` was read from. */
+export function redisTarget(config: RedisConfig, source?: SettingSource): RedisTarget {
+  const { hosts, tls, database } = addressOf(config.REDIS_URL.reveal());
+  const usualPort = config.REDIS_SENTINEL_MASTER === undefined ? 6379 : 26379;
+  let last: AddressConfig = config;
+  return {
+    hosts: hosts.map(({ host, port = usualPort }) => ({ host, port })),
+    tls,
+    database,
+    sentinelMaster: config.REDIS_SENTINEL_MASTER,
+    cluster: config.REDIS_CLUSTER,
+    credentials: () => {
+      last = readAgain(last, source);
+      return credentialsOf(last);
+    },
+  };
+}
+
+type AddressConfig = SettingValues<typeof addressSettings>;
+
+/** A file that is just being replaced leaves what was read last. */
+function readAgain(last: AddressConfig, source: SettingSource | undefined): AddressConfig {
+  try {
+    return readSettings(addressSettings, source);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return last;
+    throw error;
+  }
+}
+
+function credentialsOf(config: AddressConfig): RedisCredentials {
+  const { username, password } = addressOf(config.REDIS_URL.reveal());
+  return {
+    username: config.REDIS_USERNAME ?? username,
+    password: config.REDIS_PASSWORD?.reveal() ?? password,
+    sentinelUsername: config.REDIS_SENTINEL_USERNAME,
+    sentinelPassword: config.REDIS_SENTINEL_PASSWORD?.reveal(),
+    authority: config.REDIS_TLS_CA,
+  };
+}
+
+function addressOf(url: string) {
+  const address = parseRedisAddress(url);
+  if (address === undefined) throw new ConfigurationError(['REDIS_URL is not valid']);
+  return address;
+}
+
+export interface RedisHost {
+  readonly host: string;
+  readonly port: number;
+}
+
+const whole = /^(rediss?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/?#\s]+)(?:\/(\d{0,4}))?$/;
+const oneHost = /^([\w.-]+|\[[\da-fA-F:.]+\])(?::(\d{1,5}))?$/;
+
+/** Undefined when `raw` is no such address. A port may be absent. */
+export function parseRedisAddress(raw: string) {
+  const [, scheme, username, password, list = '', database] = whole.exec(raw) ?? [];
+  const hosts = list.split(',').flatMap(parseHost);
+  if (hosts.length < list.split(',').length) return undefined;
+  try {
+    return {
+      tls: scheme === 'rediss',
+      username: username ? decodeURIComponent(username) : undefined,
+      password: password ? decodeURIComponent(password) : undefined,
+      hosts,
+      database: Number(database || 0),
+    };
+  } catch {
+    // A broken percent sign.
+    return undefined;
+  }
+}
+
+/** Empty when it is none. */
+function parseHost(raw: string) {
+  const [, host, written] = oneHost.exec(raw) ?? [];
+  const port = written === undefined ? undefined : Number(written);
+  if (host === undefined || (port !== undefined && (port < 1 || port > 65_535))) return [];
+  return [{ host: host.replace(/^\[|\]$/g, ''), port }];
+}

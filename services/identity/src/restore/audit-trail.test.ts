@@ -1,0 +1,41 @@
+// What the audit trail says that ended: in the order of the log, whatever the clocks of its writers said (R10, R17).
+import { expect, test } from 'vitest';
+import { type AuditedTransaction, endedAfter } from './audit-trail.ts';
+
+const head = { sequence: 5, hash: 'head' };
+
+/** A line of its own hash; `ending` is an action and an object. */
+function line(sequence: number, previous: string, at: number, ending: string): AuditedTransaction {
+  const [action = '', object = ''] = ending.split(' ');
+  return { sequence, previous, hash: `${previous}.${at}`, at, endings: [{ action, object }] };
+}
+
+const ended = (...trail: readonly AuditedTransaction[]) =>
+  endedAfter(trail, head, 0)?.map(({ action, object }) => `${action} ${object}`);
+
+test('of one log the sequence tells the order, not the clocks of the pods, also where lines came twice', () => {
+  const on = line(6, 'head', 3_000, 'user.disable user:a');
+  const off = line(7, on.hash, 2_000, 'user.enable user:a');
+  const again = line(8, off.hash, 1_000, 'user.disable user:a');
+  expect(ended(again, on, off)).toEqual(['user.disable user:a']);
+  expect(ended(on, off)).toEqual([]);
+  expect(ended(off, again, on, off, on)).toEqual(['user.disable user:a']);
+});
+
+test('of the logs that restores began the later one tells, also where it is shorter', () => {
+  const first = line(6, 'head', 1_000, 'client.deactivate client:a');
+  const second = line(7, first.hash, 2_000, 'client.deactivate client:a');
+  const restored = line(6, 'head', 3_000, 'client.activate client:a');
+  expect(ended(restored, second, first)).toEqual([]);
+  const older = line(7, first.hash, 4_000, 'client.deactivate client:a');
+  expect(ended(older, restored, second, first)).toEqual(['client.deactivate client:a']);
+});
+
+test('a suspended secret stays so until it is resumed, and a retired one is not made resumable', () => {
+  const suspended = line(6, 'head', 1_000, 'secret.suspend secret:a');
+  const resumed = line(7, suspended.hash, 2_000, 'secret.resume secret:a');
+  expect(ended(suspended)).toEqual(['secret.suspend secret:a']);
+  expect(ended(suspended, resumed)).toEqual([]);
+  const retired = line(6, 'head', 500, 'secret.retire secret:a');
+  expect(ended(retired, suspended)).toEqual(['secret.retire secret:a']);
+});

@@ -1,0 +1,102 @@
+// The audit trail outside the database: log lines `operator.change`, one for each transaction. Each names the hash before
+// it, so that the lines after a restored audit log are found, also where an earlier restore made the log fork.
+import type { AuditedChange, AuditHead } from '@course-exchange/runtime/audit/table';
+
+/** What a change ended, or brought back. */
+export interface Ending {
+  readonly action: string;
+  /** `user:` is followed by the keyed sub. */
+  readonly object: string;
+}
+
+export interface AuditedTransaction extends AuditHead {
+  /** The hash of the entry before its first. */
+  readonly previous: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly endings: readonly Ending[];
+}
+
+const endingActions: readonly string[] = [
+  'secret.retire',
+  'secret.suspend',
+  'secret.resume',
+  'key.retire',
+  'user.disable',
+  'user.enable',
+  'client.deactivate',
+  'client.activate',
+];
+
+const takesBack: readonly string[] = ['secret.resume', 'user.enable', 'client.activate'];
+
+/** For the log line: `secret.retire secret:<id>`, with users under their keyed hash. */
+export function endingsOf(changes: readonly AuditedChange[], keyedUser: (sub: string) => string): string[] {
+  return changes.flatMap((change) => {
+    const action = actionOf(change);
+    if (!endingActions.includes(action)) return [];
+    const [, sub] = /^user:(.*)$/.exec(change.object) ?? [];
+    return [`${action} ${sub === undefined ? change.object : `user:${keyedUser(sub)}`}`];
+  });
+}
+
+/** Whatever made a client active or inactive counts as that. */
+function actionOf({ action, fields }: AuditedChange): string {
+  const active = action.startsWith('client.') && fields.find(({ field }) => field === 'active');
+  if (!active) return action;
+  return active.after === 'true' ? 'client.activate' : 'client.deactivate';
+}
+
+/**
+ * What ended after `head` and was not brought back. Undefined when a line is missing: the one that wrote `head` or the
+ * next, or one before a later one.
+ * `headAt`: when the restored log was last written to.
+ */
+export function endedAfter(
+  lines: readonly AuditedTransaction[],
+  head: AuditHead,
+  headAt: number,
+): readonly Ending[] | undefined {
+  // A log collector may deliver a line twice.
+  const trail = [...new Map(lines.map((line) => [line.hash, line])).values()];
+  const found = followingLines(trail, head);
+  const reachesBack = found.size > 0 || trail.some(({ hash }) => hash === head.hash);
+  // Those of a fork that an earlier restore ended are older than the restored log's end.
+  const isMissing = trail.some(
+    (line) => !found.has(line) && line.sequence > head.sequence && line.at > headAt,
+  );
+  if (isMissing || !reachesBack) return undefined;
+  const last = new Map<string, Ending>();
+  for (const { endings } of found)
+    for (const ending of endings) {
+      // A fence without a log suspends also what had been retired after its backup.
+      const isKnown =
+        ending.action === 'secret.suspend' && last.get(ending.object)?.action === 'secret.retire';
+      if (!isKnown) last.set(ending.object, ending);
+    }
+  return [...last.values()].filter(({ action }) => !takesBack.includes(action));
+}
+
+/**
+ * The lines after `head` in the order in which they were written. In one log that is the sequence: the clocks of pods
+ * differ. Of several lines after one hash the first goes on with its log; each other begins one, which is newer by its
+ * time, since a restore lies between.
+ */
+function followingLines(trail: readonly AuditedTransaction[], head: AuditHead): Set<AuditedTransaction> {
+  const following = Map.groupBy(trail, ({ previous }) => previous);
+  const begun = new Map<AuditedTransaction, number>();
+  const ends = [{ hash: head.hash, logBegun: 0 }];
+  for (let end = ends.pop(); end; end = ends.pop()) {
+    const next = (following.get(end.hash) ?? []).toSorted((one, other) => one.at - other.at);
+    for (const [nth, line] of next.entries()) {
+      if (begun.has(line)) continue;
+      const logBegun = nth === 0 ? end.logBegun : line.at;
+      begun.set(line, logBegun);
+      ends.push({ hash: line.hash, logBegun });
+    }
+  }
+  const inOrder = [...begun].sort(([one, oneBegun], [other, otherBegun]) =>
+    oneBegun === otherBegun ? one.sequence - other.sequence : oneBegun - otherBegun,
+  );
+  return new Set(inOrder.map(([line]) => line));
+}

@@ -1,0 +1,157 @@
+// The restore fence: after a restore from a backup, nothing that had ended since comes to life (docs/recovery.md).
+//
+// - Redis alone: whatever was issued before now ends for every user, as a sign-out does (R13): sessions, codes, refresh
+//   families. The rest lives in Postgres and is as it was.
+// - Postgres: besides, every consent is asked again, new keys sign, and what operators ended after the backup ends
+//   again. That is known from the log lines `operator.change` (`audit-trail.ts`). Without them all secrets are suspended
+//   and all keys from before leave the key set, unless the operator accepts not to know.
+import { type AuditHead, listAudit, readAuditHead } from '@course-exchange/runtime/audit/table';
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResult,
+  type AdminTransaction,
+  auditedTransaction,
+  fieldChanges,
+  refused,
+} from '../admin/context.ts';
+import { writeActive } from '../clients/admin.ts';
+import { readClient } from '../clients/client-table.ts';
+import { retire as retireSecret } from '../clients/secret-admin.ts';
+import { findSecret, type IssuedSecret, listValidSecrets, suspendSecrets } from '../clients/secret-table.ts';
+import { activate, publish, retire as retireKey } from '../keys/admin.ts';
+import { listKeys, lockKeys } from '../keys/key-table.ts';
+import { disableSub } from '../users/admin.ts';
+import { type AuditedTransaction, type Ending, endedAfter } from './audit-trail.ts';
+import { everySub, signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
+
+export interface Restore {
+  readonly store: 'redis' | 'postgres';
+  /** The log's lines; undefined: there are none. */
+  readonly trail: readonly AuditedTransaction[] | undefined;
+  /** Without lines: leave secrets and superseded keys as the backup has them. */
+  readonly acceptUnknown: boolean;
+}
+
+export interface Fence {
+  readonly usersSignedOut: number;
+  readonly consentsWithdrawn: number;
+  /** `secret.retire secret:<id>` */
+  readonly endedAgain: readonly string[];
+  /** That may have been retired after the backup; suspended unless that is accepted. */
+  readonly unknownSecrets: readonly IssuedSecret[];
+}
+
+/** Throws `refused` when `trail` does not follow the restored audit log. Atomic. */
+export function putUpFence(
+  context: AdminContext,
+  request: AdminRequest,
+  { store, trail, acceptUnknown }: Restore,
+): Promise<AdminResult<Fence>> {
+  return auditedTransaction(context, request, async (transaction) => {
+    const { queries, now, recordChange } = transaction;
+    const ended = store === 'postgres' && trail ? await readEnded(queries, trail) : undefined;
+    const unknown = store === 'postgres' && ended === undefined;
+    const usersSignedOut = await signOutEverybody(queries, now());
+    const consentsWithdrawn = store === 'postgres' ? await withdrawEveryConsent(queries) : 0;
+    const fields = fieldChanges(
+      {},
+      { restored: store, users_signed_out: usersSignedOut, consents_withdrawn: consentsWithdrawn },
+    );
+    recordChange({ action: 'restore.fence', object: 'installation', fields });
+    if (store === 'postgres') await replaceKeys(transaction, unknown && !acceptUnknown);
+    const endedAgain = await endAgain(transaction, ended ?? []);
+    const unknownSecrets = unknown ? await closeSecrets(transaction, acceptUnknown) : [];
+    return { usersSignedOut, consentsWithdrawn, endedAgain, unknownSecrets };
+  });
+}
+
+async function readEnded(queries: Queries, trail: readonly AuditedTransaction[]): Promise<readonly Ending[]> {
+  const head = await readAuditHead(queries);
+  const ended = endedAfter(trail, head, await timeOf(queries, head));
+  if (ended === undefined)
+    throw refused(
+      `The lines do not follow entry ${head.sequence}, the last of the restored audit log: give all lines from the backup on.`,
+    );
+  return ended;
+}
+
+async function timeOf(queries: Queries, { sequence }: AuditHead): Promise<number> {
+  const [entry] = await listAudit(queries, {}, { afterSequence: sequence - 1, limit: 1 });
+  return entry === undefined ? 0 : Date.parse(entry.at);
+}
+
+/** A new key signs for each algorithm at once; of those from before none signs, and with `removeAll` none verifies. */
+async function replaceKeys(transaction: AdminTransaction, removeAll: boolean): Promise<void> {
+  const { queries, algorithms } = transaction;
+  await lockKeys(queries);
+  const before = (await listKeys(queries)).filter(({ state }) => state !== 'retired');
+  for (const key of before.filter(({ state }) => state === 'staged')) await retireKey(transaction, key);
+  for (const algorithm of algorithms) {
+    const kid = await publish(transaction, algorithm);
+    const keys = await listKeys(queries);
+    const fresh = keys.find((key) => key.kid === kid);
+    if (fresh) await activate(transaction, fresh, keys);
+  }
+  if (!removeAll) return;
+  for (const key of before.filter(({ state }) => state !== 'staged')) await retireKey(transaction, key);
+}
+
+/** Those that the backup still had alive. */
+async function endAgain(transaction: AdminTransaction, ended: readonly Ending[]): Promise<readonly string[]> {
+  const changes: string[] = [];
+  const watched: AdminTransaction = {
+    ...transaction,
+    recordChange: (change) => {
+      changes.push(`${change.action} ${change.object}`);
+      transaction.recordChange(change);
+    },
+  };
+  const objectsOf = (ending: string) =>
+    ended
+      .filter(({ action }) => action === ending)
+      .map(({ object }) => object.slice(object.indexOf(':') + 1));
+  await suspend(watched, objectsOf('secret.suspend'));
+  for (const secretId of objectsOf('secret.retire')) {
+    const secret = await findSecret(transaction.queries, secretId);
+    if (secret && secret.retiredAt === null) await retireSecret(watched, secret);
+  }
+  for (const clientId of objectsOf('client.deactivate')) {
+    const client = await readClient(transaction.queries, transaction.environment, clientId, 'lock');
+    if (client) await writeActive(watched, client, false);
+  }
+  const keys = await listKeys(transaction.queries);
+  const kids = objectsOf('key.retire');
+  for (const key of keys.filter(({ kid, state }) => kids.includes(kid) && state !== 'retired'))
+    await retireKey(watched, key);
+  const users = new Set(objectsOf('user.disable'));
+  if (users.size > 0) {
+    for await (const sub of everySub(transaction.queries))
+      if (users.has(transaction.keyedUser(sub))) await disableSub(watched, sub);
+  }
+  return changes;
+}
+
+function closeSecrets(
+  transaction: AdminTransaction,
+  acceptUnknown: boolean,
+): Promise<readonly IssuedSecret[]> {
+  return acceptUnknown ? listValidSecrets(transaction.queries) : suspend(transaction, null);
+}
+
+/** Those of `secretIds` that are valid; null: all. */
+async function suspend(
+  { queries, recordChange }: AdminTransaction,
+  secretIds: readonly string[] | null,
+): Promise<readonly IssuedSecret[]> {
+  const suspended = await suspendSecrets(queries, secretIds);
+  for (const { secretId, clientId } of suspended)
+    recordChange({
+      action: 'secret.suspend',
+      object: `secret:${secretId}`,
+      clientId,
+      fields: fieldChanges({}, { suspended: true }),
+    });
+  return suspended;
+}

@@ -1,0 +1,67 @@
+// grant_type=authorization_code: a code becomes tokens, once (specification §3, R9, R10).
+import { Failure } from '@course-exchange/runtime/process/errors';
+import { parseToken } from '../secrets.ts';
+import type { Refusal } from '../security-events.ts';
+import { exchangeCode, revokeOnReplay } from './consumption-store.ts';
+import {
+  type Grant,
+  issueTokens,
+  refusedGrant,
+  requireOwn,
+  type TokenDeps,
+  type TokenRequest,
+} from './grant.ts';
+import { type AuthorizationCode, readAuthorizationCode } from './grant-store.ts';
+import { checkVerifierForm, matchesChallenge, verifyChallenge } from './pkce.ts';
+
+const refused = 'code.refused';
+
+export const authorizationCodeGrant: Grant<AuthorizationCode> = {
+  load: async ({ redis, now }, request) => {
+    const presented = parseToken(request.code);
+    return { presented, record: presented && (await readAuthorizationCode(redis, presented.familyId, now)) };
+  },
+  issue: async (deps, request, loaded, status) => {
+    checkParameters(request);
+    const { clientId } = status.client;
+    const code = requireOwn(refused, loaded, clientId);
+    if (code.used) throw await refuseReplay(deps, code, request);
+    if (code.redirectUri !== request.redirectUri) throw refusedGrant(refused, 'redirect_uri', clientId, code);
+    if (!verifyChallenge(code.pkce, request.codeVerifier))
+      throw refusedGrant(refused, 'verifier', clientId, code);
+    return issueTokens(deps, code, status, {
+      refused,
+      scopes: code.scopes,
+      idToken: code,
+      // The family has the scopes as granted, not as approved now: one that the client gets back comes back (R13).
+      consume: async (next, latest) => {
+        const outcome = await exchangeCode(deps.redis, code, next, latest);
+        if (outcome !== 'exchanged') throw replayed(deps, code, outcome === 'revoked');
+      },
+    });
+  },
+};
+
+function checkParameters({ code, redirectUri, codeVerifier }: TokenRequest): void {
+  if (code === '' || redirectUri === '') throw new Failure('invalid_request', 'code or redirect_uri missing');
+  checkVerifierForm(codeVerifier);
+}
+
+/**
+ * A used code revokes what came of it only where the request would have been valid but for the first one: somebody
+ * else's knowledge of the code alone, from a browser's history, disconnects nobody (R10).
+ */
+async function refuseReplay(
+  deps: TokenDeps,
+  code: AuthorizationCode,
+  { redirectUri, codeVerifier }: TokenRequest,
+): Promise<Refusal> {
+  const valid = code.redirectUri === redirectUri && matchesChallenge(code.pkce, codeVerifier);
+  return replayed(deps, code, valid && (await revokeOnReplay(deps.redis, code)));
+}
+
+function replayed({ onSecurityEvent }: TokenDeps, code: AuthorizationCode, revoked: boolean): Refusal {
+  const { clientId: client, sub } = code;
+  if (revoked) onSecurityEvent({ event: 'grant.revoked', client, sub, reason: 'code_replayed' });
+  return refusedGrant(refused, 'replayed', client, code);
+}

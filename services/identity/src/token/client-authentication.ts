@@ -1,0 +1,89 @@
+// Client authentication at the token endpoint: how a client names itself and proves it, by client_secret_basic or
+// client_secret_post, never both (R7, R18, RFC 6749 §2.3).
+import { timingSafeEqual } from 'node:crypto';
+import { Failure } from '@course-exchange/runtime/process/errors';
+import { digestSecret } from '../secrets.ts';
+import { Refusal } from '../security-events.ts';
+import type { ClientStatus } from './grant-status-table.ts';
+
+export interface ClientCredentials {
+  /** As presented; not yet known to be a client's. */
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** What a token request brings of them; empty is absent (R1). */
+export interface PresentedCredentials extends ClientCredentials {
+  /** The Authorization header, whole. */
+  readonly authorization: string;
+}
+
+/** Throws `invalid_request` (two methods, two client ids) or `invalid_client` (missing, malformed). */
+export function readClientCredentials(presented: PresentedCredentials): ClientCredentials {
+  const { authorization, clientId, clientSecret } = presented;
+  if (authorization !== '' && clientSecret !== '')
+    throw new Failure('invalid_request', 'two client authentication methods');
+  const credentials = authorization === '' ? { clientId, clientSecret } : parseBasic(authorization);
+  if (!credentials?.clientId || !credentials.clientSecret)
+    throw new Refusal('invalid_client', { event: 'client_authentication.failed', reason: 'no_credentials' });
+  if (clientId !== '' && clientId !== credentials.clientId)
+    throw new Failure('invalid_request', 'two client ids');
+  return credentials;
+}
+
+const basic = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i;
+
+/** RFC 7617, then RFC 6749 §2.3.1: split at the first colon, each half form-decoded. Undefined when malformed. */
+export function parseBasic(authorization: string): ClientCredentials | undefined {
+  const encoded = basic.exec(authorization)?.[1];
+  const text = encoded && decodeBase64(encoded);
+  const colon = text ? text.indexOf(':') : -1;
+  if (!text || colon < 0) return undefined;
+  const clientId = formDecode(text.slice(0, colon));
+  const clientSecret = formDecode(text.slice(colon + 1));
+  return clientId === undefined || clientSecret === undefined ? undefined : { clientId, clientSecret };
+}
+
+function decodeBase64(encoded: string): string | undefined {
+  const text = Buffer.from(encoded, 'base64').toString();
+  // Node skips what it cannot read: only text that encodes back to itself was base64 of UTF-8.
+  const again = Buffer.from(text).toString('base64');
+  return again.replace(/=+$/, '') === encoded.replace(/=+$/, '') ? text : undefined;
+}
+
+function formDecode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stands in where there is no secret, so that an unknown client costs what a wrong secret costs. */
+const noSecret = ['0'.repeat(64)];
+
+/**
+ * The client and the hash of the secret that it sent, if `secret` is one of its valid secrets and it is active;
+ * else throws `invalid_client`. Compares with every valid secret in constant time, so that an unknown client and
+ * a wrong secret take equally long.
+ */
+export function authenticateClient(
+  client: ClientStatus | undefined,
+  secret: string,
+): { readonly client: ClientStatus; readonly secretHash: string } {
+  const presented = digestSecret(secret);
+  const valid = client?.secretHashes.length ? client.secretHashes : noSecret;
+  // Compares with all of them: stopping at the first would tell which one it was.
+  const [secretHash] = valid.filter((hash) => timingSafeEqual(presented, Buffer.from(hash, 'hex')));
+  if (client?.active && secretHash !== undefined) return { client, secretHash };
+  throw new Refusal('invalid_client', {
+    event: 'client_authentication.failed',
+    client: client?.clientId,
+    reason: reasonOf(client),
+  });
+}
+
+function reasonOf(client: ClientStatus | undefined) {
+  if (client === undefined) return 'unknown_client';
+  return client.active ? 'wrong_secret' : 'inactive_client';
+}

@@ -1,0 +1,55 @@
+// Grant status: what Postgres says now about a client and about the user and consent of a grant. One statement over
+// clients, client_secrets, consents and users, because every token request needs all of it. What has changed since
+// the grant was issued is honoured at the exchange and on refresh (R13).
+import { isClientId } from '@course-exchange/proto/access-token';
+import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import type { Client } from '../clients/client.ts';
+import { validSecretHashes } from '../clients/secret-table.ts';
+import type { ConsentId } from '../ids.ts';
+import type { User } from '../users/user.ts';
+
+export interface ClientStatus extends Pick<Client, 'clientId' | 'active' | 'scopes'> {
+  /** SHA-256 of each secret that is valid now, in hex. */
+  readonly secretHashes: readonly string[];
+}
+
+/** The user and the consent behind a grant. */
+export interface GrantStatus extends User {
+  readonly withdrawn: boolean;
+}
+
+export interface LoadedStatus {
+  /** Undefined when there is no such client. */
+  readonly client: ClientStatus | undefined;
+  /** Undefined when the consent is not this client's, or its user was deleted. */
+  readonly grant: GrantStatus | undefined;
+}
+
+// Indexes: clients_pkey, client_secrets_pkey, consents_pkey, users_pkey.
+export const grantStatusStatement = {
+  name: 'grant status',
+  text: `select c.client_id as "clientId", c.active, c.scopes, ${validSecretHashes} as "secretHashes",
+      u.sub, k.withdrawn_at is not null as withdrawn, u.disabled_at is not null as disabled,
+      ${milliseconds('u.signed_out_at')} as "signedOutAt",
+      u.email, u.email_verified as "emailVerified", u.name
+    from clients c
+      left join consents k on k.consent_id = $2 and k.client_id = c.client_id
+      left join users u on u.sub = k.sub
+    where c.client_id = $1`,
+};
+
+type Row = ClientStatus & (GrantStatus | { readonly sub: null });
+
+/** One read; `consentId` null: only the client is asked for. A name that no client can have is asked for all
+ * the same, so that it takes no less time (R18). */
+export async function loadGrantStatus(
+  database: Queries,
+  clientId: string,
+  consentId: ConsentId | null,
+): Promise<LoadedStatus> {
+  const [row] = await database.query<Row>(grantStatusStatement, [
+    isClientId(clientId) ? clientId : '',
+    consentId,
+  ]);
+  return { client: row, grant: row?.sub == null ? undefined : row };
+}

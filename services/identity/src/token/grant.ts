@@ -1,0 +1,180 @@
+// A grant is what a code or a refresh token stands for: client, user, consent, scopes. The token endpoint knows two:
+//
+//   authorization_code  code valid → consumed; a refresh family begins
+//   refresh_token       token active → consumed; its successor takes its place
+//
+// Both go through the same two phases. `load` only reads, since the client is authenticated first (R8) and one
+// statement answers for client and grant together. `issue` checks, signs, then consumes in one atomic step: whoever
+// loses a race throws signatures away, and no crash consumes a grant whose tokens were never made (R9).
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
+import { formatScope, intersection, type Scope } from '../clients/scope.ts';
+import type { ClientId, RandomBytes } from '../ids.ts';
+import { type AccessTokens, issueAccessToken } from '../jwt/access-token.ts';
+import { type IdTokenRequest, issueIdToken } from '../jwt/id-token.ts';
+import { tokenLifetime } from '../keys/signing-key.ts';
+import type { RedisStore } from '../redis/connect.ts';
+import { formatToken, hashSecret, newSecret, type PresentedToken, sameHash } from '../secrets.ts';
+import { type ReasonOf, Refusal, type UserLog } from '../security-events.ts';
+import { isLoginValid, whyLoginEnded } from '../users/user.ts';
+import type { PresentedCredentials } from './client-authentication.ts';
+import type { NextToken } from './consumption-store.ts';
+import type { ClientStatus, GrantStatus, LoadedStatus } from './grant-status-table.ts';
+import { deleteGrant, type GrantRecord, type Read } from './grant-store.ts';
+
+export interface TokenDeps extends UserLog {
+  readonly database: Queries;
+  readonly redis: RedisStore;
+  readonly tokens: AccessTokens;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Until when the caller waits for its answer, milliseconds since the epoch. */
+  readonly deadline: () => number;
+  readonly randomBytes: RandomBytes;
+  /** Told which secret an authenticated client sent, by its SHA-256 in hex. Returns at once. */
+  readonly onSecretUsed: (clientId: ClientId, secretHash: string) => void;
+}
+
+/** Fields after one form-decoding; empty is absent (R1). */
+export interface TokenRequest extends PresentedCredentials {
+  readonly grantType: string;
+  readonly code: string;
+  readonly redirectUri: string;
+  readonly codeVerifier: string;
+  readonly refreshToken: string;
+  readonly scope: string;
+  /** Names of parameters that came more than once, as sent. */
+  readonly repeatedParameters: readonly string[];
+}
+
+/** A successful token response (specification §4). */
+export interface TokenResponse {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly scope: string;
+  readonly idToken?: string;
+}
+
+/** The code or token of a request, and its record, not yet checked; each undefined when there is none. */
+export interface LoadedGrant<Loaded extends GrantRecord> {
+  readonly presented: PresentedToken | undefined;
+  readonly record: Read<Loaded> | undefined;
+}
+
+/** The authenticated client, and what Postgres says of user and consent. */
+interface CurrentStatus extends LoadedStatus {
+  readonly client: ClientStatus;
+}
+
+export interface Grant<Loaded extends GrantRecord> {
+  /** Reads the record that the request names. Changes nothing. */
+  readonly load: (deps: TokenDeps, request: TokenRequest) => Promise<LoadedGrant<Loaded>>;
+  /** Checks the grant for the authenticated client and consumes it. Throws `Failure`. */
+  readonly issue: (
+    deps: TokenDeps,
+    request: TokenRequest,
+    loaded: LoadedGrant<Loaded>,
+    status: CurrentStatus,
+  ) => Promise<TokenResponse>;
+}
+
+type GrantRefused = 'code.refused' | 'refresh_token.refused';
+
+/** `invalid_grant`; why, only the log is told. */
+export function refusedGrant(
+  event: GrantRefused,
+  reason: ReasonOf<GrantRefused>,
+  client: ClientId,
+  record?: GrantRecord,
+): Refusal {
+  return new Refusal('invalid_grant', { event, client, sub: record?.sub, reason });
+}
+
+/** The record, if its current secret was presented and it is this client's; a mismatch changes nothing (R11). */
+export function requireOwn<Loaded extends GrantRecord>(
+  event: GrantRefused,
+  { presented, record }: LoadedGrant<Loaded>,
+  clientId: ClientId,
+): Read<Loaded> {
+  if (presented === undefined) throw refusedGrant(event, 'malformed', clientId);
+  if (record === undefined) throw refusedGrant(event, 'expired', clientId);
+  if (record.clientId !== clientId) throw refusedGrant(event, 'foreign', clientId, record);
+  if (sameHash(presented.hash, record.hash)) return record;
+  throw refusedGrant(event, event === 'code.refused' ? 'forged' : 'reused', clientId, record);
+}
+
+interface Issue {
+  readonly refused: GrantRefused;
+  /** Of the access token, before the client's approval is asked. */
+  readonly scopes: readonly Scope[];
+  /** Of the ID token, which is made where `openid` is granted. */
+  readonly idToken?: IdTokenRequest;
+  /**
+   * Puts the next refresh token in the place of what was presented; throws when another request came first, or when it is
+   * later than `latest`.
+   */
+  readonly consume: (next: NextToken, latest: number) => Promise<void>;
+}
+
+/** Milliseconds of the caller's time that the answer has for its way. */
+const wayBackMs = 300;
+
+/**
+ * The latest time at which a grant may be consumed, milliseconds since the epoch: a later answer might reach nobody, and
+ * the partner would have lost its token. Throws `temporarily_unavailable` where it is over; then nothing is consumed.
+ */
+export function latestConsumption({ now, deadline, redis }: TokenDeps): number {
+  const time = now();
+  const answerable = deadline() - redis.replicas.confirmationMs;
+  const latest = Math.min(answerable, time + redis.commandTimeoutMs) - wayBackMs;
+  if (time > latest) throw new Overloaded('too late to consume a grant');
+  return latest;
+}
+
+/** Tokens for a record that is the client's own. Signs, then consumes: see above. */
+export async function issueTokens(
+  deps: TokenDeps,
+  record: GrantRecord,
+  status: CurrentStatus,
+  { refused, scopes: requested, idToken: idTokenRequest, consume }: Issue,
+): Promise<TokenResponse> {
+  const { familyId, sub, clientId } = record;
+  const user = await requireValidGrant(deps, record, status.grant, refused);
+  const scopes = intersection(requested, status.client.scopes);
+  if (scopes.length === 0) throw new Failure('invalid_scope', 'no approved scope is left');
+  const now = deps.now();
+  const seconds = Math.floor(now / 1000);
+  const id = deps.randomBytes(16).toString('base64url');
+  const withIdToken = idTokenRequest && scopes.includes('openid');
+  const [accessToken, idToken] = await Promise.all([
+    issueAccessToken(deps.tokens, { sub, clientId, scopes }, seconds, id),
+    withIdToken ? issueIdToken(deps.tokens, user, idTokenRequest, seconds) : undefined,
+  ]);
+  const secret = newSecret(deps.randomBytes);
+  await consume({ hash: hashSecret(secret), issuedAt: now }, latestConsumption(deps));
+  return {
+    accessToken,
+    refreshToken: formatToken(familyId, secret),
+    expiresIn: tokenLifetime,
+    scope: formatScope(scopes),
+    ...(idToken === undefined ? {} : { idToken }),
+  };
+}
+
+/** The status of a grant whose user and consent are still as it needs them; else the grant is deleted (R13). */
+async function requireValidGrant(
+  { redis, onSecurityEvent }: Pick<TokenDeps, 'redis' | 'onSecurityEvent'>,
+  record: GrantRecord,
+  status: GrantStatus | undefined,
+  refused: GrantRefused,
+): Promise<GrantStatus> {
+  const { sub, clientId: client } = record;
+  const valid = status?.sub === sub && !status.withdrawn && isLoginValid(status, record.loggedInAt);
+  if (valid) return status;
+  await deleteGrant(redis, record);
+  const reason = status?.withdrawn ? 'consent_withdrawn' : whyLoginEnded(status);
+  onSecurityEvent({ event: 'grant.revoked', client, sub, reason });
+  throw refusedGrant(refused, reason, client, record);
+}

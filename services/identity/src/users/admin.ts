@@ -1,0 +1,73 @@
+// What operators do with one account: read, disable, enable, sign out (`import.ts` brings accounts in).
+import {
+  type AdminContext,
+  type AdminRequest,
+  type AdminResult,
+  type AdminTransaction,
+  auditedTransaction,
+  type Fields,
+  fieldChanges,
+  notFound,
+  timeText,
+} from '../admin/context.ts';
+import type { Sub } from '../ids.ts';
+import type { UserAccount, UserName } from './user.ts';
+import { readAccount, updateAccount } from './user-table.ts';
+
+/** Throws `not_found`, which does not quote an e-mail address. */
+export async function getAccount(context: AdminContext, user: UserName): Promise<UserAccount> {
+  return existing(await readAccount(context.database, user), user);
+}
+
+/** No login, exchange, refresh or user-info any more, and signed out everywhere. Throws `not_found`. Atomic. */
+export const disableUser = accountChange('user.disable', disabled);
+
+function disabled(account: UserAccount, now: number): UserAccount {
+  return account.disabledAt === null ? { ...account, disabledAt: now, signedOutAt: now } : account;
+}
+
+/** As `disableUser`, inside a transaction. Nothing when there is no such user. */
+export async function disableSub(transaction: AdminTransaction, sub: Sub): Promise<void> {
+  const before = await readAccount(transaction.queries, { sub }, 'lock');
+  if (before) await writeAccount(transaction, 'user.disable', before, disabled(before, transaction.now()));
+}
+
+/** May log in again; what the disabling ended stays ended. Throws `not_found`. Atomic. */
+export const enableUser = accountChange('user.enable', (account) => ({ ...account, disabledAt: null }));
+
+/** Ends all sessions, codes and refresh tokens from before now. Throws `not_found`. Atomic. */
+export const signOutUser = accountChange('user.sign-out', (account, now) => ({
+  ...account,
+  signedOutAt: now,
+}));
+
+function accountChange(action: string, change: (account: UserAccount, now: number) => UserAccount) {
+  return (context: AdminContext, request: AdminRequest, user: UserName): Promise<AdminResult<UserAccount>> =>
+    auditedTransaction(context, request, async (transaction) => {
+      const before = existing(await readAccount(transaction.queries, user, 'lock'), user);
+      return writeAccount(transaction, action, before, change(before, transaction.now()));
+    });
+}
+
+async function writeAccount(
+  { queries, recordChange }: AdminTransaction,
+  action: string,
+  before: UserAccount,
+  after: UserAccount,
+): Promise<UserAccount> {
+  const fields = fieldChanges(times(before), times(after));
+  if (fields.length === 0) return before;
+  recordChange({ action, object: `user:${before.sub}`, fields });
+  await updateAccount(queries, after);
+  return after;
+}
+
+function times({ disabledAt, signedOutAt }: UserAccount): Fields {
+  return { disabled_at: timeText(disabledAt), signed_out_at: timeText(signedOutAt) };
+}
+
+function existing(account: UserAccount | undefined, user: UserName): UserAccount {
+  if (account === undefined)
+    throw notFound('sub' in user ? `user ${user.sub.slice(0, 128)}` : 'user with this e-mail address');
+  return account;
+}

@@ -1,0 +1,65 @@
+// UserService: translation only.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type {
+  UserSchema,
+  UserService,
+  UserName as WireUserName,
+} from '@course-exchange/proto/operator/v1/user';
+import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import type { Handlers } from '@course-exchange/runtime/grpc/server';
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import type { AdminContext, AdminResult } from '../admin/context.ts';
+import { accessTokensEndAt, adminRequest, changeMessages, timestamps } from '../admin/messages.ts';
+import { passwordAlgorithm } from '../login/password-formats.ts';
+import { disableUser, enableUser, getAccount, signOutUser } from './admin.ts';
+import { importUsers } from './import.ts';
+import type { UserAccount, UserName } from './user.ts';
+
+export function createUserHandlers(context: AdminContext): Handlers<typeof UserService> {
+  const shown = ({ result, changes }: AdminResult<UserAccount>) => ({
+    user: userMessage(result),
+    changes: changeMessages(changes),
+  });
+  const asked = (
+    request: { readonly user?: WireUserName | undefined; readonly dryRun: boolean },
+    call: IncomingCall,
+  ) => [context, adminRequest(call, request), readUserName(request.user)] as const;
+  const ended = (done: AdminResult<UserAccount>) => ({
+    ...shown(done),
+    ...accessTokensEndAt(context.now()),
+  });
+  return {
+    importUsers: async (request, call) => {
+      const records = request.users.map((user) => ({ ...user, line: Number(user.line) }));
+      const asked = { ...adminRequest(call, request), keepSessions: request.keepSessions };
+      const imported = await importUsers(context, asked, records);
+      const rejected = imported.rejected.map(({ line, reason }) => ({ line: BigInt(line), reason }));
+      return { ...imported, rejected };
+    },
+    getUser: async ({ user }) => {
+      return { user: userMessage(await getAccount(context, readUserName(user))) };
+    },
+    disableUser: async (request, call) => ended(await disableUser(...asked(request, call))),
+    enableUser: async (request, call) => shown(await enableUser(...asked(request, call))),
+    signOutUser: async (request, call) => ended(await signOutUser(...asked(request, call))),
+  };
+}
+
+/** Throws `invalid_argument` when neither sub nor e-mail is given. */
+export function readUserName(user: WireUserName | undefined): UserName {
+  if (user?.name.case === 'sub') return { sub: user.name.value };
+  if (user?.name.case === 'email') return { email: user.name.value };
+  throw new DetailedFailure('invalid_argument', 'The user is named neither by sub nor by e-mail.');
+}
+
+function userMessage(account: UserAccount): MessageInitShape<typeof UserSchema> {
+  const { sub, email, emailVerified, name, passwordHash, createdAt, disabledAt, signedOutAt } = account;
+  return {
+    sub,
+    email,
+    emailVerified,
+    name,
+    passwordAlgorithm: passwordAlgorithm(passwordHash),
+    ...timestamps({ createdAt, disabledAt, signedOutAt }),
+  };
+}
