@@ -1,83 +1,97 @@
-// The design catalog: reads its configuration, opens its store, learns identity's keys, serves gRPC until it
-// is told to stop.
+// The design catalog process: opens its store, learns identity's keys, serves the reads to the gateway and the feed to
+// the platform until it is told to stop.
 import { join } from 'node:path';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
-import { errorStatuses } from '@course-exchange/proto/error-codes';
+import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/proto/error-codes';
+import { FeedService } from '@course-exchange/proto/feed/v1';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
-import { serveHealth } from '@course-exchange/runtime/health';
-import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
-import { createLogger, type Logger, logText } from '@course-exchange/runtime/logger';
-import { newestMigration } from '@course-exchange/runtime/migrations';
-import { type Database, openDatabase } from '@course-exchange/runtime/postgres';
-import { postgresAccess } from '@course-exchange/runtime/postgres-settings';
-import { startProcess } from '@course-exchange/runtime/process-start';
-import { pseudonym } from '@course-exchange/runtime/pseudonym';
-import { connectRpc, type RpcConnection } from '@course-exchange/runtime/rpc-client';
-import { type RpcServer, served, serveRpc } from '@course-exchange/runtime/rpc-server';
-import { openRpcTls, type RpcTls } from '@course-exchange/runtime/rpc-tls';
-import { startTelemetry } from '@course-exchange/runtime/telemetry';
-import { keepKeysFresh } from './authentication/key-refresh.ts';
-import { createKeySet, type KeySet } from './authentication/key-set.ts';
-import { createTokenVerification } from './authentication/token-verification.ts';
+import { AuditService } from '@course-exchange/proto/operator/v1/audit';
+import { tokenRefusals } from '@course-exchange/proto/token-verification';
+import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
+import { connectRpc } from '@course-exchange/runtime/grpc/client';
+import { actorOf, expectPeer } from '@course-exchange/runtime/grpc/incoming-call';
+import { privateListener, privatePort } from '@course-exchange/runtime/grpc/private-port';
+import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
+import { openRpcTls, type RpcTls } from '@course-exchange/runtime/grpc/tls';
+import { openReads, type PipelinedReads } from '@course-exchange/runtime/postgres/pipelined-reads';
+import { openDatabase } from '@course-exchange/runtime/postgres/pool';
+import { newestMigration, schemaProblem } from '@course-exchange/runtime/postgres/schema-version';
+import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
+import { serveHealth } from '@course-exchange/runtime/process/health';
+import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lifecycle';
+import { createLogger, type Logger, logText, pseudonym } from '@course-exchange/runtime/process/logger';
+import { unknownClient } from '@course-exchange/runtime/process/metrics';
+import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { type CatalogConfig, readConfig } from './config.ts';
-import type { Owner } from './domain/ids.ts';
-import { openFeed } from './feed-server.ts';
-import { listDesignsHandler } from './rpc/list-designs.ts';
-import { listEventsHandler } from './rpc/list-events.ts';
-import { findEventWithDesigns } from './store/designs.ts';
-import { listEvents } from './store/event-summaries.ts';
-import { schemaProblem } from './store/schema-version.ts';
+import { catalogHandlers } from './events/rpc.ts';
+import { feedHandlers } from './feed/rpc.ts';
+import { catalogMetrics } from './metrics.ts';
+import { createTokenVerification } from './tokens/access-token.ts';
+import { createKeySet, keepKeysFresh } from './tokens/key-set.ts';
 
 /** Below the gateway's 1.8 s (R14), so that the reason is known before the caller gives up. */
 const statementTimeoutMs = 1_200;
 /** A call that needs a new key set waits so long at most, in milliseconds. */
 const keySetTimeoutMs = 600;
+/** A batch of the feed of the largest size takes some seconds on a busy machine. */
+const feedStatementTimeoutMs = 30_000;
+/** Streams of the feed at once wait for one of these connections, each for a batch's time. */
+const feedConnections = 4;
+const maxFeedRequestBytes = 4 * 1024 * 1024;
 
 await startProcess(() => main(readConfig()));
 
 async function main(config: CatalogConfig): Promise<void> {
   const logger = createLogger('design-catalog', config.LOG_LEVEL);
-  const telemetry = startTelemetry({
-    service: 'design-catalog',
-    version: '0.1.0',
-    otlpEndpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
-    sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
-  });
+  const telemetry = await startTelemetry('design-catalog', config, logger);
   const tls = openRpcTls(config.RPC_TLS_DIRECTORY, logger);
-  const database = openReads(config, logger);
-  const { identity, keySet } = learnKeys(config, tls);
+  const database = openLists(config, logger);
+  const { identity, keySet, authenticate } = openTokenVerification(config, tls, logger);
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
-  const feed = await openFeed(config, schemaVersion, { logger, now: Date.now });
+  const feed = await openFeed(config, schemaVersion, logger);
   const health = await serveHealth({
     host: config.HEALTH_HOST,
     port: config.HEALTH_PORT,
     checks: {
-      postgres: () => schemaProblem(database, schemaVersion),
+      postgres: () => schemaProblem(database, 'catalog', schemaVersion),
       keySet: () => Promise.resolve(keySet.problem()),
     },
-    neededOnce: ['postgres', 'keySet'],
+    startupGate: ['postgres', 'keySet'],
     // Partners' reads go on without the feed.
     warnings: feed === undefined ? {} : { feed: feed.problem },
+    metricsText: telemetry.metricsText,
   });
   const refreshing = new AbortController();
   void keepKeysFresh(keySet, refreshing.signal);
-  const server = await serveCatalog(config, { database, keySet, tls, logger });
+  const handlers = catalogHandlers({ authenticate, database, logger });
+  const server = await serveRpc({
+    address: `${config.RPC_HOST}:${config.RPC_PORT}`,
+    services: [bindService(CatalogService, handlers)],
+    errorStatuses: serviceErrorStatuses,
+    authenticate: tls && ((call) => expectPeer(call, 'gateway')),
+    logger,
+    maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
+    credentials: tls?.server,
+  });
 
-  const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
-  lifecycle.onStop('readiness', health.stopping);
-  lifecycle.onStop('spread', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
-  lifecycle.onStop('gRPC', () => Promise.all([server.stop(10_000), feed?.stop(10_000)]).then(() => {}));
-  lifecycle.onStop('key set', () => refreshing.abort());
-  lifecycle.onStop('telemetry', telemetry.flush);
-  lifecycle.onStop('identity', identity.close);
-  lifecycle.onStop('Postgres', () => Promise.all([database.close(), feed?.close()]).then(() => {}));
-  lifecycle.onStop('health', health.close);
+  stopOnSignal({
+    logger,
+    config,
+    health,
+    telemetry,
+    steps: {
+      gRPC: () => Promise.all([server.stop(10_000), feed?.stop(10_000)]),
+      'key set': () => refreshing.abort(),
+      identity: identity.close,
+      Postgres: () => Promise.all([database.close(), feed?.close()]),
+    },
+  });
   health.started();
   logger.info('listening', { port: server.port, healthPort: health.port, feedPort: feed?.port });
 }
 
-function openReads(config: CatalogConfig, logger: Logger): Database {
-  return openDatabase({
+function openLists(config: CatalogConfig, logger: Logger): PipelinedReads {
+  return openReads({
     url: postgresAccess('POSTGRES'),
     applicationName: 'design-catalog',
     poolSize: config.POSTGRES_POOL_SIZE,
@@ -88,11 +102,8 @@ function openReads(config: CatalogConfig, logger: Logger): Database {
   });
 }
 
-/** The channel to identity, and the keys that are learnt over it. */
-function learnKeys(
-  config: CatalogConfig,
-  tls: RpcTls | undefined,
-): { readonly identity: RpcConnection; readonly keySet: KeySet } {
+/** The channel to identity, the keys that are learnt over it, and what they verify. */
+function openTokenVerification(config: CatalogConfig, tls: RpcTls | undefined, logger: Logger) {
   const identity = connectRpc([DiscoveryService], {
     target: config.IDENTITY_TARGET,
     reads: ['getKeySet'],
@@ -101,50 +112,63 @@ function learnKeys(
   });
   const discovery = identity.client(DiscoveryService);
   const keySet = createKeySet({
-    fetchKeys: async () => (await discovery.getKeySet({})).keys,
+    fetchJwks: async () => (await discovery.getKeySet({})).jwks,
     algorithm: config.ACCESS_TOKEN_ALGORITHM,
     now: Date.now,
   });
-  return { identity, keySet };
-}
-
-interface CatalogMeans {
-  readonly database: Database;
-  readonly keySet: KeySet;
-  readonly tls: RpcTls | undefined;
-  readonly logger: Logger;
-}
-
-function serveCatalog(
-  config: CatalogConfig,
-  { database, keySet, tls, logger }: CatalogMeans,
-): Promise<RpcServer> {
+  // Prometheus sees no increase in the first value of a series.
+  for (const reason of tokenRefusals)
+    catalogMetrics.tokensRefused.add({ reason, client_id: unknownClient }, 0);
   const authenticate = createTokenVerification({
     issuer: config.ISSUER,
     algorithm: config.ACCESS_TOKEN_ALGORITHM,
     keySet,
     now: Date.now,
-    refused: (reason) => logger.info('token refused', { reason: logText(reason) }),
+    keyedUser: (owner) => pseudonym(config.USER_HASH_KEY, owner),
+    refused: ({ reason, client }) => {
+      catalogMetrics.tokensRefused.add({ reason, client_id: client ?? unknownClient });
+      const named = client === undefined ? {} : { client: logText(client) };
+      logger.info('token refused', { reason: logText(reason), ...named });
+    },
   });
-  const userOf = (owner: Owner) => pseudonym(config.USER_HASH_KEY, owner);
-  const handlers = {
-    listEvents: listEventsHandler({
-      authenticate,
-      listEvents: (owner) => listEvents(database, owner),
-      listed: (owner, events) => logger.info('events listed', { user: userOf(owner), events }),
-    }),
-    listDesigns: listDesignsHandler({
-      authenticate,
-      findEvent: (owner, eventId) => findEventWithDesigns(database, owner, eventId),
-      listed: (owner, designs) => logger.info('designs listed', { user: userOf(owner), designs }),
-    }),
-  };
-  return serveRpc({
-    address: `${config.RPC_HOST}:${config.RPC_PORT}`,
-    services: [served(CatalogService, handlers)],
-    errorStatuses,
+  return { identity, keySet, authenticate };
+}
+
+/**
+ * The feed has a port of its own that the gateway has no route to, a role and a pool. Undefined when it is off. Throws
+ * ConfigurationError for an address that is open to everybody.
+ */
+async function openFeed(config: CatalogConfig, schemaVersion: number, logger: Logger) {
+  if (config.FEED_POSTGRES_URL === undefined) return undefined;
+  const listener = privateListener(privatePort('FEED', config), logger);
+  const database = openDatabase({
+    url: postgresAccess('FEED_POSTGRES'),
+    applicationName: 'design-catalog feed',
+    poolSize: feedConnections,
+    statementTimeoutMs: feedStatementTimeoutMs,
+    schema: 'catalog',
     logger,
-    maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
-    credentials: tls?.server,
   });
+  const server = await serveRpc({
+    ...listener,
+    services: [
+      bindService(FeedService, feedHandlers({ database, logger, now: Date.now })),
+      bindService(AuditService, createAuditHandlers(database)),
+    ],
+    errorStatuses: operatorErrorStatuses,
+    // The feed asks for a name where it writes.
+    authenticate: (call, { parent }) => {
+      if (parent === AuditService) actorOf(call);
+    },
+    sendDetails: true,
+    logger,
+    maxRequestBytes: maxFeedRequestBytes,
+  });
+  return {
+    port: config.FEED_SOCKET === undefined ? server.port : undefined,
+    /** One sentence when its database cannot serve it. */
+    problem: () => schemaProblem(database, 'catalog', schemaVersion),
+    stop: server.stop,
+    close: database.close,
+  };
 }

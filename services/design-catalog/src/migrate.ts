@@ -1,11 +1,10 @@
-// A job of its own: looks whether the catalog can run, and brings its schema up to date; with --check it only looks.
-// Exit code 0, or 1 with a line for each reason.
+// The migration job: checks whether the catalog can run and brings its schema up to date; with --check it only checks.
+// Exit code 0, or 1 with a line for each reason; with --report, which checks too, 0 in any case.
 import { join } from 'node:path';
-import { createLogger } from '@course-exchange/runtime/logger';
-import { runMigrationJob } from '@course-exchange/runtime/migration-job';
-import { postgresAccess } from '@course-exchange/runtime/postgres-settings';
-import { preflightSubjects, readMigrationConfig } from './migration-config.ts';
-import { preflight } from './preflight/preflight.ts';
+import { runMigrationJob } from '@course-exchange/runtime/postgres/migrate';
+import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { preflight, readMigrationConfig } from './preflight.ts';
 
 const logger = createLogger('catalog-migrate', 'info');
 process.exitCode = await runMigrationJob({
@@ -15,5 +14,5 @@ process.exitCode = await runMigrationJob({
   logger,
   readConfig: () => readMigrationConfig(),
   migrator: postgresAccess('MIGRATOR_POSTGRES').read,
-  check: (config, schemaVersion) => preflight(preflightSubjects(config, schemaVersion), logger),
+  check: (config, schemaVersion) => preflight(config, schemaVersion, logger),
 });

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { StoredEventId } from './event.ts';
+import { longestStoredId, publicEventId, storedEventId } from './event.ts';
+
+/** Every text that Postgres can hold as an identifier. */
+const stored = fc
+  .string({ unit: 'binary', minLength: 1, maxLength: 120 })
+  .filter((text) => !text.includes('\0') && Buffer.byteLength(text) <= longestStoredId);
+
+test('every stored identifier comes back from its public form, which needs no escaping in a path [R22.8]', () => {
+  fc.assert(
+    fc.property(stored, (text) => {
+      const id = publicEventId(text as StoredEventId);
+      expect(encodeURIComponent(id)).toBe(id);
+      expect(storedEventId(id)).toBe(text);
+    }),
+  );
+});
+
+test('whatever is accepted is exactly what would be issued for it (R20)', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.base64String(), fc.stringMatching(/^[A-Za-z0-9_-]*$/)), (text) => {
+      const accepted = storedEventId(text);
+      if (accepted !== undefined) expect(publicEventId(accepted)).toBe(text);
+    }),
+  );
+});
+
+test('the longest identifier passes and one byte more does not (R20)', () => {
+  const longest = 'x'.repeat(longestStoredId) as StoredEventId;
+  expect(storedEventId(publicEventId(longest))).toBe(longest);
+  expect(storedEventId(publicEventId(`${longest}x` as StoredEventId))).toBeUndefined();
+  expect(storedEventId('A'.repeat(100_000))).toBeUndefined();
+});
+
+test.each([
+  ['nothing', ''],
+  ['padding', 'ZQ=='],
+  ['the other base64 alphabet', '_-8+'],
+  ['bits that do not belong', 'ZR'],
+  ['a length that base64 does not have', 'Z'],
+  ['a NUL', Buffer.from('a\0b').toString('base64url')],
+  ['what is not UTF-8', Buffer.from([0xff, 0xfe, 0x41]).toString('base64url')],
+  ['a surrogate alone', Buffer.from([0xed, 0xa0, 0x80]).toString('base64url')],
+  ['white space', 'ZQ ='],
+  ['a line end', 'ZXZ0\n'],
+])('%s is no id of ours [R20.3]', (_what, text) => {
+  expect(storedEventId(text)).toBeUndefined();
+});

@@ -1,0 +1,24 @@
+// CatalogService: bodies of answers as bytes, in parts.
+import type { CatalogService } from '@course-exchange/proto/catalog/v1';
+import type { Handlers } from '@course-exchange/runtime/grpc/server';
+import { designsJson, eventsJson, type ListDeps } from './list.ts';
+
+/** Large enough that the stream waits between two parts: other calls get their answers meanwhile. */
+export const bytesInPart = 256 * 1024;
+
+export function catalogHandlers(deps: ListDeps): Handlers<typeof CatalogService> {
+  return {
+    listEvents: async function* (_request, { authorization }) {
+      yield* partsOf(await eventsJson(deps, authorization));
+    },
+    listDesigns: async function* ({ eventId }, { authorization }) {
+      yield* partsOf(await designsJson(deps, authorization, eventId));
+    },
+  };
+}
+
+function* partsOf(json: string): Generator<{ readonly body: Uint8Array }> {
+  const body = Buffer.from(json);
+  for (let start = 0; start < body.length; start += bytesInPart)
+    yield { body: body.subarray(start, start + bytesInPart) };
+}

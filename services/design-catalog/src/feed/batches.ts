@@ -1,0 +1,87 @@
+// Gathers the parts of a stream into batches: large enough that an Event is counted once for many of its
+// changes, small enough for memory, and soon enough that a slow stream is seen.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChangeBatch, DesignChange } from './change.ts';
+
+export interface BatchLimits {
+  /** A batch ends with the part that brings it to so many changes … */
+  readonly changes: number;
+  /** … or to so many characters … */
+  readonly characters: number;
+  /** … or so many milliseconds after its first change. */
+  readonly waitMs: number;
+}
+
+interface Gathered {
+  source: string;
+  changes: DesignChange[];
+  characters: number;
+  /** When the first change has waited long enough. */
+  readonly due: Promise<undefined>;
+  readonly discard: () => void;
+}
+
+/**
+ * While a batch is being worked on nothing more is taken from `parts`. When `parts` fails, what is gathered and
+ * not given out yet is dropped.
+ */
+export async function* changeBatches(
+  parts: AsyncIterable<ChangeBatch>,
+  limits: BatchLimits,
+): AsyncGenerator<ChangeBatch> {
+  const iterator = parts[Symbol.asyncIterator]();
+  let gathered = gather(limits);
+  try {
+    for (let next = iterator.next(); ; ) {
+      const arrived = gathered.changes.length === 0 ? await next : await Promise.race([next, gathered.due]);
+      if (arrived?.done) break;
+      if (arrived) {
+        next = iterator.next();
+        // Its failure is met at its turn; until then nobody waits for it.
+        next.catch(() => {});
+        add(gathered, arrived.value);
+      }
+      const last = arrived?.value.last ?? false;
+      const full = gathered.changes.length >= limits.changes || gathered.characters >= limits.characters;
+      if (arrived && !last && !full) continue;
+      yield { source: gathered.source, changes: gathered.changes, last };
+      gathered.discard();
+      gathered = gather(limits);
+    }
+    if (gathered.changes.length > 0)
+      yield { source: gathered.source, changes: gathered.changes, last: false };
+  } finally {
+    gathered.discard();
+    // Not awaited: it waits for the part that is still to come.
+    void iterator.return?.();
+  }
+}
+
+function gather({ waitMs }: BatchLimits): Gathered {
+  const discarded = new AbortController();
+  let due: Promise<undefined> | undefined;
+  return {
+    source: '',
+    changes: [],
+    characters: 0,
+    // Begins when it is asked for: with the first change.
+    get due() {
+      due ??= sleep(waitMs, undefined, { signal: discarded.signal }).catch(() => undefined);
+      return due;
+    },
+    discard: () => discarded.abort(),
+  };
+}
+
+function add(gathered: Gathered, { source, changes }: ChangeBatch): void {
+  gathered.source = source;
+  for (const change of changes) {
+    gathered.changes.push(change);
+    gathered.characters += sizeOf(change);
+  }
+}
+
+function sizeOf({ id, design }: DesignChange): number {
+  const texts: readonly (string | undefined)[] = Object.values(design ?? {});
+  return texts.reduce((size, text) => size + (text?.length ?? 0), id.length);
+}

@@ -1,0 +1,121 @@
+// Tables `designs` and `resume_points`, written by the feed: a batch in one transaction with its resume point and its
+// audit entry.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AppendedHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit/table';
+import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
+import { unavailable } from '@course-exchange/runtime/process/errors';
+import {
+  type Applied,
+  appliedBatch,
+  type ChangeBatch,
+  type DesignChange,
+  decidingChanges,
+} from './change.ts';
+
+// One statement, so that the triggers count each touched Event once for the batch. Sorted by the key: two
+// batches take their rows in the same order and do not wait for each other in a circle. A deletion blanks all
+// but key, revision and time, so that the row is the same whichever changes came before it.
+const writeChanges: Statement = {
+  name: 'write design changes',
+  text: `with written as (
+      insert into designs as stored (owner, id, revision, local_id, event_id, title, event_name, short_descr,
+        author_name, event_date, updated_at, deleted_at)
+      select owner, id, revision, "localId", "eventId", coalesce(title, ''), coalesce("eventName", ''),
+        coalesce("shortDescr", ''), "authorName", "eventDate", "updatedAt",
+        case when deleted then coalesce("deletedAt", now()) end
+      from json_to_recordset($1) as sent (owner text, id text, revision numeric, "localId" text, "eventId" text,
+        title text, "eventName" text, "shortDescr" text, "authorName" text, "eventDate" timestamptz,
+        "updatedAt" timestamptz, deleted boolean, "deletedAt" timestamptz)
+      order by owner collate "C", id collate "C"
+      on conflict (owner, id) do update set revision = excluded.revision, local_id = excluded.local_id,
+        event_id = excluded.event_id, title = excluded.title, event_name = excluded.event_name,
+        short_descr = excluded.short_descr, author_name = excluded.author_name,
+        event_date = excluded.event_date, updated_at = excluded.updated_at, deleted_at = excluded.deleted_at
+      where excluded.revision > stored.revision
+      returning deleted_at
+    )
+    select count(*) filter (where deleted_at is null)::integer as upserted,
+      count(*) filter (where deleted_at is not null)::integer as deleted
+    from written`,
+};
+
+export interface WrittenBatch extends Applied {
+  /** The end of the audit log's chain. */
+  readonly head: AppendedHead;
+}
+
+/**
+ * Applies the batch: all of it with its event summaries, its resume point and its audit entry, or nothing. Changes of a revision
+ * that is not higher than the stored one are ignored, so it may be repeated. Throws what Postgres says of a
+ * deadlock or a failed serialization; nothing is applied then.
+ */
+export function writeBatch(
+  database: Database,
+  batch: ChangeBatch,
+  origin: AuditOrigin,
+): Promise<WrittenBatch> {
+  const { source, changes, last } = batch;
+  const position = changes.at(-1)?.position;
+  return database.transaction(async (queries) => {
+    const { upserted, deleted } = await write(queries, decidingChanges(changes));
+    if (source !== '' && last) await queries.query(forget, [source]);
+    else if (source !== '' && position !== undefined) await queries.query(keep, [source, position]);
+    const applied = { upserted, deleted, ignored: changes.length - upserted - deleted };
+    const head = await appendToAudit(queries, origin, [appliedBatch(batch, applied)]);
+    return { ...applied, head };
+  });
+}
+
+type Counts = Pick<Applied, 'upserted' | 'deleted'>;
+
+async function write(queries: Queries, changes: readonly DesignChange[]): Promise<Counts> {
+  const none = { upserted: 0, deleted: 0 };
+  if (changes.length === 0) return none;
+  const sent = changes.map(({ owner, id, revision, deletedAt, design }) => {
+    return { owner, id, revision: String(revision), deletedAt, deleted: design === undefined, ...design };
+  });
+  const [counts = none] = await queries.query<Counts>(writeChanges, [JSON.stringify(sent)]);
+  return counts;
+}
+
+const find: Statement = {
+  name: 'find resume point',
+  text: 'select position from resume_points where source = $1',
+};
+
+// Two streams of one source: what the farther one has committed stays committed.
+const keep: Statement = {
+  name: 'keep resume point',
+  text: `insert into resume_points as kept (source, position) values ($1, $2)
+    on conflict (source) do update
+    set position = greatest(kept.position, excluded.position), written_at = now()`,
+};
+
+const forget: Statement = {
+  name: 'forget resume point',
+  text: 'delete from resume_points where source = $1',
+};
+
+/** The last committed position of `source`; 0 when there is none. */
+export async function findResumePoint(database: Queries, source: string): Promise<bigint> {
+  const [row] = await database.query<{ position: string }>(find, [source]);
+  return BigInt(row?.position ?? 0);
+}
+
+/** SQLSTATE: serialization_failure, deadlock_detected. */
+const conflicts: readonly unknown[] = ['40001', '40P01'];
+const attempts = 8;
+const firstPauseMs = 10;
+
+/** `write` must be atomic. Throws `temporarily_unavailable` when it is given up every time. */
+export async function repeatedly<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!conflicts.includes((error as { code?: unknown }).code)) throw error;
+      if (attempt + 1 === attempts) throw unavailable('Postgres', error);
+    }
+    await sleep(firstPauseMs * 2 ** attempt);
+  }
+}

@@ -1,0 +1,82 @@
+// A change of one design as the platform sends it: the revision decides what holds, not the order of arrival. And
+// what the audit log is told of changes: counts and positions, nothing of what a design holds.
+import type { AuditedChange } from '@course-exchange/runtime/audit/table';
+import type { Owner } from '../events/event.ts';
+
+export interface DesignChange {
+  /** Ascending within its source. */
+  readonly position: bigint;
+  readonly owner: Owner;
+  readonly id: string;
+  readonly revision: bigint;
+  /** Undefined: the design is deleted. */
+  readonly design: ChangedDesign | undefined;
+  /** Of a deletion; undefined: when it is applied. RFC 3339. */
+  readonly deletedAt: string | undefined;
+}
+
+/** The whole design. Times are RFC 3339. */
+export interface ChangedDesign {
+  readonly localId?: string | undefined;
+  readonly eventId?: string | undefined;
+  readonly title: string;
+  readonly eventName: string;
+  readonly eventDate: string | undefined;
+  readonly updatedAt: string | undefined;
+  readonly authorName?: string | undefined;
+  readonly shortDescr: string;
+}
+
+/** Changes that are written together or not at all. */
+export interface ChangeBatch {
+  /** Empty: no resume point is kept. */
+  readonly source: string;
+  readonly changes: readonly DesignChange[];
+  /** Nothing follows: the source's resume point is forgotten. */
+  readonly last: boolean;
+}
+
+/** What became of changes. */
+export interface Applied {
+  readonly upserted: number;
+  readonly deleted: number;
+  /** Of a revision that is not higher than the stored one. */
+  readonly ignored: number;
+}
+
+/** For each design its change of the highest revision; of equal ones the first. */
+export function decidingChanges(changes: readonly DesignChange[]): DesignChange[] {
+  const deciding = new Map<string, DesignChange>();
+  for (const change of changes) {
+    const key = `${change.owner}\0${change.id}`;
+    const known = deciding.get(key);
+    if (known === undefined || change.revision > known.revision) deciding.set(key, change);
+  }
+  return [...deciding.values()];
+}
+
+export function appliedBatch({ source, changes, last }: ChangeBatch, applied: Applied): AuditedChange {
+  const { upserted, deleted, ignored } = applied;
+  const [from, to] = [changes.at(0)?.position, changes.at(-1)?.position];
+  return {
+    action: 'designs.apply',
+    object: `source:${source}`,
+    fields: fieldsOf({ upserted, deleted, ignored, from, to, ended: last ? true : undefined }),
+  };
+}
+
+/** `repaired`: how many summaries. */
+export function repairedSummaries(repaired: number): AuditedChange {
+  return { action: 'designs.repair', object: 'summaries', fields: fieldsOf({ repaired }) };
+}
+
+function fieldsOf(values: Readonly<Record<string, number | bigint | true | undefined>>) {
+  return Object.entries(values).flatMap(([field, value]) =>
+    value === undefined ? [] : [{ field, after: jsonOf(value) }],
+  );
+}
+
+/** A position that readers of JSON would round stands in quotes. */
+function jsonOf(value: number | bigint | true): string {
+  return typeof value === 'bigint' && value > Number.MAX_SAFE_INTEGER ? `"${value}"` : `${value}`;
+}

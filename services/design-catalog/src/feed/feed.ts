@@ -1,0 +1,150 @@
+// The feed: the platform that owns the designs brings its changes in. A stream names a source and has ascending
+// positions; its changes are written in batches, each with its event summaries, its resume point and its audit entry
+// or not at all, so that a stream that broke off goes on from its resume point. The feed owns the order of a stream,
+// the size of its batches and what is repeated; it refuses a stream out of order and reads nothing for a partner.
+import { type AuditOrigin, logAuditHead } from '@course-exchange/runtime/audit/table';
+import type { Caller } from '@course-exchange/runtime/grpc/incoming-call';
+import type { Database } from '@course-exchange/runtime/postgres/pool';
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import type { Logger } from '@course-exchange/runtime/process/logger';
+import { type BatchLimits, changeBatches } from './batches.ts';
+import type { Applied, ChangeBatch } from './change.ts';
+import { findResumePoint, repeatedly, writeBatch } from './change-table.ts';
+import { type Recount, recountEvents, repairSummaries } from './summary-table.ts';
+
+export interface FeedDeps {
+  readonly database: Database;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export interface AppliedStream extends Applied {
+  /** Of the last change; 0 for a stream without one. */
+  readonly position: bigint;
+}
+
+const batchLimits: BatchLimits = { changes: 10_000, characters: 8 * 1024 * 1024, waitMs: 500 };
+
+/** Applies a whole stream in the name of `caller`. Fails as applyBatches does. */
+export async function applyStream(
+  deps: FeedDeps,
+  caller: Caller,
+  parts: AsyncIterable<ChangeBatch>,
+): Promise<AppliedStream> {
+  const write = async (batch: ChangeBatch) => {
+    const written = await repeatedly(() => writeBatch(deps.database, batch, originOf(deps, caller)));
+    logAuditHead(deps.logger, written.head, caller.actor);
+    return written;
+  };
+  const applied = await applyBatches({ write, limits: batchLimits }, parts);
+  const { upserted, deleted, ignored } = applied;
+  deps.logger.info('designs applied', { upserted, deleted, ignored });
+  return applied;
+}
+
+function originOf({ now }: FeedDeps, caller: Caller): AuditOrigin {
+  return { ...caller, at: new Date(now()).toISOString() };
+}
+
+export interface ApplyDeps {
+  /** Atomic: all of the batch and its audit entry, or it throws and there is nothing of it. */
+  readonly write: (batch: ChangeBatch) => Promise<Applied>;
+  readonly limits: BatchLimits;
+}
+
+/**
+ * Writes all that `parts` brings, in order. While a batch is written the next one is gathered, and then nothing
+ * more is taken from `parts`. When it fails, the batches before are written and their resume point tells so.
+ * Throws DetailedFailure `invalid_argument` for a stream out of order.
+ */
+export async function applyBatches(
+  { write, limits }: ApplyDeps,
+  parts: AsyncIterable<ChangeBatch>,
+): Promise<AppliedStream> {
+  const total = { upserted: 0, deleted: 0, ignored: 0, position: 0n };
+  const batches = changeBatches(inOrder(parts), limits);
+  // So that a failed write is told at once, though the stream may bring nothing more.
+  const failed = Promise.withResolvers<never>();
+  let writing = Promise.resolve();
+  failed.promise.catch(() => {});
+  try {
+    for (;;) {
+      const { done, value: batch } = await Promise.race([batches.next(), failed.promise]);
+      await writing;
+      if (done) return total;
+      writing = write(batch).then((applied) => count(total, batch, applied));
+      writing.catch(failed.reject);
+    }
+  } finally {
+    // A batch that is being written is not left to itself: what is told of the stream holds.
+    await writing.catch(() => {});
+    void batches.return(undefined);
+  }
+}
+
+type Total = { -readonly [K in keyof AppliedStream]: AppliedStream[K] };
+
+function count(total: Total, { changes }: ChangeBatch, { upserted, deleted, ignored }: Applied): void {
+  total.upserted += upserted;
+  total.deleted += deleted;
+  total.ignored += ignored;
+  total.position = changes.at(-1)?.position ?? total.position;
+}
+
+/** Resuming by position is safe only where positions ascend in one source and nothing follows its end. */
+async function* inOrder(parts: AsyncIterable<ChangeBatch>): AsyncGenerator<ChangeBatch> {
+  let before: ChangeBatch | undefined;
+  let position = 0n;
+  for await (const part of parts) {
+    if (before && before.source !== part.source)
+      throw refusal('A stream has one source; this one changed it.');
+    if (before?.last) throw refusal('The stream goes on after the message that it called its last.');
+    for (const change of part.changes) {
+      if (change.position <= position)
+        throw refusal(`Position ${change.position} comes after ${position}: positions ascend from 1.`);
+      position = change.position;
+    }
+    before = part;
+    yield part;
+  }
+}
+
+function refusal(sentence: string): DetailedFailure {
+  return new DetailedFailure('invalid_argument', sentence);
+}
+
+/** The last committed position of `source`; 0 when there is none. */
+export function resumePoint({ database }: FeedDeps, source: string): Promise<bigint> {
+  return findResumePoint(database, source);
+}
+
+export interface VerifiedPart extends Recount {
+  readonly repaired: boolean;
+}
+
+/** Owners in one statement, so that none runs long beside the reads. */
+const ownersInPart = 200;
+
+/**
+ * Counts every Event anew and compares it with its summary, a part of the owners after the other. Repairs what differs
+ * in the name of `repairer`; without one it is told and left.
+ */
+export async function* verifySummaries(
+  deps: FeedDeps,
+  repairer: Caller | undefined,
+  most = ownersInPart,
+): AsyncGenerator<VerifiedPart> {
+  let owner: string | null = '';
+  while (owner !== null) {
+    const part: Recount = await recountEvents(deps.database, owner, most);
+    const repaired = repairer !== undefined && part.differences.length > 0;
+    if (repaired) {
+      const origin = originOf(deps, repairer);
+      const head = await repeatedly(() => repairSummaries(deps.database, part.differences, origin));
+      logAuditHead(deps.logger, head, repairer.actor);
+    }
+    if (part.owners > 0) yield { ...part, repaired };
+    owner = part.lastOwner;
+  }
+}

@@ -1,0 +1,98 @@
+// Counts Events anew from `designs` and compares them with `event_summaries`, some owners at a time.
+import { type AppendedHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit/table';
+import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
+import { repairedSummaries } from './change.ts';
+
+export interface SummaryDifference {
+  readonly owner: string;
+  readonly eventId: string;
+  /** Designs that the summary says; null: there is no summary. */
+  readonly summarised: number | null;
+  /** Designs that there are; null: none, the Event does not exist. */
+  readonly counted: number | null;
+}
+
+/** Some owners in their order. */
+export interface Recount {
+  /** Null: there was no owner left. */
+  readonly lastOwner: string | null;
+  readonly owners: number;
+  readonly events: number;
+  readonly differences: readonly SummaryDifference[];
+}
+
+// Steps from owner to owner over designs_pkey and event_summaries_pkey instead of reading all rows for them.
+// One statement sees one snapshot, and summaries are exact at every commit: what differs is wrong, not late.
+const recount: Statement = {
+  name: 'recount events',
+  text: `with recursive found (owner, place) as (
+      select least(
+          (select owner from designs where owner > $1 order by owner limit 1),
+          (select owner from event_summaries where owner > $1 order by owner limit 1)), 1
+      union all
+      select least(
+          (select owner from designs where owner > found.owner order by owner limit 1),
+          (select owner from event_summaries where owner > found.owner order by owner limit 1)), place + 1
+      from found where found.owner is not null and place < $2
+    ),
+    owners as materialized (select owner from found where owner is not null),
+    counted as (
+      select owner, event_id,
+        (array_agg(event_name order by updated_at desc nulls last, id))[1] as name,
+        min(event_date) as start_date, max(event_date) as end_date, max(updated_at) as updated_at,
+        count(*)::integer as designs
+      from owners join designs using (owner)
+      where deleted_at is null and event_id <> ''
+      group by owner, event_id
+    ),
+    kept as (
+      select owner, event_id, summary.name, summary.start_date, summary.end_date, summary.updated_at,
+        design_count as designs, public_json
+      from owners join event_summaries as summary using (owner)
+    ),
+    compared as (
+      select owner, event_id, kept.designs as summarised, counted.designs as counted,
+        (kept.name, kept.start_date, kept.end_date, kept.updated_at, kept.designs, kept.public_json)
+          is distinct from
+          (counted.name, counted.start_date, counted.end_date, counted.updated_at, counted.designs,
+            event_json(event_id, counted.name, counted.start_date, counted.end_date, counted.updated_at,
+              counted.designs)) as differs
+      from kept full join counted using (owner, event_id)
+    )
+    select (select max(owner) from owners) as "lastOwner",
+      (select count(*)::integer from owners) as owners,
+      count(*)::integer as events,
+      coalesce(json_agg(json_build_object('owner', owner, 'eventId', event_id, 'summarised', summarised,
+        'counted', counted) order by owner, event_id) filter (where differs), '[]') as differences
+    from compared`,
+};
+
+const repair: Statement = {
+  name: 'repair event summaries',
+  text: 'select summarise_events($1::text[], $2::text[])',
+};
+
+/** Recounts the Events of up to `most` owners that come after `owner`. */
+export async function recountEvents(database: Queries, owner: string, most: number): Promise<Recount> {
+  const [row] = await database.query<Recount>(recount, [owner, most]);
+  if (row === undefined) throw new Error('an aggregate without a row');
+  return row;
+}
+
+/**
+ * Counts the named Events anew and writes what comes of it, with an audit entry, or nothing. `differences` are
+ * sorted and without doubles. Returns the end of the audit log's chain.
+ */
+export function repairSummaries(
+  database: Database,
+  differences: readonly SummaryDifference[],
+  origin: AuditOrigin,
+): Promise<AppendedHead> {
+  return database.transaction(async (queries) => {
+    await queries.query(repair, [
+      differences.map(({ owner }) => owner),
+      differences.map(({ eventId }) => eventId),
+    ]);
+    return appendToAudit(queries, origin, [repairedSummaries(differences.length)]);
+  });
+}

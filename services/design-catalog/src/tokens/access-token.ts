@@ -1,0 +1,104 @@
+// Access tokens as the resource server reads them (specification §5, R15, R16): decides whose designs a call may read,
+// whatever the gateway did before. A token is verified once and remembered until it expires or its key leaves the set.
+// It owns what a token must say; it refuses every other form, algorithm, key, audience and use, and takes no address
+// of a key from a token.
+import { hash } from 'node:crypto';
+import { type RefusedToken, verifyAccessToken } from '@course-exchange/proto/token-verification';
+import { Failure } from '@course-exchange/runtime/process/errors';
+import { type LogText, logText } from '@course-exchange/runtime/process/logger';
+import { nameSubject } from '@course-exchange/runtime/process/request-context';
+import { annotate } from '@course-exchange/runtime/process/spans';
+import type { CryptoKey } from 'jose';
+import type { Owner } from '../events/event.ts';
+import type { KeySet, TokenAlgorithm } from './key-set.ts';
+
+interface AccessGrant {
+  readonly owner: Owner;
+  /** For logs: identity alone puts it into a token. */
+  readonly client: LogText;
+  /** The hash that stands for the owner in logs (R27). */
+  readonly user: LogText;
+}
+
+/**
+ * What the access token in a call's `authorization` metadata grants. Throws `invalid_token` for anything but a valid
+ * access token, `temporarily_unavailable` while no key set is known.
+ */
+export type Authenticate = (authorization: string | undefined) => Promise<AccessGrant>;
+
+export interface TokenVerificationDeps {
+  readonly issuer: string;
+  readonly algorithm: TokenAlgorithm;
+  readonly keySet: Pick<KeySet, 'find' | 'holds'>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly keyedUser: (owner: Owner) => LogText;
+  /** Told of each refusal; must not be given the token. */
+  readonly refused: (refused: RefusedToken) => void;
+}
+
+interface Verified extends AccessGrant {
+  /** Milliseconds since the epoch; from then on the token is expired. */
+  readonly expiresAt: number;
+  readonly kid: string;
+  readonly key: CryptoKey;
+}
+
+/** Tokens remembered at once; the one remembered first goes first. */
+const mostRemembered = 10_000;
+/** Characters of the longest token that is read. */
+const longestToken = 8_192;
+const bearer = /^Bearer +([A-Za-z0-9._-]+)$/i;
+const longestOwner = 255;
+
+export function createTokenVerification(deps: TokenVerificationDeps): Authenticate {
+  const remembered = new Map<string, Verified>();
+
+  return async (authorization) => {
+    const token = bearerToken(authorization);
+    if (token === undefined) throw refuse({ reason: 'no token' }, deps);
+    const digest = hash('sha256', token, 'base64');
+    const known = remembered.get(digest);
+    if (known && deps.now() < known.expiresAt && deps.keySet.holds(known.kid, known.key))
+      return annotated(known);
+    remembered.delete(digest);
+    const verified = await verifyToken(token, deps);
+    if ('reason' in verified) throw refuse(verified, deps);
+    if (remembered.size >= mostRemembered) remembered.delete(remembered.keys().next().value ?? digest);
+    remembered.set(digest, verified);
+    return annotated(verified);
+  };
+}
+
+function annotated(verified: Verified): Verified {
+  const { client, kid, user } = verified;
+  nameSubject({ user, client });
+  annotate(() => ({ 'course_exchange.client_id': client, 'course_exchange.access_token.kid': logText(kid) }));
+  return verified;
+}
+
+/** The token in an `Authorization` header of scheme Bearer; undefined when there is none. */
+function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined || authorization.length > longestToken) return undefined;
+  return bearer.exec(authorization)?.[1];
+}
+
+function refuse(token: RefusedToken, { refused }: TokenVerificationDeps): Failure<'invalid_token'> {
+  nameSubject({ client: token.client });
+  refused(token);
+  return new Failure('invalid_token', token.reason);
+}
+
+async function verifyToken(token: string, deps: TokenVerificationDeps): Promise<Verified | RefusedToken> {
+  const { issuer, algorithm, keySet, now, keyedUser } = deps;
+  const verified = await verifyAccessToken(token, { issuer, algorithm }, keySet.find, now());
+  if ('reason' in verified) return verified;
+  const { sub, clientId: client, scope, exp, kid, key } = verified;
+  if (!isOwner(sub)) return { reason: 'subject', client };
+  if (!scope.split(' ').includes('openid')) return { reason: 'scope', client };
+  return { owner: sub, client: logText(client), user: keyedUser(sub), expiresAt: exp * 1_000, kid, key };
+}
+
+function isOwner(sub: string): sub is Owner {
+  return sub !== '' && sub.length <= longestOwner && !sub.includes('\0');
+}

@@ -1,0 +1,109 @@
+// Identity's public keys, kept for as long as they may be (R17), used beyond it while identity is away.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keySetLifetime } from '@course-exchange/proto/access-token';
+import { unavailable } from '@course-exchange/runtime/process/errors';
+import { type CryptoKey, importJWK, type JSONWebKeySet } from 'jose';
+import { catalogMetrics } from '../metrics.ts';
+
+/** The algorithm is configuration, never the token's choice. */
+export type TokenAlgorithm = 'ES256' | 'RS256';
+export const tokenAlgorithms: readonly TokenAlgorithm[] = ['ES256', 'RS256'];
+
+export type KeySet = ReturnType<typeof createKeySet>;
+
+export interface KeySetOptions {
+  /** A JWKS (RFC 7517 §5). */
+  readonly fetchJwks: () => Promise<string>;
+  /** Keys of another algorithm are left out. */
+  readonly algorithm: TokenAlgorithm;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Milliseconds between fetches, whatever the tokens name: forged ones must not make us flood identity. */
+const fetchInterval = 1_000;
+/** How long a set serves on when no newer one can be fetched (ms). */
+const longestUse = 3_600_000;
+
+interface KnownKey {
+  readonly written: string;
+  readonly key: CryptoKey;
+}
+type KnownKeys = ReadonlyMap<string, KnownKey>;
+
+export function createKeySet({ fetchJwks, algorithm, now }: KeySetOptions) {
+  let known: KnownKeys = new Map();
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  let triedAt = Number.NEGATIVE_INFINITY;
+  let flight: Promise<void> | undefined;
+
+  async function fetchOnce(): Promise<void> {
+    triedAt = now();
+    try {
+      const keys = await readKeys(await fetchJwks(), algorithm, known);
+      // An answer without keys is an installation that has none yet, or a mistake: no reason to forget.
+      if (keys.size === 0) return;
+      known = keys;
+      fetchedAt = now();
+    } catch {
+      // `problem` tells while there is no set; otherwise the one before serves on.
+    } finally {
+      flight = undefined;
+    }
+  }
+
+  function refresh(): Promise<void> {
+    if (flight === undefined && now() - triedAt < fetchInterval) return Promise.resolve();
+    flight ??= fetchOnce();
+    return flight;
+  }
+
+  catalogMetrics.verificationKeys.observe(() => [...known.keys()].map((kid) => [1, { kid }]));
+
+  return {
+    /**
+     * The key named `kid`; undefined when there is none. Fetches first when the set is old or the key unknown.
+     * Throws `temporarily_unavailable` while no set was fetched in the past hour: a key that was withdrawn does not live on.
+     */
+    find: async (kid: string): Promise<CryptoKey | undefined> => {
+      if (!known.has(kid) || now() - fetchedAt >= keySetLifetime * 1_000) await refresh();
+      if (now() - fetchedAt >= longestUse) throw unavailable('the key set');
+      return known.get(kid)?.key;
+    },
+    /** Whether `key` is in the set as it is known now, and may be used. Never fetches. */
+    holds: (kid: string, key: CryptoKey) => known.get(kid)?.key === key && now() - fetchedAt < longestUse,
+    /** Fetches when the set is older than `age` milliseconds; a failed fetch keeps what there is. */
+    refreshOlderThan: (age: number) => (now() - fetchedAt >= age ? refresh() : Promise.resolve()),
+    /** One sentence while no set was ever fetched. */
+    problem: () => (known.size === 0 ? 'The key set was not yet fetched from identity' : undefined),
+  };
+}
+
+/** Keys of `algorithm`; one that did not change stays the same object. Throws when one of them is no key. */
+async function readKeys(jwks: string, algorithm: TokenAlgorithm, before: KnownKeys): Promise<KnownKeys> {
+  const keys = new Map<string, KnownKey>();
+  for (const jwk of (JSON.parse(jwks) as JSONWebKeySet).keys) {
+    const { kid, alg } = jwk;
+    if (alg !== algorithm || typeof kid !== 'string' || kid === '') continue;
+    const written = JSON.stringify(jwk);
+    const same = before.get(kid);
+    const key = same?.written === written ? same.key : ((await importJWK(jwk, alg)) as CryptoKey);
+    keys.set(kid, { written, key });
+  }
+  return keys;
+}
+
+/** Milliseconds between two checks of the set's age, and the age from which it is fetched anew. */
+const checkInterval = 1_000;
+const oldest = 30_000;
+
+/**
+ * Keeps the set fresh between calls, so that neither a call nor readiness waits for identity: fetches at once, every
+ * second while there is no set, then every 30 s, until `signal` aborts.
+ */
+export async function keepKeysFresh(keySet: KeySet, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await keySet.refreshOlderThan(oldest);
+    await sleep(checkInterval, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+}
