@@ -1,19 +1,23 @@
 // The HTTP server: Fastify with the defaults changed that break the contract (R20, R25), and nothing of
 // its own in any answer.
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { isWellFormedRequestId } from '@course-exchange/runtime/call-context';
-import { describeError, type Logger, logText } from '@course-exchange/runtime/logger';
+import { describeError, type Logger, logText, userOf } from '@course-exchange/runtime/process/logger';
+import { stopwatch } from '@course-exchange/runtime/process/metrics';
+import { isWellFormedRequestId } from '@course-exchange/runtime/process/request-context';
 import { context } from '@opentelemetry/api';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { answerBrokenConnection } from './broken-connection.ts';
-import { errorReply } from './error-reply.ts';
-import { contextOf } from './request-trace.ts';
-import type { Route } from './routes/route.ts';
-import { addRoutes, type RoutingOptions, send } from './routing.ts';
-import { surfaceHeaders } from './security-headers.ts';
+import { answerBrokenConnection } from './http/broken-connection.ts';
+import { limitConnections } from './http/connections.ts';
+import { errorReply } from './http/errors.ts';
+import { plainHttpAnswer, trustedProxy } from './http/plain-http.ts';
+import type { Route } from './http/route.ts';
+import { addRoutes, outcomeOf, type RoutingOptions, sendError, sendPublic } from './http/router.ts';
+import { connectionClosed, gatewayMetrics, namedMethod } from './metrics.ts';
 
 export interface AppOptions extends RoutingOptions {
-  /** CIDRs whose X-Forwarded-For is believed (R30); empty: nobody's. */
+  /** CIDRs whose X-Forwarded-For and X-Forwarded-Proto are believed (R30, R28); empty: nobody's. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -29,6 +33,16 @@ const sweepMs = 100;
 const longestPath = 16 * 1024;
 
 export function createApp(routes: readonly Route[], options: AppOptions): FastifyInstance {
+  const trusts = trustedProxy(options.trustedProxies);
+  /** Answers what no route may see: both before any path is judged (R25, R28). */
+  const refused = (request: FastifyRequest, reply: FastifyReply): boolean => {
+    reply.header('x-request-id', request.id);
+    const answer = hostIsPlain(request.raw)
+      ? plainHttpAnswer(request.raw, request.originalUrl, options.issuer, trusts)
+      : errorReply('invalid_request', 'public');
+    if (answer !== undefined) sendPublic(reply, answer, options);
+    return answer !== undefined;
+  };
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -41,46 +55,52 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
       maxHeaderSize: longestPath,
       requireHostHeader: false,
     },
-    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    genReqId: (raw) => requestIdFrom(raw.headers['x-request-id']) ?? options.makeRequestId(),
+    trustProxy: trusts,
+    rewriteUrl: ({ url = '' }) => routableUrl(url),
+    // R25: a well-formed id of the caller's is kept.
+    genReqId: ({ headers: { 'x-request-id': sent } }) =>
+      typeof sent === 'string' && isWellFormedRequestId(sent) ? sent : options.makeRequestId(),
     clientErrorHandler: (error, socket) => answerBrokenConnection(error, socket, options, routes),
     frameworkErrors: (_error, request, reply) => {
-      reply.header('x-request-id', request.id);
-      answerNotFound(reply, options);
+      if (!refused(request, reply)) sendError(reply, 'not_found', options);
     },
     routerOptions: { maxParamLength: longestPath, querystringParser: () => ({}) },
   });
   app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id);
-    if (request.raw.httpVersion === '1.1' && request.raw.headers.host === undefined)
-      send(
-        reply,
-        surfaceHeaders('public', options.issuer),
-        errorReply('invalid_request', 'public', undefined),
-      );
-    else done();
+    tellAnswer(request, reply, options.logger);
+    if (!refused(request, reply)) done();
   });
-  app.addHook('onResponse', (request, reply, done) => {
-    logAccess(request, reply, options.logger);
-    done();
-  });
-  app.setNotFoundHandler((_request, reply) => answerNotFound(reply, options));
+  app.setNotFoundHandler((_request, reply) => sendError(reply, 'not_found', options));
   app.setErrorHandler((error, _request, reply) => {
     options.logger.error('unforeseen error', describeError(error));
-    return send(
-      reply,
-      surfaceHeaders('public', options.issuer),
-      errorReply('server_error', 'public', undefined),
-    );
+    return sendError(reply, 'server_error', options);
   });
+  limitConnections(app);
   addRoutes(app, routes, options);
   closeIdleConnectionsWhileStopping(app);
   answerOutsideOfRequests(app, options, routes);
   return app;
 }
 
-function answerNotFound(reply: FastifyReply, { issuer }: AppOptions): FastifyReply {
-  return send(reply, surfaceHeaders('public', issuer), errorReply('not_found', 'public', undefined));
+/**
+ * Fastify's router calls percent-encoding that is not UTF-8 a broken path. Such bytes become U+FFFD, which no id of
+ * ours holds (R20); the query stays as it came.
+ */
+function routableUrl(url: string): string {
+  const [path = ''] = url.split(/[?#]/, 1);
+  if (!path.includes('%')) return url;
+  const routable = path.replaceAll(/(?:%[0-9a-f]{2})+/gi, (run) => (isUtf8Encoded(run) ? run : '%EF%BF%BD'));
+  return routable + url.slice(path.length);
+}
+
+function isUtf8Encoded(run: string): boolean {
+  return isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex'));
+}
+
+/** Node keeps the first of several `Host` headers and hides the others; here all count (R25). */
+function hostIsPlain({ headersDistinct, httpVersion }: IncomingMessage): boolean {
+  const hosts = headersDistinct.host?.length ?? 0;
+  return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
 
 /** A connection that falls idle during the stop would be waited for until its keep-alive ends. */
@@ -107,20 +127,57 @@ function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions, rout
   });
 }
 
-/** R25: a well-formed id of the caller's is kept. */
-function requestIdFrom(header: string | string[] | undefined): string | undefined {
-  const sent = Array.isArray(header) ? undefined : header;
-  return isWellFormedRequestId(sent) ? sent : undefined;
+/** One line and one measurement for each answer. Fastify's own hook is not called for one that nobody took. */
+function tellAnswer(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
+  const elapsed = stopwatch();
+  let taken = false;
+  reply.raw
+    .once('finish', () => {
+      taken = true;
+    })
+    .once('close', () => {
+      const milliseconds = elapsed();
+      measureAnswer(request, reply, taken, milliseconds / 1_000);
+      logAnswer(request, reply, taken, milliseconds, logger);
+    });
 }
 
-/** One line for each answer. Neither path nor query nor address: they hold ids, codes and people (R27). */
-function logAccess(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
-  context.with(contextOf(request), () =>
+function measureAnswer(request: FastifyRequest, reply: FastifyReply, taken: boolean, seconds: number): void {
+  const { method, protocol, routeOptions } = request;
+  const { statusCode: status } = reply;
+  const error = status < 500 ? undefined : (outcomeOf(request).code ?? String(status));
+  const errorType = taken ? error : connectionClosed;
+  gatewayMetrics.requests.record(seconds, {
+    'http.request.method': namedMethod(method),
+    // Of the user's request, as far as proxies are trusted.
+    'url.scheme': protocol === 'https' ? 'https' : 'http',
+    ...(reply.raw.headersSent ? { 'http.response.status_code': status } : {}),
+    ...(routeOptions.url === undefined ? {} : { 'http.route': routeOptions.url }),
+    ...(errorType === undefined ? {} : { 'error.type': errorType }),
+  });
+}
+
+/** Neither path nor query nor address: they hold ids, codes and people (R27). */
+function logAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  taken: boolean,
+  milliseconds: number,
+  logger: Logger,
+): void {
+  const { method, routeOptions } = request;
+  const { context: active, client, code } = outcomeOf(request);
+  const user = userOf(active);
+  context.with(active, () =>
     logger.info('request', {
-      route: logText(request.routeOptions.url ?? 'unknown'),
-      method: logText(request.method),
-      status: reply.statusCode,
-      durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      route: logText(routeOptions.url ?? 'unknown'),
+      method: logText(method),
+      ...(reply.raw.headersSent ? { status: reply.statusCode } : {}),
+      ...(taken ? {} : { taken }),
+      ...(code === undefined ? {} : { code: logText(code) }),
+      ...(client === undefined ? {} : { client: logText(client) }),
+      ...(user === undefined ? {} : { user }),
+      durationMs: Math.round(milliseconds * 10) / 10,
     }),
   );
 }

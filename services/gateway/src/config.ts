@@ -1,32 +1,57 @@
 // The gateway's settings: names, meanings and what is valid.
-import { isIP } from 'node:net';
-import { baseSettings, rpcTlsSettings, traceSettings } from '@course-exchange/runtime/base-settings';
-import { readSettings, ruleOn, type SettingValues, type Variable } from '@course-exchange/runtime/env';
-import { namelessTarget } from '@course-exchange/runtime/rpc-tls';
-import { integer, list, maybe, optional, origin, port, text, url } from '@course-exchange/runtime/variables';
+import { namelessTarget } from '@course-exchange/runtime/grpc/tls';
+import {
+  baseSettings,
+  rpcTlsSettings,
+  telemetrySettings,
+} from '@course-exchange/runtime/process/base-settings';
+import { isNarrowNetwork } from '@course-exchange/runtime/process/ip-address';
+import {
+  choice,
+  integer,
+  list,
+  origin,
+  port,
+  text,
+  url,
+} from '@course-exchange/runtime/process/setting-kinds';
+import {
+  readSettings,
+  ruleOn,
+  type SettingSource,
+  type SettingValues,
+} from '@course-exchange/runtime/process/settings';
 
 const web = ['https:', 'http:'];
+const target = (example: string) => text(`a gRPC target such as dns:///${example}`);
+const milliseconds = integer(1_000, 60_000);
 
 export const settings = {
-  HTTP_HOST: optional(text('Address that public HTTP listens on'), '0.0.0.0'),
-  HTTP_PORT: optional(port('Port of public HTTP'), 8080),
-  ISSUER: origin('Issuer: the public address of this environment, the same in all services (R28)'),
-  IDENTITY_TARGET: text('gRPC target of identity', 'a gRPC target such as dns:///identity:7001'),
-  CATALOG_TARGET: text('gRPC target of design-catalog', 'a gRPC target such as dns:///design-catalog:7001'),
+  HTTP_HOST: text().default('0.0.0.0').describe('Address that public HTTP listens on'),
+  HTTP_PORT: port().default(8080).describe('Port of public HTTP'),
+  ISSUER: origin().describe('Issuer: the public address of this environment, the same in all services (R28)'),
+  IDENTITY_TARGET: target('identity:7001').describe('gRPC target of identity'),
+  CATALOG_TARGET: target('design-catalog:7002').describe('gRPC target of design-catalog'),
   ...rpcTlsSettings,
-  TRUSTED_PROXIES: optional(
-    list(network('Proxies whose X-Forwarded-For is believed; nobody is by default (R30)')),
-    [],
-  ),
-  LINK_PASSWORD_RESET: maybe(url('Where a person gets a new password', web)),
-  LINK_PRIVACY: maybe(url('Privacy notice', web)),
-  LINK_IMPRINT: maybe(url('Imprint', web)),
-  LINK_SUPPORT: maybe(url('Support', [...web, 'mailto:'])),
-  RPC_TIMEOUT_MS: optional(integer('Time for an answer in milliseconds (R14)', 100, 60_000), 1_800),
-  LOGIN_TIMEOUT_MS: optional(integer('Time for a login in milliseconds (R14)', 100, 60_000), 10_000),
+  TRUSTED_PROXIES: list('an IP address or a network, of /8 at least or in IPv6 /16', isNarrowNetwork)
+    .default([])
+    .describe(
+      'Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; nobody is by default (R28, R30)',
+    ),
+  LINK_PASSWORD_RESET: url(web).optional().describe('Where a user gets a new password'),
+  LINK_PRIVACY: url(web).optional().describe('Privacy notice'),
+  LINK_IMPRINT: url(web).optional().describe('Imprint'),
+  LINK_SUPPORT: url([...web, 'mailto:'])
+    .optional()
+    .describe('Support'),
+  RPC_TIMEOUT_MS: milliseconds.default(1_800).describe('Time for an answer in milliseconds (R14)'),
+  RPC_CALLS: choice(['streams', 'unary'])
+    .default('streams')
+    .describe('Calls to the services: many over a few gRPC streams, or each as a unary call'),
+  LOGIN_TIMEOUT_MS: milliseconds.default(10_000).describe('Time for a login in milliseconds (R14)'),
   ...baseSettings,
-  HEALTH_PORT: optional(baseSettings.HEALTH_PORT, 8081),
-  ...traceSettings,
+  HEALTH_PORT: baseSettings.HEALTH_PORT.default(8081),
+  ...telemetrySettings,
 };
 
 export type Config = SettingValues<typeof settings>;
@@ -37,19 +62,6 @@ const targetRules = (['IDENTITY_TARGET', 'CATALOG_TARGET'] as const).map((name) 
   ),
 );
 
-export function readConfig(source: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(source: SettingSource): Config {
   return readSettings(settings, source, targetRules);
-}
-
-function network(about: string): Variable<string> {
-  return {
-    about,
-    expects: 'an IP address or a network such as 10.0.0.0/8',
-    parse: (raw) => {
-      const [address = '', bits, more] = raw.split('/');
-      const width = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-      const inside = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= width);
-      return width > 0 && inside && more === undefined ? raw : undefined;
-    },
-  };
 }

@@ -1,42 +1,36 @@
-// The gateway process: public HTTP in, gRPC to identity and design-catalog out. Nothing else is
-// constructed elsewhere.
+// Starts the gateway: reads its settings, connects to identity and design-catalog, serves public HTTP until it is told to
+// stop.
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { serveHealth } from '@course-exchange/runtime/health';
-import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
-import { createLogger } from '@course-exchange/runtime/logger';
-import { startProcess } from '@course-exchange/runtime/process-start';
-import { openRpcTls } from '@course-exchange/runtime/rpc-tls';
-import { claimPort } from '@course-exchange/runtime/taken-port';
-import { startTelemetry } from '@course-exchange/runtime/telemetry';
+import { openRpcTls } from '@course-exchange/runtime/grpc/tls';
+import { serveHealth } from '@course-exchange/runtime/process/health';
+import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lifecycle';
+import { listenOrFail } from '@course-exchange/runtime/process/listen';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
+import { createCookies } from './http/cookies.ts';
 import { allRoutes } from './routes/all-routes.ts';
-import { createCookies } from './wire/cookies.ts';
-import { connectServices } from './wire/services.ts';
+import { connectServices } from './services.ts';
 
 /**
- * As long a new gateway takes no traffic because it has not reached its services yet (ms): a name that was asked for too
- * early stays unknown for as long as DNS remembers that, half a minute in many clusters. Then it answers truthfully.
+ * Milliseconds for which a new gateway may be unready because it has not reached its services: many clusters remember
+ * for half a minute that a name was unknown. After that it takes traffic and answers 503.
  */
-const patienceMs = 60_000;
+const startTimeoutMs = 60_000;
 
 async function run(config: Config): Promise<void> {
   const logger = createLogger('gateway', config.LOG_LEVEL);
-  const telemetry = startTelemetry({
-    service: 'gateway',
-    version: '0.1.0',
-    otlpEndpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
-    sampleRatio: config.OTEL_TRACES_SAMPLER_ARG,
-  });
-  const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
+  const telemetry = await startTelemetry('gateway', config, logger);
   const services = connectServices({
     identity: config.IDENTITY_TARGET,
     catalog: config.CATALOG_TARGET,
     timeoutMs: config.LOGIN_TIMEOUT_MS,
+    calls: config.RPC_CALLS,
     tls: openRpcTls(config.RPC_TLS_DIRECTORY, logger),
   });
-  const site = {
+  const browser = {
     authorization: services.authorization,
     cookies: createCookies(config.ISSUER),
     links: {
@@ -48,7 +42,7 @@ async function run(config: Config): Promise<void> {
     loginBudgetMs: config.LOGIN_TIMEOUT_MS,
     now: Date.now,
   };
-  const app = createApp(allRoutes(services, site), {
+  const app = createApp(allRoutes(services, browser), {
     issuer: config.ISSUER,
     logger,
     budgetMs: config.RPC_TIMEOUT_MS,
@@ -57,18 +51,19 @@ async function run(config: Config): Promise<void> {
     makeRequestId: randomUUID,
   });
   // No checks: a gateway without its services still answers people and partners truthfully (R14).
-  const health = await serveHealth({ host: config.HEALTH_HOST, port: config.HEALTH_PORT, checks: {} });
-  await claimPort('HTTP_PORT', config.HTTP_PORT, () =>
+  const health = await serveHealth({
+    host: config.HEALTH_HOST,
+    port: config.HEALTH_PORT,
+    checks: {},
+    metricsText: telemetry.metricsText,
+  });
+  await listenOrFail('HTTP_PORT', config.HTTP_PORT, () =>
     app.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT, listenTextResolver: () => '' }),
   );
 
-  lifecycle.onStop('readiness off', health.stopping);
-  lifecycle.onStop('wait', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
-  lifecycle.onStop('http', () => app.close());
-  lifecycle.onStop('services', services.close);
-  lifecycle.onStop('telemetry', telemetry.flush);
-  lifecycle.onStop('health', health.close);
-  void services.reached(patienceMs).then(health.started);
+  const steps = { HTTP: () => app.close(), services: services.close };
+  stopOnSignal({ logger, config, health, telemetry, steps });
+  void services.reached(startTimeoutMs).then(health.started);
   const { port } = app.server.address() as AddressInfo;
   logger.info('listening', { port, healthPort: health.port });
 }

@@ -3,7 +3,7 @@ import type { CatalogService } from '@course-exchange/proto/catalog/v1';
 import type { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import type { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import type { TokenService } from '@course-exchange/proto/identity/v1/token';
-import type { Handlers } from '@course-exchange/runtime/rpc-server';
+import type { Handlers } from '@course-exchange/runtime/grpc/server';
 
 export type CannedAnswers = Handlers<typeof AuthorizationService> &
   Handlers<typeof TokenService> &
@@ -14,22 +14,17 @@ export const page = {
   clientName: 'Stable Diary',
   formToken: 'form-token',
   uiLocales: '',
-  redirectOrigin: 'https://partner.example',
 };
 export const account = { name: 'Marta Lindqvist', email: 'marta@example.org' };
 export const interactionId = 'AAAAAAAAAAAAAAAAAAAAAA';
 
 const redirect = { location: 'https://partner.example/cb?code=abc&state=x' };
-const event = {
-  id: 'ZXZlbnQ',
-  name: 'Autumn Show',
-  startDate: '2026-09-01T00:00:00.000Z',
-  designCount: 2,
-};
+const event =
+  '{"id":"ZXZlbnQ","name":"Autumn Show","startDate":"2026-09-01T00:00:00.000Z","endDate":null,"updatedAt":null,"designCount":2}';
 
 export const cannedAnswers: CannedAnswers = {
   beginAuthorization: async () => ({
-    outcome: { case: 'interaction', value: { interactionId, binding: 'binding', expiresIn: 1800 } },
+    outcome: { case: 'interaction', value: { interactionId, interactionCookie: 'cookie', expiresIn: 1800 } },
   }),
   getInteraction: async () => ({ view: { case: 'login', value: { page, email: '' } } }),
   submitLogin: async () => ({ outcome: { case: 'accepted', value: { browserSession: 'session' } } }),
@@ -47,12 +42,14 @@ export const cannedAnswers: CannedAnswers = {
   }),
   getUserInfo: async () => ({ sub: 'sub', email: account.email, emailVerified: true, name: account.name }),
   getDiscovery: async () => ({ issuer: 'http://127.0.0.1', responseTypesSupported: ['code'] }),
-  getKeySet: async () => ({ keys: [{ kid: 'k1', alg: 'RS256', kty: 'RSA', n: 'n', e: 'AQAB' }] }),
-  listEvents: async function* () {
-    yield { events: [event] };
-  },
-  listDesigns: async () => ({
-    event,
-    designs: [{ id: 'd1', eventId: event.id, title: 'Jump-off', eventName: event.name, shortDescr: '' }],
+  getKeySet: async () => ({
+    jwks: '{"keys":[{"kty":"RSA","use":"sig","alg":"RS256","kid":"k1","n":"n","e":"AQAB"}]}',
   }),
+  listEvents: async function* () {
+    yield { body: Buffer.from('{"items":[') };
+    yield { body: Buffer.from(`${event}]}`) };
+  },
+  listDesigns: async function* () {
+    yield { body: Buffer.from(`{"event":${event},"items":[]}`) };
+  },
 };

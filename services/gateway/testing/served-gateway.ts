@@ -6,30 +6,24 @@ import { errorStatuses } from '@course-exchange/proto/error-codes';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { carryContextAcrossAwaits } from '@course-exchange/runtime/call-context';
-import { createLogger } from '@course-exchange/runtime/logger';
-import { type Handlers, served, serveRpc } from '@course-exchange/runtime/rpc-server';
+import { bindService, type Handlers, serveRpc } from '@course-exchange/runtime/grpc/server';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { carryContextAcrossAwaits } from '@course-exchange/runtime/process/request-context';
 import { type AppOptions, createApp } from '../src/app.ts';
+import { createCookies } from '../src/http/cookies.ts';
 import { allRoutes } from '../src/routes/all-routes.ts';
-import type { Site } from '../src/routes/site.ts';
-import { createCookies } from '../src/wire/cookies.ts';
-import { connectServices } from '../src/wire/services.ts';
+import type { BrowserRouteDeps } from '../src/routes/browser.ts';
+import { connectServices } from '../src/services.ts';
 import { type CannedAnswers, cannedAnswers } from './canned-answers.ts';
 
-export interface ServedGateway {
-  readonly origin: string;
-  readonly port: number;
-  /** Log lines so far. */
-  readonly lines: readonly string[];
-  readonly close: () => Promise<void>;
-}
+export type ServedGateway = Awaited<ReturnType<typeof serveGateway>>;
 
 export interface ServedOptions extends Partial<Pick<AppOptions, 'issuer' | 'trustedProxies' | 'budgetMs'>> {
   readonly answers?: Partial<CannedAnswers>;
-  readonly links?: Partial<Site['links']>;
+  readonly links?: Partial<BrowserRouteDeps['links']>;
 }
 
-export async function serveGateway(options: ServedOptions = {}): Promise<ServedGateway> {
+export async function serveGateway(options: ServedOptions = {}) {
   carryContextAcrossAwaits();
   const lines: string[] = [];
   let made = 0;
@@ -41,17 +35,23 @@ export async function serveGateway(options: ServedOptions = {}): Promise<ServedG
     address: '127.0.0.1:0',
   });
   const target = `127.0.0.1:${rpc.port}`;
-  const services = connectServices({ identity: target, catalog: target, timeoutMs: 10_000 });
+  const services = connectServices({
+    identity: target,
+    // Another name of it: metrics tell the two apart by theirs.
+    catalog: `dns:///${target}`,
+    timeoutMs: 10_000,
+    calls: 'streams',
+  });
   const issuer = options.issuer ?? 'http://127.0.0.1';
   const none = { passwordReset: undefined, privacy: undefined, imprint: undefined, support: undefined };
-  const site: Site = {
+  const browser: BrowserRouteDeps = {
     authorization: services.authorization,
     cookies: createCookies(issuer),
     links: { ...none, ...options.links },
     loginBudgetMs: 10_000,
     now: Date.now,
   };
-  const app = createApp(allRoutes(services, site), {
+  const app = createApp(allRoutes(services, browser), {
     issuer,
     logger,
     budgetMs: options.budgetMs ?? 1_800,
@@ -64,6 +64,8 @@ export async function serveGateway(options: ServedOptions = {}): Promise<ServedG
   return {
     origin: `http://127.0.0.1:${port}`,
     port,
+    server: app.server,
+    /** Log lines so far. */
     lines,
     close: async () => {
       await app.close();
@@ -75,13 +77,13 @@ export async function serveGateway(options: ServedOptions = {}): Promise<ServedG
 
 function standIns(answers: CannedAnswers) {
   return [
-    served(AuthorizationService, pick<typeof AuthorizationService>(answers)),
-    served(TokenService, pick<typeof TokenService>(answers)),
-    served(DiscoveryService, pick<typeof DiscoveryService>(answers)),
-    served(CatalogService, pick<typeof CatalogService>(answers)),
+    bindService(AuthorizationService, pick<typeof AuthorizationService>(answers)),
+    bindService(TokenService, pick<typeof TokenService>(answers)),
+    bindService(DiscoveryService, pick<typeof DiscoveryService>(answers)),
+    bindService(CatalogService, pick<typeof CatalogService>(answers)),
   ];
 }
 
-function pick<S extends Parameters<typeof served>[0]>(answers: CannedAnswers): Handlers<S> {
+function pick<S extends Parameters<typeof bindService>[0]>(answers: CannedAnswers): Handlers<S> {
   return answers as unknown as Handlers<S>;
 }

@@ -1,5 +1,4 @@
-// HTML by tagged template: every value is escaped unless it is HTML already. There is no way around it but
-// `Html` itself, and only this file makes one.
+// HTML by tagged template: every value is escaped unless it is HTML already. Only this file makes `Html`.
 
 /** HTML that is safe to print. */
 export class Html {

@@ -1,37 +1,29 @@
-// Every public route, in one list; docs name the same.
-import type { Services } from '../wire/services.ts';
-import { authorize } from './authorize.ts';
-import { getDiscovery } from './get-discovery.ts';
-import { getEventDesigns } from './get-event-designs.ts';
-import { getEvents } from './get-events.ts';
-import { getInteraction } from './get-interaction.ts';
-import { getKeySet } from './get-key-set.ts';
-import { getStylesheet } from './get-stylesheet.ts';
-import { postAccount } from './post-account.ts';
-import { postCancel } from './post-cancel.ts';
-import { postConsent } from './post-consent.ts';
-import { postLogin } from './post-login.ts';
-import { postToken } from './post-token.ts';
-import type { Route } from './route.ts';
-import { signOut } from './sign-out.ts';
-import type { Site } from './site.ts';
-import { userinfo } from './userinfo.ts';
+// Every public route, in one list; docs/routes.md is written from it.
+import type { Route } from '../http/route.ts';
+import type { Services } from '../services.ts';
+import { stylesheetRoute } from '../stylesheet.ts';
+import { authorizeRoutes } from './authorize.ts';
+import type { BrowserRouteDeps } from './browser.ts';
+import { choiceRoutes } from './choices.ts';
+import { discoveryRoutes } from './discovery.ts';
+import { pageRoutes } from './interaction.ts';
+import { loginRoute } from './login.ts';
+import { resourceRoutes } from './resources.ts';
+import { signOutRoutes } from './sign-out.ts';
+import { tokenRoute } from './token.ts';
+import { userinfoRoutes } from './userinfo.ts';
 
-export function allRoutes(services: Services, site: Site): readonly Route[] {
+export function allRoutes(services: Services, browser: BrowserRouteDeps): readonly Route[] {
   return [
-    getDiscovery(services, site.now),
-    getKeySet(services, site.now),
-    getEvents(services),
-    getEventDesigns(services),
-    ...userinfo(services),
-    postToken(services),
-    ...authorize(site),
-    ...getInteraction(site),
-    postLogin(site),
-    postAccount(site),
-    postConsent(site),
-    postCancel(site),
-    ...signOut(site),
-    getStylesheet(),
+    ...discoveryRoutes({ discovery: services.discovery, now: browser.now }),
+    ...resourceRoutes(services),
+    ...userinfoRoutes(services),
+    tokenRoute(services),
+    ...authorizeRoutes(browser),
+    ...pageRoutes(browser),
+    loginRoute(browser),
+    ...choiceRoutes(browser),
+    ...signOutRoutes(browser),
+    stylesheetRoute,
   ];
 }

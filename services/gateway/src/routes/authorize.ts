@@ -1,11 +1,16 @@
-// GET and POST /authorize: opens a transaction and leads to its page, or answers at once (R1, R5).
-
-import { Failure } from '@course-exchange/runtime/failure';
-import { type Answer, redirectAnswer } from '../answer.ts';
-import { decodeForm, type Form, isFormEncoded } from '../wire/form.ts';
-import type { IncomingRequest } from '../wire/incoming-request.ts';
-import type { Route } from './route.ts';
-import { explainUnavailable, isForeignPost, pageAddress, type Site } from './site.ts';
+// GET and POST /authorize: begins an interaction and shows or leads to its page, or answers at once (R1, R5).
+import { fromJson } from '@bufbuild/protobuf';
+import {
+  type AuthorizationParameters,
+  AuthorizationParametersSchema,
+} from '@course-exchange/proto/identity/v1/authorization';
+import { Failure } from '@course-exchange/runtime/process/errors';
+import { decodeForm, type Form, readFormText } from '../http/form.ts';
+import type { IncomingRequest } from '../http/request.ts';
+import { type Answer, type Route, redirectAnswer } from '../http/route.ts';
+import { loginPage } from '../pages/login.ts';
+import { type BrowserRouteDeps, isCrossSite, renderUnavailable } from './browser.ts';
+import { nextPageAddress, pageAnswer } from './interaction.ts';
 
 export const authorizePath = '/authorize';
 
@@ -14,22 +19,22 @@ const longestForm = 16 * 1024;
 /** A longer request would not fit into a header section when it is sent again as a GET, in characters. */
 const longestQuery = 8_000;
 
-export function authorize(site: Site): readonly Route[] {
+export function authorizeRoutes(deps: BrowserRouteDeps): readonly Route[] {
   return [
     {
       method: 'GET',
       path: authorizePath,
-      surface: 'page',
-      answer: (request) => begin(site, request, decodeForm(request.query)),
+      profile: 'page',
+      answer: (request) => begin(deps, request, decodeForm(request.query)),
       // An empty reference is the page's own address.
-      explain: explainUnavailable(site, () => ''),
+      renderError: renderUnavailable(deps, () => ''),
     },
     {
       method: 'POST',
       path: authorizePath,
-      surface: 'page',
-      answer: (request) => beginFromForm(site, request),
-      explain: explainUnavailable(site, () => undefined),
+      profile: 'page',
+      answer: (request) => beginFromForm(deps, request),
+      renderError: renderUnavailable(deps, () => undefined),
     },
   ];
 }
@@ -38,53 +43,42 @@ export function authorize(site: Site): readonly Route[] {
  * A POST from the partner's site comes without our cookies (SameSite=Lax), so that a person who is signed
  * in would not be known: the same request as a GET brings them.
  */
-async function beginFromForm(site: Site, request: IncomingRequest): Promise<Answer> {
-  if (!isFormEncoded(request.headers['content-type'])) throw new Failure('invalid_request');
-  const body = await request.readBody();
+async function beginFromForm(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
+  const body = await readFormText(request);
   if (body.length > longestForm) throw new Failure('invalid_request', 'longer than a GET can be');
-  if (isForeignPost(request) && body.length <= longestQuery && isQueryText(body))
+  if (isCrossSite(request) && body.length <= longestQuery && isQueryText(body))
     return redirectAnswer(`${authorizePath}?${body}`);
-  return begin(site, request, decodeForm(body));
+  return begin(deps, request, decodeForm(body));
 }
 
 function isQueryText(text: string): boolean {
   return /^[!-~]*$/.test(text) && !text.includes('#');
 }
 
-async function begin(site: Site, request: IncomingRequest, form: Form): Promise<Answer> {
-  const { authorization, cookies } = site;
-  const { cookie } = request.headers;
+async function begin(deps: BrowserRouteDeps, request: IncomingRequest, form: Form): Promise<Answer> {
+  const { authorization, cookies } = deps;
+  const { cookie: presented } = request.headers;
   const { outcome } = await authorization.beginAuthorization({
     parameters: parametersOf(form),
     repeatedParameters: [...form.repeated],
-    browserSession: cookies.session(cookie),
+    notUtf8Parameters: form.notUtf8(),
+    browserSession: cookies.session(presented),
   });
-  if (outcome.case === 'redirect') return redirectAnswer(outcome.value.location);
+  if (outcome.case === 'redirect') return redirectAnswer(outcome.value.location, [], outcome.value.error);
   if (outcome.case !== 'interaction') throw new Failure('server_error', 'no outcome of an authorization');
-  const { interactionId, binding, expiresIn } = outcome.value;
-  return redirectAnswer(pageAddress('/login', interactionId), [
-    ...cookies.clearSurplusBindings(cookie),
-    cookies.setBinding(interactionId, binding, expiresIn),
-  ]);
+  const { interactionId, interactionCookie, expiresIn, login } = outcome.value;
+  const page = login
+    ? pageAnswer({ deps, request, interactionId }, login, loginPage)
+    : redirectAnswer(nextPageAddress(outcome.value, interactionId));
+  const cookie = cookies.setInteraction(interactionId, interactionCookie, expiresIn);
+  return { ...page, cookies: [...cookies.clearSurplusInteractions(presented), cookie] };
 }
 
-function parametersOf(form: Form): Parameters<Site['authorization']['beginAuthorization']>[0]['parameters'] {
-  return {
-    responseType: form.get('response_type'),
-    clientId: form.get('client_id'),
-    redirectUri: form.get('redirect_uri'),
-    scope: form.get('scope'),
-    state: form.get('state'),
-    nonce: form.get('nonce'),
-    codeChallenge: form.get('code_challenge'),
-    codeChallengeMethod: form.get('code_challenge_method'),
-    prompt: form.get('prompt'),
-    maxAge: form.get('max_age'),
-    loginHint: form.get('login_hint'),
-    idTokenHint: form.get('id_token_hint'),
-    uiLocales: form.get('ui_locales'),
-    request: form.get('request'),
-    requestUri: form.get('request_uri'),
-    responseMode: form.get('response_mode'),
-  };
+/** The parameters that identity knows, under the names of its message. */
+function parametersOf(form: Form): AuthorizationParameters {
+  const { fields } = AuthorizationParametersSchema;
+  return fromJson(
+    AuthorizationParametersSchema,
+    Object.fromEntries(fields.map(({ name }) => [name, form.get(name)])),
+  );
 }

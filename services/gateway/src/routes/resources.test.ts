@@ -1,6 +1,6 @@
 // The resource API, user-info and the token endpoint against stand-ins on the wire: exactly the fields of
 // specification §2 and §4, and what is handed on.
-import { Failure } from '@course-exchange/runtime/failure';
+import { Failure } from '@course-exchange/runtime/process/errors';
 import { afterEach, expect, test } from 'vitest';
 import type { CannedAnswers } from '../../testing/canned-answers.ts';
 import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
@@ -14,42 +14,31 @@ async function serve(answers: Partial<CannedAnswers> = {}): Promise<void> {
 
 const bearer = { authorization: 'Bearer aaa.bbb.ccc' };
 
-test('an event has exactly its fields, null where nothing is known', async () => {
-  await serve();
-  const answer = await fetch(`${gateway.origin}/api/events?limit=1`, { headers: bearer });
-  expect(await answer.json()).toEqual({
-    items: [
-      {
-        id: 'ZXZlbnQ',
-        name: 'Autumn Show',
-        startDate: '2026-09-01T00:00:00.000Z',
-        endDate: null,
-        updatedAt: null,
-        designCount: 2,
-      },
-    ],
-  });
-});
-
-test('a design has exactly its fields, null where nothing is known', async () => {
-  await serve();
-  const answer = await fetch(`${gateway.origin}/api/events/ZXZlbnQ/designs`, { headers: bearer });
-  const body = (await answer.json()) as { event: object; items: object[] };
-  expect(Object.keys(body)).toEqual(['event', 'items']);
-  expect(body.items).toEqual([
-    {
-      id: 'd1',
-      localId: null,
-      eventId: 'ZXZlbnQ',
-      title: 'Jump-off',
-      eventName: 'Autumn Show',
-      eventDate: null,
-      updatedAt: null,
-      authorName: null,
-      shortDescr: '',
-    },
-  ]);
-});
+test.each([
+  ['events', '/api/events?limit=1', []],
+  ['one event with its designs', '/api/events/ZXZlbnQ/designs', ['ZXZlbnQ']],
+])(
+  'a list of %s is what design-catalog sends, byte for byte, wherever it is cut',
+  async (_list, path, ids) => {
+    const json = `{"items":[{"name":"Größe \u2028 \ud83d\ude00 ${'x'.repeat(100_000)}"}], "kept": [1.0]}`;
+    const bytes = Buffer.from(json);
+    const asked: string[] = [];
+    async function* parts() {
+      for (let start = 0; start < bytes.length; start += 997)
+        yield { body: bytes.subarray(start, start + 997) };
+    }
+    const listDesigns = ({ eventId }: { readonly eventId: string }) => {
+      asked.push(eventId);
+      return parts();
+    };
+    await serve({ listEvents: parts, listDesigns });
+    const answer = await fetch(`${gateway.origin}${path}`, { headers: bearer });
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('content-length')).toBe(String(bytes.length));
+    expect(await answer.text()).toBe(json);
+    expect(asked).toEqual(ids);
+  },
+);
 
 test('the token goes on as it came; what cannot be one goes nowhere (R20, R21)', async () => {
   const seen: (string | undefined)[] = [];
@@ -69,7 +58,7 @@ test('the token goes on as it came; what cannot be one goes nowhere (R20, R21)',
   expect(challenges).toEqual([refused, refused, 'Bearer', refused]);
 });
 
-test('user-info answers POST by the header alone, whatever the body is (R26)', async () => {
+test('user-info answers POST by the header, whatever a body is that is no form (R26)', async () => {
   await serve();
   const body = 'x'.repeat(200_000);
   const answer = await fetch(`${gateway.origin}/userinfo`, {
@@ -99,7 +88,6 @@ test('a token request is handed on as it came, the query string is not (R7)', as
       grantType: 'refresh_token',
       clientId: '',
       repeatedParameters: ['code'],
-      formEncoded: true,
     }),
   ]);
   expect(await answer.json()).toEqual({
@@ -115,23 +103,26 @@ test('a token request is handed on as it came, the query string is not (R7)', as
   ]);
 });
 
-test('another content type is reported, an oversized body refused (R7)', async () => {
-  const seen: boolean[] = [];
+test('another content type is refused without asking identity, an oversized body too (R7)', async () => {
+  let asked = 0;
   await serve({
-    exchangeToken: async ({ formEncoded }) => {
-      seen.push(formEncoded);
-      throw new Failure('invalid_request');
+    exchangeToken: async () => {
+      asked += 1;
+      throw new Failure('invalid_grant');
     },
   });
   const ask = (headers: Record<string, string>, body: string) =>
     fetch(`${gateway.origin}/token`, { method: 'POST', headers, body });
-  for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', ';;'])
-    expect((await ask({ 'content-type': type }, 'grant_type=x')).status).toBe(400);
+  const refused = [400, '{"error":"invalid_request"}'];
+  for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', ';;']) {
+    const answer = await ask({ 'content-type': type }, 'grant_type=x');
+    expect([answer.status, await answer.text()]).toEqual(refused);
+  }
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const large = await ask(form, 'a'.repeat(100_000));
-  expect([large.status, await large.text()]).toEqual([400, '{"error":"invalid_request"}']);
+  expect([large.status, await large.text()]).toEqual(refused);
   expect(large.headers.get('cache-control')).toBe('no-store');
-  expect(seen).toEqual([false, false, false, false]);
+  expect(asked).toBe(0);
 });
 
 test('an unforeseen error is a server_error without its text [R14.6]', async () => {
@@ -159,6 +150,6 @@ test('a service that is not there is 503 within the budget; discovery outlives i
   expect(await (await fetch(discovery)).text()).toBe(fresh);
   const begun = performance.now();
   const silent = await fetch(`${gateway.origin}/userinfo`, { headers: bearer });
-  expect([silent.status, silent.headers.get('retry-after')]).toEqual([503, '1']);
+  expect([silent.status, silent.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-5]$/)]);
   expect(performance.now() - begun).toBeLessThan(2_000);
 });

@@ -1,34 +1,34 @@
 // GET and POST /sign-out: a plain page of ours with a button; no end-session endpoint (R29).
-import { type Answer, htmlAnswer, redirectAnswer } from '../answer.ts';
-import { signedOutPage, signOutPage } from '../pages/sign-out-page.ts';
-import type { IncomingRequest } from '../wire/incoming-request.ts';
-import type { Route } from './route.ts';
-import { expiredAnswer, explainUnavailable, frameOf, isForeignPost, readForm, type Site } from './site.ts';
+import { readForm } from '../http/form.ts';
+import type { IncomingRequest } from '../http/request.ts';
+import { type Answer, htmlAnswer, type Route, redirectAnswer } from '../http/route.ts';
+import { signedOutPage, signOutPage } from '../pages/account.ts';
+import { type BrowserRouteDeps, expiredAnswer, isCrossSite, layoutOf, renderFormError } from './browser.ts';
 
 const path = '/sign-out';
 
-export function signOut(site: Site): readonly Route[] {
-  const explain = explainUnavailable(site, () => path);
+export function signOutRoutes(deps: BrowserRouteDeps): readonly Route[] {
+  const renderError = renderFormError(deps, () => path);
   return [
-    { method: 'GET', path, surface: 'page', answer: (request) => show(site, request), explain },
-    { method: 'POST', path, surface: 'page', answer: (request) => end(site, request), explain },
+    { method: 'GET', path, profile: 'page', answer: (request) => show(deps, request), renderError },
+    { method: 'POST', path, profile: 'page', answer: (request) => end(deps, request), renderError },
   ];
 }
 
-async function show(site: Site, request: IncomingRequest): Promise<Answer> {
-  const browserSession = site.cookies.session(request.headers.cookie);
-  const { account, formToken } = await site.authorization.getBrowserSession({ browserSession });
-  const frame = frameOf(site, request);
-  return htmlAnswer(200, account ? signOutPage(frame, account, formToken) : signedOutPage(frame));
+async function show(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
+  const browserSession = deps.cookies.session(request.headers.cookie);
+  const { account, formToken } = await deps.authorization.getBrowserSession({ browserSession });
+  const layout = layoutOf(deps, request);
+  return htmlAnswer(200, account ? signOutPage(layout, account, formToken) : signedOutPage(layout));
 }
 
 /** Leads to the page, which then says that nobody is signed in: reloading it sends nothing again. */
-async function end(site: Site, request: IncomingRequest): Promise<Answer> {
+async function end(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
   const form = await readForm(request);
-  if (isForeignPost(request)) return expiredAnswer(site, request);
-  const { ended } = await site.authorization.endBrowserSession({
-    browserSession: site.cookies.session(request.headers.cookie),
+  if (isCrossSite(request)) return expiredAnswer(deps, request);
+  const { ended } = await deps.authorization.endBrowserSession({
+    browserSession: deps.cookies.session(request.headers.cookie),
     formToken: form.get('form_token'),
   });
-  return ended ? redirectAnswer(path, [site.cookies.clearSession()]) : expiredAnswer(site, request);
+  return ended ? redirectAnswer(path, [deps.cookies.clearSession()]) : expiredAnswer(deps, request);
 }

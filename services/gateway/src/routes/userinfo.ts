@@ -1,21 +1,41 @@
-// GET and POST /userinfo: the claims of the token's user (specification §4, R26). A body is never read.
-import { jsonAnswer } from '../answer.ts';
-import { bearerCall } from '../wire/bearer.ts';
-import type { Services } from '../wire/services.ts';
-import type { Route } from './route.ts';
+// GET and POST /userinfo: the claims of the token's user (specification §4, R26). No body is read but a form.
+import { Failure } from '@course-exchange/runtime/process/errors';
+import { bearerCall } from '../http/bearer.ts';
+import { errorReply } from '../http/errors.ts';
+import { bringsForm, readForm } from '../http/form.ts';
+import type { IncomingRequest } from '../http/request.ts';
+import { type Answer, jsonAnswer, type Route } from '../http/route.ts';
+import type { Services } from '../services.ts';
 
 export const userinfoPath = '/userinfo';
 
-export function userinfo({ token }: Pick<Services, 'token'>): readonly Route[] {
-  const answer: Route['answer'] = async (request) => {
-    const user = await token.getUserInfo({}, bearerCall(request.authorization));
-    const { sub, email, emailVerified, name } = user;
-    return jsonAnswer(200, JSON.stringify({ sub, email, email_verified: emailVerified, name }));
-  };
-  return (['GET', 'POST'] as const).map((method) => ({
-    method,
-    path: userinfoPath,
-    surface: 'resource',
-    answer,
-  }));
+type UserinfoDeps = Pick<Services, 'token'>;
+
+export function userinfoRoutes(deps: UserinfoDeps): readonly Route[] {
+  const route = { path: userinfoPath, profile: 'resource', work: 'other' } as const;
+  return [
+    { ...route, method: 'GET', answer: ({ authorization }) => claims(deps, authorization) },
+    { ...route, method: 'POST', answer: (request) => answerPost(deps, request) },
+  ];
+}
+
+async function claims({ token }: UserinfoDeps, authorization: string | undefined): Promise<Answer> {
+  const { sub, email, emailVerified, name } = await token.getUserInfo({}, bearerCall(authorization));
+  return jsonAnswer(200, JSON.stringify({ sub, email, email_verified: emailVerified, name }));
+}
+
+/** The token comes in the header or in a form (RFC 6750 §2.2), and once. */
+async function answerPost(deps: UserinfoDeps, request: IncomingRequest): Promise<Answer> {
+  const form = bringsForm(request) ? await readForm(request) : await request.begin();
+  const token = form?.get('access_token') ?? '';
+  if (token === '') return claims(deps, request.authorization);
+  if (request.authorization !== undefined || form?.repeated.includes('access_token'))
+    throw new Failure('invalid_request', 'more than one token');
+  try {
+    return await claims(deps, `Bearer ${token}`);
+  } catch (error) {
+    // The challenge of R21 is about the token that was sent; everywhere else that is the header's.
+    if (!(error instanceof Failure) || error.code !== 'invalid_token') throw error;
+    return errorReply('invalid_token', 'resource', `Bearer ${token}`);
+  }
 }

@@ -1,6 +1,6 @@
 // The pages in German.
 import { html } from '../html.ts';
-import type { Messages } from './messages.ts';
+import type { Messages } from './en.ts';
 
 export const de: Messages = {
   serviceName: 'Course Exchange',
@@ -42,9 +42,9 @@ export const de: Messages = {
   },
   consent: {
     title: 'Zugriff auf Ihre Parcourspläne',
-    titleIdentity: 'Zugriff auf Namen und E-Mail-Adresse',
+    titleNothing: 'Eine Verbindung, die nichts weitergibt',
     heading: (partner) => html`${partner} möchte Ihre Veranstaltungen und Parcourspläne lesen`,
-    headingIdentity: (partner) => html`${partner} möchte wissen, wer Sie sind`,
+    headingNothing: (partner) => html`${partner} möchte sich mit Ihrem Konto verbinden`,
     more: (partner, scopes) =>
       html`Einer Verbindung mit ${partner} haben Sie schon einmal zugestimmt. Diesmal wird auch nach ${scopes} gefragt.`,
     moreOfTheSame: 'Weitergegeben wird nicht mehr als bisher.',
@@ -60,7 +60,9 @@ export const de: Messages = {
     email: html`<strong>Ihre E-Mail-Adresse</strong> und die Angabe, ob sie bestätigt ist`,
     identifier: (partner) =>
       html`<strong>Eine Kennung Ihres Kontos,</strong> an der ${partner} Sie beim nächsten Mal erkennt`,
-    whatever: 'Name und E-Mail-Adresse gehören zu jeder Verbindung, auch wenn nicht danach gefragt wurde.',
+    whatever: 'Name und E-Mail-Adresse gehören immer dazu, auch wenn nicht danach gefragt wurde.',
+    nothing: (partner) =>
+      html`<strong>Nichts.</strong> Diese Verbindung gibt weder Ihren Namen und Ihre E-Mail-Adresse noch Ihre Veranstaltungen und Parcourspläne an ${partner} weiter.`,
     never: (partner) => html`Was ${partner} nie bekommt`,
     neverList: [
       'Den Parcours selbst: Geometrie und Linienführung, Hindernisse und Gruppen, Platzaufteilung und Zeichnungen',
@@ -73,7 +75,7 @@ export const de: Messages = {
       'Ihr Abonnement und Ihre Zahlungen oder mehr von Ihrem Profil, als hier steht',
       'Ihr Passwort oder die Sitzungen und Schlüssel (Tokens), mit denen Sie unsere Plattform nutzen',
     ],
-    neverDesigns: 'Ihre Veranstaltungen und Parcourspläne',
+    neverOpened: 'Ihren Namen und Ihre E-Mail-Adresse, Ihre Veranstaltungen und Parcourspläne',
     until: 'Wie lange das gilt',
     untilText: (partner) =>
       html`Ihre Zustimmung gilt, bis sie widerrufen wird. Nach 30 Tagen ohne Nutzung muss ${partner} Sie erneut hierher schicken.`,
@@ -82,7 +84,6 @@ export const de: Messages = {
     operator: 'dem Betreiber von Course Exchange',
     after: (partner) =>
       html`Danach kann ${partner} noch höchstens 15 Minuten lang lesen. Was bis dahin gelesen wurde, bleibt dort.`,
-    afterIdentity: (partner) => html`Was ${partner} bis dahin weiß, bleibt dort.`,
     disconnect: (partner) =>
       html`Wenn Sie die Verbindung in ${partner} trennen, wird der Zugang gelöscht, der dort gespeichert ist; ${partner} kann die Verbindung aber ohne Rückfrage wiederherstellen.`,
     allow: 'Zulassen',

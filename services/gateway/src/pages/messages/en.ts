@@ -1,10 +1,14 @@
-// The pages in English.
-import { html } from '../html.ts';
-import type { Messages } from './messages.ts';
+// The pages in English, and thereby what every language must say: one that lacks a sentence does not compile. A name in
+// a sentence comes as HTML, isolated by `nameOf`.
+import { type Html, html } from '../html.ts';
 
-export const en: Messages = {
+export type Messages = typeof en;
+
+export const en = {
   serviceName: 'Course Exchange',
-  title: (page, partner) => `${page}${partner ? ` – ${partner}` : ''} – Course Exchange`,
+  /** Of the browser's tab. */
+  title: (page: string, partner: string | undefined) =>
+    `${page}${partner ? ` – ${partner}` : ''} – Course Exchange`,
   links: {
     label: 'About this service',
     privacy: 'Privacy notice',
@@ -15,49 +19,57 @@ export const en: Messages = {
   reference: 'Reference for support',
   signedInAs: 'Signed in as',
   anotherAccount: 'Use another account',
-  backTo: (partner) => html`Cancel and go back to ${partner}`,
+  backTo: (partner: Html) => html`Cancel and go back to ${partner}`,
   login: {
     heading: 'Log in',
-    intro: (partner) =>
-      html`<strong>${partner}</strong> would like to connect to your account. Log in to go on; nothing new is shared until you agree.`,
+    intro: (partner: Html) =>
+      html`<strong>${partner}</strong> would like to connect to your account. Log in to continue. Nothing new is shared until you agree.`,
     email: 'E-mail address',
     password: 'Password',
     forgetMe: 'This is a shared computer',
     forgetMeHint: 'Do not keep me signed in',
     button: 'Log in',
     forgotten: 'Forgot your password?',
-    neverSees: (partner) => html`${partner} never sees your password.`,
-    wrong: 'The e-mail address or the password is not right.',
+    neverSees: (partner: Html) => html`${partner} never sees your password.`,
+    wrong: 'The e-mail address or the password is incorrect.',
+    /** Beside the fields, when they are wrong together. */
     typeAgain: 'Type it again, and check the e-mail address too.',
     emailMissing: 'Enter your e-mail address.',
     passwordMissing: 'Enter your password.',
     tooLong: 'This is too long. Check it and try again.',
-    throttled: (seconds, time) =>
+    /** `time` is the moment itself, ready to print. */
+    throttled: (seconds: number, time: Html) =>
       html`Too many failed attempts. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}, from ${time} on.`,
   },
   account: {
     heading: 'Continue with this account?',
-    intro: (partner) => html`<strong>${partner}</strong> would like to connect to your account.`,
-    proceed: (name) => html`Continue as ${name}`,
+    intro: (partner: Html) => html`<strong>${partner}</strong> would like to connect to your account.`,
+    proceed: (name: Html) => html`Continue as ${name}`,
   },
   consent: {
+    /** For the browser's tab. */
     title: 'Access to your course designs',
-    titleIdentity: 'Access to your name and e-mail address',
-    heading: (partner) => html`${partner} would like to read your events and course designs`,
-    headingIdentity: (partner) => html`${partner} would like to know who you are`,
-    more: (partner, scopes) =>
+    titleNothing: 'A connection that shares nothing',
+    heading: (partner: Html) => html`${partner} would like to read your events and course designs`,
+    headingNothing: (partner: Html) => html`${partner} would like to connect to your account`,
+    /** Agreed before; `scopes` is what is asked for in addition this time, ready to print. */
+    more: (partner: Html, scopes: string) =>
       html`You agreed to a connection with ${partner} before. This time it also asks for ${scopes}.`,
+    /** Beside `more`, where what is asked for in addition was released already (R6). */
     moreOfTheSame: 'Nothing more is shared than before.',
     scopes: { openid: 'your events and course designs', email: 'your e-mail address', profile: 'your name' },
-    shared: (partner) => html`What ${partner} will see`,
+    shared: (partner: Html) => html`What ${partner} will see`,
     events: html`<strong>Your events:</strong> name, dates, last change, number of designs and an identifier`,
     designs: html`<strong>Your course designs, in summary:</strong> title, event and its date, last change, author’s name, short description and identifiers`,
     name: html`<strong>Your name</strong>`,
     email: html`<strong>Your e-mail address,</strong> and whether it is confirmed`,
-    identifier: (partner) =>
+    identifier: (partner: Html) =>
       html`<strong>An identifier for your account,</strong> so that ${partner} recognises you next time`,
-    whatever: 'Name and e-mail address are part of every connection, whether or not they were asked for.',
-    never: (partner) => html`What ${partner} never gets`,
+    whatever: 'Name and e-mail address are always part of it, whether or not they were asked for.',
+    /** In the place of that list, where `openid` was not asked for (R6). */
+    nothing: (partner: Html) =>
+      html`<strong>Nothing.</strong> This connection opens neither your name and e-mail address nor your events and course designs to ${partner}.`,
+    never: (partner: Html) => html`What ${partner} never gets`,
     neverList: [
       'The course itself: its geometry and route, obstacles and groups, arena layout and drawings',
       'Files: PDFs, previews, images or links to download them',
@@ -69,17 +81,18 @@ export const en: Messages = {
       'Your subscription and payments, or more of your profile than is listed here',
       'Your password, or the sessions and keys (tokens) with which you use our platform',
     ],
-    neverDesigns: 'Your events and course designs',
+    /** Heads that list where `openid` was not asked for. */
+    neverOpened: 'Your name and e-mail address, your events and course designs',
     until: 'How long it lasts',
-    untilText: (partner) =>
+    untilText: (partner: Html) =>
       html`Your consent stays until it is withdrawn. After 30 days without use ${partner} must send you here again.`,
-    withdraw: (contact) => html`To withdraw it, write to ${contact}.`,
+    /** The one way to withdraw (specification §1); `contact` is `support`, linked, or else `operator`. */
+    withdraw: (contact: Html) => html`To withdraw it, write to ${contact}.`,
     support: 'our support',
     operator: 'the operator of Course Exchange',
-    after: (partner) =>
+    after: (partner: Html) =>
       html`${partner} can then read for 15 minutes at most. What it has read by then stays with it.`,
-    afterIdentity: (partner) => html`What ${partner} knows by then stays with it.`,
-    disconnect: (partner) =>
+    disconnect: (partner: Html) =>
       html`Disconnecting in ${partner} deletes the access that it holds, but it may connect again without asking you.`,
     allow: 'Allow',
     deny: 'Do not allow',
@@ -100,7 +113,7 @@ export const en: Messages = {
     next: 'Go back to the application that you came from and begin again.',
   },
   unavailable: {
-    heading: 'We cannot go on just now',
+    heading: 'We cannot continue right now',
     text: 'A part of our service does not answer. That is on our side, and usually over within a minute.',
     next: 'Please wait a moment, then try again.',
     again: 'Try again',

@@ -1,0 +1,48 @@
+// Cookies of the session and of each interaction (R25, R29).
+import { expect, test } from 'vitest';
+import { createCookies } from './cookies.ts';
+
+const plain = createCookies('http://127.0.0.1:8080');
+const secure = createCookies('https://exchange.example');
+
+test('they are bound to the host where the issuer is https', () => {
+  expect(secure.setSession('s')).toBe('__Host-session=s; Path=/; HttpOnly; SameSite=Lax; Secure');
+  expect(plain.setSession('s')).toBe('session=s; Path=/; HttpOnly; SameSite=Lax');
+  expect(secure.session('session=forged')).toBe('');
+});
+
+test('the cookie of an interaction has its life, that of the session the browser’s', () => {
+  expect(plain.setInteraction('id', 'b', 1800)).toContain('interaction-id=b; Max-Age=1800;');
+  expect(plain.setSession('s')).not.toContain('Max-Age');
+  expect(plain.setDevice('d')).toContain('device=d; Max-Age=2592000;');
+});
+
+test('each interaction has a cookie of its own; of two of one name the first counts', () => {
+  const header = 'interaction-a=1; interaction-b=2; interaction-a=3; session=x';
+  expect([
+    plain.interaction(header, 'a'),
+    plain.interaction(header, 'b'),
+    plain.interaction(header, 'c'),
+  ]).toEqual(['1', '2', '']);
+});
+
+test('with a new interaction at most eight are kept; the oldest go', () => {
+  const presented = Array.from({ length: 10 }, (_, index) => `interaction-i${index}=b`).join('; ');
+  const cleared = plain.clearSurplusInteractions(presented).map((cookie) => cookie.split('=')[0]);
+  expect(cleared).toEqual(['interaction-i0', 'interaction-i1', 'interaction-i2']);
+  expect(plain.clearSurplusInteractions('interaction-a=b')).toEqual([]);
+});
+
+test('all that a browser keeps of us, eight interactions and a session, is far below 4 KB (RFC 6265 §6.1)', () => {
+  const value = 'x'.repeat(43);
+  const interactions = Array.from({ length: 8 }, (_, nth) =>
+    secure.setInteraction(String(nth).repeat(22), value, 1_800),
+  );
+  const pairs = [secure.setSession(value), ...interactions].map((cookie) => cookie.split(';')[0]);
+  expect(pairs.join('; ').length).toBeLessThan(1_024);
+});
+
+test('what we did not set is ignored', () => {
+  for (const header of [undefined, '', ';;;', '=x', 'session', 'session="quoted"', 'session=a b'])
+    expect(plain.session(header)).toBe('');
+});

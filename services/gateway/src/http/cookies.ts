@@ -1,0 +1,52 @@
+// The three kinds of cookies: the browser session; the device, which has logged in before; and one for each interaction, so
+// that two tabs and two partners at once never disturb each other.
+
+export type Cookies = ReturnType<typeof createCookies>;
+
+const maxInteractions = 8;
+/** Thirty days: as long as identity remembers a login (R30). */
+const deviceSeconds = 30 * 24 * 60 * 60;
+/** Names and values of our own making; anything else was not set by us. */
+const wellFormed = /^[A-Za-z0-9._-]{1,256}$/;
+
+export function createCookies(issuer: string) {
+  const secure = issuer.startsWith('https:');
+  const prefix = secure ? '__Host-' : '';
+  const sessionName = `${prefix}session`;
+  const deviceName = `${prefix}device`;
+  const interactionPrefix = `${prefix}interaction-`;
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  const clear = (name: string) => `${name}=; Max-Age=0; ${attributes}`;
+  return {
+    /** The presented session; '' when there is none. Secret. */
+    session: (header: string | undefined) => presented(header).get(sessionName) ?? '',
+    /** What the browser presents of a login before; '' when nothing. */
+    device: (header: string | undefined) => presented(header).get(deviceName) ?? '',
+    /** The presented cookie of one interaction; '' when there is none. Secret. */
+    interaction: (header: string | undefined, id: string) =>
+      presented(header).get(interactionPrefix + id) ?? '',
+    /** Lives as long as the browser (R29). */
+    setSession: (value: string) => `${sessionName}=${value}; ${attributes}`,
+    setDevice: (value: string) => `${deviceName}=${value}; Max-Age=${deviceSeconds}; ${attributes}`,
+    clearSession: () => clear(sessionName),
+    setInteraction: (id: string, value: string, maxAgeSeconds: number) =>
+      `${interactionPrefix}${id}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
+    /** Expires the oldest interactions, so that with a new one at most eight are kept. */
+    clearSurplusInteractions: (header: string | undefined) => {
+      const names = [...presented(header).keys()].filter((name) => name.startsWith(interactionPrefix));
+      // Browsers send the oldest first (RFC 6265 §5.4).
+      return names.slice(0, Math.max(0, names.length - maxInteractions + 1)).map(clear);
+    },
+  };
+}
+
+function presented(header: string | undefined): ReadonlyMap<string, string> {
+  const cookies = new Map<string, string>();
+  for (const pair of (header ?? '').split(';')) {
+    const mark = pair.indexOf('=');
+    const name = pair.slice(0, Math.max(0, mark)).trim();
+    const value = pair.slice(mark + 1).trim();
+    if (wellFormed.test(name) && wellFormed.test(value) && !cookies.has(name)) cookies.set(name, value);
+  }
+  return cookies;
+}

@@ -1,0 +1,52 @@
+// The one table from an error code to an HTTP status, and the one-field body that carries it
+// (specification §7, R7, R14, R20).
+import type { ErrorCode } from '@course-exchange/proto/error-codes';
+import { retryAfterSeconds } from '@course-exchange/runtime/process/errors';
+import { bearerChallenge } from './bearer.ts';
+import { type Answer, jsonAnswer, type ResponseProfile } from './route.ts';
+
+export type ReplyCode = ErrorCode | 'method_not_allowed';
+
+const statuses: Readonly<Record<ReplyCode, number>> = {
+  access_denied: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  invalid_redirect_uri: 400,
+  invalid_request: 400,
+  invalid_scope: 400,
+  invalid_token: 401,
+  method_not_allowed: 405,
+  not_found: 404,
+  server_error: 500,
+  temporarily_unavailable: 503,
+  unsupported_grant_type: 400,
+  unsupported_response_type: 400,
+};
+
+/** Answers `code` to the readers of `profile`. A code that is not in the table is a server_error. */
+export function errorReply(code: string, profile: ResponseProfile, authorization?: string): Answer {
+  if (!isReplyCode(code)) return errorReply('server_error', profile, authorization);
+  const headers = errorHeaders(code, profile, authorization);
+  return { ...jsonAnswer(statusOf(code, profile), errorBody(code), headers), code };
+}
+
+function isReplyCode(code: string): code is ReplyCode {
+  return Object.hasOwn(statuses, code);
+}
+
+/** R1: on the authorization endpoint an unknown client is a direct 400; there is nobody to challenge. */
+function statusOf(code: ReplyCode, profile: ResponseProfile): number {
+  return code === 'invalid_client' && profile !== 'token' ? 400 : statuses[code];
+}
+
+function errorHeaders(code: ReplyCode, profile: ResponseProfile, authorization: string | undefined) {
+  if (code === 'temporarily_unavailable') return { 'retry-after': String(retryAfterSeconds()) };
+  if (code === 'invalid_token') return { 'www-authenticate': bearerChallenge(authorization) };
+  if (code === 'invalid_client' && profile === 'token')
+    return { 'www-authenticate': 'Basic realm="token", charset="UTF-8"' };
+  return {};
+}
+
+export function errorBody(code: ReplyCode): string {
+  return `{"error":"${code}"}`;
+}

@@ -1,0 +1,43 @@
+// Form decoding: once, empty is absent, repetitions are reported (R1, R3, R7).
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeForm, readForm } from './form.ts';
+import type { IncomingRequest } from './request.ts';
+
+test('what was encoded comes back, whatever it is', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (value) => {
+      expect(decodeForm(new URLSearchParams({ a: value }).toString()).get('a')).toBe(value);
+    }),
+  );
+});
+
+test('decoding happens once', () => {
+  expect(decodeForm('a=%2525').get('a')).toBe('%25');
+});
+
+test('empty and absent are the same; broken encoding is text', () => {
+  const form = decodeForm('a=&b&c=%zz');
+  expect([form.get('a'), form.get('b'), form.get('d'), form.get('c')]).toEqual(['', '', '', '%zz']);
+});
+
+test('values that are not UTF-8 are named, whatever stands beside them', () => {
+  expect(decodeForm('a=%C3%A9&b=%EF%BF%BD&c=x&d=%zz').notUtf8()).toEqual([]);
+  expect(decodeForm('a=%ff&b=%C3&c=%C3%EF%BF%BD%A9&d=%ed%a0%80&e=\uFFFD').notUtf8()).toEqual([...'abcde']);
+});
+
+test('names that came more than once are reported, once each', () => {
+  expect(decodeForm('a=1&a=1&b=2&a=3&b=').repeated).toEqual(['a', 'b']);
+  expect(decodeForm('__proto__=1&__proto__=2').repeated).toEqual(['__proto__']);
+});
+
+function formOf(contentType: string | undefined) {
+  const headers = { 'content-type': contentType };
+  return readForm({ headers, readBody: async () => 'a=1' } as unknown as IncomingRequest);
+}
+
+test('only application/x-www-form-urlencoded is a form, with or without parameters', async () => {
+  expect((await formOf('Application/X-WWW-Form-Urlencoded; charset=UTF-8')).get('a')).toBe('1');
+  for (const other of [undefined, '', 'text/plain', 'application/json', 'application/x-www-form-urlencodedx'])
+    await expect(formOf(other)).rejects.toMatchObject({ code: 'invalid_request' });
+});

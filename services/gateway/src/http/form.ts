@@ -1,0 +1,49 @@
+// Decodes application/x-www-form-urlencoded text, once (R3): the query of /authorize and every form. The one place that
+// refuses a body of another content type (R7).
+import { Failure } from '@course-exchange/runtime/process/errors';
+import type { IncomingRequest } from './request.ts';
+
+export interface Form {
+  /** The value, or '' when absent: empty and absent are the same (R1). */
+  readonly get: (name: string) => string;
+  /** Names that came more than once. Identity knows which of them matter (R1, R7). */
+  readonly repeated: readonly string[];
+  /** Names of values that are not UTF-8. Identity knows which of them matter (R3). */
+  readonly notUtf8: () => string[];
+}
+
+/** No name of the protocol is longer; longer ones are ignored like every unknown name. */
+const longestName = 64;
+
+export function decodeForm(encoded: string): Form {
+  const values = new Map<string, string>();
+  const repeated = new Set<string>();
+  for (const [name, value] of new URLSearchParams(encoded)) {
+    if (values.has(name) && name.length <= longestName) repeated.add(name);
+    else values.set(name, value);
+  }
+  return { get: (name) => values.get(name) ?? '', repeated: [...repeated], notUtf8: () => notUtf8(encoded) };
+}
+
+/** Decoding puts U+FFFD in the place of what is not UTF-8: names whose value has one that was not sent. */
+function notUtf8(encoded: string): string[] {
+  const withoutSent = new URLSearchParams(encoded.replaceAll(/%EF%BF%BD/gi, '?'));
+  return [...withoutSent].flatMap(([name, value]) => (value.includes('\uFFFD') ? [name] : []));
+}
+
+/** The form that a POST brings. Throws `invalid_request` for every other body, unread. */
+export async function readForm(request: IncomingRequest): Promise<Form> {
+  return decodeForm(await readFormText(request));
+}
+
+/** The same, not decoded. */
+export async function readFormText(request: IncomingRequest): Promise<string> {
+  if (!bringsForm(request)) throw new Failure('invalid_request', 'content type');
+  return request.readBody();
+}
+
+/** By its content type alone. */
+export function bringsForm({ headers }: IncomingRequest): boolean {
+  const mediaType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  return mediaType === 'application/x-www-form-urlencoded';
+}

@@ -1,0 +1,108 @@
+// What a trusted proxy received by http is not served where the issuer is https (R28).
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { type ServedGateway, type ServedOptions, serveGateway } from '../../testing/served-gateway.ts';
+import { trustedProxy } from './plain-http.ts';
+
+const issuer = 'https://exchange.test';
+const here = ['127.0.0.0/8', '::1'];
+const discovery = '/.well-known/openid-configuration';
+let gateway: ServedGateway;
+afterEach(() => gateway?.close());
+const serve = async (options: ServedOptions = {}) => {
+  gateway = await serveGateway({ issuer, trustedProxies: here, ...options });
+};
+
+function ask(method: string, path: string, headers: Record<string, string | string[]>) {
+  return new Promise<{ status: number; location: string | undefined; body: string }>((resolve, reject) => {
+    const call = request({ port: gateway.port, method, path, headers, agent: false }, async (answer) => {
+      const parts = await answer.toArray();
+      const { location } = answer.headers;
+      resolve({ status: answer.statusCode ?? 0, location, body: Buffer.concat(parts).toString() });
+    });
+    call.on('error', reject).end();
+  });
+}
+
+const http = { 'x-forwarded-proto': 'http' };
+
+test('by http GET and HEAD are led to the issuer, before any path or method is judged [R28.3]', async () => {
+  await serve();
+  for (const method of ['GET', 'HEAD'])
+    for (const path of [
+      discovery,
+      '/authorize?client_id=a&state=%ff',
+      '/nowhere',
+      '/token',
+      '//evil.test/%zz',
+    ]) {
+      const seen = await ask(method, path, http);
+      expect(seen, `${method} ${path}`).toEqual({ status: 308, location: issuer + path, body: '' });
+    }
+  expect((await ask('GET', 'http://evil.test/', http)).location).toBe(`${issuer}/`);
+  for (const said of ['HTTP', 'https, http', ['https', 'http ']])
+    expect((await ask('GET', discovery, { 'x-forwarded-proto': said })).status).toBe(308);
+});
+
+test('by http everything else is 400, before any path, method or credential is judged [R28.3]', async () => {
+  await serve();
+  const refused = { status: 400, location: undefined, body: '{"error":"invalid_request"}' };
+  for (const path of ['/token', '/authorize', '/userinfo', '/nowhere', '/%zz'])
+    for (const method of ['POST', 'PUT', 'OPTIONS', 'DELETE'])
+      expect(await ask(method, path, http), `${method} ${path}`).toEqual(refused);
+  for (const secret of [{ authorization: 'Bearer a.b.c' }, { cookie: 'session=a' }, { authorization: '' }])
+    for (const path of ['/api/events', '/login', '/nowhere'])
+      expect(await ask('GET', path, { ...http, ...secret }), path).toEqual(refused);
+});
+
+test('a redirect carries what every answer does, and no byte of the path ends a header [R28.3]', async () => {
+  await serve();
+  const answer = await new Promise<string>((resolve, reject) => {
+    const socket = connect(gateway.port, '127.0.0.1');
+    let read = '';
+    socket.on('data', (chunk) => {
+      read += chunk;
+    });
+    socket.on('close', () => resolve(read)).on('error', reject);
+    const lines = [
+      'GET /a%0d%0aset-cookie:x HTTP/1.1',
+      'Host: x',
+      'X-Forwarded-Proto: http',
+      'Connection: close',
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  });
+  expect(answer).toMatch(/^HTTP\/1.1 308 /);
+  expect(answer).toMatch(/\r\nlocation: https:\/\/exchange\.test\/a%0d%0aset-cookie:x\r\n/);
+  for (const header of ['x-request-id: 0', 'x-content-type-options: nosniff', 'cache-control: no-store'])
+    expect(answer).toContain(`\r\n${header}`);
+});
+
+test('without such a header, or by https, the request is served [R28.4]', async () => {
+  await serve();
+  const told: readonly Record<string, string>[] = [
+    {},
+    { 'x-forwarded-proto': 'https' },
+    { 'x-forwarded-proto': 'http, https' },
+    { 'x-forwarded-proto': '' },
+  ];
+  for (const headers of told) expect((await ask('GET', discovery, headers)).status).toBe(200);
+});
+
+test.each<[what: string, options: ServedOptions]>([
+  ['nobody is trusted', { trustedProxies: [] }],
+  ['another one is trusted', { trustedProxies: ['10.0.0.0/8'] }],
+  ['the issuer is http', { issuer: 'http://exchange.test' }],
+])('the header counts for nothing where %s [R28.4]', async (_what, options) => {
+  await serve(options);
+  expect((await ask('GET', discovery, http)).status).toBe(200);
+});
+
+test('an address is trusted by itself, in its network, and mapped into IPv6', () => {
+  const trusts = trustedProxy(['192.0.2.1', '10.0.0.0/8', 'fd00::/16', '::1']);
+  for (const address of ['192.0.2.1', '10.9.8.7', '::ffff:10.9.8.7', 'fd00::1', '::1'])
+    expect(trusts(address), address).toBe(true);
+  for (const address of ['192.0.2.2', '11.0.0.1', 'fd01::1', '::2', 'nonsense', '', '10.1', '[::1]'])
+    expect(trusts(address), address).toBe(false);
+});

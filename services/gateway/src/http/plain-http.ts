@@ -1,0 +1,47 @@
+// The issuer is never served over http (R28.3). The gateway speaks http itself, behind a proxy: what a user's request came
+// by, only a trusted proxy knows, and where none says it, the request is served (R28.4).
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { errorReply } from './errors.ts';
+import type { Answer } from './route.ts';
+
+/** Whether an address is one of `proxies`, or in one: what it forwards is believed. */
+export function trustedProxy(proxies: readonly string[]): (address: string) => boolean {
+  const trusted = new BlockList();
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.split('/');
+    if (bits === undefined) trusted.addAddress(address, family(address));
+    else trusted.addSubnet(address, Number(bits), family(address));
+  }
+  return (address) => isIP(address) !== 0 && trusted.check(address, family(address));
+}
+
+function family(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4';
+}
+
+/**
+ * The answer to what came by http although the issuer is https; undefined for all else. `url` is the request's target as it
+ * came. What holds a credential is not led on: its sender has to learn that it travelled in the clear.
+ */
+export function plainHttpAnswer(
+  raw: IncomingMessage,
+  url: string,
+  issuer: string,
+  trusts: (address: string) => boolean,
+): Answer | undefined {
+  if (!issuer.startsWith('https:') || !trusts(raw.socket.remoteAddress ?? '')) return undefined;
+  // Where several proxies have written it, the last wrote what it saw itself.
+  const said = raw.headersDistinct['x-forwarded-proto']?.join(',').split(',').at(-1);
+  if (said?.trim().toLowerCase() !== 'http') return undefined;
+  const { authorization, cookie } = raw.headers;
+  const readsOnly = raw.method === 'GET' || raw.method === 'HEAD';
+  if (!readsOnly || authorization !== undefined || cookie !== undefined)
+    return errorReply('invalid_request', 'public');
+  return {
+    status: 308,
+    headers: { location: issuer + (url.startsWith('/') ? url : '/') },
+    cookies: [],
+    body: '',
+  };
+}

@@ -1,0 +1,63 @@
+// A public route: where it answers, who reads the answer, and how. The answer is a value: status, headers and body;
+// only router.ts turns it into bytes.
+import type { Work } from './admission.ts';
+import type { IncomingRequest } from './request.ts';
+
+/**
+ * Who reads the answers of a route; decides headers and the form of errors.
+ * `resource`: a partner's backend with an access token. `token`: the token endpoint. `public`: anybody,
+ * cacheable. `page`: a person's browser.
+ */
+export type ResponseProfile = 'resource' | 'token' | 'public' | 'page';
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Fastify's path pattern; also `http.route` in spans and logs. */
+  readonly path: string;
+  readonly profile: ResponseProfile;
+  /** Answers HEAD as GET without a body (R31). */
+  readonly head?: boolean;
+  /** Which work it is for admission; by its profile where it does not say. */
+  readonly work?: Work;
+  /** Time for the whole answer in milliseconds; the gateway's own budget when absent (R14). */
+  readonly budgetMs?: number;
+  /** A thrown `Failure` is answered by its code (errors.ts); anything else is a server_error. */
+  readonly answer: (request: IncomingRequest) => Promise<Answer>;
+  /** A page instead of JSON where a person reads; undefined leaves the failure to errors.ts. */
+  readonly renderError?: (code: string, request: IncomingRequest) => Answer | undefined;
+}
+
+/** As `Allow` names them (R31). */
+export function methodsOf({ method, head }: Route): (Route['method'] | 'HEAD')[] {
+  return head ? [method, 'HEAD'] : [method];
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whole `Set-Cookie` values. */
+  readonly cookies: readonly string[];
+  /** UTF-8 where it is bytes, which `IncomingRequest.holdAnswer` has counted. */
+  readonly body: string | readonly Uint8Array[];
+  /** Of a failure (specification §7), for logs and metrics. */
+  readonly code?: string;
+}
+
+/** `body` is JSON text already: each route writes exactly the fields of its contract. */
+export function jsonAnswer(status: number, body: Answer['body'], headers: Answer['headers'] = {}): Answer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, cookies: [], body };
+}
+
+export function htmlAnswer(status: number, body: string, headers: Answer['headers'] = {}): Answer {
+  return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, cookies: [], body };
+}
+
+/** R4: 303, so that a form's POST never travels on. `location` is sent as it is; `error`: what it tells a partner, or ''. */
+export function redirectAnswer(location: string, cookies: readonly string[] = [], error = ''): Answer {
+  return { status: 303, headers: { location }, cookies, body: '', ...(error && { code: error }) };
+}
+
+export function bytesOf(body: Answer['body']): number {
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return body.reduce((sum, part) => sum + part.length, 0);
+}

@@ -1,0 +1,157 @@
+// More work than can be ended: held bodies and lists that hang fill one class, and what is refused is refused at once, before
+// its body is read; the other classes and other networks are served all the while (R14.7).
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nameSubject } from '@course-exchange/runtime/process/request-context';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { cannedAnswers } from '../../testing/canned-answers.ts';
+import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
+
+/** Held lists and refreshes end when it is opened. */
+let gate: { readonly opened: Promise<void>; readonly open: () => void };
+let gateway: ServedGateway;
+beforeEach(() => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate = { opened: promise, open: resolve };
+});
+beforeAll(async () => {
+  gateway = await serveGateway({
+    // Nothing of what is held ends by itself.
+    budgetMs: 60_000,
+    trustedProxies: ['127.0.0.1'],
+    answers: {
+      listEvents: async function* (_request, call) {
+        if (call.authorization === 'Bearer held') await gate.opened;
+        yield* cannedAnswers.listEvents({} as never, call);
+      },
+      exchangeToken: async (request, call) => {
+        nameSubject({ client: request.clientId });
+        if (request.refreshToken === 'held') await gate.opened;
+        return cannedAnswers.exchangeToken(request, call);
+      },
+    },
+  });
+});
+afterAll(() => gateway.close());
+afterEach(() => {
+  gate.open();
+  letGo();
+});
+
+const patient = { timeout: 15_000 };
+const form = 'Content-Type: application/x-www-form-urlencoded';
+
+interface Held {
+  readonly socket: Socket;
+  /** What has been answered so far. */
+  answer: string;
+}
+
+const sockets = new Set<Socket>();
+
+function letGo(): void {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+}
+
+/** Begins `request` from an address of `network`, and waits for nothing. */
+function hold(request: string, network: number): Held {
+  const held = { socket: connect(gateway.port, '127.0.0.1'), answer: '' };
+  sockets.add(held.socket.on('error', () => held.socket.destroy()));
+  held.socket.setEncoding('latin1').on('data', (text: string) => {
+    held.answer += text;
+  });
+  held.socket.write(request.replace('\r\n', `\r\nHost: x\r\nX-Forwarded-For: 10.0.${network}.7\r\n`));
+  return held;
+}
+
+const bodyless = `POST /token HTTP/1.1\r\n${form}\r\nContent-Length: 10\r\n\r\n`;
+const heldBody = 'grant_type=refresh_token&refresh_token=held';
+const heldRefresh = bodyless.replace('10', String(heldBody.length)) + heldBody;
+const heldList = 'GET /api/events HTTP/1.1\r\nAuthorization: Bearer held\r\n\r\n';
+
+async function ask(path: string, network: number, body?: string): Promise<number> {
+  const headers: Record<string, string> = { 'x-forwarded-for': `10.0.${network}.7` };
+  if (body !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded';
+  else headers.authorization = 'Bearer other';
+  const init = body === undefined ? { headers } : { method: 'POST', headers, body };
+  const answer = await fetch(`${gateway.origin}${path}`, { ...init, redirect: 'manual' });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+const refresh = (network: number) => ask('/token', network, 'grant_type=refresh_token&refresh_token=x');
+const list = (network: number) => ask('/api/events', network);
+
+/** Holds more of `request` from each network than it has room for; all that were answered were refused. */
+async function fill(request: string, networks: readonly number[], each: number): Promise<Held[]> {
+  const all: Held[] = [];
+  for (const network of networks) {
+    const held = Array.from({ length: each }, () => hold(request, network));
+    all.push(...held);
+    await expect.poll(() => held.some(({ answer }) => answer.endsWith('}')), patient).toBe(true);
+  }
+  for (const { answer } of all.filter((held) => held.answer !== '')) {
+    expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+    expect(answer).toMatch(/\r\nretry-after: [1-5]\r\n/);
+    expect(answer).toContain('{"error":"temporarily_unavailable"}');
+  }
+  return all;
+}
+
+test('bodies that never come take nobody’s room, not even their own network’s [R14.7]', async () => {
+  for (const network of [1, 2, 3]) for (let i = 0; i < 300; i += 1) hold(bodyless, network);
+  for (const network of [1, 2, 3, 4]) expect(await refresh(network)).toBe(200);
+});
+
+test('refreshes that hang fill the room of their network and class, and nobody else’s [R14.7]', async () => {
+  const held = await fill(heldRefresh, [1], 700);
+  expect(held.filter(({ answer }) => answer === '').length).toBeGreaterThan(64);
+  // Refused without a byte of its body.
+  const late = hold(bodyless, 1);
+  await expect.poll(() => late.answer, patient).toMatch(/^HTTP\/1\.1 503 /);
+  expect([await list(1), await ask('/userinfo', 1), await ask('/authorize', 1)]).toEqual([200, 200, 303]);
+  const other = refresh(2);
+  gate.open();
+  expect(await other).toBe(200);
+  await expect.poll(() => refresh(1), patient).toBe(200);
+});
+
+test('a connection that asks again at once is refused no sooner than Retry-After says at the least [R14.7]', async () => {
+  await fill(heldRefresh, [1], 700);
+  const begun = performance.now();
+  const impatient = hold(heldRefresh, 1);
+  const refusals = () => impatient.answer.split('HTTP/1.1 503 ').length - 1;
+  await expect.poll(refusals, patient).toBe(1);
+  impatient.socket.write(heldRefresh.replace('\r\n', '\r\nHost: x\r\nX-Forwarded-For: 10.0.1.7\r\n'));
+  await expect.poll(refusals, patient).toBe(2);
+  expect(performance.now() - begun).toBeGreaterThan(990);
+});
+
+test('a client that is proven by its form has a share, from however many networks it comes [R14.7]', async () => {
+  const credentials = '&client_id=posted&client_secret=s%20%2B';
+  const prove = () => ask('/token', 1, `grant_type=refresh_token&refresh_token=x${credentials}`);
+  // What the test before held has room until it is found gone.
+  await expect.poll(prove, patient).toBe(200);
+  const body = heldBody + credentials;
+  const request = bodyless.replace('10', String(body.length)) + body;
+  // More than the class ever has room for, and from no network more than its share.
+  const held = Array.from({ length: 2_600 }, (_, i) => hold(request, i % 6));
+  const answered = () => held.filter(({ answer }) => answer.startsWith('HTTP/1.1 503 ')).length;
+  await expect.poll(answered, { timeout: 45_000 }).toBeGreaterThanOrEqual(552);
+  // Waits for its turn, where a refusal comes at once; whether 2,048 before it end in its time is the machine's affair.
+  expect(await Promise.race([refresh(7), sleep(300, 'admitted')])).toBe('admitted');
+  gate.open();
+  // More connections than other tests open.
+}, 60_000);
+
+test('lists that hang leave tokens, pages and user-info their room, and end once they can [R14.7]', async () => {
+  const held = await fill(heldList, [1, 2, 3], 200);
+  for (const network of [1, 2, 3, 4])
+    expect([await refresh(network), await ask('/authorize', network)]).toEqual([200, 303]);
+  expect(await list(4)).toBe(503);
+  gate.open();
+  await expect.poll(() => held.filter(({ answer }) => answer === '').length, patient).toBe(0);
+  expect(held.filter(({ answer }) => answer.startsWith('HTTP/1.1 200 ')).length).toBeGreaterThan(16);
+  expect(await list(4)).toBe(200);
+});

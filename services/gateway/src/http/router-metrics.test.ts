@@ -1,0 +1,183 @@
+// What metrics and the access line say of an answer, over a real socket.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Failure } from '@course-exchange/runtime/process/errors';
+import { nameSubject } from '@course-exchange/runtime/process/request-context';
+import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
+
+const { metricsText = () => Promise.reject(new Error('no metrics')) } = await startTelemetry('gateway', {
+  OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+  OTEL_METRICS_EXPORTER: 'prometheus',
+  OTEL_TRACES_SAMPLER_ARG: 1,
+});
+let refusal: string | undefined;
+let named: string | undefined;
+const asked = Promise.withResolvers<void>();
+let gateway: ServedGateway;
+beforeAll(async () => {
+  const away = () => Promise.reject(new Failure('temporarily_unavailable'));
+  const exchangeToken = async () => {
+    nameSubject({ client: named });
+    if (refusal !== undefined) throw new Failure(refusal);
+    return { accessToken: 'a' };
+  };
+  const beginAuthorization = () => {
+    asked.resolve();
+    return new Promise<never>(() => {});
+  };
+  gateway = await serveGateway({
+    answers: { beginAuthorization, getUserInfo: away, exchangeToken },
+    trustedProxies: ['127.0.0.1'],
+  });
+});
+afterAll(() => gateway.close());
+
+function requestTokens(client: string, id: string) {
+  return fetch(`${gateway.origin}/token`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${client}:secret`)}`, 'x-request-id': id },
+    body: new URLSearchParams({ grant_type: 'refresh_token' }),
+  });
+}
+
+const accessLine = (id: string) =>
+  gateway.lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .find(({ message, requestId }) => message === 'request' && requestId === id);
+
+/** Lines of the text that name all of `parts`. */
+async function series(...parts: readonly string[]): Promise<readonly string[]> {
+  return (await metricsText()).split('\n').filter((line) => parts.every((part) => line.includes(part)));
+}
+
+test('a client is named where a service has found its secret or token to be its own, also where it refuses it', async () => {
+  const requests: readonly [string, string | undefined, string | undefined][] = [
+    ['invalid_client', undefined, undefined],
+    // Its first answer of all, and one that its token is refused.
+    ['invalid_grant', 'acme', 'acme'],
+    ['invalid_client', undefined, undefined],
+    // Its secret is known, and identity does not say more.
+    ['temporarily_unavailable', undefined, undefined],
+  ];
+  for (const [index, [code, client]] of requests.entries()) {
+    [refusal, named] = [code, client];
+    await requestTokens('acme', `request-010${index}`);
+  }
+  [refusal, named] = [undefined, 'acme'];
+  await requestTokens('acme', 'request-0104');
+  [refusal, named] = ['temporarily_unavailable', undefined];
+  await requestTokens('acme', 'request-0105');
+  const expected = [...requests, [undefined, 'acme', 'acme'], ['temporarily_unavailable', undefined, 'acme']];
+  for (const [index, [code, , client]] of expected.entries()) {
+    await expect.poll(() => accessLine(`request-010${index}`)).toBeDefined();
+    const line = accessLine(`request-010${index}`);
+    expect([line?.code, line?.client]).toEqual([code, client]);
+  }
+  const name = 'course_exchange_client_requests_total';
+  const label = (client: string, code?: string) =>
+    `${name}{client_id="${client}",http_route="/token"${code ? `,error_type="${code}"` : ''}}`;
+  expect((await series(name, '/token')).toSorted()).toEqual([
+    `${label('acme', 'invalid_grant')} 1`,
+    `${label('acme', 'temporarily_unavailable')} 1`,
+    `${label('acme')} 1`,
+    `${label('unknown', 'invalid_client')} 2`,
+    `${label('unknown', 'temporarily_unavailable')} 1`,
+  ]);
+});
+
+test('requests and calls are measured by route, status and code', async () => {
+  await fetch(`${gateway.origin}/userinfo`, { headers: { 'x-request-id': 'request-0004' } });
+  await expect.poll(() => accessLine('request-0004')).toMatchObject({ code: 'temporarily_unavailable' });
+  const answered = ['http_route="/userinfo"', 'status_code="503"', 'error_type="temporarily_unavailable"'];
+  expect(await series('http_server_request_duration_seconds_count', ...answered)).toHaveLength(1);
+  for (const side of ['client', 'server'])
+    expect(
+      await series(
+        `rpc_${side}_call_duration_seconds_count`,
+        'rpc_method="courseexchange.identity.v1.TokenService/GetUserInfo"',
+        'error_type="temporarily_unavailable"',
+      ),
+    ).toHaveLength(1);
+});
+
+test('the scheme is that of the request as the proxy got it, and nothing that a caller makes up', async () => {
+  for (const proto of ['https', 'gopher'])
+    await fetch(`${gateway.origin}/.well-known/jwks.json`, { headers: { 'x-forwarded-proto': proto } });
+  const schemes = async () =>
+    (await series('http_server_request_duration_seconds_count', 'http_route="/.well-known/jwks.json"'))
+      .map((line) => /url_scheme="(.*?)"/.exec(line)?.[1])
+      .toSorted();
+  await expect.poll(schemes).toEqual(['http', 'https']);
+});
+
+test('unknown paths, and methods that no route takes, are one series', async () => {
+  for (const path of ['/one', '/two']) await fetch(`${gateway.origin}${path}`);
+  for (const method of ['PURGE', 'LINK', 'UNLINK']) await fetch(`${gateway.origin}/none`, { method });
+  await expect
+    .poll(() => series('http_server_request_duration_seconds_count', 'status_code="404"'))
+    .toEqual([
+      expect.stringMatching(
+        /\{http_request_method="GET",url_scheme="http",http_response_status_code="404"\} 2$/,
+      ),
+      expect.stringMatching(
+        /\{http_request_method="_OTHER",url_scheme="http",http_response_status_code="404"\} 3$/,
+      ),
+    ]);
+});
+
+/** Sends `text` over a connection of its own and reads until it is closed; `leave` ends it before. */
+async function sendRaw(text: string, leave?: Promise<void>): Promise<string> {
+  const socket = connect(gateway.port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (part) => {
+    answer += part;
+  });
+  socket.write(text);
+  if (leave) void leave.then(() => socket.destroy());
+  await once(socket, 'close');
+  return answer;
+}
+
+/** What is in progress while the answer that nobody takes is waited for. */
+let inProgress: readonly string[] = [];
+
+test('an answer that nobody took is counted and told, without a status where it had not begun', async () => {
+  const head = 'Host: x\r\nX-Request-Id: request-0005';
+  const leave = asked.promise.then(async () => {
+    inProgress = (
+      await Promise.all(
+        ['work_running', 'calls_in_flight', 'rpc_client_streams'].map((name) => series(name, '} ')),
+      )
+    ).flat();
+  });
+  await sendRaw(`GET /authorize?client_id=x HTTP/1.1\r\n${head}\r\n\r\n`, leave);
+  await expect.poll(() => accessLine('request-0005')).toMatchObject({ route: '/authorize', taken: false });
+  expect(accessLine('request-0005')).not.toHaveProperty('status');
+  expect(await series('http_server_request_duration_seconds_count', 'connection_closed')).toEqual([
+    'http_server_request_duration_seconds_count{http_request_method="GET",url_scheme="http",http_route="/authorize",error_type="connection_closed"} 1',
+  ]);
+});
+
+test('work in progress is told by class, by method at both ends of a call, and by stream', () => {
+  const method = 'rpc_method="courseexchange.identity.v1.AuthorizationService/BeginAuthorization"';
+  expect(inProgress).toContain('course_exchange_work_running{work="other"} 1');
+  expect(inProgress).toContain('course_exchange_work_running{work="list"} 0');
+  for (const side of ['client', 'server'])
+    expect(inProgress).toContain(`course_exchange_rpc_${side}_calls_in_flight{${method}} 1`);
+  expect(inProgress).toContainEqual(
+    expect.stringMatching(
+      /^course_exchange_rpc_client_streams\{server_address=".*",state="serving"\} [1-6]$/,
+    ),
+  );
+});
+
+test('what Node refuses before it is a request is counted by its status', async () => {
+  expect(await sendRaw('GET / HTTP/1.1\r\nno header\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
+  const long = `X-Long: ${'x'.repeat(20_000)}`;
+  expect(await sendRaw(`GET / HTTP/1.1\r\n${long}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /);
+  const refused = await series('http_server_request_duration_seconds_count', '="_OTHER"');
+  for (const status of [400, 431])
+    expect(refused.filter((line) => line.endsWith(`status_code="${status}"} 1`))).toHaveLength(1);
+});

@@ -1,0 +1,144 @@
+// Routing by R20 and R31 over a real socket: route before method before token, one-field bodies, headers.
+import { METHODS, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
+
+let gateway: ServedGateway;
+beforeAll(async () => {
+  gateway = await serveGateway();
+});
+afterAll(() => gateway.close());
+
+interface Seen {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly body: string;
+}
+
+function ask(method: string, path: string, headers: Record<string, string> = {}, body = ''): Promise<Seen> {
+  return new Promise((resolve, reject) => {
+    const call = request({ port: gateway.port, method, path, headers, agent: false }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk) => chunks.push(chunk));
+      answer.on('end', () =>
+        resolve({
+          status: answer.statusCode ?? 0,
+          headers: answer.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    call.on('error', reject).end(body);
+  });
+}
+
+function raw(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(gateway.port, '127.0.0.1');
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+    socket.write(text);
+  });
+}
+
+const token = { authorization: 'Bearer aaa.bbb.ccc' };
+const knownPaths: Readonly<Record<string, string>> = {
+  '/api/events': 'GET',
+  '/api/events/abc/designs': 'GET',
+  '/userinfo': 'GET, POST',
+  '/token': 'POST',
+  '/authorize': 'GET, POST',
+  '/login': 'GET, POST',
+  '/account': 'GET, POST',
+  '/consent': 'GET, POST',
+  '/cancel': 'POST',
+  '/sign-out': 'GET, POST',
+  '/.well-known/openid-configuration': 'GET, HEAD',
+  '/.well-known/jwks.json': 'GET, HEAD',
+};
+
+describe('a wrong method on a known route is 405 with Allow (R20, R31)', () => {
+  test.each(Object.entries(knownPaths))('%s', async (path, allow) => {
+    const allowed = allow.split(', ');
+    for (const method of METHODS.filter((name) => name !== 'CONNECT' && !allowed.includes(name))) {
+      const seen = await ask(method, path);
+      expect([method, seen.status, seen.headers.allow]).toEqual([method, 405, allow]);
+      if (method !== 'HEAD') expect(seen.body).toBe('{"error":"method_not_allowed"}');
+    }
+  });
+});
+
+test('a stylesheet of another name is not found', async () => {
+  expect((await ask('GET', '/assets/other.css')).body).toBe('{"error":"not_found"}');
+});
+
+test('an encoded slash, a NUL and a very long id are ids, not routes (R20)', async () => {
+  for (const id of ['a%2Fb', '%00', '%ff', '%2F%ff', 'x'.repeat(12_000)])
+    expect((await ask('GET', `/api/events/${id}/designs`, token)).status).toBe(200);
+});
+
+test('a method that HTTP does not know is judged by its path as any other (R20, R31)', async () => {
+  const brew = (path: string) => raw(`BREW ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  for (const [path, allow] of [
+    ['/api/events', 'GET'],
+    ['/api/events/abc/designs?x=1', 'GET'],
+    ['/token', 'POST'],
+    ['/.well-known/jwks.json', 'GET, HEAD'],
+  ] as const) {
+    const answer = await brew(path);
+    expect(answer, path).toMatch(/^HTTP\/1.1 405 /);
+    expect(answer, path).toContain(`\r\nallow: ${allow}\r\n`);
+    expect(answer, path).toMatch(/\r\n\r\n\{"error":"method_not_allowed"\}$/);
+  }
+  for (const path of ['/', '/api/events/', '/api/events//designs', '/api']) {
+    const answer = await brew(path);
+    expect(answer, path).toMatch(/^HTTP\/1.1 404 /);
+    expect(answer, path).toMatch(/\{"error":"not_found"\}$/);
+  }
+});
+
+describe('what never became a request is refused with a one-field body (R25)', () => {
+  test.each([
+    ['garbage', '\u0001\u0002\r\n\r\n', 400],
+    ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    [
+      'two lengths',
+      'POST /token HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na',
+      400,
+    ],
+    ['an oversized header', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['two Hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['no Host', 'GET /api/events HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ])('%s', async (_what, text, status) => {
+    const answer = await raw(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/\r\n\r\n\{"error":"invalid_request"\}$/);
+    expect(answer).toMatch(/x-request-id: [0-9a-f-]{36}/i);
+    expect(answer).toMatch(/x-content-type-options: nosniff/i);
+  });
+
+  test('an unknown expectation is answered as if it were not there', async () => {
+    const answer = await raw(
+      'GET /api/events HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  test('an upgrade is not followed', async () => {
+    const answer = await raw(
+      'GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 404 /);
+  });
+});
+
+test('the access line names the route, never the path or the query (R27)', async () => {
+  await ask('GET', '/api/events/canary-id/designs?code=canary-code', token);
+  await expect.poll(() => gateway.lines.at(-1)).toContain('/api/events/:eventId/designs');
+  expect(gateway.lines.join('')).not.toContain('canary');
+});

@@ -1,0 +1,33 @@
+// What a client is told when there is no room for its answer: whether there may be later.
+import type { AddressInfo } from 'node:net';
+import { Failure } from '@course-exchange/runtime/process/errors';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import fastify from 'fastify';
+import { expect, onTestFinished, test } from 'vitest';
+import { limitUnreadAnswers } from './unread-answers.ts';
+
+const mebibyte = 1024 * 1024;
+
+test('an answer that alone takes more than there is can never be given: server_error, and its bytes are free again [R14]', async () => {
+  const app = fastify();
+  const hold = limitUnreadAnswers(
+    app,
+    createLogger('test', 'error', () => {}),
+  );
+  app.get<{ Params: { parts: string } }>('/:parts', async ({ params }, reply) => {
+    try {
+      for (let part = 0; part < Number(params.parts); part++) hold(reply.raw, mebibyte);
+      return 'held';
+    } catch (error) {
+      return error instanceof Failure ? error.code : String(error);
+    }
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(() => app.close());
+  const { port } = app.server.address() as AddressInfo;
+  const answerOf = async (parts: number) => (await fetch(`http://127.0.0.1:${port}/${parts}`)).text();
+  for (let round = 0; round < 2; round++) {
+    expect(await answerOf(257)).toBe('server_error');
+    expect(await answerOf(256)).toBe('held');
+  }
+});

@@ -1,0 +1,71 @@
+// The gateway's metrics, besides those that every process has.
+import {
+  counter,
+  gauge,
+  histogram,
+  requestBuckets,
+  upDownCounter,
+} from '@course-exchange/runtime/process/metrics';
+
+export const gatewayMetrics = {
+  requests: histogram({
+    name: 'http.server.request.duration',
+    unit: 's',
+    labels: ['http.request.method', 'url.scheme', 'http.route', 'http.response.status_code', 'error.type'],
+    about:
+      'Answers, by route; without `http.route` where there is none. `error.type` is the code from status 500 on, and `connection_closed` where nobody took the answer, which has no status where it had not begun. What is no HTTP (400, 408, 431) takes 0 s',
+    buckets: requestBuckets,
+  }),
+  clientRequests: counter({
+    name: 'course_exchange.client.requests',
+    unit: '{request}',
+    labels: ['client_id', 'http.route', 'error.type'],
+    about:
+      'Answers to clients: their routes and codes; `client_id` where a service found the secret or token to be of that client, also where it refuses it: an expired token, a foreign code',
+  }),
+  workAdmitted: upDownCounter({
+    name: 'course_exchange.work.admitted',
+    unit: '{request}',
+    labels: ['work'],
+    about: 'Requests that wait for their turn or are in work, by class of admission',
+  }),
+  workRunning: upDownCounter({
+    name: 'course_exchange.work.running',
+    unit: '{request}',
+    labels: ['work'],
+    about: 'Those of them that are in work: the rest wait for their turn',
+  }),
+  workRoom: gauge({
+    name: 'course_exchange.work.room',
+    unit: '{request}',
+    labels: ['work'],
+    about: 'Requests of the class that are admitted at most, at the pace that was measured last',
+  }),
+  workRefused: counter({
+    name: 'course_exchange.work.refused',
+    unit: '{request}',
+    labels: ['work', 'reason'],
+    about:
+      'Requests refused for overload, by class and by the reason of the line `answer failed`; `no room`: the class, network or client had none',
+  }),
+} as const;
+
+/** The `error.type` of an answer that nobody took. */
+export const connectionClosed = 'connection_closed';
+
+const namedMethods = new Set([
+  'CONNECT',
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+  'TRACE',
+]);
+
+/** Any other method is `_OTHER`, as OpenTelemetry says. */
+export function namedMethod(method: string): string {
+  return namedMethods.has(method) ? method : '_OTHER';
+}

@@ -1,0 +1,91 @@
+// What the consent page says is true: what is asked for, how long it lasts, how it ends (specification §1, R6).
+import { describe, expect, test } from 'vitest';
+import { type ConsentContent, consentPage } from './consent.ts';
+import type { Links } from './layout.ts';
+import { languages } from './messages/language.ts';
+
+const noLinks: Links = {
+  passwordReset: undefined,
+  privacy: undefined,
+  imprint: undefined,
+  support: undefined,
+};
+const content: ConsentContent = {
+  interactionId: 'AAAAAAAAAAAAAAAAAAAAAA',
+  formToken: 'form-token',
+  sealedInteraction: '',
+  partner: 'Stable Diary',
+  account: { name: 'Marta Lindqvist', email: 'marta@example.org' } as ConsentContent['account'],
+  scopes: ['openid', 'email', 'profile'],
+  scopesGrantedBefore: [],
+};
+
+/** The page as it is read: without markup. */
+function read(changes: Partial<ConsentContent> = {}, tag = 'en', support?: string): string {
+  const messages = languages[tag] ?? expect.fail();
+  const layout = { language: { tag, messages }, links: { ...noLinks, support }, reference: 'r' };
+  return consentPage(layout, { ...content, ...changes })
+    .replace(/<[^>]+>/g, '')
+    .replace(/\s+/g, ' ');
+}
+
+describe('how consent ends (R6)', () => {
+  test('by the operator, for whom support stands where there is one', () => {
+    expect(read()).toContain('To withdraw it, write to the operator of Course Exchange.');
+    expect(read({}, 'en', 'https://help.example')).toContain('To withdraw it, write to our support.');
+    expect(read({}, 'de')).toContain('schreiben Sie dem Betreiber von Course Exchange.');
+  });
+
+  test('not by disconnecting, and not by itself', () => {
+    expect(read()).toContain('it may connect again without asking you');
+    expect(read()).toContain('Your consent stays until it is withdrawn.');
+  });
+
+  test('with 15 minutes of reading for who can read at all', () => {
+    expect(read()).toContain('15 minutes');
+    expect(read({ scopes: ['email', 'profile'] })).not.toContain('15 minutes');
+  });
+});
+
+test.each([
+  [
+    'en',
+    'What Stable Diary will see Nothing. This connection opens neither your name',
+    /and whether it is confirmed/,
+  ],
+  [
+    'de',
+    'Was Stable Diary sehen wird Nichts. Diese Verbindung gibt weder Ihren Namen',
+    /Angabe, ob sie bestätigt ist/,
+  ],
+])('without openid nothing is released, as the page says in %s [R6.9]', (tag, said, list) => {
+  const page = read({ scopes: ['email', 'profile'] }, tag);
+  expect(page).toContain(said);
+  expect(page).not.toMatch(list);
+  expect(read({ scopes: ['openid'] }, tag)).toMatch(list);
+});
+
+describe('consent that is asked again', () => {
+  const again = (scopesGrantedBefore: readonly string[]) => read({ scopesGrantedBefore });
+
+  test('names what is asked for in addition, and says when nothing more is shared (R6)', () => {
+    expect(again(['openid'])).toContain(
+      'This time it also asks for your e-mail address and your name. Nothing more is shared than before.',
+    );
+    expect(again(['email', 'profile'])).toContain('also asks for your events and course designs.');
+    expect(again(['email', 'profile'])).not.toContain('Nothing more');
+  });
+
+  test('says nothing about earlier consent where all or none was given', () => {
+    expect(again([])).not.toContain('This time');
+    expect(again(content.scopes)).not.toContain('This time');
+  });
+});
+
+test.each(['en', 'de'])('whatever is not exposed is listed in %s (specification §1)', (tag) => {
+  const words = {
+    en: 'geometry route obstacles groups arena drawings PDFs previews images download create change delete upload look.up filter notice team organisation shared.or.public deleted competitions activities destinations subscription payments profile password sessions tokens',
+    de: 'Geometrie Linienführung Hindernisse Gruppen Platzaufteilung Zeichnungen PDFs Vorschauen Bilder Herunterladen anzulegen ändern löschen hochzuladen abzurufen filtern Nachricht Teams Organisation geteilte gelöscht Wettbewerbe Aktivitäten Ziele Abonnement Zahlungen Profil Passwort Sitzungen Tokens',
+  }[tag];
+  for (const word of words?.split(' ') ?? expect.fail()) expect(read({}, tag)).toMatch(new RegExp(word));
+});

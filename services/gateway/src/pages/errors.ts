@@ -1,0 +1,26 @@
+// Pages for what went wrong, without protocol words (R6, R14): what it is, what to do, what to quote.
+import { type Html, html } from './html.ts';
+import { type PageLayout, renderPage } from './layout.ts';
+
+/** The interaction cannot continue: expired, used, or another browser's. */
+export function expiredPage(layout: PageLayout): string {
+  return errorPage(layout, layout.language.messages.expired);
+}
+
+/** A store does not answer. `again` is where trying again begins; undefined when only going back helps. */
+export function unavailablePage(layout: PageLayout, again: string | undefined): string {
+  const { unavailable } = layout.language.messages;
+  const link = html`<p><a class="secondary" href="${again}">${unavailable.again}</a></p>`;
+  return errorPage(layout, unavailable, again === undefined ? undefined : link);
+}
+
+type Texts = Readonly<Record<'heading' | 'text' | 'next', string>>;
+
+function errorPage(layout: PageLayout, { heading, text, next }: Texts, link?: Html): string {
+  const main = html`<h1>${heading}</h1>
+<p>${text}</p>
+<p>${next}</p>
+${link}
+<p class="reference hint">${layout.language.messages.reference} <code>${layout.reference}</code></p>`;
+  return renderPage(layout, { name: heading, main });
+}

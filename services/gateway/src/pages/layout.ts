@@ -1,0 +1,119 @@
+// The layout of every page: head, masthead, main, footer, and the parts that several pages share. What a page is made
+// with comes as one value.
+import type { AccountSummary, AccountView } from '@course-exchange/proto/identity/v1/authorization';
+import { stylesheetPath } from '../stylesheet.ts';
+import { type Html, html, nameOf } from './html.ts';
+import type { Messages } from './messages/en.ts';
+import type { Language } from './messages/language.ts';
+
+/** Links of the operator's, each optional. */
+type LinkName = 'passwordReset' | 'privacy' | 'imprint' | 'support';
+export type Links = Readonly<Record<LinkName, string | undefined>>;
+
+/** What every page is made with. */
+export interface PageLayout {
+  readonly language: Language;
+  readonly links: Links;
+  /** The request id: what a person quotes to support. */
+  readonly reference: string;
+}
+
+export interface PageParts {
+  /** Names the page in the browser's tab. */
+  readonly name: string;
+  readonly partner?: string;
+  readonly main: Html;
+  /** Two columns where there is room for them. */
+  readonly wide?: boolean;
+}
+
+export function renderPage(
+  { language, links }: PageLayout,
+  { name, partner, main, wide }: PageParts,
+): string {
+  const { messages, tag } = language;
+  return html`<!doctype html>
+<html lang="${tag}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${messages.title(name, partner && isolated(partner))}</title>
+<link rel="stylesheet" href="${stylesheetPath}">
+</head>
+<body${wide && html` class="wide"`}>
+<header class="masthead">${mark}<span>${messages.serviceName}</span></header>
+<main class="sheet">
+${main}
+</main>
+${footer(language, links)}
+</body>
+</html>
+`.text;
+}
+
+/** A rail between two uprights. Decoration: the name stands beside it. */
+const mark = html`<svg class="mark" viewBox="0 0 28 24" width="28" height="24" aria-hidden="true" focusable="false"><path d="M3 3v19M25 3v19M3 8h22M3 13h22M3 18h22" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round"/></svg>`;
+
+function footer({ messages }: Language, links: Links): Html | undefined {
+  const { label, privacy, imprint, support } = messages.links;
+  const items = [
+    { text: privacy, href: links.privacy },
+    { text: imprint, href: links.imprint },
+    { text: support, href: links.support },
+  ].flatMap(({ text, href }) => (href ? [html`<li><a href="${href}">${text}</a></li>`] : []));
+  if (items.length === 0) return undefined;
+  return html`<footer><nav aria-label="${label}"><ul class="links">${items}</ul></nav></footer>`;
+}
+
+/** A title holds no markup: the direction of a name is isolated by characters instead. */
+function isolated(name: string): string {
+  return `\u2068${name}\u2069`;
+}
+
+/** What ties a form to its interaction and its browser, and for whom it is. */
+export interface InteractionFields {
+  readonly interactionId: string;
+  readonly formToken: string;
+  /** The interaction itself, while nobody has logged in; else empty. */
+  readonly sealedInteraction: string;
+  readonly partner: string;
+}
+
+/** The form's address names a stored interaction, so that reloading its answer leads back to it. */
+export function formAddress(path: string, { interactionId, sealedInteraction }: InteractionFields): string {
+  return sealedInteraction === '' ? `${path}?interaction=${interactionId}` : path;
+}
+
+export function hiddenFields({ interactionId, formToken, sealedInteraction }: InteractionFields): Html {
+  return html`<input type="hidden" name="interaction" value="${interactionId}">
+<input type="hidden" name="form_token" value="${formToken}">
+${sealedInteraction && html`<input type="hidden" name="sealed_interaction" value="${sealedInteraction}">`}`;
+}
+
+export function signedInAs(messages: Messages, account: AccountSummary | undefined): Html {
+  const { name = '', email = '' } = account ?? {};
+  return html`<p class="account"><span class="hint">${messages.signedInAs}</span>
+<strong>${nameOf(name || email)}</strong>${name !== '' && html` <span class="email">${nameOf(email)}</span>`}</p>`;
+}
+
+/** Who is signed in, with the way to another account beside it. */
+export function signedInOrAnother(
+  messages: Messages,
+  content: InteractionFields & Pick<AccountView, 'account'>,
+): Html {
+  return html`<div class="who">${signedInAs(messages, content.account)}
+<form method="post" action="${formAddress('/account', content)}">
+${hiddenFields(content)}
+<button class="link" type="submit" name="choice" value="another">${messages.anotherAccount}</button>
+</form></div>`;
+}
+
+/** "Cancel": a form of its own, so that Enter in the login form never cancels. */
+export function cancelForm(messages: Messages, fields: InteractionFields): Html {
+  return html`<form class="cancel" method="post" action="${formAddress('/cancel', fields)}">
+${hiddenFields(fields)}
+<button class="quiet" type="submit">${messages.backTo(nameOf(fields.partner))}</button>
+</form>`;
+}

@@ -1,0 +1,37 @@
+// The languages of the pages and how one is chosen: ui_locales, then Accept-Language, then English (R5).
+import { de } from './de.ts';
+import { en, type Messages } from './en.ts';
+
+/** One line for each language; the key is its `lang` attribute. */
+export const languages: Readonly<Record<string, Messages>> = { en, de };
+
+export interface Language {
+  readonly tag: string;
+  readonly messages: Messages;
+}
+
+/** `uiLocales`: space-separated, best first, may be empty (OIDC Core §3.1.2.1). */
+export function chooseLanguage(uiLocales: string, acceptLanguage: string | undefined): Language {
+  const wishes = [...uiLocales.split(' '), ...acceptedTags(acceptLanguage ?? '')];
+  const known = wishes.map(primaryTag).find((tag) => Object.hasOwn(languages, tag)) ?? 'en';
+  return { tag: known, messages: languages[known] ?? en };
+}
+
+function primaryTag(tag: string): string {
+  return tag.split('-', 1)[0]?.toLowerCase() ?? '';
+}
+
+/** RFC 9110 §12.5.4; `q=0` means "not this one". */
+function acceptedTags(header: string): readonly string[] {
+  return header
+    .slice(0, 500)
+    .split(',')
+    .map((item) => {
+      const [tag = '', ...parameters] = item.split(';').map((part) => part.trim());
+      const weight = parameters.find((parameter) => /^q=/i.test(parameter))?.slice(2);
+      return { tag, weight: weight === undefined ? 1 : Number(weight) };
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((one, other) => other.weight - one.weight)
+    .map(({ tag }) => tag);
+}

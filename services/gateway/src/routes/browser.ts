@@ -1,0 +1,65 @@
+// What the routes for people share: what they are made with, the layout of a page, who sent a form, and the two pages for
+// what went wrong.
+import { retryAfterSeconds } from '@course-exchange/runtime/process/errors';
+import type { Cookies } from '../http/cookies.ts';
+import { decodeForm, type Form } from '../http/form.ts';
+import type { IncomingRequest } from '../http/request.ts';
+import { type Answer, htmlAnswer, type Route } from '../http/route.ts';
+import { expiredPage, unavailablePage } from '../pages/errors.ts';
+import type { Links, PageLayout } from '../pages/layout.ts';
+import { chooseLanguage } from '../pages/messages/language.ts';
+import type { Services } from '../services.ts';
+
+export interface BrowserRouteDeps {
+  readonly authorization: Services['authorization'];
+  readonly cookies: Cookies;
+  readonly links: Links;
+  /** Time for a login in milliseconds: password hashing has a queue (R14). */
+  readonly loginBudgetMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** `uiLocales` of the interaction, or '' where none is known. */
+export function layoutOf(deps: BrowserRouteDeps, request: IncomingRequest, uiLocales = ''): PageLayout {
+  return {
+    language: chooseLanguage(uiLocales, request.headers['accept-language']),
+    links: deps.links,
+    reference: request.requestId,
+  };
+}
+
+/** By Sec-Fetch-Site where the browser sends it; never by Origin, which is `null` under no-referrer (R25). */
+export function isCrossSite(request: IncomingRequest): boolean {
+  const site = request.headers['sec-fetch-site'];
+  return site !== undefined && site !== 'same-origin' && site !== 'none';
+}
+
+export function expiredAnswer(deps: BrowserRouteDeps, request: IncomingRequest): Answer {
+  return { ...htmlAnswer(400, expiredPage(layoutOf(deps, request))), code: 'invalid_request' };
+}
+
+/** A page instead of JSON while a store does not answer; `retryAt` is where trying again begins (R14). */
+export function renderUnavailable(
+  deps: BrowserRouteDeps,
+  retryAt: (query: Form) => string | undefined,
+): NonNullable<Route['renderError']> {
+  return (code, request) => {
+    if (code !== 'temporarily_unavailable') return undefined;
+    const query = decodeForm(request.query);
+    const layout = layoutOf(deps, request, query.get('ui_locales'));
+    return htmlAnswer(503, unavailablePage(layout, retryAt(query)), {
+      'retry-after': String(retryAfterSeconds()),
+    });
+  };
+}
+
+/** The same for a form of ours; a body that is no form is nobody's form (R6). */
+export function renderFormError(
+  deps: BrowserRouteDeps,
+  retryAt: (query: Form) => string | undefined,
+): NonNullable<Route['renderError']> {
+  const unavailable = renderUnavailable(deps, retryAt);
+  return (code, request) =>
+    code === 'invalid_request' ? expiredAnswer(deps, request) : unavailable(code, request);
+}

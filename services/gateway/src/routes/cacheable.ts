@@ -1,2 +1,0 @@
-// How long discovery and the key set may be cached (R17).
-export const cacheable = { 'cache-control': 'public, max-age=300' };

@@ -1,0 +1,176 @@
+// An interaction in the browser: one authorization request, from /authorize until it leads back to the partner. Identity
+// owns its state and says which page comes next (login, account, consent); here stand the browser's proof that it is its
+// own, the pages' addresses, GET of the three pages, which changes nothing, so that reload and back work, and what their
+// POSTs share. A form that comes without the proof changes nothing: identity refuses it (R6).
+import {
+  type GetInteractionResponse,
+  Page,
+  type PageContext,
+  type SubmitAccountChoiceResponse,
+  type SubmitConsentResponse,
+} from '@course-exchange/proto/identity/v1/authorization';
+import { decodeForm, type Form, readForm } from '../http/form.ts';
+import { contentSecurityPolicy } from '../http/headers.ts';
+import type { IncomingRequest } from '../http/request.ts';
+import { type Answer, htmlAnswer, type Route, redirectAnswer } from '../http/route.ts';
+import { accountPage } from '../pages/account.ts';
+import { consentPage } from '../pages/consent.ts';
+import type { InteractionFields, PageLayout } from '../pages/layout.ts';
+import { loginPage } from '../pages/login.ts';
+import type { Services } from '../services.ts';
+import {
+  type BrowserRouteDeps,
+  expiredAnswer,
+  isCrossSite,
+  layoutOf,
+  renderFormError,
+  renderUnavailable,
+} from './browser.ts';
+
+type InteractionRef = NonNullable<Parameters<Services['authorization']['getInteraction']>[0]['interaction']>;
+
+/** Where a page is shown or a form was sent. */
+export interface InteractionRequest {
+  readonly deps: BrowserRouteDeps;
+  readonly request: IncomingRequest;
+  /** '' when none is named. */
+  readonly interactionId: string;
+}
+
+/** A form of one of the pages. */
+export interface InteractionForm extends InteractionRequest {
+  readonly form: Form;
+  /** What identity judges the form by. */
+  readonly interaction: InteractionRef;
+}
+
+const pages = ['/login', '/account', '/consent'] as const;
+type PagePath = (typeof pages)[number];
+
+export function pageRoutes(deps: BrowserRouteDeps): readonly Route[] {
+  return pages.map((path) => ({
+    method: 'GET',
+    path,
+    profile: 'page',
+    answer: (request) => {
+      const interactionId = interactionIdOf(decodeForm(request.query));
+      return showPage({ deps, request, interactionId }, browserProof(deps, request, interactionId), path);
+    },
+    renderError: renderUnavailable(deps, retryAddress),
+  }));
+}
+
+/** A POST of one of the pages; `answer` is what it does with the form. */
+export function formRoute(
+  deps: BrowserRouteDeps,
+  path: PagePath | '/cancel',
+  answer: (form: InteractionForm) => Promise<Answer>,
+): Route {
+  return {
+    method: 'POST',
+    path,
+    profile: 'page',
+    answer: async (request) => {
+      const form = await readForm(request);
+      const interaction = interactionRef(deps, request, form);
+      return answer({ deps, request, form, interaction, interactionId: interactionIdOf(form) });
+    },
+    renderError: renderFormError(deps, retryAddress),
+  };
+}
+
+const interactionName = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The interaction that the form or the query names; '' when none. */
+function interactionIdOf(form: Form): string {
+  const id = form.get('interaction');
+  return interactionName.test(id) ? id : '';
+}
+
+/** Without any proof where another site sent the form, so that the owner's interaction goes on (R6, R25). */
+function interactionRef(deps: BrowserRouteDeps, request: IncomingRequest, form: Form): InteractionRef {
+  const interactionId = interactionIdOf(form);
+  const named = { interactionId, sealedInteraction: form.get('sealed_interaction') };
+  if (isCrossSite(request)) return named;
+  return { ...named, ...browserProof(deps, request, interactionId), formToken: form.get('form_token') };
+}
+
+function browserProof({ cookies }: BrowserRouteDeps, request: IncomingRequest, interactionId: string) {
+  const { cookie } = request.headers;
+  return {
+    interactionId,
+    interactionCookie: cookies.interaction(cookie, interactionId),
+    browserSession: cookies.session(cookie),
+  };
+}
+
+function pageAddress(path: PagePath, interactionId: string): string {
+  return `${path}?interaction=${interactionId}`;
+}
+
+const paths: ReadonlyMap<Page | undefined, PagePath> = new Map([
+  [Page.LOGIN, '/login'],
+  [Page.ACCOUNT, '/account'],
+  [Page.CONSENT, '/consent'],
+]);
+
+/** The page that identity names; a page that this version does not know is found from the login page. */
+export function nextPageAddress(next: { readonly page: Page } | undefined, interactionId: string): string {
+  return pageAddress(paths.get(next?.page) ?? '/login', interactionId);
+}
+
+/** The page of the interaction that the query names. */
+function retryAddress(query: Form): string | undefined {
+  const id = interactionIdOf(query);
+  return id === '' ? undefined : pageAddress('/login', id);
+}
+
+type FormOutcome = (SubmitAccountChoiceResponse | SubmitConsentResponse)['outcome'];
+
+/** What every form but the login's may lead to. A sealed interaction has no address: its page is shown at once. */
+export async function outcomeAnswer(
+  at: InteractionForm,
+  outcome: FormOutcome,
+  cookies: readonly string[] = [],
+): Promise<Answer> {
+  if (outcome.case === 'redirect')
+    return redirectAnswer(outcome.value.location, cookies, outcome.value.error);
+  if (outcome.case !== 'next') return expiredAnswer(at.deps, at.request);
+  if (at.interaction.sealedInteraction && outcome.value.page === Page.LOGIN)
+    return { ...(await showPage(at, at.interaction, '/login')), cookies };
+  return redirectAnswer(nextPageAddress(outcome.value, at.interactionId), cookies);
+}
+
+async function showPage(
+  at: InteractionRequest,
+  interaction: InteractionRef,
+  path: PagePath,
+): Promise<Answer> {
+  if (at.interactionId === '') return expiredAnswer(at.deps, at.request);
+  const { view } = await at.deps.authorization.getInteraction({ interaction });
+  if (view.case === 'redirect') return redirectAnswer(view.value.location, [], view.value.error);
+  if (view.case === undefined || view.case === 'expired') return expiredAnswer(at.deps, at.request);
+  if (path !== `/${view.case}`) return redirectAnswer(pageAddress(`/${view.case}`, at.interactionId));
+  return showView(at, view);
+}
+
+type PageView = Extract<GetInteractionResponse['view'], { case: 'login' | 'account' | 'consent' }>;
+
+function showView(at: InteractionRequest, view: PageView): Answer {
+  if (view.case === 'login') return pageAnswer(at, view.value, loginPage);
+  if (view.case === 'account') return pageAnswer(at, view.value, accountPage);
+  return pageAnswer(at, view.value, consentPage);
+}
+
+/** The page that `render` makes of what identity says of it. */
+export function pageAnswer<View extends { readonly page?: PageContext | undefined }>(
+  { deps, request, interactionId }: InteractionRequest,
+  view: View,
+  render: (layout: PageLayout, content: View & InteractionFields) => string,
+): Answer {
+  const { clientName = '', formToken = '', sealedInteraction = '', uiLocales } = view.page ?? {};
+  const fields = { interactionId, partner: clientName, formToken, sealedInteraction };
+  return htmlAnswer(200, render(layoutOf(deps, request, uiLocales), { ...view, ...fields }), {
+    'content-security-policy': contentSecurityPolicy(true),
+  });
+}

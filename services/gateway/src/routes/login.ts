@@ -1,0 +1,83 @@
+// POST /login: e-mail and password to identity; its answer is a next page, a redirect, or the form again
+// with what is wrong (R18, R30).
+import {
+  type LoginAccepted,
+  type LoginRejected,
+  LoginRejected_Reason,
+  type SubmitLoginResponse,
+} from '@course-exchange/proto/identity/v1/authorization';
+import type { Form } from '../http/form.ts';
+import { type Answer, type Route, redirectAnswer } from '../http/route.ts';
+import { type LoginProblem, loginPage, nextTry } from '../pages/login.ts';
+import type { Messages } from '../pages/messages/en.ts';
+import { type BrowserRouteDeps, expiredAnswer, layoutOf } from './browser.ts';
+import { formRoute, type InteractionForm, nextPageAddress, pageAnswer } from './interaction.ts';
+
+export function loginRoute(deps: BrowserRouteDeps): Route {
+  const route = formRoute(deps, '/login', async (at) => {
+    const { outcome } = await deps.authorization.submitLogin({
+      interaction: at.interaction,
+      email: at.form.get('email'),
+      password: at.form.get('password'),
+      forgetMe: forgetsMe(at.form),
+      deviceCookie: deps.cookies.device(at.request.headers.cookie),
+    });
+    return loginAnswer(at, outcome);
+  });
+  return { ...route, work: 'login', budgetMs: deps.loginBudgetMs };
+}
+
+function forgetsMe(form: Form): boolean {
+  return form.get('forget_me') !== '';
+}
+
+function loginAnswer(at: InteractionForm, outcome: SubmitLoginResponse['outcome']): Answer {
+  switch (outcome.case) {
+    case 'accepted': {
+      const next = nextPageAddress(outcome.value.next, at.interactionId);
+      return redirectAnswer(next, loginCookies(at.deps, outcome.value));
+    }
+    case 'redirect': {
+      const { redirect, browserSession, deviceCookie } = outcome.value;
+      const cookies =
+        browserSession === undefined ? [] : loginCookies(at.deps, { browserSession, deviceCookie });
+      return redirectAnswer(redirect?.location ?? '', cookies, redirect?.error);
+    }
+    case 'rejected':
+      return rejectedAnswer(at, outcome.value);
+    default:
+      return expiredAnswer(at.deps, at.request);
+  }
+}
+
+/** Without a new session ("shared computer") the old one's cookie goes too (R29). */
+function loginCookies(
+  { cookies }: BrowserRouteDeps,
+  { browserSession, deviceCookie }: Pick<LoginAccepted, 'browserSession' | 'deviceCookie'>,
+): string[] {
+  const session = browserSession === '' ? cookies.clearSession() : cookies.setSession(browserSession);
+  return deviceCookie === '' ? [session] : [session, cookies.setDevice(deviceCookie)];
+}
+
+function rejectedAnswer(at: InteractionForm, { view, reason, retryAfterSeconds }: LoginRejected): Answer {
+  const { deps, request, form } = at;
+  if (!view) return expiredAnswer(deps, request);
+  const { messages } = layoutOf(deps, request, view.page?.uiLocales).language;
+  const throttled = reason === LoginRejected_Reason.THROTTLED;
+  const problem = throttled
+    ? { both: nextTry(messages, retryAfterSeconds, deps.now()) }
+    : problemOf(messages, reason, form);
+  const attempt = { ...view, email: form.get('email'), forgetMe: forgetsMe(form), problem };
+  const page = pageAnswer(at, attempt, loginPage);
+  return throttled
+    ? { ...page, status: 429, headers: { ...page.headers, 'retry-after': String(retryAfterSeconds) } }
+    : page;
+}
+
+function problemOf({ login }: Messages, reason: LoginRejected_Reason, form: Form): LoginProblem {
+  if (reason !== LoginRejected_Reason.INCOMPLETE) return { both: login.wrong, again: login.typeAgain };
+  const email = form.get('email') === '' && login.emailMissing;
+  const password = form.get('password') === '' && login.passwordMissing;
+  if (!email && !password) return { both: login.tooLong };
+  return { ...(email && { email }), ...(password && { password }) };
+}

@@ -1,0 +1,48 @@
+// POST /token: hands the fields to identity as they came; identity decides in the order of R8.
+import { logText } from '@course-exchange/runtime/process/logger';
+import { annotate, renameSpan } from '@course-exchange/runtime/process/spans';
+import { readForm } from '../http/form.ts';
+import { jsonAnswer, type Route } from '../http/route.ts';
+import type { Services } from '../services.ts';
+
+export const tokenPath = '/token';
+
+/** Those that spans name. */
+const grantTypes = new Set(['authorization_code', 'refresh_token']);
+
+export function tokenRoute({ token }: Pick<Services, 'token'>): Route {
+  return {
+    method: 'POST',
+    path: tokenPath,
+    profile: 'token',
+    answer: async (request) => {
+      const form = await readForm(request);
+      const given = form.get('grant_type');
+      const grantType = logText(grantTypes.has(given) ? given : 'other');
+      renameSpan(`POST ${tokenPath} ${grantType}`);
+      annotate(() => ({ 'course_exchange.grant_type': grantType }));
+      const response = await token.exchangeToken({
+        authorization: request.authorization ?? '',
+        grantType: given,
+        code: form.get('code'),
+        redirectUri: form.get('redirect_uri'),
+        codeVerifier: form.get('code_verifier'),
+        refreshToken: form.get('refresh_token'),
+        scope: form.get('scope'),
+        clientId: form.get('client_id'),
+        clientSecret: form.get('client_secret'),
+        repeatedParameters: [...form.repeated],
+      });
+      const body = {
+        access_token: response.accessToken,
+        token_type: 'Bearer',
+        expires_in: response.expiresIn,
+        refresh_token: response.refreshToken,
+        scope: response.scope,
+        // Left out where there is none.
+        id_token: response.idToken,
+      };
+      return jsonAnswer(200, JSON.stringify(body));
+    },
+  };
+}

@@ -1,0 +1,48 @@
+// The gateway's clients of identity and design-catalog: one channel each.
+import { CatalogService } from '@course-exchange/proto/catalog/v1';
+import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { connectRpc } from '@course-exchange/runtime/grpc/client';
+import type { RpcTls } from '@course-exchange/runtime/grpc/tls';
+
+interface ServiceTargets {
+  readonly identity: string;
+  readonly catalog: string;
+  /** Longest time of any call in milliseconds; the request's own deadline is nearer (R14). */
+  readonly timeoutMs: number;
+  readonly calls: 'streams' | 'unary';
+  /** Plaintext without. */
+  readonly tls?: RpcTls | undefined;
+}
+
+export type Services = ReturnType<typeof connectServices>;
+
+// Reads alone: a lost answer of any other method may be a consumed grant or a counted login.
+const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
+const catalogReads = ['listEvents', 'listDesigns'];
+
+export function connectServices({ identity, catalog, timeoutMs, calls, tls }: ServiceTargets) {
+  const each = { timeoutMs, calls, credentials: tls?.channel };
+  const toIdentity = connectRpc([AuthorizationService, TokenService, DiscoveryService], {
+    target: identity,
+    reads: identityReads,
+    ...each,
+  });
+  const toCatalog = connectRpc([CatalogService], { target: catalog, reads: catalogReads, ...each });
+  return {
+    authorization: toIdentity.client(AuthorizationService),
+    token: toIdentity.client(TokenService),
+    discovery: toIdentity.client(DiscoveryService),
+    catalog: toCatalog.client(CatalogService),
+    /** Resolves when both were reached once, or after `timeoutMs`. */
+    reached: async (timeoutMs: number): Promise<void> => {
+      await Promise.all([toIdentity.reached(timeoutMs), toCatalog.reached(timeoutMs)]);
+    },
+    close: () => {
+      toIdentity.close();
+      toCatalog.close();
+      tls?.close();
+    },
+  };
+}
