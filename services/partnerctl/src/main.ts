@@ -1,27 +1,26 @@
 #!/usr/bin/env node
-// partnerctl: what the operator of course-exchange works with. Here the process meets the tool: words, streams,
-// clock, account, signals.
+// partnerctl, the operator's tool: connects the process (argv, streams, clock, account, signals) to the commands.
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { candidateLines } from './completion/candidates.ts';
-import { coloursWanted, openTerminal } from './frame/terminal.ts';
-import { runTool } from './frame/tool.ts';
-import { root, tree } from './tree.ts';
+import { runCli } from './cli/cli.ts';
+import { candidateLines } from './cli/completion.ts';
+import { createProgram } from './cli/program.ts';
+import { openTerminal, wantsColors } from './cli/terminal.ts';
 
-const words = process.argv.slice(2);
+const argv = process.argv.slice(2);
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', () => process.exit(0));
 
-if (words[0] === '__complete') {
-  process.stdout.write(candidateLines(tree, words.slice(1)));
+if (argv[0] === '__complete') {
+  process.stdout.write(candidateLines(createProgram(), argv.slice(1)));
 } else {
   const interruption = new AbortController();
   process.once('SIGINT', () => interruption.abort());
   process.once('SIGTERM', () => interruption.abort());
   const { signal } = interruption;
-  process.exitCode = await runTool(words, root, tree, {
-    terminal: openTerminal(process, coloursWanted(process.env, words.includes('--no-color'))),
+  process.exitCode = await runCli(argv, {
+    terminal: openTerminal(process, wantsColors(process.env, argv.includes('--no-color'))),
     environment: process.env,
     directory: process.env.INIT_CWD ?? process.cwd(),
     actor: accountName(),

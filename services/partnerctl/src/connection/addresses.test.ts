@@ -22,7 +22,7 @@ const sources = (more: Partial<AddressSources>): AddressSources => ({
   ...more,
 });
 
-test('what is said wins over what is found: flag, variable, stack file, loopback', () => {
+test('what the operator names wins over what is found: flag, variable, stack file, loopback', () => {
   const environment = { PARTNERCTL_IDENTITY: 'identity.example:2' };
   const directory = join(home, 'docs', 'deep');
   const flags = { identity: '127.0.0.1:1' };
@@ -53,7 +53,7 @@ test("in the service's own container its settings say where; what an operator na
 test('a stack file found in a directory above names a Unix socket', () => {
   const found = findAddress('catalog', sources({ directory: join(home, 'docs') }));
   expect(found).toMatchObject({ socket: '/run/feed.sock' });
-  expect(found.said).toContain('stack.json');
+  expect(found.display).toContain('stack.json');
 });
 
 test.each([
@@ -66,6 +66,6 @@ test.each([
   'https://host:1/path',
   '127.0.0.1:99999',
   '127.0.0.1:0',
-])('the address "%s" is refused', (words) => {
-  expect(() => parseAddress(words, 'a test')).toThrow('is no address');
+])('the address "%s" is refused', (text) => {
+  expect(() => parseAddress(text, 'a test')).toThrow('is not an address');
 });

@@ -1,17 +1,17 @@
 // Where the two services listen: what the operator says, else what the local stack's file says, else loopback.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { usageProblem } from '../frame/problem.ts';
+import { usageError } from '../cli/errors.ts';
 
 export type ServiceName = 'identity' | 'catalog';
 
 export interface Address {
   /** `http://…` or `https://…`. */
   readonly url: string;
-  /** Path of the Unix socket to connect to in the place of the URL's host. */
+  /** Path of the Unix socket to connect to instead of the URL's host. */
   readonly socket?: string;
-  /** For people: the address and where it came from. */
-  readonly said: string;
+  /** The address and where it was found, for people. */
+  readonly display: string;
 }
 
 /** The settings of the service by which, in its own container, its private port is found. */
@@ -31,7 +31,7 @@ export interface AddressSources {
   readonly directory: string;
 }
 
-/** What is said wins over what is found. Throws a Problem for an address or stack file that is none. */
+/** What the operator names wins over what is found. Throws a CliError for a bad address or stack file. */
 export function findAddress(name: ServiceName, sources: AddressSources): Address {
   const variable = `PARTNERCTL_${name.toUpperCase()}`;
   const flag = sources.flags[name];
@@ -39,7 +39,7 @@ export function findAddress(name: ServiceName, sources: AddressSources): Address
   const named = sources.environment[variable];
   if (named) return parseAddress(named, variable);
   if (sources.stackFile === undefined && !sources.environment.PARTNERCTL_STACK) {
-    const own = fromOwnSettings(name, sources.environment);
+    const own = fromServiceSettings(name, sources.environment);
     if (own) return own;
   }
   const found = fromStackFile(name, sources);
@@ -47,68 +47,64 @@ export function findAddress(name: ServiceName, sources: AddressSources): Address
 }
 
 /** `host:port`, `unix:/path` or `https://host:port`. */
-export function parseAddress(words: string, source: string): Address {
-  const said = `${words} (${source})`;
-  const path = /^unix:(\/.+)$/.exec(words)?.[1];
-  if (path !== undefined) return { url: 'http://localhost', socket: path, said };
-  if (/^https:\/\/[^/]+$/.test(words) && URL.canParse(words)) return { url: words, said };
-  const plain = /^[^/:\s]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(words);
-  if (plain && !/:0+$/.test(words) && URL.canParse(`http://${words}`))
-    return { url: `http://${words}`, said };
-  throw usageProblem(
-    `${source}: ${words} is no address.`,
+export function parseAddress(text: string, source: string): Address {
+  const display = `${text} (${source})`;
+  const path = /^unix:(\/.+)$/.exec(text)?.[1];
+  if (path !== undefined) return { url: 'http://localhost', socket: path, display };
+  if (/^https:\/\/[^/]+$/.test(text) && URL.canParse(text)) return { url: text, display };
+  const plain = /^[^/:\s]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(text);
+  if (plain && !/:0+$/.test(text) && URL.canParse(`http://${text}`))
+    return { url: `http://${text}`, display };
+  throw usageError(
+    `${source}: '${text}' is not an address.`,
     'Write 127.0.0.1:7201, unix:/path or https://host:port.',
   );
 }
 
 /** Inside the service's container its environment is there too, as with `kubectl exec`. */
-function fromOwnSettings(name: ServiceName, environment: AddressSources['environment']): Address | undefined {
+function fromServiceSettings(
+  name: ServiceName,
+  environment: AddressSources['environment'],
+): Address | undefined {
   const prefix = settings[name];
-  const socket = environment[`${prefix}_SOCKET`];
+  const [socket, port, host] = ['SOCKET', 'PORT', 'HOST'].map((part) => environment[`${prefix}_${part}`]);
   if (socket) return parseAddress(`unix:${socket}`, `${prefix}_SOCKET`);
-  const [port, host] = [environment[`${prefix}_PORT`], environment[`${prefix}_HOST`]];
   if ((!port && !host) || port === '0') return undefined;
-  const reached = host === undefined || /^(0\.0\.0\.0|::|)$/.test(host) ? '127.0.0.1' : host;
-  const written = reached.includes(':') ? `[${reached}]` : reached;
-  const scheme =
-    environment[`${prefix}_TLS_CERT`] || environment[`${prefix}_TLS_CERT_FILE`] ? 'https://' : '';
-  const [, standard = ''] = defaults[name].split(':');
-  return parseAddress(`${scheme}${written}:${port || standard}`, port ? `${prefix}_PORT` : `${prefix}_HOST`);
+  const target = host === undefined || /^(0\.0\.0\.0|::|)$/.test(host) ? '127.0.0.1' : host;
+  const bracketed = target.includes(':') ? `[${target}]` : target;
+  const isTls = environment[`${prefix}_TLS_CERT`] || environment[`${prefix}_TLS_CERT_FILE`];
+  const address = `${bracketed}:${port || defaults[name].split(':')[1]}`;
+  return parseAddress(isTls ? `https://${address}` : address, port ? `${prefix}_PORT` : `${prefix}_HOST`);
 }
 
 function fromStackFile(name: ServiceName, sources: AddressSources): Address | undefined {
-  const said = sources.stackFile ?? sources.environment.PARTNERCTL_STACK;
-  const path = said === undefined ? nearestStackFile(sources.directory) : resolve(sources.directory, said);
-  if (path === undefined) return undefined;
-  const address = operatorAddresses(path)[name];
-  if (address) return parseAddress(address, path);
-  if (said === undefined) return undefined;
-  throw usageProblem(`${path} does not say where the ${name} service listens for operators.`);
+  const named = sources.stackFile ?? sources.environment.PARTNERCTL_STACK;
+  const path = named === undefined ? nearestStackFile(sources.directory) : resolve(sources.directory, named);
+  const address = path && operatorAddresses(path)[name];
+  if (path && address) return parseAddress(address, path);
+  if (named === undefined) return undefined;
+  throw usageError(`${path} does not say where the ${name} service listens for operators.`);
 }
 
 /** The stack's file in the directory or above it. */
 function nearestStackFile(directory: string): string | undefined {
   const path = join(directory, '.run', 'stack.json');
-  if (readText(path) !== undefined) return path;
+  if (existsSync(path)) return path;
   const above = dirname(directory);
   return above === directory ? undefined : nearestStackFile(above);
 }
 
 function operatorAddresses(path: string): Partial<Record<ServiceName, string>> {
-  const text = readText(path);
-  if (text === undefined) throw usageProblem(`${path} cannot be read.`);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    throw usageError(`${path} cannot be read.`);
+  }
   try {
     const stack = JSON.parse(text) as { readonly operator?: Partial<Record<ServiceName, string>> };
     return stack.operator ?? {};
   } catch {
-    throw usageProblem(`${path} is no JSON.`);
-  }
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
+    throw usageError(`${path} is not valid JSON.`);
   }
 }

@@ -1,0 +1,143 @@
+// `audit`: who changed what, and whether the log is complete. Each service keeps a log of its own, in the schema that it
+// writes.
+import { Option } from '@commander-js/extra-typings';
+import { type AuditEntry, AuditService } from '@course-exchange/proto/operator/v1/audit';
+import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
+import { usageError } from './cli/errors.ts';
+import { countOption, given, timeOption } from './cli/options.ts';
+import { paint, sanitize } from './cli/terminal.ts';
+import { jsonText } from './output/json.ts';
+import { fieldText } from './output/result.ts';
+import { fields, localTime } from './output/table.ts';
+
+export function auditCommand() {
+  return newGroup('audit', [listCommand(), verifyCommand()], {
+    about: 'Who changed what, in a chain that shows every gap',
+    examples: {
+      'What happened today': 'partnerctl audit list --since 24h',
+      'Is the log complete?': 'partnerctl audit verify',
+    },
+  });
+}
+
+const logOption = new Option(
+  '--log <log>',
+  'identity: changes of clients, users, consents and keys (default); designs: imported designs',
+).choices(['identity', 'designs'] as const);
+
+function auditOf({ services }: CommandContext, log: 'identity' | 'designs' = 'identity') {
+  return log === 'identity' ? services.identity(AuditService) : services.catalog(AuditService);
+}
+
+type Audit = ReturnType<typeof auditOf>;
+
+const defaultLimit = 100;
+
+function listCommand() {
+  const command = newCommand('list', {
+    about: `List changes, oldest first: the newest ${defaultLimit}, or as many as --limit says`,
+    examples: {
+      'What happened to a client this week': 'partnerctl audit list --client acme --since 7d',
+      'What was imported today': 'partnerctl audit list --log designs --since 24h',
+      Watch: 'partnerctl audit list --follow',
+    },
+  })
+    .addOption(timeOption('--since <time>', 'Entries since then: 2h, 7d or 2026-11-20T13:20:00Z'))
+    .addOption(timeOption('--until <time>', 'Entries until then'))
+    .option('--actor <actor>', 'By this operator: local:ann, cert:ci')
+    .option('--client <client-id>', 'About this client')
+    .option('--object <object>', 'About this object: user:<sub>, key:<kid>')
+    .option('--action <action>', 'Of this kind: secret.add, or secret alone')
+    .addOption(logOption)
+    .addOption(countOption('--limit <number>', `How many; ${defaultLimit} by default`, 1_000_000))
+    .option('--follow', 'Stay and print entries as they come; with --json one entry a line');
+  return withAction(command, async (context, options) => {
+    const { since, until, actor = '', client: clientId = '', object = '', action = '' } = options;
+    const now = context.now();
+    const period = given({ since: since?.(now), until: until?.(now) });
+    const filter = { ...period, actor, clientId, object, action };
+    const audit = auditOf(context, options.log);
+    const limit = options.limit ?? defaultLimit;
+    // One more than is shown tells whether there are more.
+    const found = await newest(audit, filter, limit + 1);
+    const [entries, more] = [found.slice(-limit), found.length > limit];
+    if (more && !context.json) context.terminal.err.write('There are more: use --limit.\n');
+    if (options.follow) return follow(context, audit, filter, entries);
+    return { json: { entries, more }, text: entries.map(entryText).join('') || 'No entry matches.\n' };
+  });
+}
+
+type Filter = NonNullable<Parameters<Audit['listAuditEntries']>[0]['filter']>;
+
+const pageSize = 1000;
+
+/** The newest `limit` entries, oldest first. More than a page is read from the oldest on. */
+async function newest(audit: Audit, filter: Filter, limit: number): Promise<readonly AuditEntry[]> {
+  if (limit <= pageSize)
+    return (await audit.listAuditEntries({ filter, pageSize: limit, newest: true })).entries;
+  let entries: AuditEntry[] = [];
+  for (let more = true; more; ) {
+    const afterSequence = entries.at(-1)?.sequence ?? 0n;
+    const page = await audit.listAuditEntries({ filter, pageSize, afterSequence });
+    entries = [...entries, ...page.entries].slice(-limit);
+    more = page.more && page.entries.length > 0;
+  }
+  return entries;
+}
+
+async function follow(
+  { terminal: { out }, json, signal }: CommandContext,
+  audit: Audit,
+  filter: Filter,
+  entries: readonly AuditEntry[],
+): Promise<undefined> {
+  const print = (entry: AuditEntry): void => out.write(json ? `${jsonText(entry)}\n` : entryText(entry));
+  for (const entry of entries) print(entry);
+  const request = { filter, ...given({ afterSequence: entries.at(-1)?.sequence }) };
+  const followed = audit.followAuditEntries(request, { signal, timeoutMs: 0 });
+  for await (const { entry } of followed) if (entry) print(entry);
+}
+
+/** One line, and one below it for each field. Ends with a line break. */
+export function entryText({ sequence, at, actor, change, requestId }: AuditEntry): string {
+  const known = actor.startsWith('cert:') ? actor : `${actor} (unproven)`;
+  const columns = [localTime(at), known, change?.action ?? '', change?.object ?? ''].map(sanitize);
+  const number = paint('dim', String(sequence).padStart(6));
+  const head = `${number}  ${columns.join('  ')}  ${paint('dim', sanitize(requestId))}`;
+  const below = (change?.fields ?? []).map((field) => `        ${fieldText(field)}`);
+  return `${[head, ...below].join('\n')}\n`;
+}
+
+function verifyCommand() {
+  const command = newCommand('verify', {
+    about: 'Recompute the chain of hashes; exit code 1 when it is broken',
+    details:
+      'Keep the head that it prints outside the database and give it to the next run: that detects a log that was cut off or rewritten.',
+    examples: {
+      'Is the log complete?': 'partnerctl audit verify',
+      'Is the log of imported designs?': 'partnerctl audit verify --log designs',
+      'Does it still contain everything that it did last week?':
+        'partnerctl audit verify --head "$(cat last-head)"',
+    },
+  })
+    .option('--head <head>', 'The head of an earlier run: 1234:9f86d081…')
+    .addOption(logOption);
+  return withAction(command, async (context, { head, log }) => {
+    const expected = given({ expectedHead: head === undefined ? undefined : parseHead(head) });
+    const result = await auditOf(context, log).verifyAudit(expected, { timeoutMs: 600_000 });
+    const { intact, entries, firstBreak } = result;
+    const text = fields({
+      Chain: intact ? 'intact' : 'BROKEN',
+      'First break': firstBreak && `entry ${firstBreak.sequence}: ${firstBreak.reason}`,
+      Entries: String(entries),
+      Head: `${result.head?.sequence ?? 0}:${result.head?.hash ?? ''}`,
+    });
+    return { json: result, text, exit: intact ? 'done' : 'refused' };
+  });
+}
+
+function parseHead(text: string): { sequence: bigint; hash: string } {
+  const [, sequence, hash] = /^(\d{1,18}):([0-9a-f]{64})$/.exec(text.trim()) ?? [];
+  if (sequence && hash) return { sequence: BigInt(sequence), hash };
+  throw usageError(`--head: '${text}' is not a head.`, 'Give it as `audit verify` printed it.');
+}

@@ -1,0 +1,156 @@
+import type { ConnectRouter } from '@connectrpc/connect';
+import { ClientService } from '@course-exchange/proto/operator/v1/client';
+import { UserService } from '@course-exchange/proto/operator/v1/user';
+import { expect, test } from 'vitest';
+import { run, runAgainst } from '../../testing/run.ts';
+
+const nowhere = ['--identity', '127.0.0.1:1', '--catalog', '127.0.0.1:1'];
+const unreadable = 'Check the name; relative names start at the current directory.';
+
+test.each<[argv: string, exit: number, message: string, advice?: string]>([
+  ['clinet list', 2, "Unknown command 'clinet'.", 'Did you mean client?'],
+  ['client lits', 2, "Unknown command 'lits'.", 'Did you mean list?'],
+  ['client list --actve', 2, "Unknown option '--actve'.", 'Did you mean --active?'],
+  ['client show', 2, "Missing required argument 'client-id'.", 'See --help.'],
+  [
+    'client show acme beta',
+    2,
+    "Too many arguments for 'show'. Expected 1 argument but got 2: acme, beta.",
+    'See --help.',
+  ],
+  [
+    'client approve acme --to gone',
+    2,
+    "Option '--to <state>' argument 'gone' is invalid. Allowed choices are draft, test, approved.",
+    'See --help.',
+  ],
+  [
+    'client secret add acme --expires-in soon',
+    2,
+    "--expires-in: 'soon' is not a duration.",
+    'Write it like 30m, 12h, 14d or 2w.',
+  ],
+  [
+    'audit list --since yesterday',
+    2,
+    "--since: 'yesterday' is not a time.",
+    'Write it like 2h, 7d or 2026-11-20T13:20:00Z.',
+  ],
+  ['audit list --limit 0', 2, "--limit: '0' is not a whole number from 1 to 1000000."],
+  ['audit verify --head 12', 2, "--head: '12' is not a head.", 'Give it as `audit verify` printed it.'],
+  ['client list --active --inactive', 2, 'Use either --active or --inactive.'],
+  ['client plan /nowhere/clients.yaml', 2, '/nowhere/clients.yaml cannot be read.', unreadable],
+  ['user import /nowhere/users.ndjson', 2, '/nowhere/users.ndjson cannot be read.', unreadable],
+  ['designs import /nowhere/designs.ndjson', 2, '/nowhere/designs.ndjson cannot be read.', unreadable],
+  [
+    'client export --out /nowhere/clients.yaml',
+    2,
+    '/nowhere/clients.yaml cannot be written.',
+    'Name a file in a directory of your own.',
+  ],
+  [
+    'client list --identity here',
+    2,
+    "--identity: 'here' is not an address.",
+    'Write 127.0.0.1:7201, unix:/path or https://host:port.',
+  ],
+  ['client list --stack /nowhere/stack.json', 2, '/nowhere/stack.json cannot be read.'],
+  [
+    'client list --operator Zoë',
+    2,
+    "The operator's name is not valid: use at most 64 ASCII letters, digits, spaces and . _ @ \\ -.",
+  ],
+  [
+    'client deactivate acme',
+    2,
+    'Every call of acme will fail from now on. There is no terminal to confirm on.',
+    'Add --yes if you mean it.',
+  ],
+  ['consent list', 2, 'Neither a user nor a client is given.', 'Use --user, --client or both.'],
+  ['completion tcsh', 2, 'There is no completion for tcsh.', 'Use bash, zsh or fish.'],
+  [
+    'client register --client-id acme --technical-contact Ann',
+    2,
+    "'Ann' is not a contact.",
+    'Write "Ann Example <ann@partner.example>"; a telephone number may follow.',
+  ],
+  [
+    'client register acme.yaml --to-file acme.age --expires-in 90d',
+    2,
+    'Without --with-secret no secret is created: --to-file and --expires-in would have no effect.',
+    'Add --with-secret, or leave them out and run `client secret add` later.',
+  ],
+  ['client register', 2, 'The client has no identifier.', 'Give a registration file or --client-id.'],
+  [
+    'client list',
+    3,
+    'Nothing answers at 127.0.0.1:1 (--identity).',
+    'Start the service, or give its address with --identity, --catalog or --stack.',
+  ],
+  [
+    'audit list --log designs',
+    3,
+    'Nothing answers at 127.0.0.1:1 (--catalog).',
+    'Start the service, or give its address with --identity, --catalog or --stack.',
+  ],
+])('`%s` ends with %i: %s', async (line, exit, message, advice) => {
+  const argv = /--(identity|stack)/.test(line) ? line.split(' ') : [...nowhere, ...line.split(' ')];
+  const text = advice === undefined ? `${message}\n` : `${message}\n${advice}\n`;
+  expect(await run(argv)).toEqual({ exit, out: '', err: text });
+  const { err } = await run([...argv, '--json']);
+  const error = { code: exit === 3 ? 'unreachable' : 'usage', message, mistakes: [], advice: advice ?? null };
+  expect(JSON.parse(err)).toEqual({ error: { ...error, exitCode: exit } });
+});
+
+test('a secret goes into a pipe only under --json', async () => {
+  const add = ['client', 'secret', 'add', 'acme', ...nowhere];
+  expect(await run(add)).toEqual({
+    exit: 2,
+    out: '',
+    err: 'The secret would go into a pipe or a log.\nUse --to-file or --encrypt-to, or --json if a program is to read it.\n',
+  });
+  expect((await run([...add, '--json'])).exit).toBe(3);
+});
+
+test.each([
+  ['n', 2, 'Not confirmed; nothing was changed.'],
+  ['y', 3, 'Nothing answers at 127.0.0.1:1 (--identity).'],
+])('what cannot be undone asks; the answer %s ends with %i', async (answer, exit, message) => {
+  const result = await run(['user', 'disable', 'u_1', ...nowhere], { answer });
+  expect(result.exit).toBe(exit);
+  const question = 'u_1 will be logged out everywhere and cannot log in. Continue? [y/N] ';
+  expect(result.err).toContain(`${question}${message}`);
+});
+
+test('a noun alone prints its help to standard error and ends with 2', async () => {
+  const { exit, out, err } = await run(['client']);
+  expect({ exit, out }).toEqual({ exit: 2, out: '' });
+  expect(err).toMatch(/^Usage: partnerctl client <command>/);
+});
+
+const user = { sub: 'u_1', email: 'ann@example.com', name: 'Ann \u001b[2J\u202e' };
+
+test('nothing that a service sends can control the terminal', async () => {
+  const show = ['user', 'show', 'u_1'];
+  const routes = (router: ConnectRouter) => router.service(UserService, { getUser: () => ({ user }) });
+  const text = await runAgainst(routes, show);
+  expect(text.out).toContain('Name      Ann �[2J�\n');
+  const json = await runAgainst(routes, [...show, '--json']);
+  expect(json.out).toContain('Ann \\u001b[2J\\u202e');
+  expect(JSON.parse(json.out)).toMatchObject({ user });
+  const refused = await run(['client', 'approve', 'acme', '--to', '\u001b[2J']);
+  expect(refused.err).not.toContain('\u001b');
+});
+
+test('colours are for a terminal alone', async () => {
+  const list = ['client', 'list'];
+  const routes = (router: ConnectRouter) =>
+    router.service(ClientService, {
+      listClients: () => ({ clients: [{ registration: { clientId: 'acme' } }] }),
+    });
+  expect((await runAgainst(routes, list, { isTty: true })).out).toContain('\u001b[1macme\u001b[22m');
+  expect((await runAgainst(routes, list)).out).not.toContain('\u001b');
+  expect((await run(['--help'], { isTty: true })).out).toContain('\u001b[1mUsage:');
+  expect((await run(['--help'])).out).not.toContain('\u001b');
+  expect((await run(['clinet'], { isTty: true })).err).toContain('\u001b[31m');
+});

@@ -1,0 +1,115 @@
+// One run of the tool: parses argv, runs the command, prints its result or its error, and returns the exit code.
+import { CommanderError } from '@commander-js/extra-typings';
+import { type ConnectionDeps, openServices } from '../connection/connection.ts';
+import { toCliError } from '../connection/error-text.ts';
+import { jsonText } from '../output/json.ts';
+import { type CommandContext, installActions, type Result } from './command.ts';
+import { CliError, type Exit, exitCodes, interruptedError, usageError } from './errors.ts';
+import { configureHelp, createProgram } from './program.ts';
+import { confirm, paint, sanitize, type Terminal } from './terminal.ts';
+
+/** What the process provides; nothing below reads it by itself. */
+export interface CliDeps
+  extends Pick<CommandContext, 'now' | 'sleep' | 'signal' | 'input' | 'directory'>,
+    Pick<ConnectionDeps, 'actor' | 'newRequestId'> {
+  readonly terminal: Terminal;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** The options that every command takes, and the two that many have. */
+type CommonOptions = Readonly<Partial<Record<'identity' | 'catalog' | 'stack' | 'operator', string>>> &
+  Readonly<Partial<Record<'json' | 'dryRun' | 'yes', true>>>;
+
+/** Of a call that is not a stream and sets no limit of its own. */
+const timeoutMs = 15_000;
+
+/** Resolves with the exit code; everything else has been printed by then. */
+export async function runCli(argv: readonly string[], deps: CliDeps): Promise<number> {
+  const { terminal } = deps;
+  let exit: Exit = 'done';
+  const program = createProgram();
+  installActions(program, async (act, command) => {
+    exit = await runAction(deps, act, command.optsWithGlobals());
+  });
+  configureHelp(program, terminal);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done.code;
+    if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage.code;
+    const failure = deps.signal.aborted ? interruptedError() : asCliError(error);
+    report(failure, terminal, argv.includes('--json'));
+    exit = failure.exit;
+  }
+  return exitCodes[exit].code;
+}
+
+async function runAction(
+  deps: CliDeps,
+  act: (context: CommandContext) => Promise<Result | undefined>,
+  options: CommonOptions,
+): Promise<Exit> {
+  const { terminal, environment, directory } = deps;
+  const sources = { flags: options, environment, stackFile: options.stack, directory };
+  const actor = operatorName(options.operator ?? environment.PARTNERCTL_OPERATOR) ?? deps.actor;
+  const services = openServices({ ...deps, actor, sources, timeoutMs });
+  const { json = false, dryRun = false, yes = false } = options;
+  const context: CommandContext = {
+    ...deps,
+    services,
+    json,
+    dryRun,
+    confirm: (question, facts) => confirm(terminal, dryRun || yes, question, facts),
+  };
+  try {
+    const result = await act(context);
+    if (result) print(result, terminal, json);
+    return result?.exit ?? 'done';
+  } catch (error) {
+    throw toCliError(error, services.lastAddress);
+  } finally {
+    services.close();
+  }
+}
+
+function print({ json, text, textToStderr }: Result, { out, err }: Terminal, asJson: boolean): void {
+  if (asJson) out.write(`${jsonText(json, 2)}\n`);
+  else (textToStderr ? err : out).write(text);
+}
+
+/** Undefined: the account's. The service accepts no other form of name, and writes it into the audit log. */
+function operatorName(name: string | undefined): string | undefined {
+  if (!name) return undefined;
+  if (/^[\w.@\\ -]{1,64}$/.test(name)) return name;
+  throw usageError(
+    "The operator's name is not valid: use at most 64 ASCII letters, digits, spaces and . _ @ \\ -.",
+  );
+}
+
+function asCliError(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof CommanderError) return misuse(error.message);
+  const { message } = error instanceof Error ? error : { message: String(error) };
+  return new CliError(`partnerctl failed: ${message}`, { exit: 'refused', code: 'unforeseen', cause: error });
+}
+
+/** commander writes `error: unknown command 'x'` and, where it has one, a suggestion in brackets below. */
+function misuse(message: string): CliError {
+  const [first = '', suggestion = ''] = message.replace(/^error: /, '').split('\n');
+  const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replace(/\.?$/, '.');
+  return usageError(sentence, suggestion.replace(/^\((.*)\)$/, '$1') || 'See --help.');
+}
+
+function report({ message, advice, mistakes, code, exit }: CliError, { err }: Terminal, json: boolean): void {
+  if (json) {
+    const error = { code, message, mistakes, advice: advice ?? null, exitCode: exitCodes[exit].code };
+    err.write(`${jsonText({ error }, 2)}\n`);
+    return;
+  }
+  const lines = [
+    paint('red', sanitize(message)),
+    ...mistakes.map((mistake) => `  - ${sanitize(mistake)}`),
+    ...(advice === undefined ? [] : [sanitize(advice)]),
+  ];
+  err.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,65 @@
+// How a command fails: one sentence, what to do about it, and the exit code that tells a script.
+
+export const exitCodes = {
+  done: { code: 0, means: 'Done, or nothing to do.' },
+  refused: { code: 1, means: 'Refused or failed; the message says why.' },
+  usage: {
+    code: 2,
+    means: 'The command line or an input file is wrong, or you did not confirm. Nothing was attempted.',
+  },
+  unreachable: {
+    code: 3,
+    means: 'The service does not answer. Before you repeat a write, check whether it went through.',
+  },
+  conflict: {
+    code: 4,
+    means: 'It already exists, or somebody else changed it. Check the present state, then repeat.',
+  },
+  missing: { code: 5, means: 'There is no such client, user, consent, secret or key.' },
+  early: { code: 6, means: 'Too early; the message says when it becomes possible.' },
+  interrupted: { code: 130, means: 'Interrupted by Ctrl-C.' },
+} as const;
+
+export type Exit = keyof typeof exitCodes;
+
+type CliErrorDetails = Pick<CliError, 'exit'> & Partial<CliError>;
+
+/** Ends a command. `message` is one sentence and never holds a secret. */
+export class CliError extends Error {
+  readonly exit: Exit;
+  /** What to do now; one sentence or command. */
+  readonly advice: string | undefined;
+  /** Further mistakes, one sentence each. */
+  readonly mistakes: readonly string[];
+  /** The service's own code, for scripts. */
+  readonly code: string;
+
+  constructor(message: string, { exit, advice, mistakes = [], code = exit, cause }: CliErrorDetails) {
+    super(message, { cause });
+    this.name = 'CliError';
+    this.exit = exit;
+    this.advice = advice;
+    this.mistakes = mistakes;
+    this.code = code;
+  }
+}
+
+/** The command line, or a file that it names, is wrong. */
+export function usageError(message: string, advice?: string): CliError {
+  return new CliError(message, { exit: 'usage', advice });
+}
+
+export function missingError(message: string): CliError {
+  return new CliError(message, { exit: 'missing' });
+}
+
+export function interruptedError(cause?: unknown): CliError {
+  return new CliError('Interrupted.', { exit: 'interrupted', cause });
+}
+
+export function unreadableFile(name: string): CliError {
+  return usageError(
+    `${name} cannot be read.`,
+    'Check the name; relative names start at the current directory.',
+  );
+}

@@ -1,0 +1,85 @@
+// The whole command tree, and how its help and errors look.
+import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import project from '../../../../package.json' with { type: 'json' };
+import { auditCommand } from '../audit.ts';
+import { clientCommand } from '../client/client.ts';
+import { consentCommand } from '../consent.ts';
+import { designsCommand } from '../designs/designs.ts';
+import { keyCommand } from '../key.ts';
+import { restoreCommand } from '../restore.ts';
+import { statusCommand } from '../status.ts';
+import { userCommand } from '../user/user.ts';
+import { newGroup } from './command.ts';
+import { completionCommand } from './completion.ts';
+import { paint, type Terminal } from './terminal.ts';
+
+export function createProgram(): CommandUnknownOpts {
+  const commands = [
+    clientCommand(),
+    userCommand(),
+    consentCommand(),
+    keyCommand(),
+    auditCommand(),
+    designsCommand(),
+    restoreCommand(),
+    statusCommand(),
+    completionCommand(),
+  ];
+  const help = {
+    about: 'Operate course-exchange: clients, users, consents, signing keys, audit log, designs',
+    details: 'Every change is audited under your name. docs/operator.md is the runbook.',
+    examples: {
+      'The installation at a glance': 'partnerctl status',
+      'On-board a partner from its registration file': 'partnerctl client register acme.yaml',
+      'What a command would change': 'partnerctl client deactivate acme --dry-run',
+    },
+  };
+  return newGroup('partnerctl', commands, help)
+    .version(project.version, '--version', 'Print the version')
+    .option('--json', 'Print JSON, with times in UTC')
+    .option('--no-color', 'Print without colours; NO_COLOR does the same')
+    .option('--identity <address>', "Address of identity's operator port (PARTNERCTL_IDENTITY)")
+    .option('--catalog <address>', "Address of design-catalog's feed port (PARTNERCTL_CATALOG)")
+    .option(
+      '--stack <file>',
+      'A stack.json that names both (PARTNERCTL_STACK); else .run/stack.json here or above',
+    )
+    .option('--operator <name>', 'Your name, where an account is shared, as in a pod (PARTNERCTL_OPERATOR)');
+}
+
+/** Options of the root, which every command takes; --version is the root's own. */
+export function globalOptions(program: CommandUnknownOpts) {
+  return program.options.filter(({ long }) => long !== '--version');
+}
+
+/** Makes errors throw, and gives help the width and the colours of the terminal, in the whole tree. */
+export function configureHelp(program: CommandUnknownOpts, { out, err, width }: Terminal): void {
+  program
+    .helpOption('-h, --help', 'Print this help')
+    .helpCommand(false)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureOutput({
+      writeOut: out.write,
+      writeErr: err.write,
+      outputError: () => {},
+      getOutHelpWidth: () => Math.min(width, 100),
+      getErrHelpWidth: () => Math.min(width, 100),
+      getOutHasColors: () => out.hasColors,
+      getErrHasColors: () => err.hasColors,
+    })
+    .configureHelp({
+      showGlobalOptions: true,
+      visibleGlobalOptions: (command) => (command.parent ? globalOptions(program) : []),
+      styleTitle: (title) => paint('bold', title),
+      subcommandTerm: (command) => command.name(),
+    });
+  inheritSettings(program);
+}
+
+function inheritSettings(parent: CommandUnknownOpts): void {
+  for (const command of parent.commands) {
+    command.copyInheritedSettings(parent);
+    inheritSettings(command);
+  }
+}

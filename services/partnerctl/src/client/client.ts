@@ -1,0 +1,206 @@
+// `client`: partners' clients. A client is registered as an inactive draft, then approved step by step
+// (draft → test → approved) and activated; its secrets are handled apart (`client secret`).
+import { Option } from '@commander-js/extra-typings';
+import {
+  ApprovalState,
+  type Client,
+  type ClientRegistration,
+  ClientService,
+  type Contact,
+} from '@course-exchange/proto/operator/v1/client';
+import { newCommand, newGroup, withAction } from '../cli/command.ts';
+import { CliError, missingError, usageError } from '../cli/errors.ts';
+import { given } from '../cli/options.ts';
+import { changeResult } from '../output/result.ts';
+import { type Columns, fields, localTime, table } from '../output/table.ts';
+import { isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
+import { applyCommand, exportCommand, planCommand } from './apply.ts';
+import { editCommand, registerCommand } from './register.ts';
+import {
+  approvalStateName,
+  approvalStateNames,
+  approvalStates,
+  environmentName,
+} from './registration-file.ts';
+
+export function clientCommand() {
+  return newGroup(
+    'client',
+    [
+      registerCommand(),
+      listCommand(),
+      showCommand(),
+      editCommand(),
+      approveCommand(),
+      activateCommand(),
+      deactivateCommand(),
+      secretCommand(),
+      planCommand(),
+      applyCommand(),
+      exportCommand(),
+    ],
+    {
+      about: "Partners' clients: registration, approval, secrets",
+      examples: {
+        'On-board a partner': 'partnerctl client register acme.yaml --with-secret --to-file acme.secret',
+        'What needs attention': 'partnerctl client list',
+      },
+    },
+  );
+}
+
+function listCommand() {
+  const command = newCommand('list', {
+    about: 'List clients, and what needs attention',
+    examples: {
+      'Every client': 'partnerctl client list',
+      'Identifiers of active clients, for a script':
+        "partnerctl client list --active --json | jq -r '.clients[].registration.clientId'",
+    },
+  })
+    .option('--active', 'Only active clients')
+    .option('--inactive', 'Only inactive clients')
+    .addOption(new Option('--state <state>', 'Only clients in this state').choices(approvalStateNames));
+  return withAction(command, async ({ services }, { active, inactive, state }) => {
+    if (active && inactive) throw usageError('Use either --active or --inactive.');
+    const filter = given({
+      active: active || inactive ? active === true : undefined,
+      approvalState: state && approvalStates[state],
+    });
+    const { clients } = await services.identity(ClientService).listClients(filter);
+    return { json: { clients }, text: clientTable(clients) };
+  });
+}
+
+function showCommand() {
+  const command = newCommand('show', {
+    about: 'Show a client: registration, approvals, secrets without their values',
+    examples: { 'The whole client': 'partnerctl client show acme' },
+  }).argument('<client-id>', 'The client');
+  return withAction(command, async ({ services, now }, clientId) => {
+    const { client } = await services.identity(ClientService).getClient({ clientId });
+    if (!client) throw missingError(`There is no client ${clientId}.`);
+    return { json: { client }, text: `${clientText(client)}\n${secretTable(client.secrets, now())}` };
+  });
+}
+
+const nextState: Readonly<Record<number, ApprovalState>> = {
+  [ApprovalState.DRAFT]: ApprovalState.TEST,
+  [ApprovalState.TEST]: ApprovalState.APPROVED,
+};
+
+function approveCommand() {
+  const command = newCommand('approve', {
+    about: 'Move a client one step up: draft, test, approved',
+    details:
+      'A step up needs a registration that is complete for it. --to names a state instead, even a lower one. Who approved when, and the note, stay on record.',
+    examples: {
+      'The next step': 'partnerctl client approve acme --note "Agreement 2026-11"',
+      'Back to draft': 'partnerctl client approve acme --to draft',
+    },
+    takes: ['--dry-run'],
+  })
+    .argument('<client-id>', 'The client')
+    .addOption(new Option('--to <state>', 'The state to move to').choices(approvalStateNames))
+    .option('--note <text>', 'Why, or under which agreement');
+  return withAction(command, async (context, clientId, { to, note = '' }) => {
+    const { dryRun, services } = context;
+    const clients = services.identity(ClientService);
+    const { client } = await clients.getClient({ clientId });
+    const state = to === undefined ? nextState[client?.approvalState ?? 0] : approvalStates[to];
+    if (state === undefined) {
+      throw new CliError(`${clientId} is already approved.`, {
+        exit: 'refused',
+        advice: 'There is no higher state.',
+      });
+    }
+    const request = { clientId, state, note, expectedVersion: client?.version ?? 0, dryRun };
+    const response = await clients.setApprovalState(request);
+    const now = dryRun ? '' : `The status of ${clientId} is ${approvalStateName(state)}.\n`;
+    return changeResult(context, response, now);
+  });
+}
+
+function activateCommand() {
+  const command = newCommand('activate', {
+    about: 'Accept a client from its next request on',
+    examples: { 'After its approval': 'partnerctl client activate acme' },
+    takes: ['--dry-run'],
+  }).argument('<client-id>', 'The client');
+  return withAction(command, async (context, clientId) => {
+    const request = { clientId, dryRun: context.dryRun };
+    return changeResult(context, await context.services.identity(ClientService).activateClient(request));
+  });
+}
+
+function deactivateCommand() {
+  const command = newCommand('deactivate', {
+    about: 'Refuse a client from its next request on',
+    details:
+      'Its users stay connected: after `activate` it can continue, unless it has discarded its tokens meanwhile.',
+    examples: {
+      'What would change': 'partnerctl client deactivate acme --dry-run',
+      'In a script': 'partnerctl client deactivate acme --yes',
+    },
+    takes: ['--dry-run', '--yes'],
+  }).argument('<client-id>', 'The client');
+  return withAction(command, async (context, clientId) => {
+    await context.confirm(`Every call of ${clientId} will fail from now on.`);
+    const request = { clientId, dryRun: context.dryRun };
+    return changeResult(context, await context.services.identity(ClientService).deactivateClient(request));
+  });
+}
+
+const columns: Columns<Client> = {
+  CLIENT: ({ registration }) => ({ text: registration?.clientId ?? '', color: 'bold' }),
+  NAME: ({ registration }) => registration?.name ?? '',
+  STATUS: ({ approvalState }) => approvalStateName(approvalState),
+  ACTIVE: ({ active }) => (active ? { text: 'yes', color: 'green' } : { text: 'no', color: 'dim' }),
+  SCOPES: ({ registration }) => registration?.scopes.join(' ') ?? '',
+  SECRETS: ({ secrets }) => secrets.filter(isSecretValid).length,
+  ATTENTION: ({ warnings }) => ({ text: warnings.join(' '), color: 'yellow' }),
+};
+
+function clientTable(clients: readonly Client[]): string {
+  return table(clients, columns, 'No client matches.');
+}
+
+function clientText(client: Client): string {
+  const { registration, approvalState, approvals, active, version, changedAt, ...more } = client;
+  const history = approvals.map(
+    ({ state, by, at, note }) =>
+      `${approvalStateName(state) ?? '–'}  ${localTime(at)}  ${by}${note ? `  ${note}` : ''}`,
+  );
+  return fields({
+    ...(registration && registrationFields(registration)),
+    Active: active ? 'yes' : 'no',
+    Status: approvalStateName(approvalState) ?? '–',
+    Approvals: history,
+    Version: `${version}, ${localTime(changedAt)}`,
+    Missing: more.registrationGaps.length > 0 ? more.registrationGaps : undefined,
+    Attention: more.warnings.length > 0 ? more.warnings : undefined,
+  });
+}
+
+function registrationFields(registration: ClientRegistration) {
+  const uris = registration.environments.flatMap(({ environment, redirectUris }) =>
+    redirectUris.map((uri) => `${environmentName(environment) ?? 'here'}  ${uri}`),
+  );
+  const { technicalContact } = registration;
+  return {
+    Client: registration.clientId,
+    Name: registration.name,
+    'Technical contact': technicalContact ? contactText(technicalContact) : '',
+    'Credential contacts': registration.credentialContacts.map(contactText),
+    'Redirect URIs': uris,
+    Scopes: registration.scopes.join(' '),
+    'User journey': registration.userJourney,
+    Logout: registration.logoutRequirements,
+    Unlinking: registration.unlinkingRequirements,
+    Retention: registration.retentionRequirements,
+  };
+}
+
+function contactText({ name, email, phone }: Contact): string {
+  return [name, `<${email}>`, phone].filter(Boolean).join(' ');
+}

@@ -1,0 +1,212 @@
+// `client register` and `client edit`: a registration from a file, from options, or from a file with options over it.
+import { create, equals } from '@bufbuild/protobuf';
+import {
+  type Client,
+  type ClientRegistration,
+  ClientRegistrationSchema,
+  ClientService,
+  type Contact,
+  ContactSchema,
+  Environment,
+  type EnvironmentRegistration,
+  EnvironmentRegistrationSchema,
+} from '@course-exchange/proto/operator/v1/client';
+import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
+import { missingError, usageError } from '../cli/errors.ts';
+import { countOption, durationOption, given, repeated } from '../cli/options.ts';
+import { readTextFile } from '../files/files.ts';
+import { changeResult } from '../output/result.ts';
+import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
+import { environmentNames, environments, readRegistration } from './registration-file.ts';
+
+export function registerCommand() {
+  const command = newRegistrationCommand('register', {
+    about: 'Register a client as an inactive draft',
+    details:
+      'Reads a registration in YAML (docs/operator.md shows one), options, or both: an option overrides the file. Reports every mistake at once.',
+    examples: {
+      'Check a registration, then register it': 'partnerctl client register acme.yaml --dry-run',
+      "With a first secret, encrypted to the partner's age key":
+        'partnerctl client register acme.yaml --with-secret --encrypt-to age1… --to-file acme.age',
+      'From options alone':
+        'partnerctl client register --client-id acme --name Acme --redirect-uri https://acme.example/callback --scope openid',
+    },
+    takes: ['--dry-run'],
+  })
+    .argument('[registration]', 'YAML file; - reads standard input')
+    .option('--client-id <client-id>', 'Identifier of the client: 1–64 of A–Z a–z 0–9 _ -')
+    .option('--with-secret', 'Create a first secret too')
+    .addOption(durationOption('--expires-in <time>', 'Lifetime of the first secret, such as 90d'))
+    .addOption(toFileOption)
+    .addOption(encryptToOption);
+  return withAction(command, async (context, file, options) => {
+    if (!options.withSecret) refuseSecretOptions(options);
+    if (file === '-' && options.encryptTo === '-')
+      throw usageError(
+        'Standard input cannot be both the registration and the key.',
+        'Register first, then `client secret add --encrypt-to -`.',
+      );
+    const { dryRun, services } = context;
+    const request = {
+      registration: await registrationFrom(context, file, options),
+      withSecret: options.withSecret === true,
+      ...given({ secretExpiresIn: options.expiresIn }),
+      dryRun,
+    };
+    return withHandover(
+      context,
+      options.withSecret ? options : undefined,
+      () => services.identity(ClientService).registerClient(request),
+      ({ client }) => gapsText(client),
+    );
+  });
+}
+
+/** They would be ignored silently: without --with-secret no secret is created. */
+function refuseSecretOptions(options: object): void {
+  const flags = { toFile: '--to-file', encryptTo: '--encrypt-to', expiresIn: '--expires-in' };
+  const used = Object.entries(flags).flatMap(([name, flag]) => (name in options ? [flag] : []));
+  if (used.length === 0) return;
+  throw usageError(
+    `Without --with-secret no secret is created: ${used.join(' and ')} would have no effect.`,
+    'Add --with-secret, or leave them out and run `client secret add` later.',
+  );
+}
+
+async function registrationFrom(
+  context: CommandContext,
+  file: string | undefined,
+  options: RegistrationValues & { readonly clientId?: string },
+): Promise<ClientRegistration> {
+  const read = file === undefined ? undefined : readRegistration(file, await readTextFile(context, file));
+  const base = read?.registration ?? create(ClientRegistrationSchema);
+  const registration = withOptions({ ...base, ...given({ clientId: options.clientId }) }, options);
+  if (registration.clientId) return registration;
+  throw usageError('The client has no identifier.', 'Give a registration file or --client-id.');
+}
+
+function gapsText(client: Client | undefined): string {
+  const gaps = client?.registrationGaps ?? [];
+  return gaps.length > 0 ? `Missing for approval:\n${gaps.map((gap) => `  - ${gap}\n`).join('')}` : '';
+}
+
+export function editCommand() {
+  const command = newRegistrationCommand('edit', {
+    about: "Change a client's registration",
+    details:
+      'Options change what they name and keep the rest; a list replaces the list. --file replaces the whole registration. A change that somebody else made in between is never overwritten (exit code 4).',
+    examples: {
+      'Another redirect URI, for production alone':
+        'partnerctl client edit acme --redirect-uri production=https://acme.example/cb',
+      'From a file: first see what would change': 'partnerctl client edit acme --file acme.yaml --dry-run',
+    },
+    takes: ['--dry-run'],
+  })
+    .argument('<client-id>', 'The client')
+    .option('--file <file>', 'YAML registration to replace the present one')
+    .addOption(
+      countOption(
+        '--version <number>',
+        'The version that you read; refused if it has changed',
+        4_294_967_295,
+      ),
+    );
+  return withAction(command, async (context, clientId, { file, version, ...options }) => {
+    const { dryRun, services } = context;
+    const clients = services.identity(ClientService);
+    const { client } = await clients.getClient({ clientId });
+    if (!client?.registration) throw missingError(`There is no client ${clientId}.`);
+    const present = client.registration;
+    const base = file === undefined ? present : await replacementFrom(context, file, present.clientId);
+    const edited = withOptions(base, options);
+    if (file === undefined && equals(ClientRegistrationSchema, edited, present)) {
+      throw usageError('No option changes anything.', 'Name a field, or --file with a registration.');
+    }
+    const request = { registration: edited, expectedVersion: version ?? client.version, dryRun };
+    return changeResult(context, await clients.editClient(request));
+  });
+}
+
+async function replacementFrom(
+  context: CommandContext,
+  name: string,
+  clientId: string,
+): Promise<ClientRegistration> {
+  const { registration } = readRegistration(name, await readTextFile(context, name));
+  if (registration && registration.clientId === clientId) return registration;
+  throw usageError(`${name} is the registration of ${registration?.clientId}, not of ${clientId}.`);
+}
+
+/** A command that has an option for every part of a registration. */
+function newRegistrationCommand(...command: Parameters<typeof newCommand>) {
+  return newCommand(...command)
+    .option('--name <name>', 'Name of the application, as users see it')
+    .option(
+      '--technical-contact <contact>',
+      'Contact for the integration: "Ann Example <ann@partner.example> +49 30 1"',
+    )
+    .option(
+      '--credential-contact <contact>',
+      'Who receives secrets and is called about a rotation; repeatable',
+      repeated,
+    )
+    .option(
+      '--redirect-uri <uri>',
+      'A redirect URI of this installation, or test=… or production=…; repeatable',
+      repeated,
+    )
+    .option('--scope <scope>', 'openid, profile or email; repeatable', repeated)
+    .option('--user-journey <text>', 'What a user does at the partner, in a sentence')
+    .option('--logout <text>', 'What the partner requires for logout')
+    .option('--unlinking <text>', 'What it requires for unlinking an account')
+    .option('--retention <text>', 'What it requires for retention of data');
+}
+
+type RegistrationValues = ReturnType<ReturnType<typeof newRegistrationCommand>['opts']>;
+
+/** A copy of `registration` with the values that options override. */
+function withOptions(registration: ClientRegistration, values: RegistrationValues): ClientRegistration {
+  const { name, technicalContact, credentialContact, redirectUri, scope, userJourney } = values;
+  const edited = given({
+    name,
+    technicalContact: technicalContact === undefined ? undefined : parseContact(technicalContact),
+    credentialContacts: credentialContact?.map(parseContact),
+    environments: redirectUri && withRedirectUris(registration.environments, redirectUri),
+    scopes: scope?.flatMap((text) => text.split(/[\s,]+/).filter(Boolean)),
+    userJourney,
+    logoutRequirements: values.logout,
+    unlinkingRequirements: values.unlinking,
+    retentionRequirements: values.retention,
+  });
+  return { ...registration, ...edited };
+}
+
+/** `Name <mail> phone`; the telephone number may be left out. */
+function parseContact(text: string): Contact {
+  const [, name = '', email = '', phone = ''] = /^\s*([^<>]*?)\s*<([^<>\s]+)>\s*(.*?)\s*$/.exec(text) ?? [];
+  if (email) return create(ContactSchema, { name, email, phone });
+  throw usageError(
+    `'${text}' is not a contact.`,
+    'Write "Ann Example <ann@partner.example>"; a telephone number may follow.',
+  );
+}
+
+/** Environments that are named get the URIs given; the others keep theirs. */
+function withRedirectUris(
+  current: readonly EnvironmentRegistration[],
+  values: readonly string[],
+): EnvironmentRegistration[] {
+  const named = values.map((value): { readonly environment: Environment; readonly uri: string } => {
+    const name = environmentNames.find((one) => value.startsWith(`${one}=`));
+    return name === undefined
+      ? { environment: Environment.UNSPECIFIED, uri: value }
+      : { environment: environments[name], uri: value.slice(name.length + 1) };
+  });
+  const replaced = Map.groupBy(named, ({ environment }) => environment);
+  return [
+    ...current.filter(({ environment }) => !replaced.has(environment)),
+    ...[...replaced].map(([environment, uris]) =>
+      create(EnvironmentRegistrationSchema, { environment, redirectUris: uris.map(({ uri }) => uri) }),
+    ),
+  ];
+}

@@ -1,0 +1,117 @@
+import { create, equals } from '@bufbuild/protobuf';
+import { ApprovalState, DeclaredClientSchema, Environment } from '@course-exchange/proto/operator/v1/client';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CliError } from '../cli/errors.ts';
+import { readDeclarations, readRegistration, writeDeclarations } from './registration-file.ts';
+
+const acme = `
+clientId: acme
+name: Acme Courses
+technicalContact: { name: Ann, email: ann@acme.example }
+credentialContacts:
+  - { name: Bo, email: bo@acme.example, phone: "+49 30 1" }
+environments:
+  test: { redirectUris: ["http://127.0.0.1:3000/callback"] }
+  production: { redirectUris: ["https://acme.example/callback"] }
+scopes: [openid, email]
+userJourney: Riders see the courses of their events.
+requirements: { logout: none, unlinking: by mail, retention: 30 days }
+`;
+
+/** The mistakes that reading throws. */
+function problemsOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof CliError) return error.mistakes;
+    throw error;
+  }
+  throw new Error('Nothing was refused.');
+}
+
+test('a registration holds all that specification §1 asks of a partner', () => {
+  expect(readRegistration('acme.yaml', acme).registration).toMatchObject({
+    clientId: 'acme',
+    name: 'Acme Courses',
+    technicalContact: { name: 'Ann', email: 'ann@acme.example', phone: '' },
+    credentialContacts: [{ name: 'Bo', phone: '+49 30 1' }],
+    environments: [
+      { environment: Environment.TEST, redirectUris: ['http://127.0.0.1:3000/callback'] },
+      { environment: Environment.PRODUCTION, redirectUris: ['https://acme.example/callback'] },
+    ],
+    scopes: ['openid', 'email'],
+    logoutRequirements: 'none',
+    retentionRequirements: '30 days',
+  });
+});
+
+test('every mistake is reported at once, each with its line', () => {
+  const mistakes = problemsOf(() =>
+    readRegistration('acme.yaml', 'clientId: acme\nnmae: Acme\nscopes: openid\nname: 42\nstate: gone\n'),
+  );
+  expect(mistakes).toEqual([
+    expect.stringMatching(/^acme.yaml:2: nmae is unknown; known are clientId, name/),
+    'acme.yaml:3: scopes must be a list.',
+    'acme.yaml:4: name must be text; put it in quotes.',
+    'acme.yaml:5: state must be one of draft, test, approved.',
+  ]);
+});
+
+test('a secret has no place in a file', () => {
+  expect(problemsOf(() => readRegistration('a.yaml', 'clientId: a\nsecret: hunter2\n')).join()).not.toContain(
+    'hunter2',
+  );
+});
+
+test('broken YAML, and a client declared twice, are reported', () => {
+  expect(problemsOf(() => readDeclarations('c.yaml', 'clients: [\n'))[0]).toMatch(/^c.yaml:\d: /);
+  expect(problemsOf(() => readDeclarations('c.yaml', 'clients: [{clientId: a}, {clientId: a}]'))).toEqual([
+    'c.yaml:1: a is declared twice.',
+  ]);
+});
+
+const line = fc.string({ unit: 'grapheme', maxLength: 30 }).map((words) => words.trim());
+const full = line.filter((words) => words !== '');
+const contact = fc.record({ name: line, email: line, phone: line });
+const declaredClient = fc.record({
+  registration: fc.record({
+    clientId: fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/),
+    name: line,
+    technicalContact: contact,
+    credentialContacts: fc.array(contact, { maxLength: 2 }),
+    environments: fc.array(
+      fc.record({
+        environment: fc.constant(Environment.TEST),
+        redirectUris: fc.array(full, { minLength: 1, maxLength: 2 }),
+      }),
+      { maxLength: 1 },
+    ),
+    scopes: fc.subarray(['openid', 'profile', 'email']),
+    userJourney: line,
+    logoutRequirements: line,
+    unlinkingRequirements: line,
+    retentionRequirements: line,
+  }),
+  approvalState: fc.constantFrom(ApprovalState.DRAFT, ApprovalState.TEST, ApprovalState.APPROVED),
+  active: fc.boolean(),
+});
+
+test('what export writes, plan reads back unchanged', () => {
+  fc.assert(
+    fc.property(declaredClient, (fields) => {
+      const client = create(DeclaredClientSchema, fields);
+      const [back] = readDeclarations('c.yaml', writeDeclarations([client]));
+      return back !== undefined && equals(DeclaredClientSchema, client, back);
+    }),
+  );
+});
+
+test('export writes nothing that controls a terminal', () => {
+  const name = 'Acme\u202e\u0085\u200f';
+  const client = create(DeclaredClientSchema, { registration: { clientId: 'acme', name } });
+  const yaml = writeDeclarations([client]);
+  expect(yaml).toContain('"Acme\\u202e');
+  expect(yaml).not.toMatch(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+  expect(readDeclarations('c.yaml', yaml)[0]?.registration?.name).toBe(name);
+});

@@ -1,0 +1,197 @@
+// Clients in YAML: a registration file holds one, a file for `apply` a list under `clients`. What export writes, apply
+// reads. No file ever holds a secret.
+import { create } from '@bufbuild/protobuf';
+import {
+  ApprovalState,
+  type Contact,
+  type DeclaredClient,
+  DeclaredClientSchema,
+  Environment,
+} from '@course-exchange/proto/operator/v1/client';
+import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
+import * as z from 'zod';
+import { CliError } from '../cli/errors.ts';
+import { given } from '../cli/options.ts';
+import { escapeControlChars, hasControlChars } from '../cli/terminal.ts';
+
+// Parts of a schema. An error continues the name of the value that it is about.
+
+/** A map of these keys and no others. */
+function map<Shape extends z.ZodRawShape>(shape: Shape) {
+  const known = Object.keys(shape).join(', ');
+  return z.strictObject(shape, {
+    error: ({ code }) =>
+      code === 'unrecognized_keys' ? `is unknown; known are ${known}.` : `must be a map of ${known}.`,
+  });
+}
+
+/** Empty where it is absent. */
+function list<Item extends z.ZodType>(item: Item) {
+  return z
+    .array(item, { error: 'must be a list.' })
+    .nullish()
+    .transform((items) => items ?? []);
+}
+
+/** Empty where it is absent. */
+const text = z
+  .string({ error: 'must be text; put it in quotes.' })
+  .trim()
+  .nullish()
+  .transform((value) => value ?? '');
+
+/** What `schema` makes of the file. Throws one CliError that lists every mistake. */
+function readYaml<Schema extends z.ZodType>(name: string, content: string, schema: Schema) {
+  const lines = new LineCounter();
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });
+  const lineOf = (path: Path): number => {
+    const node = document.getIn(path, true) ?? document.getIn(path.slice(0, -1), true);
+    return lines.linePos(isNode(node) ? (node.range?.[0] ?? 0) : 0).line;
+  };
+  const broken = document.errors.map(({ pos: [start], message }) => ({
+    line: lines.linePos(start).line,
+    sentence: `${message}.`,
+  }));
+  const { data, error } = broken.length > 0 ? {} : schema.safeParse(document.toJS());
+  if (broken.length === 0 && error === undefined) return data as z.output<Schema>;
+  const wrong = (error?.issues ?? []).flatMap((issue) => {
+    const path = issue.path as Path;
+    const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
+    const isSentence = issue.code === 'custom';
+    return paths.map((one) => ({
+      line: lineOf(one),
+      sentence: isSentence ? issue.message : `${label(one)} ${issue.message}`,
+    }));
+  });
+  const mistakes = [...broken, ...wrong].toSorted((one, other) => one.line - other.line);
+  throw new CliError(`${name} cannot be used.`, {
+    exit: 'usage',
+    mistakes: mistakes.map(({ line, sentence }) => `${name}:${line}: ${sentence}`),
+  });
+}
+
+type Path = readonly (string | number)[];
+
+/** `clients[1].scopes`; the whole file where the path is empty. */
+function label(path: Path): string {
+  const name = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  return name.replace(/^\./, '') || 'The file';
+}
+
+export const approvalStates = {
+  draft: ApprovalState.DRAFT,
+  test: ApprovalState.TEST,
+  approved: ApprovalState.APPROVED,
+} as const;
+export const approvalStateNames = ['draft', 'test', 'approved'] as const;
+
+export const environments = { test: Environment.TEST, production: Environment.PRODUCTION } as const;
+export const environmentNames = ['test', 'production'] as const;
+
+export function approvalStateName(state: ApprovalState) {
+  return approvalStateNames.find((name) => approvalStates[name] === state);
+}
+
+export function environmentName(environment: Environment) {
+  return environmentNames.find((name) => environments[name] === environment);
+}
+
+const texts = list(text).transform((values) => values.filter(Boolean));
+const contact = map({ name: text, email: text, phone: text });
+const environment = map({ redirectUris: texts });
+
+const clientFields = map({
+  clientId: text.refine(Boolean, { error: 'clientId is missing.' }),
+  name: text,
+  state: z.enum(approvalStateNames, { error: `must be one of ${approvalStateNames.join(', ')}.` }).nullish(),
+  active: z.boolean({ error: 'must be true or false.' }).nullish(),
+  technicalContact: contact.optional(),
+  credentialContacts: list(contact),
+  environments: map({ test: environment.optional(), production: environment.optional() }).optional(),
+  redirectUris: texts,
+  scopes: texts,
+  userJourney: text,
+  requirements: map({ logout: text, unlinking: text, retention: text }).optional(),
+});
+const client = clientFields.transform(declared);
+
+const declarations = map({
+  clients: list(client).superRefine((clients, { addIssue }) => {
+    const ids = clients.map(({ registration }) => registration?.clientId);
+    for (const [at, id] of ids.entries())
+      if (ids.indexOf(id) !== at)
+        addIssue({ code: 'custom', path: [at, 'clientId'], message: `${id} is declared twice.` });
+  }),
+});
+
+/** The one client of a registration file. Throws a CliError that lists every mistake. */
+export function readRegistration(name: string, content: string): DeclaredClient {
+  return readYaml(name, content, client);
+}
+
+/** The clients of a file for plan and apply. Throws a CliError that lists every mistake. */
+export function readDeclarations(name: string, content: string): readonly DeclaredClient[] {
+  return readYaml(name, content, declarations).clients;
+}
+
+function declared(fields: z.output<typeof clientFields>): DeclaredClient {
+  const { state, active, environments: named = {}, redirectUris, requirements, ...registration } = fields;
+  const known = environmentNames.flatMap((name) => {
+    const uris = named[name]?.redirectUris;
+    return uris ? [{ environment: environments[name], redirectUris: uris }] : [];
+  });
+  // `redirectUris` alone are those of the installation that reads the file.
+  const here = { environment: Environment.UNSPECIFIED, redirectUris };
+  return create(DeclaredClientSchema, {
+    registration: {
+      ...registration,
+      environments: redirectUris.length > 0 ? [here, ...known] : known,
+      logoutRequirements: requirements?.logout ?? '',
+      unlinkingRequirements: requirements?.unlinking ?? '',
+      retentionRequirements: requirements?.retention ?? '',
+    },
+    ...given({ approvalState: state ? approvalStates[state] : undefined, active: active ?? undefined }),
+  });
+}
+
+/** One file for `apply`. */
+export function writeDeclarations(clients: readonly DeclaredClient[]): string {
+  const document = new Document({ clients: clients.map(fieldsToWrite) });
+  // Text with control characters goes into double quotes, for only there YAML knows escapes.
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === 'string' && hasControlChars(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return escapeControlChars(document.toString({ lineWidth: 100 }));
+}
+
+/** What is undefined is not written. */
+function fieldsToWrite({ registration, approvalState, active }: DeclaredClient) {
+  const { clientId, name, technicalContact, credentialContacts = [], scopes } = registration ?? {};
+  const written = (registration?.environments ?? []).flatMap(({ environment, redirectUris }) => {
+    const key = environmentName(environment);
+    return key === undefined ? [] : [[key, { redirectUris }]];
+  });
+  const requirements = {
+    logout: registration?.logoutRequirements || undefined,
+    unlinking: registration?.unlinkingRequirements || undefined,
+    retention: registration?.retentionRequirements || undefined,
+  };
+  return {
+    clientId,
+    name,
+    state: approvalStateName(approvalState),
+    active,
+    technicalContact: technicalContact && contactToWrite(technicalContact),
+    credentialContacts: credentialContacts.length > 0 ? credentialContacts.map(contactToWrite) : undefined,
+    environments: Object.fromEntries(written),
+    scopes,
+    userJourney: registration?.userJourney || undefined,
+    requirements: Object.values(requirements).some(Boolean) ? requirements : undefined,
+  };
+}
+
+function contactToWrite({ name, email, phone }: Contact) {
+  return { name, email, phone: phone || undefined };
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { Code, type ConnectRouter } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { AuditService } from '@course-exchange/proto/operator/v1/audit';
+import { ClientService } from '@course-exchange/proto/operator/v1/client';
+import { afterEach, expect, test } from 'vitest';
+import { run } from '../../testing/run.ts';
+import { openServices } from './connection.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function addressOf(server: Server): Promise<string> {
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Accepts and says nothing. */
+const mute = () => createServer((socket) => void socket.on('error', () => {}).resume());
+
+function servicesAt(identity: string, timeoutMs: number) {
+  const sources = { flags: { identity }, environment: {}, stackFile: undefined, directory: '/' };
+  const { signal } = new AbortController();
+  return openServices({ sources, timeoutMs, signal, actor: 'ann', newRequestId: () => 'id' });
+}
+
+test('a service that says nothing is given up after the time limit, or after the own one of the call', async () => {
+  const identity = await addressOf(mute());
+  const usual = servicesAt(identity, 50);
+  await expect(usual.identity(ClientService).listClients({})).rejects.toMatchObject({
+    code: Code.DeadlineExceeded,
+  });
+  usual.close();
+  const own = servicesAt(identity, 60_000);
+  await expect(own.identity(AuditService).verifyAudit({}, { timeoutMs: 50 })).rejects.toMatchObject({
+    code: Code.DeadlineExceeded,
+  });
+  own.close();
+});
+
+test.each([
+  [{ timeoutMs: 600_000 }, /^600000m$/],
+  [{}, /^15000m$/],
+  [{ timeoutMs: 0 }, /^none$/],
+])('the limit of a call with %o is told to the service', async (options, told) => {
+  const limits: string[] = [];
+  const routes = (router: ConnectRouter) =>
+    router.service(ClientService, {
+      listClients: (_, { requestHeader }) => {
+        limits.push(requestHeader.get('grpc-timeout') ?? 'none');
+        return {};
+      },
+    });
+  const identity = await addressOf(createHttp2Server(connectNodeAdapter({ routes })));
+  const services = servicesAt(identity, 15_000);
+  await services.identity(ClientService).listClients({}, options);
+  services.close();
+  expect(limits).toEqual([expect.stringMatching(told)]);
+});
+
+test('Ctrl-C ends a call that nobody answers at once', async () => {
+  const server = mute();
+  const identity = await addressOf(server);
+  const interruption = new AbortController();
+  server.once('connection', () => interruption.abort());
+  const { signal } = interruption;
+  const { exit, err } = await run(['client', 'list', '--identity', identity], { signal });
+  expect({ exit, err }).toEqual({ exit: 130, err: 'Interrupted.\n' });
+});
+
+test.each([
+  ['HTTP/1', () => createHttpServer((_, response) => void response.end('no')) as Server],
+  [
+    'Redis',
+    () =>
+      createServer((socket) => {
+        socket.on('error', () => {}).once('data', () => socket.write('-ERR unknown command\r\n'));
+      }),
+  ],
+])('at a port of %s there is one sentence and nothing thrown later', async (_, make) => {
+  const identity = await addressOf(make());
+  const { exit, err } = await run(['client', 'list', '--json', '--identity', identity]);
+  expect(exit).toBe(3);
+  expect(JSON.parse(err)).toMatchObject({ error: { message: expect.stringContaining(identity) } });
+});

@@ -1,0 +1,132 @@
+// Lines of an NDJSON file of design changes (docs/feed.md) become the messages of an Apply stream, block by block and no
+// faster than they are taken; a line that is not valid yields a sentence that says why.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { designChangeProblem, highestRevision } from '@course-exchange/proto/design-change';
+import type { ApplyRequestSchema, DesignChangeSchema } from '@course-exchange/proto/feed/v1';
+import * as z from 'zod';
+import { given } from '../cli/options.ts';
+import { type Content, type LineBlock, lineBlocks, readLine, text } from '../files/ndjson.ts';
+import type { RejectedLines } from '../files/rejected-lines.ts';
+
+export type ApplyMessage = Exclude<MessageInitShape<typeof ApplyRequestSchema>, { $typeName: string }> & {
+  readonly changes: readonly DesignChangeMessage[];
+};
+
+interface Reading {
+  readonly source: string;
+  /** Changes up to this line are read but not sent. */
+  readonly resumedAfter: number;
+  readonly stopAtRejected: boolean;
+  readonly rejected: RejectedLines;
+  /** Called with the number of lines read. */
+  readonly onRead: (lines: number) => void;
+}
+
+/** Some 150 KB; a block and so a message stays far below the 4 MiB that the service takes. */
+const maxChanges = 500;
+
+/** The final message is marked as the source's last unless a rejected line ended the reading. */
+export async function* applyMessages(file: Content, reading: Reading): AsyncGenerator<ApplyMessage> {
+  const { source } = reading;
+  for await (const block of lineBlocks(file)) {
+    const changes = changesIn(block, reading);
+    for (let start = 0; start < changes.length; start += maxChanges)
+      yield { source, changes: changes.slice(start, start + maxChanges) };
+    reading.onRead(block.first + block.lines.length - 1);
+    if (hasStopped(reading)) {
+      // So that the caller sees a message without the mark at the end.
+      yield { source, changes: [] };
+      return;
+    }
+  }
+  yield { source, changes: [], last: true };
+}
+
+function hasStopped({ stopAtRejected, rejected }: Reading): boolean {
+  return stopAtRejected && rejected.count() > 0;
+}
+
+function changesIn({ first, lines }: LineBlock, reading: Reading): DesignChangeMessage[] {
+  const changes: DesignChangeMessage[] = [];
+  for (const [index, content] of lines.entries()) {
+    if (content?.trim() === '') continue;
+    const line = first + index;
+    const { change, reason } = readDesignLine(content, line);
+    if (reason !== undefined) reading.rejected.add(line, reason, content);
+    if (hasStopped(reading)) break;
+    if (change !== undefined && line > reading.resumedAfter) changes.push(change);
+  }
+  return changes;
+}
+
+type DesignChangeMessage = Exclude<MessageInitShape<typeof DesignChangeSchema>, { $typeName: string }>;
+
+const ofBoth = { owner: text, id: text, revision: z.unknown().optional().transform(revisionOf) };
+const upsertLine = z.strictObject(
+  {
+    op: z.literal('upsert'),
+    ...ofBoth,
+    localId: text,
+    eventId: text,
+    title: text,
+    eventName: text,
+    eventDate: text,
+    updatedAt: text,
+    authorName: text,
+    shortDescr: text,
+  },
+  { error: unknownFieldOf('an upsert') },
+);
+const deleteLine = z.strictObject(
+  { op: z.literal('delete'), ...ofBoth, deletedAt: text },
+  { error: unknownFieldOf('a delete') },
+);
+const designLine = z.discriminatedUnion('op', [upsertLine, deleteLine], {
+  error: ({ code }) => (code === 'invalid_union' ? 'is neither "upsert" nor "delete".' : undefined),
+});
+
+function unknownFieldOf(record: string) {
+  return (issue: { readonly code: string; readonly keys?: readonly string[] }) =>
+    issue.code === 'unrecognized_keys'
+      ? `${JSON.stringify(issue.keys?.[0]?.slice(0, 40))} is not a field of ${record}.`
+      : undefined;
+}
+
+const tooLarge = 'is too large for a JSON number: write it in quotes.';
+const wrongRevision = `is not a whole number from 1 to ${highestRevision}.`;
+
+function revisionOf(value: unknown, { addIssue }: z.RefinementCtx): bigint {
+  if (value === undefined || value === null) return 0n;
+  const isLarge = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+  const digits = typeof value === 'number' ? String(value) : value;
+  const revision = typeof digits === 'string' && /^\d{1,20}$/.test(digits) ? BigInt(digits) : 0n;
+  if (!isLarge && revision >= 1n && revision <= highestRevision) return revision;
+  addIssue({ code: 'custom', message: isLarge ? tooLarge : wrongRevision });
+  return z.NEVER;
+}
+
+/** `line` counts from 1 and becomes the change's position. A reason quotes at most the name of a field. */
+export function readDesignLine(content: string | undefined, line: number) {
+  const read = readLine(designLine, content);
+  if (read.reason !== undefined) return { reason: read.reason };
+  const change = changeOf(read.value, BigInt(line));
+  const reason = designChangeProblem(change);
+  return reason === undefined ? { change } : { reason };
+}
+
+/** Null and absent are the same. */
+function changeOf(fields: z.output<typeof designLine>, position: bigint) {
+  const key = { position, owner: fields.owner ?? '', id: fields.id ?? '', revision: fields.revision };
+  if (fields.op === 'delete') {
+    const value = given({ deletedAt: fields.deletedAt });
+    return { ...key, change: { case: 'deletion', value } } as const;
+  }
+  const { title, eventName, shortDescr, localId, eventId, eventDate, updatedAt, authorName } = fields;
+  const value = {
+    title: title ?? '',
+    eventName: eventName ?? '',
+    shortDescr: shortDescr ?? '',
+    ...given({ localId, eventId, eventDate, updatedAt, authorName }),
+  };
+  return { ...key, change: { case: 'upsert', value } } as const;
+}

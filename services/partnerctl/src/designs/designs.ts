@@ -1,0 +1,111 @@
+// `designs`: course designs imported over the feed, and the summaries of their Events recounted.
+import type { Client } from '@connectrpc/connect';
+import { FeedService, type SummaryDifference } from '@course-exchange/proto/feed/v1';
+import { type CommandContext, newCommand, newGroup, type Result, withAction } from '../cli/command.ts';
+import { importContent } from '../files/files.ts';
+import { importResult, rejectedPath, reportRejected } from '../files/rejected-lines.ts';
+import { type Columns, openProgress, table } from '../output/table.ts';
+import { checkDesigns, type ImportReport, importDesigns } from './import.ts';
+
+export function designsCommand() {
+  return newGroup('designs', [importCommand(), verifyCommand()], {
+    about: 'Course designs: import, verify',
+    examples: {
+      'Bring designs in': 'partnerctl designs import designs.ndjson',
+      'Are the summaries right?': 'partnerctl designs verify',
+    },
+  });
+}
+
+function importCommand() {
+  const command = newCommand('import', {
+    about: 'Import design changes from NDJSON',
+    details:
+      'A line is one upsert or delete with a revision (docs/feed.md). Interrupted at any point and repeated, the import resumes after what was committed; repeated when complete, it changes nothing. Rejected lines are written with number and reason to a file, or to standard error if the input is standard input; then the exit code is 1. --dry-run checks the lines without the service.',
+    examples: {
+      'Are all lines valid?': 'partnerctl designs import designs.ndjson --dry-run',
+      'Import; repeat the command after an interruption': 'partnerctl designs import designs.ndjson',
+    },
+    takes: ['--dry-run'],
+  })
+    .argument('<file>', 'NDJSON, one change a line; - reads standard input, at most 64 MiB')
+    .option('--rejected <file>', 'Where rejected lines are written; <file>.rejected by default')
+    .option('--stop-at-rejected', 'Import what comes before the first rejected line, and no more')
+    .option('--from-start', 'Send every line, even those that an interrupted import has committed');
+  return withAction(command, async (context, name, options) => {
+    const path = rejectedPath(context, name, options.rejected);
+    const job = {
+      file: await importContent(context, name),
+      rejectedTo: path ?? reportRejected(context),
+      stopAtRejected: options.stopAtRejected === true,
+      fromStart: options.fromStart === true,
+    };
+    const { sleep, signal, services } = context;
+    const deps = { progress: openProgress('Designs', context), sleep, signal };
+    if (context.dryRun) return designsResult(await checkDesigns(deps, job), undefined, true);
+    const feed = services.catalog(FeedService);
+    return designsResult(await importDesigns({ ...deps, feed }, job), path, false);
+  });
+}
+
+/** `path` is that of the rejected lines; undefined where none is written. */
+function designsResult(report: ImportReport, path: string | undefined, dryRun: boolean): Result {
+  const { rejectedLines, ...counts } = report;
+  const { lines, upserted, deleted, ignored, rejected, stopped } = counts;
+  const text = dryRun
+    ? `${lines} lines: ${upserted} upserts, ${deleted} deletes, ${rejected} would be rejected.\n`
+    : `${upserted} upserted, ${deleted} deleted, ${ignored} already known, ${rejected} rejected.\n`;
+  const json = { dryRun, ...counts, rejectedFile: rejected > 0 ? path : undefined };
+  return importResult(json, text + (stopped ? 'Stopped at the first rejected line.\n' : ''), rejectedLines);
+}
+
+function verifyCommand() {
+  const command = newCommand('verify', {
+    about: 'Recount every Event and compare it with its summary',
+    details:
+      'Runs beside reads and writes. Exit code 1 when a summary differs and was not repaired. Without --repair, or with --dry-run, it shows what --repair would change.',
+    examples: {
+      'Are the summaries right?': 'partnerctl designs verify',
+      'Repair them': 'partnerctl designs verify --repair',
+    },
+    takes: ['--dry-run'],
+  }).option('--repair', 'Repair the summaries that differ');
+  return withAction(command, async (context, options) => {
+    const repair = options.repair === true && !context.dryRun;
+    const report = await recount(context, context.services.catalog(FeedService), repair);
+    const { owners, events, differences } = report;
+    const head = `${events} events of ${owners} owners counted, ${differences.length} differ.\n`;
+    const list = table(differences, columns, '');
+    return {
+      json: report,
+      text: differences.length === 0 ? head : `${head}\n${list}`,
+      exit: differences.some(({ repaired }) => !repaired) ? 'refused' : 'done',
+    };
+  });
+}
+
+const columns: Columns<SummaryDifference> = {
+  OWNER: ({ owner }) => owner,
+  EVENT: ({ eventId }) => eventId,
+  'SUMMARY SAYS': ({ summarisedDesigns }) => summarisedDesigns ?? 'none',
+  COUNTED: ({ countedDesigns }) => countedDesigns ?? 'none',
+  REPAIRED: ({ repaired }) => (repaired ? 'yes' : 'no'),
+};
+
+async function recount(
+  { terminal: { err }, signal }: CommandContext,
+  feed: Client<typeof FeedService>,
+  repair: boolean,
+) {
+  const differences: SummaryDifference[] = [];
+  let owners = 0;
+  let events = 0;
+  for await (const part of feed.verify({ repair }, { signal, timeoutMs: 0 })) {
+    owners += Number(part.owners);
+    events += Number(part.events);
+    differences.push(...part.differences);
+    if (err.isTty) err.write(`\r\u001b[K${owners} owners, ${events} events`);
+  }
+  if (err.isTty) err.write('\r\u001b[K');
+  return { owners, events, differences };
+}

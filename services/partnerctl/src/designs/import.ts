@@ -1,0 +1,148 @@
+// Imports a file of design changes: sends valid lines, puts others aside, and resumes where an earlier import of the
+// same content was committed, whatever interrupted it.
+import { type Client, Code, ConnectError } from '@connectrpc/connect';
+import type { FeedService } from '@course-exchange/proto/feed/v1';
+import { type Content, type FileIdentity, identifyFile } from '../files/ndjson.ts';
+import { openRejectedLines, type RejectedLines, type RejectedTarget } from '../files/rejected-lines.ts';
+import type { Progress } from '../output/table.ts';
+import { type ApplyMessage, applyMessages } from './design-lines.ts';
+
+export interface ImportJob {
+  readonly file: Content;
+  readonly rejectedTo: RejectedTarget;
+  /** Send what comes before the first rejected line, and no more. */
+  readonly stopAtRejected: boolean;
+  /** Send every line, even those that an interrupted import has committed. */
+  readonly fromStart: boolean;
+}
+
+interface ImportDeps {
+  readonly feed: Client<typeof FeedService>;
+  readonly progress: Progress;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** `rejected` counts in the whole file, the other counts after the line at which the import resumed, 0 at the start. */
+export type ImportReport = Awaited<ReturnType<typeof importOnce>>;
+
+/** How long to wait for a service that answered and went away, in milliseconds, since it last committed something. */
+const maxWaitMs = 60_000;
+const retryMs = 1_000;
+
+/** Throws what the service says, or a CliError about the file. Repeating it is always safe. */
+export async function importDesigns(deps: ImportDeps, job: ImportJob): Promise<ImportReport> {
+  const identity = await identifyFile(job.file);
+  let waitedMs = 0;
+  let committed = -1;
+  for (;;) {
+    try {
+      const restart = job.fromStart && committed === -1;
+      const resumedAfter = restart ? 0 : await resumePoint(deps, identity);
+      if (resumedAfter > committed) waitedMs = 0;
+      committed = resumedAfter;
+      return await importOnce(deps, job, identity, resumedAfter);
+    } catch (error) {
+      const giveUp = deps.signal.aborted || committed === -1 || waitedMs >= maxWaitMs;
+      if (giveUp || !isInterruption(error)) throw error;
+    } finally {
+      deps.progress.clear();
+    }
+    waitedMs += retryMs;
+    await deps.sleep(retryMs);
+  }
+}
+
+/** Reads the file as an import would, and sends nothing. */
+export async function checkDesigns(
+  deps: Pick<ImportDeps, 'progress'>,
+  job: ImportJob,
+): Promise<ImportReport> {
+  const identity = await identifyFile(job.file);
+  const rejected = openRejectedLines(undefined);
+  const total = { upserted: 0, deleted: 0, ignored: 0, stopped: false };
+  for await (const { changes, last } of messagesOf(deps, job, identity, rejected, 0)) {
+    const upserted = changes.filter(({ change }) => change?.case === 'upsert').length;
+    total.upserted += upserted;
+    total.deleted += changes.length - upserted;
+    total.stopped = last !== true;
+  }
+  deps.progress.clear();
+  return { ...total, resumedAfter: 0, ...fileReport(identity, rejected) };
+}
+
+/** Codes that a broken or refused connection has; none of them is an answer of the service. */
+const connectionCodes: readonly Code[] = [
+  Code.Unavailable,
+  Code.Aborted,
+  Code.Internal,
+  Code.Unknown,
+  Code.Canceled,
+];
+
+/** Whether the service or its store went away, so that the same import may resume when it is back. */
+function isInterruption(error: unknown): boolean {
+  if (!(error instanceof ConnectError)) return false;
+  const code = error.metadata.get('error-code');
+  return code === null ? connectionCodes.includes(error.code) : code === 'temporarily_unavailable';
+}
+
+async function resumePoint({ feed }: ImportDeps, identity: FileIdentity): Promise<number> {
+  const { position } = await feed.getResumePoint({ source: sourceOf(identity) });
+  return Number(position);
+}
+
+/** The content, not the name: a corrected file is another source. */
+function sourceOf({ digest }: FileIdentity): string {
+  return `file:${digest}`;
+}
+
+function messagesOf(
+  { progress }: Pick<ImportDeps, 'progress'>,
+  { file, stopAtRejected }: ImportJob,
+  identity: FileIdentity,
+  rejected: RejectedLines,
+  resumedAfter: number,
+) {
+  const onRead = (line: number) => progress.update(line, identity.lines);
+  return applyMessages(file, { source: sourceOf(identity), stopAtRejected, resumedAfter, rejected, onRead });
+}
+
+async function importOnce(deps: ImportDeps, job: ImportJob, identity: FileIdentity, resumedAfter: number) {
+  // Lines before the resume point are read again, so that the rejected ones among them are reported again.
+  const rejected = openRejectedLines(job.rejectedTo);
+  let stopped = false;
+  let readError: unknown;
+  async function* watched(): AsyncGenerator<ApplyMessage> {
+    try {
+      for await (const message of messagesOf(deps, job, identity, rejected, resumedAfter)) {
+        stopped = message.last !== true;
+        yield message;
+      }
+    } catch (error) {
+      readError = error;
+      throw error;
+    }
+  }
+  try {
+    const options = { signal: deps.signal, timeoutMs: 0 };
+    const { upserted, deleted, ignored } = await deps.feed.apply(watched(), options);
+    return {
+      ...fileReport(identity, rejected),
+      resumedAfter,
+      upserted: Number(upserted),
+      deleted: Number(deleted),
+      ignored: Number(ignored),
+      stopped,
+    };
+  } catch (error) {
+    // The transport reports a file that cannot be read as a lost call.
+    throw readError ?? error;
+  } finally {
+    rejected.close();
+  }
+}
+
+function fileReport({ lines }: FileIdentity, rejected: RejectedLines) {
+  return { lines, rejected: rejected.count(), rejectedLines: rejected.first() };
+}

@@ -1,0 +1,144 @@
+// Rejected lines of an import: one JSON object a line, in a file that never holds anything else, or on standard error.
+import {
+  closeSync,
+  openSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { CommandContext, Result } from '../cli/command.ts';
+import { usageError } from '../cli/errors.ts';
+import { jsonText } from '../output/json.ts';
+import { requireWritable } from './files.ts';
+
+export interface RejectedLine {
+  readonly line: number;
+  readonly reason: string;
+}
+
+/** The path of a file, a function that gets each line, or undefined: nowhere. */
+export type RejectedTarget = string | ((line: RejectedLine) => void) | undefined;
+
+export type RejectedLines = ReturnType<typeof openRejectedLines>;
+
+const maxShown = 10;
+
+/**
+ * Replaces the file of an earlier import; where nothing is rejected there is none. It may hold names of people: only
+ * its owner reads it. A target other than a file gets number and reason only.
+ */
+export function openRejectedLines(target: RejectedTarget) {
+  const path = typeof target === 'string' ? target : undefined;
+  if (path !== undefined) rmSync(path, { force: true });
+  const first: RejectedLine[] = [];
+  let count = 0;
+  let file: number | undefined;
+  return {
+    /** `text` is what the line said; it is left out where it is not text or must not be kept. */
+    add: (line: number, reason: string, text?: string): void => {
+      count += 1;
+      if (first.length < maxShown) first.push({ line, reason });
+      if (typeof target === 'function') target({ line, reason });
+      if (path === undefined) return;
+      file ??= openSync(path, 'w', 0o600);
+      writeSync(file, `${JSON.stringify({ line, reason, text })}\n`);
+    },
+    count: () => count,
+    /** The first ten, to show. */
+    first: (): readonly RejectedLine[] => first,
+    close: (): void => {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
+}
+
+interface ImportReport {
+  /** The line after which the import resumed; 0: from the start. */
+  readonly resumedAfter: number;
+  readonly rejected: number;
+  /** Where the rejected lines are; undefined where none is written. */
+  readonly rejectedFile: string | undefined;
+}
+
+/** The result of an import; `counts` is a sentence or some, `first` the first rejected lines. */
+export function importResult(report: ImportReport, counts: string, first: readonly RejectedLine[]): Result {
+  const { resumedAfter, rejected, rejectedFile } = report;
+  const resumed = resumedAfter > 0 ? `Resumed after line ${resumedAfter}.\n` : '';
+  const lines = first.map(({ line, reason }) => `  line ${line}: ${reason}\n`).join('');
+  const all = rejectedFile === undefined ? '' : `All rejected lines are in ${rejectedFile}.\n`;
+  return { json: report, text: resumed + counts + lines + all, exit: rejected > 0 ? 'refused' : 'done' };
+}
+
+/** Reports each rejected line once on standard error, as JSON, also where an import starts again. */
+export function reportRejected({ terminal }: CommandContext): (line: RejectedLine) => void {
+  let reported = 0;
+  return ({ line, reason }) => {
+    if (line <= reported) return;
+    reported = line;
+    terminal.err.write(`${jsonText({ line, reason })}\n`);
+  };
+}
+
+/**
+ * The absolute path of the file: `option` is what --rejected names; otherwise it is `<file>.rejected`, which is ours.
+ * Undefined for standard input without the option. Changes nothing.
+ * Throws where it is the imported file or its journal, or exists and was not written by an import.
+ */
+export function rejectedPath(
+  { directory }: CommandContext,
+  imported: string,
+  option: string | undefined,
+): string | undefined {
+  if (imported === '-' && option === undefined) return undefined;
+  const file = resolve(directory, imported);
+  const path = resolve(directory, option ?? `${file}.rejected`);
+  refuseSame(path, file, 'the imported file itself');
+  refuseSame(path, `${file}.import`, 'the journal of the import');
+  if (option === undefined) return path;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found && !isOurs(path, found))
+    throw usageError(`${path} already exists.`, 'Name a new file, or that of an earlier import.');
+  requireWritable(path);
+  return path;
+}
+
+/** Also under another name: a link, or another path to the same directory. */
+function refuseSame(path: string, other: string, name: string): void {
+  const [one, two] = [path, other].map((each) => statSync(each, { throwIfNoEntry: false }));
+  const isSameFile = one !== undefined && one.dev === two?.dev && one.ino === two.ino;
+  if (!isSameFile && realPath(path) !== realPath(other)) return;
+  throw usageError(
+    `The rejected lines cannot go to ${path}: it is ${name}.`,
+    'Name another file with --rejected.',
+  );
+}
+
+/** Also of a file that does not exist yet. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return dirname(path) === path ? path : join(realPath(dirname(path)), basename(path));
+  }
+}
+
+/** The start of every line of such a file; a line may be some megabytes long. */
+const lineStart = /^\{"line":[1-9]\d*,"reason":"/;
+
+function isOurs(path: string, found: Stats): boolean {
+  if (!found.isFile()) return false;
+  const bytes = Buffer.alloc(64);
+  try {
+    const file = openSync(path, 'r');
+    const length = readSync(file, bytes);
+    closeSync(file);
+    return lineStart.test(bytes.toString('latin1', 0, length));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,67 @@
+// What --json prints. Of a message every field, absent as null, times in UTC, states in small letters.
+import { createRegistry, type DescEnum, isMessage, type Message } from '@bufbuild/protobuf';
+import { TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
+import { FeedService } from '@course-exchange/proto/feed/v1';
+import { AuditService } from '@course-exchange/proto/operator/v1/audit';
+import { ChangeSchema, FieldChangeSchema } from '@course-exchange/proto/operator/v1/change';
+import { ClientService } from '@course-exchange/proto/operator/v1/client';
+import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
+import { KeyService } from '@course-exchange/proto/operator/v1/key';
+import { RestoreService } from '@course-exchange/proto/operator/v1/restore';
+import { SecretService } from '@course-exchange/proto/operator/v1/secret';
+import { UserService } from '@course-exchange/proto/operator/v1/user';
+import { escapeControlChars } from '../cli/terminal.ts';
+
+const described = [
+  ...[AuditService, ClientService, ConsentService, FeedService, KeyService],
+  ...[RestoreService, SecretService, UserService],
+  ChangeSchema,
+];
+const registry = createRegistry(...described.map(({ file }) => file));
+
+/** `value` as JSON without anything that a terminal would obey; it may hold messages, times and counts of 64 bits. */
+export function jsonText(value: unknown, indent?: number): string {
+  return escapeControlChars(JSON.stringify(toJson(value), null, indent));
+}
+
+function toJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toJson);
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'bigint') return Number(value);
+  if (isMessage(value)) return messageJson(value);
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, toJson(one)]));
+}
+
+function messageJson(message: Message): unknown {
+  if (isMessage(message, TimestampSchema)) return timestampDate(message).toISOString();
+  if (isMessage(message, FieldChangeSchema)) {
+    const { field, before, after } = message;
+    return { field, before: parsed(before), after: parsed(after) };
+  }
+  return fieldsOf(message);
+}
+
+/** The fields of a message by their names, to print them beside others. */
+export function fieldsOf(message: Message): Readonly<Record<string, unknown>> {
+  const values = message as unknown as Readonly<Record<string, unknown>>;
+  const fields = registry.getMessage(message.$typeName)?.fields ?? [];
+  const entries = fields.map(({ localName, enum: names }) => {
+    const value = values[localName];
+    return [localName, names ? enumName(names, value) : toJson(value)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** `APPROVAL_STATE_NEAR_EXPIRY` of `ApprovalState` is `near_expiry`. */
+export function enumName({ values, sharedPrefix = '' }: DescEnum, number: unknown): string {
+  const name = values.find((value) => value.number === number)?.name ?? String(number);
+  const word = name.toLowerCase().replace(sharedPrefix, '');
+  // Algorithms are written as in JOSE.
+  return /^[er]s256$/.test(word) ? word.toUpperCase() : word;
+}
+
+/** Before and after of a change travel as JSON text. */
+function parsed(text: string): unknown {
+  return text ? JSON.parse(text) : null;
+}

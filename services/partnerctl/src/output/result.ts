@@ -1,0 +1,48 @@
+// The result of a command that changes something: what it did or would do, for people and for scripts.
+import type { Message } from '@bufbuild/protobuf';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { Change } from '@course-exchange/proto/operator/v1/change';
+import type { CommandContext, Result } from '../cli/command.ts';
+import { paint, sanitize } from '../cli/terminal.ts';
+import { fieldsOf } from './json.ts';
+import { localTime } from './table.ts';
+
+export interface ChangeResponse extends Message {
+  readonly changes: readonly Change[];
+  readonly accessTokensEndAt?: Timestamp | undefined;
+}
+
+/** `more` is text below the changes; --json prints the fields of the response, `json` over them. */
+export function changeResult(
+  { dryRun }: CommandContext,
+  response: ChangeResponse,
+  more = '',
+  json: Readonly<Record<string, unknown>> = {},
+): Result {
+  const text = changesText(response.changes, dryRun) + more;
+  const { accessTokensEndAt: end } = response;
+  // Nobody can call back an access token (specification §3).
+  const tokens = `Access tokens already issued stay valid for up to 15 minutes; the last one expires at ${localTime(end)}.\n`;
+  return {
+    json: { dryRun, ...fieldsOf(response), ...json },
+    text: end === undefined || dryRun ? text : text + tokens,
+  };
+}
+
+/** A line per object and one per field; one sentence where nothing changed. Ends with a line break. */
+export function changesText(changes: readonly Change[], dryRun: boolean): string {
+  if (changes.length === 0) return dryRun ? 'Nothing would change.\n' : 'Nothing changed.\n';
+  const verb = dryRun ? 'Would change' : 'Changed';
+  return changes
+    .flatMap(({ object, action, fields }) => [
+      `${verb} ${sanitize(object)} ${paint('dim', `(${action})`)}\n`,
+      ...fields.map((field) => `  ${fieldText(field)}\n`),
+    ])
+    .join('');
+}
+
+/** `name: before → after` */
+export function fieldText({ field, before, after }: Change['fields'][number]): string {
+  const now = after ? paint('green', sanitize(after)) : paint('dim', 'gone');
+  return `${sanitize(field)}: ${before ? `${paint('red', sanitize(before))} → ` : ''}${now}`;
+}

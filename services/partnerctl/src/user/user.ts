@@ -1,0 +1,97 @@
+// `user`: users are imported, disabled, enabled and signed out; nobody deletes one. A user is named by `sub` or by e-mail
+// address, and may log in unless disabled.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { type User, type UserNameSchema, UserService } from '@course-exchange/proto/operator/v1/user';
+import { newCommand, newGroup, withAction } from '../cli/command.ts';
+import { missingError } from '../cli/errors.ts';
+import { changeResult } from '../output/result.ts';
+import { fields, localTime } from '../output/table.ts';
+import { importCommand } from './import.ts';
+
+export function userCommand() {
+  return newGroup(
+    'user',
+    [importCommand(), showCommand(), disableCommand(), enableCommand(), signOutCommand()],
+    {
+      about: 'Users: import, show, disable, sign out',
+      examples: {
+        'Bring users in': 'partnerctl user import users.ndjson',
+        'After a lost laptop': 'partnerctl user sign-out ann@example.com',
+      },
+    },
+  );
+}
+
+/** How an operator names a user: no `sub` holds an @. */
+export function userNamed(text: string): MessageInitShape<typeof UserNameSchema> {
+  return { name: text.includes('@') ? { case: 'email', value: text } : { case: 'sub', value: text } };
+}
+
+const userArgument = ['<user>', 'The user: sub or e-mail address'] as const;
+
+function showCommand() {
+  const command = newCommand('show', {
+    about: 'Show a user',
+    examples: { 'By e-mail address': 'partnerctl user show ann@example.com' },
+  }).argument(...userArgument);
+  return withAction(command, async ({ services }, name) => {
+    const { user } = await services.identity(UserService).getUser({ user: userNamed(name) });
+    if (!user) throw missingError(`There is no user ${name}.`);
+    return { json: { user }, text: userText(user) };
+  });
+}
+
+function disableCommand() {
+  const command = newCommand('disable', {
+    about: 'Lock a user out from the next request on',
+    details: 'Ends browser sessions and refuses login, code exchange, refresh and UserInfo.',
+    examples: { 'By sub': 'partnerctl user disable u_5mV3rT0kQ9o' },
+    takes: ['--dry-run', '--yes'],
+  }).argument(...userArgument);
+  return withAction(command, async (context, name) => {
+    await context.confirm(`${name} will be logged out everywhere and cannot log in.`);
+    const request = { user: userNamed(name), dryRun: context.dryRun };
+    return changeResult(context, await context.services.identity(UserService).disableUser(request));
+  });
+}
+
+function enableCommand() {
+  const command = newCommand('enable', {
+    about: 'Let a user log in again',
+    details: 'Sessions and connections from before the user was disabled stay ended: partners connect anew.',
+    examples: { 'By e-mail address': 'partnerctl user enable ann@example.com' },
+    takes: ['--dry-run'],
+  }).argument(...userArgument);
+  return withAction(command, async (context, name) => {
+    const request = { user: userNamed(name), dryRun: context.dryRun };
+    const response = await context.services.identity(UserService).enableUser(request);
+    return changeResult(context, response, '', { accessTokensEndAt: null });
+  });
+}
+
+function signOutCommand() {
+  const command = newCommand('sign-out', {
+    about: 'End all browser sessions and refresh tokens of a user',
+    details: 'The user may log in and connect again.',
+    examples: { 'After a lost laptop': 'partnerctl user sign-out ann@example.com' },
+    takes: ['--dry-run', '--yes'],
+  }).argument(...userArgument);
+  return withAction(command, async (context, name) => {
+    await context.confirm(`${name} will be logged out everywhere and must reconnect every partner.`);
+    const request = { user: userNamed(name), dryRun: context.dryRun };
+    return changeResult(context, await context.services.identity(UserService).signOutUser(request));
+  });
+}
+
+function userText(user: User): string {
+  const { disabledAt, signedOutAt } = user;
+  return fields({
+    User: user.sub,
+    'E-mail': `${user.email} (${user.emailVerified ? 'verified' : 'not verified'})`,
+    Name: user.name,
+    Status: disabledAt ? `disabled since ${localTime(disabledAt)}` : 'may log in',
+    'Signed out': signedOutAt && `sessions and tokens from before ${localTime(signedOutAt)}`,
+    Password: user.passwordAlgorithm,
+    Since: user.createdAt,
+  });
+}
