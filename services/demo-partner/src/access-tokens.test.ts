@@ -1,13 +1,14 @@
 // Token handling after the login (specification §3, §5 and §7), against a real issuer on loopback.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, createBench, createBrowser } from './test-browser.ts';
+import { type Bench, createBench, createBrowser } from '../testing/browser.ts';
+import { createSeal } from './database.ts';
 
 let bench: Bench;
 let browser: ReturnType<typeof createBrowser>;
 beforeEach(async () => {
-  bench = await createBench({ now: Date.now, randomBytes, newRequestId: randomUUID });
+  bench = await createBench();
   browser = createBrowser(bench);
   await browser.connect();
 });
@@ -47,7 +48,8 @@ describe('a refresh', () => {
 
   it.each([
     ['is lost', 'drop'],
-    ['is a 503', { status: 503, body: { error: 'temporarily_unavailable' } }],
+    ['is a 503 of somebody else', { status: 503, body: { error: 'overloaded' } }],
+    ['is a 500', { status: 500, body: { error: 'server_error' } }],
     ['is invalid_grant', { status: 400, body: { error: 'invalid_grant' } }],
     [
       'lacks the new refresh token',
@@ -70,6 +72,15 @@ describe('a refresh', () => {
     expect((await browser.post('/refresh')).status).toBe(400);
     bench.issuer.tokenFault = undefined;
     expect((await browser.post('/refresh')).status).toBe(303);
+  });
+
+  it('refused by a service that is not available keeps the tokens, and succeeds later', async () => {
+    bench.issuer.tokenFault = { status: 503, body: { error: 'temporarily_unavailable' } };
+    const { status, text } = await browser.post('/refresh');
+    expect([status, text.includes('connect again')]).toEqual([503, false]);
+    bench.issuer.tokenFault = undefined;
+    expect((await browser.post('/refresh')).status).toBe(303);
+    expect(stored()?.refreshToken).toBe('refresh-canary-3');
   });
 
   it('that a crash interrupted leaves no token to send again', async () => {
@@ -197,12 +208,20 @@ describe('what is stored', () => {
     expect(stored()).toBeDefined();
   });
 
+  it.each([
+    [415, 'application/xml', '<form_token/>'],
+    [413, 'application/x-www-form-urlencoded', 'x'.repeat(20_000)],
+  ])('is not touched by a body that is refused with %i', async (status, type, payload) => {
+    const headers = { 'content-type': type };
+    const answer = await bench.app.inject({ method: 'POST', url: '/disconnect', headers, payload });
+    expect(answer.statusCode).toBe(status);
+    expect(stored()).toBeDefined();
+  });
+
   it('does not open for another user: a copied row is worthless', async () => {
-    const { createSeal } = await import('./store/seal.ts');
-    const { Secret } = await import('@course-exchange/runtime/secret');
-    const seal = createSeal(new Secret(Buffer.alloc(32, 1)), randomBytes);
-    const sealed = seal.close({ a: 1 }, 'anna');
-    expect(seal.open(sealed, 'anna')).toEqual({ a: 1 });
-    expect(seal.open(sealed, 'bert')).toBeUndefined();
+    const { seal, unseal } = createSeal(Buffer.alloc(32, 1), randomBytes);
+    const sealed = seal({ a: 1 }, 'anna');
+    expect(unseal(sealed, 'anna')).toEqual({ a: 1 });
+    expect(unseal(sealed, 'bert')).toBeUndefined();
   });
 });

@@ -3,81 +3,97 @@
 // stored before use, and never a second attempt with a token that may have been consumed.
 import * as client from 'openid-client';
 import { tokensOf } from './authorization.ts';
-import { PartnerFailure } from './partner-failure.ts';
+import type { Connections, StoredConnection } from './connections.ts';
+import { PartnerFailure } from './failure.ts';
 import type { Provider } from './provider.ts';
-import type { Connections, StoredConnection } from './store/connections.ts';
-import type { Identity } from './store/sessions.ts';
+import type { Identity } from './sessions.ts';
 
-export interface AccessTokens {
-  /** An access token with at least a minute to live. Throws PartnerFailure. */
-  readonly current: (identity: Identity) => Promise<string>;
-  /**
-   * Refreshes, unless `rejected` has been replaced already. Concurrent calls share one refresh. Throws
-   * PartnerFailure `reconnect` when the tokens are lost: they are deleted by then.
-   */
-  readonly refresh: (identity: Identity, rejected?: string) => Promise<string>;
-}
+export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 /** Refresh this long before the end, so that a token does not expire on its way. */
 const marginMs = 60_000;
 
-export function createAccessTokens(
-  provider: Provider,
-  connections: Connections,
-  now: () => number,
-): AccessTokens {
+interface AccessTokenDeps {
+  readonly provider: Provider;
+  readonly connections: Connections;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+export function createAccessTokens(deps: AccessTokenDeps) {
+  const { connections, now } = deps;
   const running = new Map<string, Promise<string>>();
 
+  /**
+   * Refreshes, unless `rejected` has been replaced already. Concurrent calls share one refresh. Throws
+   * PartnerFailure `reconnect` when the tokens are lost: they are deleted by then.
+   */
   const refresh = (identity: Identity, rejected?: string): Promise<string> => {
     const key = JSON.stringify([identity.iss, identity.sub]);
     const pending = running.get(key);
     if (pending) return pending;
-    const started = refreshOnce(identity, rejected).finally(() => running.delete(key));
+    const started = refreshOnce(deps, identity, rejected).finally(() => running.delete(key));
     running.set(key, started);
     return started;
   };
 
-  const refreshOnce = async (identity: Identity, rejected?: string): Promise<string> => {
-    // Discovery first: while it fails, nothing has been sent and the tokens stay.
-    const configuration = await provider();
-    const old = connections.find(identity);
-    if (!old) throw new PartnerFailure('reconnect');
-    if (rejected !== undefined && old.accessToken !== rejected) return old.accessToken;
-    // The mark is in the file before the request: after a crash the token is discarded, not sent again.
-    if (!connections.startRefresh(identity, old.version)) throw new PartnerFailure('unavailable');
-    const fresh = await request(configuration, identity, old);
-    if (!connections.replace(identity, old.version, fresh, now())) throw new PartnerFailure('reconnect');
-    return fresh.accessToken;
-  };
-
-  const request = async (
-    configuration: client.Configuration,
-    identity: Identity,
-    old: StoredConnection,
-  ): Promise<ReturnType<typeof tokensOf>> => {
-    try {
-      return tokensOf(await client.refreshTokenGrant(configuration, old.refreshToken), old, now());
-    } catch (error) {
-      if (isInvalidClient(error)) {
-        // Our own credentials were refused, before the token was looked at: it is still good.
-        connections.cancelRefresh(identity, old.version);
-        throw new PartnerFailure('connection_failed', { cause: error });
-      }
-      // invalid_grant, a lost answer, a time-out, a 5xx: the token is or may be consumed. Start a new flow.
-      connections.remove(identity, old.version);
-      throw new PartnerFailure('reconnect', { cause: error });
-    }
-  };
-
   return {
     refresh,
-    current: async (identity) => {
+    /** An access token with at least a minute to live. Throws PartnerFailure. */
+    current: async (identity: Identity): Promise<string> => {
       const connection = connections.find(identity);
       if (!connection) throw new PartnerFailure('reconnect');
       if (connection.accessTokenExpiresAt - marginMs > now()) return connection.accessToken;
       return refresh(identity);
     },
   };
+}
+
+async function refreshOnce(deps: AccessTokenDeps, identity: Identity, rejected?: string): Promise<string> {
+  const { provider, connections, now } = deps;
+  // Discovery first: while it fails, nothing has been sent and the tokens stay.
+  const configuration = await provider();
+  const old = connections.find(identity);
+  if (!old) throw new PartnerFailure('reconnect');
+  if (rejected !== undefined && old.accessToken !== rejected) return old.accessToken;
+  // The mark is in the file before the request: after a crash the token is discarded, not sent again.
+  if (!connections.startRefresh(identity, old.version)) throw new PartnerFailure('unavailable');
+  const fresh = await request(deps, configuration, identity, old);
+  if (!connections.replace(identity, old.version, fresh, now())) throw new PartnerFailure('reconnect');
+  return fresh.accessToken;
+}
+
+async function request(
+  { connections, now }: AccessTokenDeps,
+  configuration: client.Configuration,
+  identity: Identity,
+  old: StoredConnection,
+): Promise<ReturnType<typeof tokensOf>> {
+  try {
+    return tokensOf(await client.refreshTokenGrant(configuration, old.refreshToken), old, now());
+  } catch (error) {
+    if (isInvalidClient(error)) {
+      // Our own credentials were refused before the token was checked: it is still good.
+      connections.cancelRefresh(identity, old.version);
+      throw new PartnerFailure('connection_failed', { cause: error });
+    }
+    if (await isRefusedUntouched(error)) {
+      connections.cancelRefresh(identity, old.version);
+      throw new PartnerFailure('unavailable', { cause: error });
+    }
+    // invalid_grant, a lost answer, a time-out, any other 5xx: the token is or may be consumed. Start a new flow.
+    connections.remove(identity, old.version);
+    throw new PartnerFailure('reconnect', { cause: error });
+  }
+}
+
+/** The service has too much to do, or a store of its is down: it says so before it consumes anything. */
+async function isRefusedUntouched(error: unknown): Promise<boolean> {
+  // openid-client reads no body of a 5xx.
+  const answer = error instanceof client.ClientError ? error.cause : undefined;
+  if (!(answer instanceof Response) || answer.status !== 503) return false;
+  const body: unknown = await answer.json().catch(() => undefined);
+  return (body as { readonly error?: unknown } | undefined)?.error === 'temporarily_unavailable';
 }
 
 function isInvalidClient(error: unknown): boolean {

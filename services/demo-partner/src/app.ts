@@ -1,21 +1,33 @@
-// The HTTP server: headers of every answer, one log line for each request, one page for each failure.
-import { describeError, logText } from '@course-exchange/runtime/logger';
+// The HTTP server: its routes, headers of every answer, one log line for each request, one page for each failure. Only
+// /callback and /connect take part in the authorization-code flow.
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { withRequestId } from './outgoing.ts';
-import { failurePage } from './pages/outcome-page.ts';
-import { stylesheet } from './pages/stylesheet.ts';
+import {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+  LogController,
+} from 'fastify';
+import { describeError, PartnerFailure } from './failure.ts';
+import { type Messages, messagesFor } from './messages.ts';
+import {
+  connectedPage,
+  designsPage,
+  disconnectedPage,
+  eventsPage,
+  failurePage,
+  refusedPage,
+  welcomePage,
+} from './pages.ts';
 import type { Partner } from './partner.ts';
-import { PartnerFailure } from './partner-failure.ts';
-import { getCallback } from './routes/get-callback.ts';
-import { getConnect, localPath } from './routes/get-connect.ts';
-import { getDesigns } from './routes/get-designs.ts';
-import { getEvents } from './routes/get-events.ts';
-import { getHome } from './routes/get-home.ts';
-import { postDisconnect } from './routes/post-disconnect.ts';
-import { postRefresh } from './routes/post-refresh.ts';
-import { messagesOf, page } from './wire.ts';
+import { type Provider, withRequestId } from './provider.ts';
+import { formTokenOf, requireFormToken } from './sessions.ts';
+
+const stylesheet = readFileSync(new URL('style.css', import.meta.url));
 
 const statuses = {
   connect_first: 401,
@@ -25,9 +37,10 @@ const statuses = {
   connection_failed: 400,
 } as const;
 
-export async function createApp(partner: Partner): Promise<FastifyInstance> {
+export async function createApp(partner: Partner) {
   const app = fastify({
-    logger: false,
+    loggerInstance: partner.logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: partner.newRequestId,
     bodyLimit: 16_384,
     requestTimeout: 30_000,
@@ -40,23 +53,17 @@ export async function createApp(partner: Partner): Promise<FastifyInstance> {
     // From here on every request to the provider carries this page request's id.
     withRequestId(request.id, done);
   });
-  app.addHook('onResponse', async (request, reply) => logAnswer(partner, request, reply));
-  for (const route of [
-    getHome,
-    getConnect,
-    getCallback,
-    getEvents,
-    getDesigns,
-    postRefresh,
-    postDisconnect,
-  ]) {
-    route(app, partner);
-  }
+  app.addHook('onResponse', async (request, reply) => {
+    // The route's pattern instead of the address: the callback's query holds a code and a state.
+    const route = request.routeOptions.url ?? 'unknown';
+    request.log.info({ route, method: request.method, status: reply.statusCode }, 'page answered');
+  });
+  addRoutes(app, partner);
   app.get('/assets/style.css', async (_request, reply) =>
     reply.header('cache-control', 'public, max-age=300').type('text/css; charset=utf-8').send(stylesheet),
   );
-  app.setNotFoundHandler((request, reply) => fail(partner, request, reply, new PartnerFailure('not_found')));
-  app.setErrorHandler((error, request, reply) => fail(partner, request, reply, error));
+  app.setNotFoundHandler((request, reply) => fail(request, reply, new PartnerFailure('not_found')));
+  app.setErrorHandler((error, request, reply) => fail(request, reply, error));
   return app;
 }
 
@@ -71,25 +78,109 @@ function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
   });
 }
 
-/** The route's pattern instead of the address: the callback's query holds a code and a state. */
-function logAnswer({ logger }: Partner, request: FastifyRequest, reply: FastifyReply): void {
-  logger.info('page answered', {
-    requestId: logText(request.id),
-    route: logText(request.routeOptions.url ?? 'unknown'),
-    method: logText(request.method),
-    status: reply.statusCode,
-  });
+function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const known = error instanceof PartnerFailure;
+  const code = known ? error.code : 'internal';
+  request.log.warn({ code, ...describeError(known ? error.cause : error) }, 'page failed');
+  const retry = request.method === 'GET' ? localPath(request.url) : '/';
+  reply.code(code === 'internal' ? statusOf(error) : statuses[code]);
+  return sendPage(reply, failurePage(messagesOf(request), code, request.id, retry));
 }
 
-function fail(partner: Partner, request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const code = error instanceof PartnerFailure ? error.code : 'internal';
-  const cause = error instanceof PartnerFailure ? error.cause : error;
-  partner.logger.warn('page failed', {
-    requestId: logText(request.id),
-    code: logText(code),
-    ...(cause === undefined ? {} : describeError(cause)),
+/** What Fastify itself refuses, as a body that is too large or of another type, has a status of its own. */
+function statusOf(error: unknown): number {
+  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
+  return code.startsWith('FST_ERR_') ? statusCode : 500;
+}
+
+function addRoutes(app: FastifyInstance, partner: Partner): void {
+  app.get('/', (request, reply) => home(partner, request, reply));
+  app.get('/connect', (request, reply) => connect(partner, request, reply));
+  app.get('/callback', (request, reply) => callback(partner, request, reply));
+  app.get('/events', async (request, reply) => {
+    const { identity } = partner.sessions.connected(request);
+    return sendPage(reply, eventsPage(messagesOf(request), await partner.designApi.events(identity)));
   });
-  const retry = request.method === 'GET' ? localPath(request.url) : '/';
-  const status = code === 'internal' ? 500 : statuses[code];
-  return page(reply.code(status), failurePage(messagesOf(request), code, request.id, retry));
+  app.get<{ Params: { eventId: string } }>('/events/:eventId/designs', async (request, reply) => {
+    const { identity } = partner.sessions.connected(request);
+    const { event, items } = await partner.designApi.designs(identity, request.params.eventId);
+    return sendPage(reply, designsPage(messagesOf(request), event, items));
+  });
+  app.post('/refresh', async (request, reply) => {
+    const session = partner.sessions.connected(request);
+    requireFormToken(session, request.body);
+    await partner.accessTokens.refresh(session.identity);
+    return reply.redirect('/', 303);
+  });
+  app.post('/disconnect', async (request, reply) => disconnect(partner, request, reply));
+  app.get('/disconnected', async (request, reply) => sendPage(reply, disconnectedPage(messagesOf(request))));
+}
+
+async function home(partner: Partner, request: FastifyRequest, reply: FastifyReply) {
+  const { sessions, connections, provider } = partner;
+  const messages = messagesOf(request);
+  const reachable = await answersSoon(provider);
+  const session = sessions.find(request);
+  const connection = session?.identity && connections.find(session.identity);
+  if (!session || !connection) return sendPage(reply, welcomePage(messages, reachable));
+  return sendPage(reply, connectedPage(messages, connection, formTokenOf(session), reachable));
+}
+
+/** The first page does not wait long for the provider: it only says whether connecting makes sense now. */
+async function answersSoon(provider: Provider): Promise<boolean> {
+  const answered = provider().then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answered, sleep(1_000, false, { ref: false })]);
+}
+
+/** Begins the authorization-code flow for this browser (specification §5, steps 1 and 2). */
+async function connect({ sessions, authorization }: Partner, request: FastifyRequest, reply: FastifyReply) {
+  const wanted = queryOf(request).get('to');
+  const destination = wanted === null ? '/events' : localPath(wanted);
+  const session = sessions.find(request) ?? sessions.begin(request, reply);
+  const url = await authorization.begin(session.id, destination);
+  return reply.redirect(url.href, 303);
+}
+
+/** The browser comes back from the provider (specification §5, steps 3 to 6). */
+async function callback(partner: Partner, request: FastifyRequest, reply: FastifyReply) {
+  const before = partner.sessions.find(request)?.id;
+  const outcome = await partner.authorization.finish(before, queryOf(request));
+  if (!outcome) return sendPage(reply, refusedPage(messagesOf(request)));
+  partner.connections.put(outcome.identity, outcome.connection, partner.now());
+  // A fresh session: an identifier that was planted before the login is worth nothing after it.
+  const { id } = partner.sessions.begin(request, reply, outcome.identity);
+  // Another tab of this browser may be on its way through the provider's pages.
+  if (before) partner.transactions.move(before, id);
+  return reply.redirect(outcome.destination, 303);
+}
+
+/** Deletes the user's tokens and sessions: without a revocation endpoint that is all a partner can do, and must. */
+async function disconnect({ sessions, connections }: Partner, request: FastifyRequest, reply: FastifyReply) {
+  const session = sessions.connected(request);
+  requireFormToken(session, request.body);
+  connections.remove(session.identity);
+  sessions.endAll(session.identity, reply);
+  return reply.redirect('/disconnected', 303);
+}
+
+/** Only a path of ours, so that nobody can send our users elsewhere after the login. */
+function localPath(path: string): string {
+  return /^\/(?:events(?:\/[\w.~%-]+\/designs)?)?$/.test(path) ? path : '/';
+}
+
+/** The query with repeated parameters kept apart. */
+function queryOf(request: FastifyRequest): URLSearchParams {
+  const mark = request.url.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : request.url.slice(mark));
+}
+
+function messagesOf(request: FastifyRequest): Messages {
+  return messagesFor(request.headers['accept-language']);
+}
+
+function sendPage(reply: FastifyReply, body: string): FastifyReply {
+  return reply.type('text/html; charset=utf-8').send(body);
 }

@@ -1,12 +1,12 @@
 // The duties of a client in the authorization-code flow (specification §5), against a real issuer on loopback.
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, createBench, createBrowser } from './test-browser.ts';
-import type { TestIssuer } from './test-issuer.ts';
+import { type Bench, createBench, createBrowser } from '../testing/browser.ts';
+import type { TestIssuer } from '../testing/issuer.ts';
 
 let bench: Bench;
 beforeEach(async () => {
-  bench = await createBench({ now: Date.now, randomBytes, newRequestId: randomUUID });
+  bench = await createBench();
 });
 afterEach(() => bench.close());
 

@@ -1,51 +1,33 @@
 // The authorization-code flow of a confidential client, in the order of specification §5. Refuses whatever it
 // did not ask for, and gives out nothing before every check has passed.
 import * as client from 'openid-client';
-import { PartnerFailure } from './partner-failure.ts';
+import type { Registration } from './config.ts';
+import type { Connection } from './connections.ts';
+import { hashOf, type StoreDeps } from './database.ts';
+import { PartnerFailure } from './failure.ts';
 import { clockToleranceSeconds, type Provider } from './provider.ts';
-import type { Connection } from './store/connections.ts';
-import type { Identity } from './store/sessions.ts';
-import type { Transactions } from './store/transactions.ts';
 
-export interface AuthorizationOptions {
+interface AuthorizationDeps {
+  readonly registration: Registration;
   readonly provider: Provider;
-  readonly transactions: Transactions;
-  readonly clientId: string;
-  /** Exactly as registered. */
-  readonly redirectUri: string;
-  readonly scopes: string;
+  readonly transactions: ReturnType<typeof createTransactions>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-export interface Authorization {
-  /** Steps 1 and 2: stores a transaction for this browser session, returns where to send the browser. */
-  readonly begin: (session: string, destination: string) => Promise<URL>;
-  /** Steps 3 to 6, for the query of the callback. Throws PartnerFailure. */
-  readonly finish: (session: string | undefined, query: URLSearchParams) => Promise<Outcome>;
-}
-
-type Outcome =
-  | {
-      readonly kind: 'connected';
-      readonly identity: Identity;
-      readonly connection: Connection;
-      readonly destination: string;
-    }
-  | { readonly kind: 'refused' };
-
-export function createAuthorization(options: AuthorizationOptions): Authorization {
-  const { provider, transactions, redirectUri, scopes, now } = options;
+export function createAuthorization(deps: AuthorizationDeps) {
+  const { registration, provider, transactions, now } = deps;
   return {
-    begin: async (session, destination) => {
+    /** Steps 1 and 2: stores a transaction for this browser session, returns where to send the browser. */
+    begin: async (session: string, destination: string): Promise<URL> => {
       const configuration = await provider();
       const state = client.randomState();
       const nonce = client.randomNonce();
       const verifier = client.randomPKCECodeVerifier();
       transactions.begin(state, session, { nonce, verifier, destination }, now());
       return client.buildAuthorizationUrl(configuration, {
-        redirect_uri: redirectUri,
-        scope: scopes,
+        redirect_uri: redirectUri(registration),
+        scope: registration.SCOPES,
         state,
         nonce,
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
@@ -53,27 +35,25 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
       });
     },
 
-    finish: async (session, query) => {
+    /** Steps 3 to 6, for the query of the callback; undefined when the user declined. Throws PartnerFailure. */
+    finish: async (session: string | undefined, query: URLSearchParams) => {
       const [state, ...more] = query.getAll('state');
       if (!state || more.length > 0 || !session) throw new PartnerFailure('connection_failed');
-      // Consumed before anything else is looked at, so that this callback can never be played again.
+      // Consumed before any other check, so that this callback can never be replayed.
       const transaction = transactions.consume(state, session, now());
       if (!transaction) throw new PartnerFailure('connection_failed');
       // An OAuth error ends here: there is no code, so there is no token exchange.
       if (query.has('error')) {
-        if (query.get('error') === 'access_denied') return { kind: 'refused' };
+        if (query.get('error') === 'access_denied') return undefined;
         throw new PartnerFailure('connection_failed');
       }
-      const { tokens, claims } = await exchange(options, query, state, transaction);
+      const { tokens, claims } = await exchange(deps, query, state, transaction);
       return {
-        kind: 'connected',
         // The identity key: issuer and subject. Name and e-mail are for display, and may be absent.
         identity: { iss: claims.iss, sub: claims.sub },
         connection: {
-          ...tokensOf(tokens, undefined, now()),
+          ...tokensOf(tokens, { name: textOf(claims.name), email: textOf(claims.email) }, now()),
           refreshedAt: undefined,
-          name: textOf(claims.name),
-          email: textOf(claims.email),
         },
         destination: transaction.destination,
       };
@@ -81,16 +61,21 @@ export function createAuthorization(options: AuthorizationOptions): Authorizatio
   };
 }
 
+/** Exactly as registered. */
+function redirectUri({ PUBLIC_URL }: Registration): string {
+  return `${PUBLIC_URL}/callback`;
+}
+
 type Tokens = Awaited<ReturnType<typeof client.authorizationCodeGrant>>;
 
 async function exchange(
-  { provider, redirectUri, clientId, now }: AuthorizationOptions,
+  { registration, provider, now }: AuthorizationDeps,
   query: URLSearchParams,
   state: string,
   transaction: { readonly nonce: string; readonly verifier: string },
 ): Promise<{ tokens: Tokens; claims: client.IDToken }> {
   const configuration = await provider();
-  const callback = new URL(redirectUri);
+  const callback = new URL(redirectUri(registration));
   callback.search = query.toString();
   try {
     // Sends client_secret_basic and the verifier; checks signature by `kid`, RS256, `iss`, `aud`, `exp`, `nonce`.
@@ -102,31 +87,28 @@ async function exchange(
     });
     const claims = tokens.claims();
     if (!claims) throw new Error('no ID token');
-    checkClaims(claims, { clientId, now: now() });
+    checkClaims(claims, registration.CLIENT_ID, now());
     return { tokens, claims };
   } catch (error) {
-    // What exactly was wrong is nothing for the user's eyes: the log has the endpoint and the error code.
+    // The user does not see what was wrong: the log has the endpoint and the error code.
     throw new PartnerFailure('connection_failed', { cause: error });
   }
 }
 
 /** What the specification asks beyond openid-client: this client as the only audience, `iat`, `token_use`. */
-function checkClaims(
-  claims: client.IDToken,
-  expected: { readonly clientId: string; readonly now: number },
-): void {
-  if (claims.aud !== expected.clientId) throw new Error('aud');
-  if (claims.iat > expected.now / 1000 + clockToleranceSeconds) throw new Error('iat');
+function checkClaims(claims: client.IDToken, clientId: string, now: number): void {
+  if (claims.aud !== clientId) throw new Error('aud');
+  if (claims.iat > now / 1000 + clockToleranceSeconds) throw new Error('iat');
   if (claims.token_use !== 'id_token') throw new Error('token_use');
 }
 
 /**
  * The part of a token answer that is stored. Throws when the answer lacks what the contract promises;
- * `previous` is kept for display across a refresh, which brings no ID token.
+ * `display` is kept across a refresh, which brings no ID token.
  */
 export function tokensOf(
   tokens: { access_token: string; refresh_token?: string; expires_in?: number },
-  previous: Connection | undefined,
+  display: Pick<Connection, 'name' | 'email'>,
   now: number,
 ): Connection {
   if (!tokens.refresh_token || !tokens.expires_in) throw new PartnerFailure('connection_failed');
@@ -135,11 +117,54 @@ export function tokensOf(
     refreshToken: tokens.refresh_token,
     accessTokenExpiresAt: now + tokens.expires_in * 1000,
     refreshedAt: now,
-    name: previous?.name,
-    email: previous?.email,
+    name: display.name,
+    email: display.email,
   };
 }
 
 function textOf(claim: unknown): string | undefined {
   return typeof claim === 'string' && claim !== '' ? claim : undefined;
+}
+
+interface Transaction {
+  readonly nonce: string;
+  readonly verifier: string;
+  /** Local path that the user wanted to see. */
+  readonly destination: string;
+}
+
+const lifetimeMs = 15 * 60_000;
+
+/**
+ * What one authorization request must find again when the browser comes back (specification §5, step 1): bound to the
+ * browser session, short-lived, used once. Times are milliseconds since the epoch.
+ */
+export function createTransactions({ database, seal }: StoreDeps) {
+  const insert = database.prepare(
+    'INSERT INTO transactions (state_hash, session_hash, sealed, expires_at) VALUES (?, ?, ?, ?)',
+  );
+  const take = database.prepare(
+    'DELETE FROM transactions WHERE state_hash = ? AND session_hash = ? RETURNING sealed, expires_at',
+  );
+  const rebind = database.prepare('UPDATE transactions SET session_hash = ? WHERE session_hash = ?');
+  const dropExpired = database.prepare('DELETE FROM transactions WHERE expires_at <= ?');
+  return {
+    begin: (state: string, session: string, transaction: Transaction, now: number): void => {
+      dropExpired.run(now);
+      const hash = hashOf(state);
+      insert.run(hash, hashOf(session), seal.seal(transaction, hash), now + lifetimeMs);
+    },
+    /** Hands what other tabs have begun from a browser's old session to its new one. */
+    move: (oldSession: string, newSession: string) => void rebind.run(hashOf(newSession), hashOf(oldSession)),
+    /**
+     * Takes the transaction out, in one statement: a second callback with the same state finds nothing.
+     * `undefined` when the state is unknown, used, expired, or belongs to another browser session.
+     */
+    consume: (state: string, session: string, now: number): Transaction | undefined => {
+      const hash = hashOf(state);
+      const row = take.get(hash, hashOf(session)) as { sealed: Uint8Array; expires_at: number } | undefined;
+      if (!row || row.expires_at <= now) return undefined;
+      return seal.unseal(row.sealed, hash) as Transaction | undefined;
+    },
+  };
 }

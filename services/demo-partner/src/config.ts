@@ -1,44 +1,103 @@
-// The settings of the demo partner. What an operator hands over at registration (specification §1) arrives
+// The settings of the demo partner. What the operator hands over at registration (specification §1) arrives
 // here: issuer, client identifier, client secret, scopes. PUBLIC_URL + /callback is the registered redirect URI.
-import { baseSettings } from '@course-exchange/runtime/base-settings';
-import { readSettings, type SettingValues, type Variable } from '@course-exchange/runtime/env';
-import { optional, port, secret, secretBytes, text } from '@course-exchange/runtime/variables';
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+
+/** The problem in one sentence. It never quotes the value, which may be a secret. */
+function expected(what: string) {
+  return (issue: { readonly input: unknown }) =>
+    issue.input === undefined ? `is missing: expected ${what}` : `is not valid: expected ${what}`;
+}
+
+const text = z.string({ error: expected('some text') });
+const level = z.enum(['debug', 'info', 'warn', 'error'], {
+  error: expected('one of debug, info, warn, error'),
+});
+const flag = z.enum(['true', 'false'], { error: expected('true or false') });
+
+function integer(max: number, what: string) {
+  return z
+    .string()
+    .regex(/^\d+$/, { error: expected(what) })
+    .transform(Number)
+    .refine((value) => value <= max, { error: expected(what) });
+}
+const port = integer(65_535, 'a port number (0 lets the system choose)');
 
 /** Whether `url` is plain http to this very machine, the only place where it may be used without TLS. */
 export function isLoopbackHttp(url: URL): boolean {
   return url.protocol === 'http:' && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
 }
 
-function partnerOrigin(about: string): Variable<string> {
-  return {
-    about,
-    expects: 'an https origin without path (http for a loopback address only)',
-    parse: (raw) => {
-      if (!URL.canParse(raw)) return undefined;
-      const url = new URL(raw);
-      return url.origin === raw && (url.protocol === 'https:' || isLoopbackHttp(url)) ? raw : undefined;
-    },
-  };
+const originText = 'an https origin without path (http for a loopback address only)';
+const origin = z.string({ error: expected(originText) }).refine(isOrigin, { error: expected(originText) });
+
+function isOrigin(raw: string): boolean {
+  if (!URL.canParse(raw)) return false;
+  const url = new URL(raw);
+  return url.origin === raw && (url.protocol === 'https:' || isLoopbackHttp(url));
 }
 
-export const settings = {
-  HTTP_HOST: optional(text('address that the pages are served on'), '127.0.0.1'),
-  HTTP_PORT: optional(port('port that the pages are served on'), 0),
-  ...baseSettings,
-  HEALTH_HOST: optional(baseSettings.HEALTH_HOST, '127.0.0.1'),
-  HEALTH_PORT: optional(baseSettings.HEALTH_PORT, 0),
-  PUBLIC_URL: partnerOrigin('origin under which browsers reach the demo partner; /callback is appended'),
-  ISSUER: partnerOrigin('issuer of the selected environment, exactly as discovery publishes it'),
-  CLIENT_ID: text('client identifier from the registration'),
-  CLIENT_SECRET: secret(text('client secret from the registration')),
-  SCOPES: optional(text('space-separated scopes approved at registration'), 'openid email profile'),
-  TOKEN_ENCRYPTION_KEY: secretBytes('key under which tokens are stored', 32),
-  DATABASE_FILE: text('path of the file that holds sessions and encrypted tokens'),
-};
+const keyText = '32 bytes as base64 or base64url';
+const key = z
+  .string({ error: expected(keyText) })
+  .transform((raw) => Buffer.from(raw, 'base64url'))
+  .refine((bytes) => bytes.length === 32, { error: expected(keyText) });
 
-export type Config = SettingValues<typeof settings>;
+const settings = z.object({
+  PUBLIC_URL: origin,
+  ISSUER: origin,
+  CLIENT_ID: text,
+  CLIENT_SECRET: text,
+  SCOPES: text.default('openid email profile'),
+  TOKEN_ENCRYPTION_KEY: key,
+  DATABASE_FILE: text,
+  HTTP_HOST: text.default('127.0.0.1'),
+  HTTP_PORT: port.default(0),
+  HEALTH_HOST: text.default('127.0.0.1'),
+  HEALTH_PORT: port.default(0),
+  LOG_LEVEL: level.default('info'),
+  SHUTDOWN_DELAY_MS: integer(60_000, 'a whole number from 0 to 60000').default(0),
+  STOP_WITH_PARENT: flag.default('false').transform((value) => value === 'true'),
+});
 
-/** Reads the configuration. Throws one ConfigurationError that lists every mistake. */
-export function readConfig(source: Readonly<Record<string, string | undefined>>): Config {
-  return readSettings(settings, source);
+export const settingNames = Object.keys(settings.shape);
+export type Config = z.infer<typeof settings>;
+/** What makes this program the client that the provider knows, and what it keeps for itself. */
+export type Registration = Pick<
+  Config,
+  'ISSUER' | 'CLIENT_ID' | 'CLIENT_SECRET' | 'SCOPES' | 'PUBLIC_URL' | 'TOKEN_ENCRYPTION_KEY'
+>;
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads every setting NAME, or the file that NAME_FILE names. Throws one error with a line for each problem. */
+export function readConfig(environment: Environment): Config {
+  const values: Record<string, string> = {};
+  const problems = new Map<string, string>();
+  for (const name of settingNames) {
+    try {
+      const value = readSetting(name, environment);
+      if (value) values[name] = value;
+    } catch (error) {
+      problems.set(name, error instanceof Error ? error.message : String(error));
+    }
+  }
+  const { data, error } = settings.safeParse(values);
+  for (const { path, message } of error?.issues ?? []) {
+    const name = String(path[0]);
+    if (!problems.has(name)) problems.set(name, `${name} ${message}`);
+  }
+  if (data && problems.size === 0) return data;
+  throw new Error(['configuration:', ...problems.values()].join('\n  '));
+}
+
+function readSetting(name: string, environment: Environment): string | undefined {
+  const file = environment[`${name}_FILE`];
+  if (!file) return environment[name];
+  if (environment[name]) throw new Error(`${name} and ${name}_FILE are both set: expected one of them`);
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch {
+    throw new Error(`${name}_FILE cannot be read: expected the path of a readable file`);
+  }
 }

@@ -1,27 +1,45 @@
-// The two reads of the resource API (specification §4). Only GET is ever tried again, a bounded number of
-// times, with exponential back-off and full jitter (specification §7).
+// The two reads of the resource API and their records (specification §2 and §4). Only GET is ever tried again, a
+// bounded number of times, with exponential back-off and full jitter (specification §7).
+import * as z from 'zod';
 import type { AccessTokens } from './access-tokens.ts';
-import { type DesignSummary, type EventSummary, readDesigns, readEvents } from './design-summaries.ts';
-import type { Fetch } from './outgoing.ts';
-import { PartnerFailure } from './partner-failure.ts';
-import type { Identity } from './store/sessions.ts';
+import { PartnerFailure } from './failure.ts';
+import type { Fetch } from './provider.ts';
+import type { Identity } from './sessions.ts';
 
-export interface DesignApi {
-  readonly events: (identity: Identity) => Promise<readonly EventSummary[]>;
-  /** `eventId` is copied unchanged from an EventSummary. Throws `not_found` when it is not the user's. */
-  readonly designs: (
-    identity: Identity,
-    eventId: string,
-  ) => Promise<{ readonly event: EventSummary; readonly items: readonly DesignSummary[] }>;
-}
+const eventSummary = z.object({
+  id: z.string(),
+  name: z.string(),
+  startDate: z.string().nullable(),
+  endDate: z.string().nullable(),
+  updatedAt: z.string().nullable(),
+  designCount: z.number(),
+});
 
-export interface DesignApiOptions {
+const designSummary = z.object({
+  id: z.string(),
+  localId: z.string().nullable(),
+  eventId: z.string(),
+  title: z.string(),
+  eventName: z.string(),
+  eventDate: z.string().nullable(),
+  updatedAt: z.string().nullable(),
+  authorName: z.string().nullable(),
+  shortDescr: z.string(),
+});
+
+const eventList = z.object({ items: z.array(eventSummary) });
+const designList = z.object({ event: eventSummary, items: z.array(designSummary) });
+
+export type EventSummary = z.infer<typeof eventSummary>;
+export type DesignSummary = z.infer<typeof designSummary>;
+
+interface DesignApiDeps {
   readonly issuer: string;
   readonly fetch: Fetch;
   readonly accessTokens: AccessTokens;
   /** Waits that many milliseconds. */
   readonly sleep: (milliseconds: number) => Promise<unknown>;
-  /** From 0 to 1. */
+  /** From 0 to 1, for the jitter of the back-off. */
   readonly random: () => number;
 }
 
@@ -30,40 +48,46 @@ const firstDelayMs = 250;
 const longestDelayMs = 2_000;
 const timeoutMs = 10_000;
 
-export function createDesignApi(options: DesignApiOptions): DesignApi {
-  const { issuer, accessTokens } = options;
-
-  const read = async (identity: Identity, path: string): Promise<unknown> => {
-    const token = await accessTokens.current(identity);
-    const first = await getWithBackOff(options, new URL(path, issuer), token);
-    if (first.status !== 401) return bodyOf(first);
-    // invalid_token: refresh once. If the new token is refused too, only a new authorization can help.
-    const fresh = await accessTokens.refresh(identity, token);
-    const second = await getWithBackOff(options, new URL(path, issuer), fresh);
-    if (second.status === 401) throw new PartnerFailure('reconnect');
-    return bodyOf(second);
-  };
-
+/** Each read throws PartnerFailure; `unavailable` also when an answer does not fit: no page shows half of one. */
+export function createDesignApi(deps: DesignApiDeps) {
   return {
-    events: async (identity) => readEvents(await read(identity, '/api/events')),
-    designs: async (identity, eventId) =>
-      readDesigns(await read(identity, `/api/events/${encodeURIComponent(eventId)}/designs`)),
+    events: async (identity: Identity) => parse(eventList, await read(deps, identity, '/api/events')).items,
+    /** `eventId` is copied unchanged from an EventSummary. Throws `not_found` when it is not the user's. */
+    designs: async (identity: Identity, eventId: string) => {
+      const path = `/api/events/${encodeURIComponent(eventId)}/designs`;
+      return parse(designList, await read(deps, identity, path));
+    },
   };
 }
 
-async function getWithBackOff(options: DesignApiOptions, url: URL, token: string): Promise<Response> {
+async function read(deps: DesignApiDeps, identity: Identity, path: string): Promise<unknown> {
+  const token = await deps.accessTokens.current(identity);
+  const first = await getWithBackOff(deps, path, token);
+  if (first.status !== 401) return bodyOf(first);
+  // invalid_token: refresh once. If the new token is refused too, only a new authorization can help.
+  const fresh = await deps.accessTokens.refresh(identity, token);
+  const second = await getWithBackOff(deps, path, fresh);
+  if (second.status === 401) throw new PartnerFailure('reconnect');
+  return bodyOf(second);
+}
+
+async function getWithBackOff(deps: DesignApiDeps, path: string, token: string): Promise<Response> {
   for (let attempt = 1; ; attempt += 1) {
-    const response = await get(options.fetch, url, token);
+    const response = await get(deps, path, token);
     if (response && response.status < 500) return response;
     if (attempt === attempts) throw new PartnerFailure('unavailable');
     const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1));
-    await options.sleep(options.random() * ceiling);
+    await deps.sleep(deps.random() * ceiling);
   }
 }
 
-async function get(fetch: Fetch, url: URL, token: string): Promise<Response | undefined> {
+async function get(
+  { fetch, issuer }: DesignApiDeps,
+  path: string,
+  token: string,
+): Promise<Response | undefined> {
   try {
-    return await fetch(url.href, {
+    return await fetch(new URL(path, issuer).href, {
       headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
       signal: AbortSignal.timeout(timeoutMs),
     });
@@ -78,4 +102,10 @@ async function bodyOf(response: Response): Promise<unknown> {
   return response.json().catch((cause) => {
     throw new PartnerFailure('unavailable', { cause });
   });
+}
+
+function parse<T>(schema: z.ZodType<T>, body: unknown): T {
+  const { data, error } = schema.safeParse(body);
+  if (data === undefined) throw new PartnerFailure('unavailable', { cause: error });
+  return data;
 }

@@ -1,50 +1,71 @@
 // The demo partner as a process: reads its configuration, opens its file, serves pages until told to stop.
 // It starts whether or not the provider answers; the pages say so while it does not.
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { serveHealth } from '@course-exchange/runtime/health';
-import { createLifecycle, waitForEndpointsToSpread } from '@course-exchange/runtime/lifecycle';
-import { createLogger } from '@course-exchange/runtime/logger';
-import { startProcess } from '@course-exchange/runtime/process-start';
-import { claimPort } from '@course-exchange/runtime/taken-port';
+import closeWithGrace from 'close-with-grace';
+import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
-import { createPartner } from './partner.ts';
-import { openDatabase } from './store/database.ts';
+import { openDatabase } from './database.ts';
+import { describeError } from './failure.ts';
+import { createLogger, createPartner } from './partner.ts';
 
 async function main(config: Config): Promise<void> {
-  const logger = createLogger('demo-partner', config.LOG_LEVEL);
-  const lifecycle = createLifecycle({ logger, stopWithParent: config.STOP_WITH_PARENT });
+  const logger = createLogger(config.LOG_LEVEL);
   const database = openDatabase(config.DATABASE_FILE);
-  const partner = createPartner({
-    issuer: config.ISSUER,
-    clientId: config.CLIENT_ID,
-    clientSecret: config.CLIENT_SECRET,
-    scopes: config.SCOPES,
-    publicUrl: config.PUBLIC_URL,
-    encryptionKey: config.TOKEN_ENCRYPTION_KEY,
+  const partner = createPartner(config, {
     database,
     logger,
     now: Date.now,
     sleep,
     randomBytes,
-    newRequestId: randomUUID,
     random: Math.random,
+    newRequestId: randomUUID,
   });
   const app = await createApp(partner);
-  const health = await serveHealth({ host: config.HEALTH_HOST, port: config.HEALTH_PORT, checks: {} });
-  await claimPort('HTTP_PORT', config.HTTP_PORT, () =>
-    app.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT }),
-  );
-  lifecycle.onStop('readiness', health.stopping);
-  lifecycle.onStop('spread', () => waitForEndpointsToSpread(config.SHUTDOWN_DELAY_MS));
-  lifecycle.onStop('http', () => app.close());
-  lifecycle.onStop('health', health.close);
-  lifecycle.onStop('database', () => database.close());
-  health.started();
-  const { port } = app.server.address() as AddressInfo;
-  logger.info('listening', { port, healthPort: health.port });
+  let ready = false;
+  const health = createHealthServer(() => ready);
+  health.listen(config.HEALTH_PORT, config.HEALTH_HOST);
+  await once(health, 'listening');
+  await app.listen({ host: config.HTTP_HOST, port: config.HTTP_PORT, listenTextResolver: () => 'listening' });
+  ready = true;
+  stopWithGrace(config, logger, async () => {
+    ready = false;
+    // Load balancers learn that we are not ready before connections close.
+    await sleep(config.SHUTDOWN_DELAY_MS);
+    await app.close();
+    health.close().closeAllConnections();
+    database.close();
+  });
 }
 
-await startProcess(() => main(readConfig(process.env)));
+/** Runs `stop` once: on SIGTERM, SIGINT, an uncaught error, or the end of standard input if so configured. */
+function stopWithGrace(config: Config, logger: Logger, stop: () => Promise<void>): void {
+  const onTimeout = () => logger.error('stop took too long');
+  const { close } = closeWithGrace({ delay: 20_000, logger: false, onTimeout }, async ({ err, signal }) => {
+    if (err) logger.error(describeError(err), 'uncaught error');
+    logger.info({ reason: signal ?? (err ? 'uncaught error' : 'parent gone') }, 'stopping');
+    await stop();
+    logger.info('stopped');
+  });
+  if (config.STOP_WITH_PARENT) process.stdin.resume().once('end', close);
+}
+
+/** `/livez` while the event loop turns; `/readyz` and `/healthz` while traffic should come. */
+function createHealthServer(isReady: () => boolean): Server {
+  return createServer((request, response) => {
+    const path = request.url ?? '';
+    if (path === '/livez') response.writeHead(200).end();
+    else if (path === '/readyz' || path === '/healthz') response.writeHead(isReady() ? 200 : 503).end();
+    else response.writeHead(404).end();
+  });
+}
+
+try {
+  await main(readConfig(process.env));
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : 'unknown error'}\n`);
+  process.exit(1);
+}

@@ -1,78 +1,66 @@
-// The parts of the demo partner, put together over one database file. Constructed by main and by tests.
+// The parts of the demo partner over one database file, and its log. The process and the tests construct them here.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Logger } from '@course-exchange/runtime/logger';
-import type { Secret } from '@course-exchange/runtime/secret';
-import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
-import { type Authorization, createAuthorization } from './authorization.ts';
-import { type BrowserSessions, createBrowserSessions } from './browser-session.ts';
-import { createDesignApi, type DesignApi } from './design-api.ts';
-import { createOutgoingFetch } from './outgoing.ts';
-import { createProvider, type Provider, type Registration } from './provider.ts';
-import { type Connections, createConnections } from './store/connections.ts';
-import { createSeal } from './store/seal.ts';
-import { createSessions, type Identity } from './store/sessions.ts';
-import { createTransactions } from './store/transactions.ts';
+import type { FastifyBaseLogger } from 'fastify';
+import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
+import { createAccessTokens } from './access-tokens.ts';
+import { createAuthorization, createTransactions } from './authorization.ts';
+import type { Registration } from './config.ts';
+import { createConnections } from './connections.ts';
+import { createSeal } from './database.ts';
+import { createDesignApi } from './design-api.ts';
+import { createProvider, createProviderFetch } from './provider.ts';
+import { createSessions } from './sessions.ts';
 
-export interface PartnerOptions extends Registration {
-  readonly scopes: string;
-  /** Origin under which browsers reach us. */
-  readonly publicUrl: string;
-  readonly encryptionKey: Secret<Buffer>;
+interface PartnerDeps {
   readonly database: DatabaseSync;
-  readonly logger: Logger;
+  readonly logger: FastifyBaseLogger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   /** Cryptographic. */
   readonly randomBytes: (length: number) => Uint8Array;
-  /** A new correlation id for each page request. */
-  readonly newRequestId: () => string;
   /** From 0 to 1, for the jitter of the back-off. */
   readonly random: () => number;
-}
-
-export interface Partner {
-  readonly provider: Provider;
-  readonly sessions: BrowserSessions;
-  readonly connections: Connections;
-  readonly authorization: Authorization;
-  readonly accessTokens: AccessTokens;
-  readonly designApi: DesignApi;
-  readonly endSessionsOf: (identity: Identity) => void;
-  readonly moveTransactions: (oldSession: string, newSession: string) => void;
-  readonly logger: Logger;
+  /** A new correlation id for each page request. */
   readonly newRequestId: () => string;
-  readonly now: () => number;
 }
 
-export function createPartner(options: PartnerOptions): Partner {
-  const { database, issuer, clientId, scopes, publicUrl, logger, now, sleep, random } = options;
-  const seal = createSeal(options.encryptionKey, options.randomBytes);
-  const fetch = createOutgoingFetch(logger);
-  const provider = createProvider(options, fetch, now);
-  const connections = createConnections(database, seal);
-  const sessions = createSessions(database);
-  const accessTokens = createAccessTokens(provider, connections, now);
-  const redirectUri = `${publicUrl}/callback`;
-  const transactions = createTransactions(database, seal);
+export type Partner = ReturnType<typeof createPartner>;
+
+export function createPartner(registration: Registration, deps: PartnerDeps) {
+  const { database, logger, now, sleep, random } = deps;
+  const { ISSUER: issuer, PUBLIC_URL, TOKEN_ENCRYPTION_KEY } = registration;
+  const seal = createSeal(TOKEN_ENCRYPTION_KEY, deps.randomBytes);
+  const fetch = createProviderFetch(logger);
+  const provider = createProvider(registration, fetch, now);
+  const connections = createConnections({ database, seal });
+  const transactions = createTransactions({ database, seal });
+  const accessTokens = createAccessTokens({ provider, connections, now });
   return {
     provider,
+    sessions: createSessions({ database, secure: PUBLIC_URL.startsWith('https:'), now }),
+    transactions,
     connections,
+    authorization: createAuthorization({ registration, provider, transactions, now }),
     accessTokens,
-    sessions: createBrowserSessions(sessions, publicUrl.startsWith('https:'), now),
-    authorization: createAuthorization({
-      provider,
-      transactions,
-      clientId,
-      redirectUri,
-      scopes,
-      now,
-    }),
     designApi: createDesignApi({ issuer, fetch, accessTokens, sleep, random }),
-    endSessionsOf: sessions.removeAll,
-    moveTransactions: transactions.move,
     logger,
-    newRequestId: options.newRequestId,
+    newRequestId: deps.newRequestId,
     now,
   };
+}
+
+/**
+ * JSON lines on standard output. What is logged is safe by what is passed in: route patterns, status, error codes and
+ * the request's id; never a query, body, token, cookie, e-mail or name (specification §7).
+ */
+export function createLogger(level: string, destination?: DestinationStream) {
+  const options = {
+    level,
+    base: { service: 'demo-partner' },
+    messageKey: 'message',
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  return destination ? pino(options, destination) : pino(options);
 }

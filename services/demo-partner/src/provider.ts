@@ -1,17 +1,11 @@
-// The provider as its discovery document describes it, kept for a bounded time (specification §4, discovery).
-// Everything but the issuer, the client's credentials and the two resource paths comes from there.
-
-import type { Secret } from '@course-exchange/runtime/secret';
+// The provider as its discovery document describes it, kept for a bounded time (specification §4, discovery), and
+// the one fetch through which every request to it goes. Everything but the issuer, the client's credentials and
+// the two resource paths comes from discovery.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { FastifyBaseLogger } from 'fastify';
 import * as client from 'openid-client';
-import { isLoopbackHttp } from './config.ts';
-import type { Fetch } from './outgoing.ts';
-import { PartnerFailure } from './partner-failure.ts';
-
-export interface Registration {
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: Secret<string>;
-}
+import { isLoopbackHttp, type Registration } from './config.ts';
+import { PartnerFailure } from './failure.ts';
 
 /** The current configuration. Throws PartnerFailure `unavailable` while discovery cannot be read. */
 export type Provider = () => Promise<client.Configuration>;
@@ -21,7 +15,7 @@ const timeoutSeconds = 10;
 /** Clock skew that is tolerated in `exp` and `iat`. */
 export const clockToleranceSeconds = 5;
 
-/** Concurrent callers share one discovery request; a failure is not cached. */
+/** Concurrent callers share one discovery request; a failure is not cached. `now` is in milliseconds. */
 export function createProvider(registration: Registration, fetch: Fetch, now: () => number): Provider {
   let cached: { readonly until: number; readonly configuration: Promise<client.Configuration> } | undefined;
   return async () => {
@@ -39,16 +33,16 @@ export function createProvider(registration: Registration, fetch: Fetch, now: ()
 }
 
 async function discover(registration: Registration, fetch: Fetch): Promise<client.Configuration> {
-  const issuer = new URL(registration.issuer);
+  const issuer = new URL(registration.ISSUER);
   const configuration = await client.discovery(
     issuer,
-    registration.clientId,
+    registration.CLIENT_ID,
     {
       // The only algorithm accepted: `none` and HS256 with the public key as secret are refused.
       id_token_signed_response_alg: 'RS256',
       [client.clockTolerance]: clockToleranceSeconds,
     },
-    client.ClientSecretBasic(registration.clientSecret.reveal()),
+    client.ClientSecretBasic(registration.CLIENT_SECRET),
     {
       [client.customFetch]: (url, init) => fetch(url, init as RequestInit),
       timeout: timeoutSeconds,
@@ -60,6 +54,53 @@ async function discover(registration: Registration, fetch: Fetch): Promise<clien
     },
   );
   // openid-client compares URLs; the specification wants the issuer exactly as configured.
-  if (configuration.serverMetadata().issuer !== registration.issuer) throw new Error('issuer differs');
+  if (configuration.serverMetadata().issuer !== registration.ISSUER) throw new Error('issuer differs');
   return configuration;
+}
+
+const correlation = new AsyncLocalStorage<string>();
+
+/** Runs `work` so that requests to the provider carry `requestId`, the id of the page request that caused them. */
+export function withRequestId<T>(requestId: string, work: () => T): T {
+  return correlation.run(requestId, work);
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/**
+ * A fetch that adds `X-Request-Id` and logs endpoint, status and safe error code (specification §7), never a query,
+ * body, header, token or code. Rejects as fetch does.
+ */
+export function createProviderFetch(logger: FastifyBaseLogger): Fetch {
+  return async (url, init) => {
+    const requestId = correlation.getStore();
+    const headers = new Headers(init.headers);
+    if (requestId) headers.set('x-request-id', requestId);
+    const facts = { endpoint: endpointOf(url), requestId };
+    try {
+      const response = await fetch(url, { ...init, headers, redirect: 'manual' });
+      const error = await errorCodeOf(response);
+      logger.info({ ...facts, status: response.status, error }, 'provider answered');
+      return response;
+    } catch (error) {
+      const reason = error instanceof Error ? error.name : 'Error';
+      logger.warn({ ...facts, reason }, 'provider did not answer');
+      throw error;
+    }
+  };
+}
+
+function endpointOf(url: string): string {
+  return new URL(url).pathname.replace(/^\/api\/events\/[^/]+\/designs$/, '/api/events/{eventId}/designs');
+}
+
+async function errorCodeOf(response: Response): Promise<string | undefined> {
+  if (response.ok || !response.headers.get('content-type')?.includes('json')) return undefined;
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => undefined);
+  const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
+  // Only what looks like a code of the specification: an error description could quote personal data.
+  return typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? code : undefined;
 }

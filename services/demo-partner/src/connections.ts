@@ -1,7 +1,6 @@
 // The tokens of each connected user, sealed (specification §5: encrypt at rest, replace atomically). One row
 // for a user of an issuer; a new login replaces it.
-import type { DatabaseSync } from 'node:sqlite';
-import type { Seal } from './seal.ts';
+import type { StoreDeps } from './database.ts';
 import type { Identity } from './sessions.ts';
 
 export interface Connection {
@@ -21,23 +20,11 @@ export interface StoredConnection extends Connection {
   readonly version: number;
 }
 
-export interface Connections {
-  readonly find: (identity: Identity) => StoredConnection | undefined;
-  /** Stores the tokens of a new login in place of any older ones. */
-  readonly put: (identity: Identity, connection: Connection, now: number) => void;
-  /** Marks a refresh as under way. False: someone else is at it, or the tokens have changed meanwhile. */
-  readonly startRefresh: (identity: Identity, version: number) => boolean;
-  /** Replaces the refreshed tokens in one statement. False: the user disconnected or logged in anew meanwhile. */
-  readonly replace: (identity: Identity, version: number, connection: Connection, now: number) => boolean;
-  /** Gives the mark back when it is certain that the refresh token was not consumed. */
-  readonly cancelRefresh: (identity: Identity, version: number) => void;
-  /** Deletes the tokens; with `version` only when they are still those. */
-  readonly remove: (identity: Identity, version?: number) => void;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 const refreshTokenLifetimeMs = 30 * 24 * 3600_000;
 
-export function createConnections(database: DatabaseSync, seal: Seal): Connections {
+export function createConnections({ database, seal }: StoreDeps) {
   const select = database.prepare('SELECT sealed, version FROM connections WHERE iss = ? AND sub = ?');
   const upsert = database.prepare(
     `INSERT INTO connections (iss, sub, sealed, version, stored_at) VALUES (?, ?, ?, 1, ?)
@@ -58,24 +45,29 @@ export function createConnections(database: DatabaseSync, seal: Seal): Connectio
   const dropVersion = database.prepare('DELETE FROM connections WHERE iss = ? AND sub = ? AND version = ?');
   const dropExpired = database.prepare('DELETE FROM connections WHERE stored_at <= ?');
   return {
-    find: (identity) => {
+    find: (identity: Identity): StoredConnection | undefined => {
       const row = select.get(identity.iss, identity.sub) as
         | { sealed: Uint8Array; version: number }
         | undefined;
-      const connection = row && (seal.open(row.sealed, ownerOf(identity)) as Connection | undefined);
+      const connection = row && (seal.unseal(row.sealed, ownerOf(identity)) as Connection | undefined);
       return connection && { ...connection, version: row.version };
     },
-    put: (identity, connection, now) => {
+    /** Stores the tokens of a new login in place of any older ones. */
+    put: (identity: Identity, connection: Connection, now: number): void => {
       dropExpired.run(now - refreshTokenLifetimeMs);
-      upsert.run(identity.iss, identity.sub, seal.close(connection, ownerOf(identity)), now);
+      upsert.run(identity.iss, identity.sub, seal.seal(connection, ownerOf(identity)), now);
     },
-    startRefresh: ({ iss, sub }, version) => mark.run(iss, sub, version).changes === 1,
-    cancelRefresh: ({ iss, sub }, version) => void unmark.run(iss, sub, version),
-    replace: (identity, version, connection, now) => {
-      const sealed = seal.close(connection, ownerOf(identity));
+    /** Marks a refresh as under way. False: someone else is at it, or the tokens have changed meanwhile. */
+    startRefresh: ({ iss, sub }: Identity, version: number) => mark.run(iss, sub, version).changes === 1,
+    /** Gives the mark back when it is certain that the refresh token was not consumed. */
+    cancelRefresh: ({ iss, sub }: Identity, version: number) => void unmark.run(iss, sub, version),
+    /** Replaces the refreshed tokens in one statement. False: the user disconnected or logged in anew meanwhile. */
+    replace: (identity: Identity, version: number, connection: Connection, now: number): boolean => {
+      const sealed = seal.seal(connection, ownerOf(identity));
       return update.run(sealed, now, identity.iss, identity.sub, version).changes === 1;
     },
-    remove: ({ iss, sub }, version) =>
+    /** Deletes the tokens; with `version` only when they are still those. */
+    remove: ({ iss, sub }: Identity, version?: number) =>
       void (version === undefined ? drop.run(iss, sub) : dropVersion.run(iss, sub, version)),
   };
 }

@@ -1,4 +1,4 @@
-// What can go wrong for a person, as the things that a page can say about it.
+// What can go wrong for a person, as the things that a page can say about it, and what a log line says about an error.
 
 export type PartnerFailureCode =
   /** Nobody is connected in this browser: it never was, has disconnected, or its session is over. */
@@ -20,4 +20,15 @@ export class PartnerFailure extends Error {
     this.name = 'PartnerFailure';
     this.code = code;
   }
+}
+
+/** Class, code and place of an error. Not its message: libraries quote values in it. */
+export function describeError(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof Error)) return {};
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));
+  return {
+    error: error.name,
+    errorCode: 'code' in error ? error.code : undefined,
+    at: frames?.slice(0, 4).map((line) => line.trim().replace(/(file:\/\/)?\/\S*\//, '')),
+  };
 }

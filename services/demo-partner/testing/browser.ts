@@ -1,55 +1,51 @@
 // A demo partner under test and a browser of one tab: keeps cookies, follows nothing by itself.
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { createLogger } from '@course-exchange/runtime/logger';
-import { Secret } from '@course-exchange/runtime/secret';
-import type { FastifyInstance } from 'fastify';
-import { createApp } from './app.ts';
-import { createPartner, type Partner, type PartnerOptions } from './partner.ts';
-import { openDatabase } from './store/database.ts';
-import { startIssuer, type TestIssuer } from './test-issuer.ts';
+import { createApp } from '../src/app.ts';
+import { openDatabase } from '../src/database.ts';
+import { createLogger, createPartner, type Partner } from '../src/partner.ts';
+import { startIssuer, type TestIssuer } from './issuer.ts';
 
 export interface Bench {
   readonly issuer: TestIssuer;
   readonly file: string;
   readonly log: string[];
   readonly clock: { now: number };
-  app: FastifyInstance;
+  app: Awaited<ReturnType<typeof createApp>>;
   partner: Partner;
-  /** Ends the process's part and starts it anew over the same file. */
+  /** Closes the app and starts it again over the same file. */
   readonly restart: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-type Nature = Pick<PartnerOptions, 'now' | 'randomBytes' | 'newRequestId'>;
-
-const encryptionKey = new Secret(Buffer.alloc(32, 7));
-
-export async function createBench({ now, randomBytes, newRequestId }: Nature): Promise<Bench> {
+export async function createBench(): Promise<Bench> {
   const directory = mkdtempSync(join(tmpdir(), 'demo-partner-'));
-  const issuer = await startIssuer(now);
+  const issuer = await startIssuer(Date.now);
   const file = join(directory, 'partner.sqlite');
   const log: string[] = [];
-  const clock = { now: now() };
+  const clock = { now: Date.now() };
   let database: DatabaseSync;
   const start = async () => {
     database = openDatabase(file);
-    const partner = createPartner({
-      issuer: issuer.issuer,
-      clientId: 'partner',
-      clientSecret: new Secret('secret-canary'),
-      scopes: 'openid email profile',
-      publicUrl: 'http://127.0.0.1:4000',
-      encryptionKey,
+    const registration = {
+      ISSUER: issuer.issuer,
+      CLIENT_ID: 'partner',
+      CLIENT_SECRET: 'secret-canary',
+      SCOPES: 'openid email profile',
+      PUBLIC_URL: 'http://127.0.0.1:4000',
+      TOKEN_ENCRYPTION_KEY: Buffer.alloc(32, 7),
+    };
+    const partner = createPartner(registration, {
       database,
-      logger: createLogger('demo-partner', 'debug', (line) => log.push(line)),
+      logger: createLogger('debug', { write: (line) => void log.push(line) }),
       now: () => clock.now,
       sleep: async () => undefined,
       randomBytes,
-      newRequestId,
       random: () => 0.5,
+      newRequestId: randomUUID,
     });
     return { partner, app: await createApp(partner) };
   };

@@ -1,0 +1,21 @@
+// Which language a page speaks. Every text of the pages is in messages.json, a table for each language.
+import texts from './messages.json' with { type: 'json' };
+
+export type Messages = typeof texts.en;
+
+const languages: Readonly<Record<string, Messages>> = texts;
+
+/** The table for an `Accept-Language` header: its first language that we have by weight, else English. */
+export function messagesFor(header: string | undefined): Messages {
+  const wanted = (header ?? '')
+    .split(',')
+    .map((entry) => {
+      const [tag = '', ...parameters] = entry.trim().toLowerCase().split(';');
+      const weight = parameters.map((text) => /^\s*q=([\d.]+)$/.exec(text)?.[1]).find(Boolean) ?? '1';
+      return { language: tag.split('-')[0] ?? '', weight: Number(weight) };
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight);
+  const found = wanted.find(({ language }) => Object.hasOwn(languages, language));
+  return (found && languages[found.language]) ?? texts.en;
+}
