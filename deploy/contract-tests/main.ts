@@ -14,7 +14,7 @@ import { linesOf, type Run, testsOf } from './verdict.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** A deployment that has just been installed may not be in every pod's name service yet. */
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 try {
   process.exitCode = await main();
@@ -61,7 +61,7 @@ async function patiently<Result>(ask: () => Promise<Result>): Promise<Result> {
     try {
       return await ask();
     } catch (error) {
-      if (performance.now() - begun > patienceMs) throw error;
+      if (performance.now() - begun > timeoutMs) throw error;
       await sleep(500);
     }
   }

@@ -1,25 +1,27 @@
 // What the contract program is told about a deployment: a stack file, or a seed, the demo data and the issuer.
 import { readFileSync } from 'node:fs';
-import { demoPartners } from '@course-exchange/local-stack/demo-partners';
-import { demoPeople } from '@course-exchange/local-stack/demo-people';
-import { readSeedFile } from '@course-exchange/local-stack/seed-content';
-import { readSettings, ruleOn, type SettingValues } from '@course-exchange/runtime/env';
-import { flag, maybe, optional, origin, text, url } from '@course-exchange/runtime/variables';
+import { allDemoUsers, demoPartners } from '@course-exchange/local-stack/demo-accounts';
+import { readSeedFile } from '@course-exchange/local-stack/seed-file';
+import { flag, origin, text, url } from '@course-exchange/runtime/process/setting-kinds';
+import { readSettings, ruleOn, type SettingValues } from '@course-exchange/runtime/process/settings';
 import { partnerFor, type StackFile, typicalUser } from '../../test/support/stack-file.ts';
 
 const web = ['http:', 'https:'];
 const file = 'the path of a file';
 
 const settings = {
-  CONTRACT_STACK: maybe(text('JSON file with issuer, partners and users of the deployment', file)),
-  CONTRACT_SEED: maybe(text('JSON file with partners and users, in the form of --seed', file)),
-  CONTRACT_DEMO: optional(flag('the deployment holds the demo data'), false),
-  CONTRACT_DEMO_PARTNER_URL: optional(
-    url('where the demo partner is, as the demo data were loaded', web),
-    'http://127.0.0.1:9000',
-  ),
-  CONTRACT_ISSUER: maybe(origin('issuer of the deployment; stands above the one of CONTRACT_STACK')),
-  CONTRACT_BASE_URL: maybe(url('where requests for the issuer go, inside its proxy', web)),
+  CONTRACT_STACK: text(file)
+    .optional()
+    .describe('JSON file with issuer, partners and users of the deployment'),
+  CONTRACT_SEED: text(file).optional().describe('JSON file with partners and users, in the form of --seed'),
+  CONTRACT_DEMO: flag().default(false).describe('The deployment holds the demo data'),
+  CONTRACT_DEMO_PARTNER_URL: url(web)
+    .default('http://127.0.0.1:9000')
+    .describe('Where the demo partner is, as the demo data were loaded'),
+  CONTRACT_ISSUER: origin()
+    .optional()
+    .describe('Issuer of the deployment; stands above the one of CONTRACT_STACK'),
+  CONTRACT_BASE_URL: url(web).optional().describe('Where requests for the issuer go, inside its proxy'),
 };
 
 type ContractSettings = SettingValues<typeof settings>;
@@ -54,7 +56,7 @@ export function deploymentOf(given: ContractSettings): StackFile {
   const path = CONTRACT_STACK ?? CONTRACT_SEED;
   const named = path === undefined ? nobody : readSeedFile(path);
   const demo = given.CONTRACT_DEMO
-    ? { partners: demoPartners(given.CONTRACT_DEMO_PARTNER_URL), people: demoPeople }
+    ? { partners: demoPartners(given.CONTRACT_DEMO_PARTNER_URL), users: allDemoUsers }
     : nobody;
   const stack =
     CONTRACT_STACK === undefined ? {} : (JSON.parse(readFileSync(CONTRACT_STACK, 'utf8')) as object);
@@ -62,7 +64,7 @@ export function deploymentOf(given: ContractSettings): StackFile {
     ...stack,
     ...(CONTRACT_ISSUER === undefined ? {} : { issuer: CONTRACT_ISSUER }),
     partners: [...named.partners, ...demo.partners],
-    users: [...named.people, ...demo.people],
+    users: [...named.users, ...demo.users],
   } as unknown as StackFile;
   if (typeof deployment.issuer !== 'string')
     throw new Error(`${path} names no issuer: add it, or set CONTRACT_ISSUER.`);
@@ -71,4 +73,4 @@ export function deploymentOf(given: ContractSettings): StackFile {
   return deployment;
 }
 
-const nobody = { partners: [], people: [] };
+const nobody = { partners: [], users: [] };

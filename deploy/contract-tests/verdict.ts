@@ -1,7 +1,7 @@
 // What a run of the contract suite comes to: the failed tests, and one line with the count of clauses.
 import type { SerializedError } from 'vitest';
 import type { TestModule } from 'vitest/node';
-import { clauses, outsideClauses } from '../../test/contract/clauses/all.ts';
+import { clauseIds, clauses } from '../../test/contract/clauses.ts';
 import { clausesNamed, proofOf } from '../../test/run/proof.ts';
 
 interface TestEnding {
@@ -45,7 +45,7 @@ export function linesOf({ tests, problems }: Run): {
 } {
   const of = (status: TestEnding['status']) => tests.filter((test) => test.status === status);
   const failed = of('failed');
-  const known = [...outsideClauses.keys()];
+  const known = clauseIds('http');
   const { proven, missing } = proofOf(tests, known);
   const broken = new Set(failed.flatMap(({ name }) => clausesNamed(name)));
   const refuted = missing.filter((clause) => broken.has(clause));
@@ -53,7 +53,7 @@ export function linesOf({ tests, problems }: Run): {
   const lines = [
     ...failed.map(({ name, reason }) => `FAILED ${name}\n       ${reason}`),
     ...problems.map((problem) => `FAILED ${problem}`),
-    ...refuted.map((clause) => `not held ${clause}: ${clauses.get(clause)}`),
+    ...refuted.map((clause) => `not held ${clause}: ${clauses.get(clause)?.text}`),
     `${known.length} clauses: ${proven.length} proven, ${skipped} skipped, ${refuted.length} failed` +
       ` (tests: ${of('passed').length} passed, ${of('skipped').length} skipped, ${failed.length} failed)`,
   ];

@@ -1,6 +1,6 @@
 // Builds the images: `node deploy/images/build.ts [--offline] [IMAGE …]`, by `docker build` of deploy/Dockerfile.
 // Variables: IMAGE_PREFIX, IMAGE_TAG, BUILD_BASE, RUN_BASE, DOCKER (the client). --offline takes the bases that
-// deploy/offline-images/make.sh makes, makes them where they are missing, and builds without a network.
+// .ci/offline-images/make.sh makes, makes them where they are missing, and builds without a network.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -38,19 +38,8 @@ function buildImage(name: ImageName): void {
   const tag = `${process.env.IMAGE_PREFIX ?? 'course-exchange'}/${name}:${process.env.IMAGE_TAG ?? version}`;
   const values = Object.entries(buildArguments).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`]);
   const network = offline ? ['--network', 'none'] : [];
-  run(docker, [
-    'build',
-    '--quiet',
-    '--file',
-    'deploy/Dockerfile',
-    '--target',
-    name,
-    '--tag',
-    tag,
-    ...network,
-    ...values,
-    '.',
-  ]);
+  const what = ['--file', 'deploy/Dockerfile', '--target', name, '--tag', tag];
+  run(docker, ['build', '--quiet', ...what, ...network, ...values, '.']);
   console.log(tag);
 }
 
@@ -68,7 +57,7 @@ function makeMissingBases(): void {
     ...(known('run', '').status === 0 ? [] : ['run']),
     ...(known('build', label).stdout.trim() === lockfile ? [] : ['build']),
   ];
-  if (missing.length > 0) run('bash', ['deploy/offline-images/make.sh', ...missing]);
+  if (missing.length > 0) run('bash', ['.ci/offline-images/make.sh', ...missing]);
 }
 
 function chosen(...variables: readonly string[]): Record<string, string> {

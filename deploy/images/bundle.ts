@@ -1,18 +1,21 @@
-// Makes the content of the images: `node deploy/images/bundle.ts DIRECTORY [IMAGE …]` writes DIRECTORY/IMAGE/app.
+// Makes the content of the images: `node deploy/images/bundle.ts DIRECTORY [IMAGE …]` writes DIRECTORY/IMAGE/app, and the Node
+// that runs this into DIRECTORY/node, for a base without it.
 // Same sources, same bytes, same times: every file is dated SOURCE_DATE_EPOCH (seconds, 0 when absent).
 import {
   chmodSync,
+  copyFileSync,
   cpSync,
   mkdirSync,
   readdirSync,
+  realpathSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { copyNative } from './native.ts';
 import { type ImageContent, type ImageName, imageNames, images } from './programs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -33,7 +36,9 @@ if (directory === undefined || (chosen.length > 0 && names.length !== chosen.len
   );
   process.exit(2);
 }
+const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? 0);
 for (const name of names) await writeImage(name, resolve(directory, name));
+writeNode(resolve(directory, 'node'));
 
 async function writeImage(name: ImageName, target: string): Promise<void> {
   const content: ImageContent = images[name];
@@ -49,9 +54,27 @@ async function writeImage(name: ImageName, target: string): Promise<void> {
   for (const [file, entry] of Object.entries(content.tools ?? {}))
     await bundleProgram(entry, join(app, file), external);
   for (const [command, file] of Object.entries(content.commands ?? {})) writeCommand(target, command, file);
-  const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? 0);
-  settle(target, epoch);
+  settle(target);
   console.log(`${name}: ${(sizeOf(target) / 1_000_000).toFixed(1)} MB`);
+}
+
+/** Packages with a compiled part: their scripts and the one binary of this machine's platform. Puts `packages`, as the package at `from` sees them, below `app`/node_modules. */
+function copyNative(from: string, packages: readonly string[], app: string): void {
+  for (const name of packages) {
+    const entry = createRequire(join(from, 'package.json')).resolve(name);
+    const store = dirname(dirname(realpathSync(dirname(entry))));
+    const platform = `${name.split('/')[1]}-${process.platform}-${process.arch}`;
+    const scope = join(store, name.split('/')[0] ?? '');
+    const binaries = readdirSync(scope).filter((item) => item.startsWith(platform) && !item.includes('musl'));
+    if (binaries.length !== 1)
+      throw new Error(`${name} has no binary for ${process.platform} ${process.arch}.`);
+    for (const item of [name.split('/')[1] ?? '', ...binaries]) {
+      cpSync(realpathSync(join(scope, item)), join(app, 'node_modules', name.split('/')[0] ?? '', item), {
+        recursive: true,
+        filter: (path) => !/\.(md|ts|mts|cts|map)$|browser\.js$/.test(path),
+      });
+    }
+  }
 }
 
 /** On PATH, and run by the kernel: there is no shell that could start it. */
@@ -59,7 +82,7 @@ function writeCommand(target: string, command: string, file: string): void {
   const directory = join(target, 'usr/local/bin');
   mkdirSync(directory, { recursive: true });
   const path = join(directory, command);
-  writeFileSync(path, `#!/usr/local/bin/node --enable-source-maps\nimport('/app/${file}');\n`);
+  writeFileSync(path, `#!/usr/local/bin/node\nimport('/app/${file}');\n`);
   chmodSync(path, 0o755);
 }
 
@@ -67,15 +90,20 @@ async function bundleProgram(entry: string, outfile: string, external: string[])
   await build({
     absWorkingDir: root,
     entryPoints: [entry],
-    outfile,
+    outdir: dirname(outfile),
+    entryNames: basename(outfile, '.js'),
     bundle: true,
+    // What is imported only when it is needed (the telemetry SDK) is a file of its own, beside the program.
+    splitting: true,
+    chunkNames: `${basename(outfile, '.js')}-[name]-[hash]`,
     platform: 'node',
     target: 'node26',
     format: 'esm',
-    // Names stay, so that stack traces and logs read as the sources do even without the map.
+    // Identifiers stay, so that stack traces read nearly as the sources do without the map: reading it costs 40 MiB for as
+    // long as the process lives. NODE_OPTIONS=--enable-source-maps takes it. `keepNames` would keep the few names too that
+    // files share, by a call for each function, closures included, whenever it is made.
     minifySyntax: true,
     minifyWhitespace: true,
-    keepNames: true,
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
@@ -87,10 +115,27 @@ async function bundleProgram(entry: string, outfile: string, external: string[])
   });
 }
 
-/** Gives everything below `path` one date and plain permissions, so that layers are the same at every build. */
-function settle(path: string, seconds: number): void {
-  if (statSync(path).isDirectory()) for (const item of readdirSync(path)) settle(join(path, item), seconds);
-  utimesSync(path, seconds, seconds);
+/** The Node that runs this, and the one shared library that small bases leave out. */
+function writeNode(target: string): void {
+  const { sharedObjects = [] } = process.report.getReport() as { readonly sharedObjects?: readonly string[] };
+  const atomic = sharedObjects.filter((path) => basename(path).startsWith('libatomic.so'));
+  const files = [
+    [process.execPath, 'usr/local/bin/node'],
+    // A library of Debian lies in a folder such as `x86_64-linux-gnu`.
+    ...atomic.map((path) => [realpathSync(path), join('usr/lib', basename(dirname(path)), 'libatomic.so.1')]),
+  ] as const;
+  for (const [source, path] of files) {
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    copyFileSync(source, join(target, path));
+    chmodSync(join(target, path), 0o755);
+  }
+  settle(target);
+}
+
+/** Gives everything below `path` one date, so that layers are the same at every build. */
+function settle(path: string): void {
+  if (statSync(path).isDirectory()) for (const item of readdirSync(path)) settle(join(path, item));
+  utimesSync(path, epoch, epoch);
 }
 
 function sizeOf(path: string): number {

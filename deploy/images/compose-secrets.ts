@@ -4,7 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { demoPartnerClientId, demoPartners } from '@course-exchange/local-stack/demo-partners';
+import { demoPartner } from '@course-exchange/local-stack/demo-accounts';
+import { identityUser } from '@course-exchange/local-stack/redis';
 
 const directory = resolve(process.argv[2] ?? join(import.meta.dirname, '../../.run/compose'));
 mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -38,8 +39,8 @@ for (const name of [
 ])
   random(name);
 const redisPassword = random('redis_password');
-keep('redis_acl', `user default on >${redisPassword} ~* &* +@all\n`);
-keep('redis_url', `redis://:${redisPassword}@redis:6379`);
-const demoPartner = demoPartners('http://127.0.0.1').find(({ clientId }) => clientId === demoPartnerClientId);
-keep('demo_client_secret', demoPartner?.clientSecret ?? '');
+const identityPassword = random('redis_identity_password');
+keep('redis_acl', `user default on >${redisPassword} ~* &* +@all\nuser ${identityUser(identityPassword)}\n`);
+keep('redis_url', `redis://identity:${identityPassword}@redis:6379`);
+keep('demo_client_secret', demoPartner('http://127.0.0.1').clientSecret);
 console.log(directory);

@@ -23,7 +23,10 @@ const operatorTool = {
 const hashing = { from: 'services/identity', packages: ['@node-rs/argon2', '@node-rs/bcrypt'] };
 
 export const images = {
-  gateway: { programs: ['services/gateway/src/main.ts'] },
+  gateway: {
+    programs: ['services/gateway/src/main.ts'],
+    files: ['services/gateway/src/pages/colours.css', 'services/gateway/src/pages/pages.css'],
+  },
   identity: {
     programs: ['services/identity/src/main.ts'],
     ...operatorTool,
@@ -35,7 +38,10 @@ export const images = {
     ...operatorTool,
     files: ['services/design-catalog/migrations'],
   },
-  'demo-partner': { programs: ['services/demo-partner/src/main.ts'] },
+  'demo-partner': {
+    programs: ['services/demo-partner/src/main.ts'],
+    files: ['services/demo-partner/src/style.css'],
+  },
   migrations: {
     programs: ['services/identity/src/migrate.ts', 'services/design-catalog/src/migrate.ts'],
     tools: { 'seed.js': 'deploy/images/seed.ts' },
@@ -44,12 +50,12 @@ export const images = {
       'services/design-catalog/migrations',
       'deploy/postgres/roles.sql',
     ],
-    native: { from: 'deploy/local', packages: ['@node-rs/argon2'] },
+    native: hashing,
   },
   // Its tests stay sources, which vitest reads; deploy/Dockerfile lays the packages that they import beside them.
   'contract-tests': {
     programs: ['deploy/contract-tests/main.ts'],
-    files: ['test/contract', 'test/support'],
+    files: ['test/contract', 'test/support', 'docs/specification.md', 'docs/rulings.md'],
     external: ['vitest', 'vitest/node'],
   },
 } as const satisfies Readonly<Record<string, ImageContent>>;

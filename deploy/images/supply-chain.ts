@@ -1,18 +1,16 @@
 // What the images are made of: `node deploy/images/supply-chain.ts [DIRECTORY]` writes a CycloneDX list for each
-// program and licences.json, and asks the registry for known holes. Ends with 1 for a licence that nobody accepted
-// or a hole of weight; a registry that answers no such question is named and passed over.
+// program and licences.json, and asks the registry for known vulnerabilities. Ends with 1 for a licence that nobody
+// accepted, for a vulnerability that counts, and where the registry does not answer.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { knownHoles } from './known-holes.ts';
-import { listLicences, unaccepted } from './licences.ts';
-import { pnpm, root } from './pnpm.ts';
+import { auditProblems, findVulnerabilities, listLicences, pnpm, root, unaccepted } from './dependencies.ts';
 
 const target = resolve(process.argv[2] ?? join(root, 'dist/supply-chain'));
 const programs = ['gateway', 'identity', 'design-catalog', 'demo-partner', 'partnerctl'];
 
 mkdirSync(target, { recursive: true });
 for (const program of programs) await listComponents(program);
-const problems = [...(await checkLicences()), ...(await askForHoles())];
+const problems = [...(await checkLicences()), ...auditProblems(await findVulnerabilities())];
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
@@ -20,8 +18,8 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 async function listComponents(program: string): Promise<void> {
   const file = join(target, `${program}.cdx.json`);
   const form = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--lockfile-only', '--prod'];
-  const words = ['--filter', `@course-exchange/${program}`, 'sbom', ...form, '--out', file];
-  const { status, stderr } = await pnpm(words);
+  const args = ['--filter', `@course-exchange/${program}`, 'sbom', ...form, '--out', file];
+  const { status, stderr } = await pnpm(args);
   if (status !== 0) throw new Error(`pnpm sbom failed: ${stderr}`);
   console.log(file);
 }
@@ -32,10 +30,4 @@ async function checkLicences(): Promise<readonly string[]> {
   for (const [licence, packages] of Object.entries(found))
     console.log(`${licence}: ${packages.length} packages`);
   return unaccepted(found);
-}
-
-async function askForHoles(): Promise<readonly string[]> {
-  const holes = await knownHoles();
-  if (holes === undefined) console.log('known holes: not asked, this registry answers no audit');
-  return holes ?? [];
 }

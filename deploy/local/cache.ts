@@ -2,9 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-export function cacheDirectory(
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): string {
-  const base = environment.XDG_CACHE_HOME;
+export function cacheDirectory(): string {
+  const base = process.env.XDG_CACHE_HOME;
   return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'course-exchange');
 }

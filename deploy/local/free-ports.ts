@@ -6,7 +6,7 @@ const lowest = 20_000;
 const highest = 32_000;
 
 /** True when `port` can be listened on at 127.0.0.1 right now. */
-export function isFree(port: number): Promise<boolean> {
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));

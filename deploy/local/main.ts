@@ -1,72 +1,69 @@
 // The local stack: everything on one machine by one command.
-import { parseCommand, type StartOptions, UsageError, usage } from './arguments.ts';
-import { askStatus, askStop, type ControlHandlers, isReleased, takeControl } from './control.ts';
-import { backgroundMark, startDetached } from './detached.ts';
-import { endOrphans } from './orphans.ts';
+import { Command } from '@commander-js/extra-typings';
+import { runOption, type StartOptions, startCommand } from './arguments.ts';
+import { askStatus, askStop, takeControl } from './control.ts';
+import { startDetached } from './detached.ts';
 import { openRunDirectory, type RunDirectory } from './run-directory.ts';
+import { endRecorded } from './shutdown.ts';
+import { isHealthy, statusTable } from './stack-file.ts';
 import { supervise } from './supervisor.ts';
-import { isWhole, statusTable } from './table.ts';
 
-const say = (line: string): void => {
-  process.stdout.write(`${line}\n`);
-};
 // A closed terminal or pipe is no reason to leave processes behind.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+// `pnpm start -- --port 1` hands the two dashes on.
+const words = process.argv.slice(2).filter((word) => word !== '--');
 
-async function main(words: readonly string[]): Promise<number> {
-  const command = parseCommand(words);
-  if (command.name === 'help') {
-    say(usage);
-    return 0;
-  }
-  const run = openRunDirectory(command.runDirectory);
-  if (command.name === 'start') return start(run, command.options, words);
-  return command.name === 'stop' ? stop(run) : status(run);
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
-function start(run: RunDirectory, options: StartOptions, words: readonly string[]): Promise<number> {
-  const attachment = {
-    holdsInput: process.env.STOP_WITH_PARENT === 'true',
-    background: process.env[backgroundMark] === 'true',
-  };
-  if (!options.detach) return supervise(run, options, say, attachment);
-  const others = words.filter((word) => word !== '--detach');
-  return startDetached(run, import.meta.filename, others, say);
+function start(run: RunDirectory, options: StartOptions): Promise<number> {
+  return options.detach ? startDetached(run, words, say) : supervise(run, options, say);
 }
-
-/** For the moment in which `stop` holds the socket, so that no start begins meanwhile. */
-const nothingRuns: ControlHandlers = {
-  status: async () => ({ pid: process.pid, phase: 'stopping', issuer: 'The stack', processes: [] }),
-  stop: () => {},
-};
 
 /** Also ends what a killed supervisor has left. */
 async function stop(run: RunDirectory): Promise<number> {
-  const ran = await askStop(run);
-  if (ran && (await isReleased(run))) {
-    say('The stack has stopped.');
-    return 0;
-  }
-  if (ran || !(await takeControl(run, nothingRuns))) {
+  const stopped = await askStop(run);
+  if (stopped) say('The stack has stopped.');
+  // The socket is held for this moment, so that no start begins meanwhile.
+  else if (stopped === undefined && (await takeControl(run))) {
+    await endRecorded(run);
+    say('The stack does not run.');
+  } else {
     say(
       'The stack could not be stopped: another start or stop of it is under way, or it belongs to another user.',
     );
     return 1;
   }
-  await endOrphans(run);
-  say('The stack does not run.');
   return 0;
 }
 
 async function status(run: RunDirectory): Promise<number> {
   const report = await askStatus(run);
   say(report ? statusTable(report) : 'The stack does not run.');
-  return report && isWhole(report) ? 0 : 1;
+  return report && isHealthy(report) ? 0 : 1;
 }
 
+type Work = (run: RunDirectory, options: StartOptions) => Promise<number>;
+const carriedOut = (work: Work) => async (options: Partial<StartOptions>) =>
+  process.exit(await work(options.runDir ?? openRunDirectory(), options as StartOptions));
+
+const program = new Command('npx --yes pnpm@12').addCommand(startCommand().action(carriedOut(start)));
+program
+  .command('stop')
+  .description('ends it, and waits until all of it is gone')
+  .addOption(runOption())
+  .action(carriedOut(stop));
+program
+  .command('status')
+  .description('says what runs; exit code 0 when all of it answers, else 1')
+  .addOption(runOption())
+  .action(carriedOut(status));
+for (const command of [program, ...program.commands])
+  command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 try {
-  process.exit(await main(process.argv.slice(2)));
+  await program.parseAsync(words, { from: 'user' });
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(error instanceof UsageError ? 2 : 1);
+  process.exit(1);
 }

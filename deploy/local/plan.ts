@@ -1,52 +1,91 @@
-// Decides where everything shall listen: ports of the run before where they are free, else new ones.
-import { existsSync, readFileSync } from 'node:fs';
+// What one stack is made of: its run directory, secrets, ports and issuer. Ports are those of the run before where
+// they are free, else new ones.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { StartOptions } from './arguments.ts';
-import { demoPartnerClientId, demoPartners } from './demo-partners.ts';
-import { choosePorts, isFree } from './free-ports.ts';
-import { StartFailure } from './members.ts';
-import { commandFor, eraseData, type RunDirectory, writeWhole } from './run-directory.ts';
-import { loadSecrets } from './secrets.ts';
-import { portNames, type StackPlan } from './service-members.ts';
+import { StartFailure } from './component.ts';
+import { choosePorts } from './free-ports.ts';
+import {
+  commandFor,
+  loadSecrets,
+  type RunDirectory,
+  readJson,
+  type StackSecrets,
+  writeWhole,
+} from './run-directory.ts';
+
+export const portNames = [
+  'postgres',
+  'redis',
+  'identity',
+  'identity-health',
+  'design-catalog',
+  'design-catalog-health',
+  'gateway-health',
+  'demo-partner',
+  'demo-partner-health',
+  'observe',
+] as const;
+
+/** Where each service answers probes and shows its metrics. */
+export function healthAddresses(
+  ports: Readonly<Record<`${'gateway' | 'identity' | 'design-catalog'}-health`, number>>,
+) {
+  return {
+    gateway: `http://127.0.0.1:${ports['gateway-health']}`,
+    identity: `http://127.0.0.1:${ports['identity-health']}`,
+    'design-catalog': `http://127.0.0.1:${ports['design-catalog-health']}`,
+  };
+}
+
+export type StackPlan = Awaited<ReturnType<typeof makePlan>>;
 
 /** Rejects when the gateway's port is taken; only then does --reset delete the data of the run directory. */
-export async function makePlan(run: RunDirectory, options: StartOptions): Promise<StackPlan> {
-  const ports = await planPorts(run, options);
-  if (options.reset) eraseData(run);
-  return planStack(run, options, ports);
-}
-
-/** Writes down the choice. */
-async function planPorts(run: RunDirectory, options: StartOptions): Promise<StackPlan['ports']> {
-  const before = portsBefore(run);
-  const { gateway } = options.port === 0 ? await choosePorts(['gateway'], before) : { gateway: options.port };
-  if (!(await isFree(gateway))) {
-    throw new StartFailure(
-      `Port ${gateway} is taken by another program. Choose another one: ${commandFor(run, 'start')} --port ${gateway + 1}`,
-    );
-  }
-  const ports = { ...(await choosePorts(portNames, before, [gateway])), gateway };
-  writeWhole(run.portsFile, ports);
-  return ports;
-}
-
-function planStack(run: RunDirectory, options: StartOptions, ports: StackPlan['ports']): StackPlan {
-  const url = `http://localhost:${ports['demo-partner']}`;
-  const registered = demoPartners(url).find(({ clientId }) => clientId === demoPartnerClientId);
-  if (!registered) throw new Error('The demo partner is not among the demo partners.');
+export async function makePlan(
+  run: RunDirectory,
+  options: Pick<StartOptions, 'reset' | 'port' | 'issuer'> & Partial<Pick<StartOptions, 'observe'>>,
+) {
+  const ports = await planPorts(run, options.port);
+  const { data, otherPostgres } = run;
+  if (options.reset) for (const path of [data, otherPostgres]) rmSync(path, { recursive: true, force: true });
   return {
     run,
     secrets: loadSecrets(run),
     ports,
     issuer: options.issuer ?? `http://127.0.0.1:${ports.gateway}`,
-    demoPartner: { url, ...registered },
+    demoPartnerUrl: `http://localhost:${ports['demo-partner']}`,
+    /** Where `--observe` shows the requests. */
+    observeUrl: options.observe ? `http://127.0.0.1:${ports.observe}` : undefined,
   };
 }
 
-function portsBefore({ portsFile }: RunDirectory): Readonly<Record<string, number>> {
-  if (!existsSync(portsFile)) return {};
-  try {
-    return JSON.parse(readFileSync(portsFile, 'utf8')) as Record<string, number>;
-  } catch {
-    return {};
+/** Where operators and the feed are answered: at sockets of this account. */
+export function operatorSocket(
+  { sockets }: Pick<RunDirectory, 'sockets'>,
+  name: 'identity-operator' | 'design-catalog-feed',
+): string {
+  return join(sockets, name);
+}
+
+/** What the stores are told. */
+export interface StorePlan {
+  readonly run: Pick<RunDirectory, 'data' | 'logs' | 'otherPostgres'>;
+  readonly ports: Readonly<Record<'postgres' | 'redis', number>>;
+  readonly secrets: Pick<StackSecrets, 'postgresSuperuser' | 'redis' | 'redisIdentity'>;
+  /** They give up safety against a power failure for speed. */
+  readonly throwaway?: boolean;
+}
+
+/** Writes down the choice. `port`: of the gateway, 0 for any. */
+async function planPorts(run: RunDirectory, port: number) {
+  const before = readJson<Readonly<Record<string, number>>>(run.portsFile, {});
+  const wished = port === 0 ? before : { ...before, gateway: port };
+  const ports = await choosePorts(['gateway', ...portNames], wished);
+  if (port !== 0 && ports.gateway !== port) {
+    throw new StartFailure(
+      `Port ${port} is taken by another program. Choose another one: ${commandFor(run, 'start')} --port ${port + 1}`,
+    );
   }
+  writeWhole(run.portsFile, ports);
+  return ports;
 }

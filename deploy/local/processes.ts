@@ -1,23 +1,20 @@
 // Starts programs in process groups of their own, so that a terminal's Ctrl-C reaches the supervisor alone,
-// and ends them in order. A warden ends them when the supervisor dies without a word.
-import { type ChildProcess, spawn } from 'node:child_process';
+// and ends them in order. A reaper ends them when the supervisor dies without a word.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { type Stoppable, stopInOrder } from './orderly-stop.ts';
-import { identify, signalProcess } from './process-identity.ts';
+import { join } from 'node:path';
+import { writeWhole } from './run-directory.ts';
+import { graceMs, identify, type Stoppable, signalProcess, stopInOrder } from './shutdown.ts';
 
-export interface Program {
-  readonly name: string;
+export interface Program extends Pick<Stoppable, 'name' | 'stopSignal' | 'rank'> {
   readonly command: string;
   readonly arguments: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
   /** Account to run as; the supervisor's own when left out. */
-  readonly account?: { readonly uid: number; readonly gid: number };
+  readonly account?: { readonly uid: number; readonly gid: number } | undefined;
   readonly logFile: string;
-  readonly stopSignal: NodeJS.Signals;
-  /** Lower ranks stop first. */
-  readonly rank: number;
 }
 
 export interface Exit {
@@ -30,45 +27,41 @@ export interface RunningProgram extends Stoppable {
   readonly exited: Promise<Exit>;
 }
 
-export interface Processes {
-  /** Starts `program`; its output is appended to its log file. Throws when all are being stopped. */
-  readonly start: (program: Program) => RunningProgram;
-  readonly running: () => readonly RunningProgram[];
-  /** Starts nothing from now on, stops all in order and resolves when nothing is left. Each rank has `graceMs`, then it is killed. */
-  readonly stopAll: (graceMs: number) => Promise<void>;
-  /** Has `directory` removed when all has ended, whatever ended it. */
-  readonly throwAway: (directory: string) => void;
-  /** Kills at once what is still running. */
-  readonly killAll: () => void;
-}
+export type Processes = ReturnType<typeof openProcesses>;
 
-/** `onStart` is called with all that run after each start. */
-export function openProcesses(onStart: (running: readonly RunningProgram[]) => void = () => {}): Processes {
+/**
+ * What runs is recorded in `file` while it runs, for the reaper and the next start. The directories `throwaway` are
+ * removed when all has ended, whatever ended it.
+ */
+export function openProcesses(file: string, throwaway: readonly string[] = []) {
   const running = new Map<number, RunningProgram>();
-  const warden = startWarden();
+  const reaper = spawn(process.execPath, [join(import.meta.dirname, 'reaper.ts'), file, ...throwaway], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: {},
+  });
+  const reaped = once(reaper, 'exit').catch(() => {});
   let stopping = false;
   return {
-    start: (program) => {
+    /** Starts `program`; its output is appended to its log file. Throws when all are being stopped. */
+    start: (program: Program): RunningProgram => {
       if (stopping) throw new Error('The stack is stopping.');
       const started = startProgram(program);
       running.set(started.pid, started);
-      const { name, pid, startedAt, stopSignal, rank } = started;
-      warden.tell({ start: { name, pid, startedAt, stopSignal, rank } });
-      void started.exited.then(() => {
-        running.delete(pid);
-        warden.tell({ end: pid });
-      });
-      onStart([...running.values()]);
+      void started.exited.then(() => running.delete(started.pid));
+      writeWhole(file, [...running.values()]);
       return started;
     },
-    running: () => [...running.values()],
-    stopAll: async (graceMs) => {
+    running: (): readonly RunningProgram[] => [...running.values()],
+    /** Starts nothing from now on and stops all in order. Each rank has `timeoutMs`, then it is killed. */
+    stopAll: async (timeoutMs = graceMs): Promise<void> => {
       stopping = true;
-      await stopInOrder([...running.values()], graceMs);
-      await warden.end();
+      await stopInOrder([...running.values()], timeoutMs);
+      reaper.stdin.end();
+      await reaped;
     },
-    throwAway: (directory) => warden.tell({ throwAway: directory }),
-    killAll: () => {
+    /** Kills at once what is still running. */
+    killAll: (): void => {
       for (const one of running.values()) signalProcess(one, 'SIGKILL');
     },
   };
@@ -76,6 +69,7 @@ export function openProcesses(onStart: (running: readonly RunningProgram[]) => v
 
 function startProgram(program: Program): RunningProgram {
   const log = openSync(program.logFile, 'a', 0o600);
+  const { name, stopSignal, rank } = program;
   try {
     const child = spawn(program.command, program.arguments, {
       cwd: program.directory,
@@ -90,35 +84,10 @@ function startProgram(program: Program): RunningProgram {
       child.once('error', () => resolve({ code: 127, signal: null }));
     });
     child.stdin?.on('error', () => {});
+    const pid = child.pid ?? -1;
     // A process that is gone already has no start time left to read; nothing is ever sent to it.
-    const identity = identify(child.pid ?? -1) ?? { pid: child.pid ?? -1, startedAt: 'gone' };
-    const { name, stopSignal, rank } = program;
-    return { ...identity, name, stopSignal, rank, exited };
+    return { startedAt: 'gone', pid, ...identify(pid), name, stopSignal, rank, exited };
   } finally {
     closeSync(log);
   }
-}
-
-function startWarden(): { tell: (message: object) => void; end: () => Promise<void> } {
-  const warden: ChildProcess = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('warden.ts', import.meta.url))],
-    {
-      detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
-      env: {},
-    },
-  );
-  const gone = new Promise<void>((resolve) => {
-    warden.once('exit', () => resolve());
-    warden.once('error', () => resolve());
-  });
-  warden.stdin?.on('error', () => {});
-  return {
-    tell: (message) => warden.stdin?.write(`${JSON.stringify(message)}\n`),
-    end: async () => {
-      warden.stdin?.end();
-      await gone;
-    },
-  };
 }

@@ -1,47 +1,73 @@
 // Where one stack keeps its files: `.run` of the checkout, or another directory for a private stack.
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 
-export interface RunDirectory {
-  readonly home: string;
-  readonly logs: string;
-  readonly data: string;
-  /** Written when everything answers, gone when the stack is. */
-  readonly stackFile: string;
-  readonly portsFile: string;
-  /** What was started, so that the next start can tell what a killed one left. */
-  readonly processesFile: string;
-  readonly secretsFile: string;
-  /** What --seed files have brought into the data. */
-  readonly seedFile: string;
-  /** Opens the supervisor's control socket. */
-  readonly controlTokenFile: string;
-  /** Used for Postgres' data when its account cannot reach `data`. */
-  readonly otherPostgres: string;
-  /** Tells stacks in different directories apart. */
-  readonly key: string;
-}
+export type RunDirectory = ReturnType<typeof openRunDirectory>;
 
 export const checkout = resolve(import.meta.dirname, '../..');
 
-export function openRunDirectory(path: string = join(checkout, '.run')): RunDirectory {
+/** docs/operations.md says what each file is. */
+export function openRunDirectory(path: string = join(checkout, '.run')) {
   mkdirSync(join(path, 'logs'), { recursive: true });
   const home = realpathSync(path);
+  /** Tells stacks in different directories apart. */
   const key = createHash('sha256').update(home).digest('hex').slice(0, 16);
+  const sockets = openSockets(join(home, 'sockets'), key);
   return {
     home,
     logs: join(home, 'logs'),
     data: join(home, 'data'),
+    sockets,
     stackFile: join(home, 'stack.json'),
     portsFile: join(home, 'ports.json'),
     processesFile: join(home, 'processes.json'),
     secretsFile: join(home, 'data', 'secrets.json'),
     seedFile: join(home, 'data', 'seed.json'),
     controlTokenFile: join(home, 'control-token'),
+    /** Used for Postgres' data when its account cannot reach `data`. */
     otherPostgres: `/var/lib/course-exchange/${key}`,
     key,
   };
+}
+
+/** Bytes that the path of a socket may have: Linux takes 107, macOS 103. */
+const longestSocketPath = 103;
+const longestSocketName = 'design-catalog-feed';
+
+/**
+ * A directory for sockets that this account alone may open: at `path`, or where that is too long, a short one that a link
+ * at `path` leads to. Whoever copies the run directory copies the link: the short one is of one run directory.
+ */
+function openSockets(path: string, key: string): string {
+  if (process.platform === 'win32' || Buffer.byteLength(join(path, longestSocketName)) <= longestSocketPath) {
+    mkdirSync(path, { recursive: true });
+    chmodSync(path, 0o700);
+    return path;
+  }
+  const prefix = `/tmp/course-exchange-${key}-`;
+  const found = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : '';
+  const isOurs = statSync(found, { throwIfNoEntry: false })?.uid === process.getuid?.();
+  if (found.startsWith(prefix) && isOurs) return found;
+  rmSync(path, { recursive: true, force: true });
+  const made = mkdtempSync(prefix);
+  symlinkSync(made, path);
+  return made;
 }
 
 /** The command that a person types for this stack: `name` is start, stop or status. */
@@ -59,11 +85,6 @@ export function rotateLogs({ logs }: RunDirectory): void {
   }
 }
 
-/** Deletes all data: the next start begins anew. */
-export function eraseData(run: RunDirectory): void {
-  for (const directory of [run.data, run.otherPostgres]) rmSync(directory, { recursive: true, force: true });
-}
-
 /** Readers see the file whole, before or after. Readable by its owner alone. */
 export function writeWhole(file: string, value: unknown): void {
   const unfinished = `${file}.${process.pid}`;
@@ -71,6 +92,41 @@ export function writeWhole(file: string, value: unknown): void {
   renameSync(unfinished, file);
 }
 
-export function removeFile(file: string): void {
-  if (existsSync(file)) rmSync(file);
+/** What `writeWhole` wrote; `absent` when there is no such file. */
+export function readJson<T>(file: string, absent?: T): T {
+  if (absent !== undefined && !existsSync(file)) return absent;
+  return JSON.parse(readFileSync(file, 'utf8')) as T;
+}
+
+/** Those of deploy/postgres/roles.sql that log in. */
+export const roles = [
+  'identity_migrator',
+  'catalog_migrator',
+  'identity_rw',
+  'identity_operator',
+  'catalog_ro',
+  'catalog_feed',
+] as const;
+export type Role = (typeof roles)[number];
+
+const secretNames = [
+  ...roles,
+  'postgresSuperuser',
+  'redis',
+  'redisIdentity',
+  'keyEncryption',
+  'userHash',
+  'partnerTokenEncryption',
+] as const;
+
+/** Each 32 random bytes, base64url. Made once, kept beside the data that they open. */
+export type StackSecrets = Readonly<Record<(typeof secretNames)[number], string>>;
+
+export function loadSecrets({ data, secretsFile }: RunDirectory): StackSecrets {
+  mkdirSync(data, { recursive: true, mode: 0o711 });
+  const known = readJson<Partial<StackSecrets>>(secretsFile, {});
+  const entries = secretNames.map((name) => [name, known[name] ?? randomBytes(32).toString('base64url')]);
+  const secrets = Object.fromEntries(entries) as StackSecrets;
+  writeWhole(secretsFile, secrets);
+  return secrets;
 }

@@ -1,94 +1,76 @@
-// Reads a --seed FILE: every mistake in it is told, and nothing of a bad file is loaded.
-import { readFileSync } from 'node:fs';
-import { type Field, partnerFields, personFields } from './seed-fields.ts';
-import type { Partner, Person } from './seed-form.ts';
+// What a stack shall hold: the demo data, and what --seed files have brought. That is remembered beside the data, for its
+// owner alone, until --reset.
+import { foldEmail } from '@course-exchange/proto/email';
+import type { StartOptions } from './arguments.ts';
+import { allDemoUsers, demoPartners } from './demo-accounts.ts';
+import type { StackPlan } from './plan.ts';
+import { databaseUrl, withClient } from './postgres.ts';
+import { type RunDirectory, readJson, writeWhole } from './run-directory.ts';
+import { seedContent, seedDemoData } from './seed.ts';
+import { readSeedFile, type SeedContent, SeedError, type SeedUser } from './seed-file.ts';
 
-export interface SeedContent {
-  readonly partners: readonly Partner[];
-  readonly people: readonly Person[];
+export function rememberedSeed({ seedFile }: RunDirectory): SeedContent {
+  // A directory of an earlier version may have other names in it.
+  return { partners: [], users: [], ...readJson<Partial<SeedContent>>(seedFile, {}) };
 }
 
-/** A file that cannot be loaded: every mistake in it, one sentence each. */
-export class SeedError extends Error {
-  constructor(file: string, mistakes: readonly string[]) {
-    super(`${file} cannot be loaded:\n${mistakes.map((mistake) => `    ${mistake}`).join('\n')}`);
-  }
-}
-
-/** Reads `file`; nothing is loaded yet. Throws a SeedError that names every mistake. */
-export function readSeedFile(file: string): SeedContent {
-  const whole = parse(file);
-  const mistakes: string[] = [];
-  const partners = items(whole, 'partners', mistakes).map((item, index) =>
-    readItem<Partner>(item, `partners[${index}]`, partnerFields, mistakes),
-  );
-  const people = items(whole, 'users', mistakes).map((item, index) =>
-    readItem<Person>(item, `users[${index}]`, personFields, mistakes),
-  );
-  reportRepeated(
-    'clientId',
-    partners.map(({ clientId }) => clientId),
-    mistakes,
-  );
-  reportRepeated(
-    'sub',
-    people.map(({ sub }) => sub),
-    mistakes,
-  );
-  reportRepeated(
-    'email',
-    people.map(({ email }) => String(email).toLowerCase()),
-    mistakes,
-  );
+/** The content of the --seed FILE, if there is one. Throws a SeedError that names every mistake. */
+export function readNewSeed(
+  run: RunDirectory,
+  { seed: file, reset }: Pick<StartOptions, 'seed' | 'reset'>,
+): SeedContent | undefined {
+  if (file === undefined) return undefined;
+  const content = readSeedFile(file);
+  const clashes = (known: readonly SeedUser[], problem: string) =>
+    emailClashes(content.users, known).map((place) => `${place} ${problem}`);
+  const mistakes = [
+    ...clashes(allDemoUsers, 'is that of a demo user: choose another one.'),
+    ...clashes(
+      reset ? [] : rememberedSeed(run).users,
+      'is that of a user seeded before, with another sub: choose another one, or start with --reset.',
+    ),
+  ];
   if (mistakes.length > 0) throw new SeedError(file, mistakes);
-  return { partners, people };
+  return content;
 }
 
-function parse(file: string): Readonly<Record<string, unknown>> {
-  try {
-    const whole: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof whole === 'object' && whole !== null && !Array.isArray(whole))
-      return whole as Record<string, unknown>;
-    throw new SeedError(file, ['It must hold one JSON object with "partners" and "users".']);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new SeedError(file, [`It is not JSON: ${error.message}.`]);
-    if (error instanceof SeedError) throw error;
-    throw new SeedError(file, ['It cannot be read.']);
-  }
-}
-
-function items(
-  whole: Readonly<Record<string, unknown>>,
-  name: string,
-  mistakes: string[],
-): readonly unknown[] {
-  const value = whole[name] ?? [];
-  if (Array.isArray(value)) return value;
-  mistakes.push(`"${name}" must be a list.`);
-  return [];
-}
-
-function readItem<T>(
-  item: unknown,
-  where: string,
-  fields: Readonly<Record<string, Field>>,
-  mistakes: string[],
-): T {
-  if (typeof item !== 'object' || item === null) {
-    mistakes.push(`${where} must be an object.`);
-    return {} as T;
-  }
-  const given = item as Readonly<Record<string, unknown>>;
-  const read = Object.entries(fields).map(([name, { expects, valid, details, fallback }]) => {
-    const value = given[name] ?? fallback;
-    if (!valid(value))
-      mistakes.push([`${where}.${name} must be ${expects}.`, ...(details?.(value) ?? [])].join(' '));
-    return [name, value];
+/**
+ * Loads what a stack shall hold and resolves with it. What a --seed FILE has taken over of the demo data, now or
+ * before, stays as the file says.
+ */
+export async function loadData(plan: StackPlan, seed: SeedContent | undefined): Promise<SeedContent> {
+  const demo = { partners: demoPartners(plan.demoPartnerUrl), users: allDemoUsers };
+  const remembered = rememberedSeed(plan.run);
+  const seeded = seed ? mergeSeeds(remembered, seed) : remembered;
+  const takenOver = new Set(seeded.partners.map(({ clientId }) => clientId));
+  await withClient(databaseUrl(plan, 'postgres'), async (client) => {
+    await seedDemoData(
+      client,
+      demo.partners.filter(({ clientId }) => !takenOver.has(clientId)),
+    );
+    if (seed) await seedContent(client, seed);
   });
-  return Object.fromEntries(read) as T;
+  if (seed) writeWhole(plan.run.seedFile, seeded);
+  return mergeSeeds(demo, seeded);
 }
 
-function reportRepeated(field: string, values: readonly string[], mistakes: string[]): void {
-  const repeated = values.filter((value, index) => value !== undefined && values.indexOf(value) !== index);
-  if (repeated.length > 0) mistakes.push(`Each ${field} must stand once.`);
+/** Partners and users of `added` replace those of the same client id and sub. */
+function mergeSeeds(content: SeedContent, added: SeedContent): SeedContent {
+  return {
+    partners: merge(content.partners, added.partners, ({ clientId }) => clientId),
+    users: merge(content.users, added.users, ({ sub }) => sub),
+  };
+}
+
+function merge<T>(items: readonly T[], added: readonly T[], key: (item: T) => string): readonly T[] {
+  return [...new Map([...items, ...added].map((item) => [key(item), item])).values()];
+}
+
+/** Those of `added` whose e-mail a user of `known` has under another sub. */
+function emailClashes(added: readonly SeedUser[], known: readonly SeedUser[]): readonly string[] {
+  const replaced = new Set(added.map(({ sub }) => sub));
+  const taken = new Set(known.filter(({ sub }) => !replaced.has(sub)).map(({ email }) => foldEmail(email)));
+  return added.flatMap(({ email }, index) =>
+    taken.has(foldEmail(email)) ? [`users[${index}].email ${JSON.stringify(email)}`] : [],
+  );
 }

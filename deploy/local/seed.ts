@@ -1,81 +1,66 @@
 // Loads partners, users and designs: each load is one transaction, so that nothing half loaded is ever seen.
 import { createHash } from 'node:crypto';
-import { hash } from '@node-rs/argon2';
 import type pg from 'pg';
-import { type DemoDesign, demoDesigns } from './demo-designs.ts';
-import { demoPeople } from './demo-people.ts';
-import type { SeedContent } from './seed-content.ts';
-import type { Partner, Person } from './seed-form.ts';
-
-/** As the identity service hashes: a demo login costs what a real one costs. Memory in KiB. */
-const hashing = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+import { hashPassword } from '../../services/identity/src/login/password.ts';
+import { allDemoUsers } from './demo-accounts.ts';
+import { type DemoDesign, demoDesigns, seasonOf } from './demo-designs.ts';
+import type { Partner, SeedContent, SeedUser } from './seed-file.ts';
 
 /** Every seeded row bears this time, so that the demo data are the same at every run. */
 const seededAt = '2026-03-01T08:00:00.000Z';
 const batchSize = 10_000;
 
 /**
- * What happens to partners and users that are there already. `update`: they become what the seed says. `keep`: they
- * stay as operators have left them; a secret that is new is added, and a redirect URI of the demo partners.
+ * What happens to partners and users that are there already. `update`: they become what the file says. `keep`: they
+ * stay as operators have left them, and a secret that is new is added.
  */
-export type Known = 'update' | 'keep';
+type OnConflict = 'update' | 'keep';
 
-/** Adds what is missing of the demo data. The demo partner's port may be new. */
-export async function seedDemoData(
-  client: pg.Client,
-  partners: readonly Partner[],
-  known: Known = 'update',
-): Promise<void> {
+/** Adds what is missing of the demo data. The demo partner's address may be new. */
+export async function seedDemoData(client: pg.Client, partners: readonly Partner[]): Promise<void> {
   await inTransaction(client, async () => {
     for (const partner of partners) {
-      await putPartner(client, partner, known);
-      if (known === 'keep') await addRedirectUris(client, partner);
+      await putPartner(client, partner, 'keep');
+      await addRedirectUris(client, partner);
     }
-    const missing = await missingPeople(client, demoPeople);
-    for (const person of missing) await putPerson(client, person, known);
-    const subs = new Set(missing.map(({ sub }) => sub));
-    if (subs.size > 0) await putDesigns(client, demoDesigns(), subs);
+    const found = await client.query<SeedUser>('select sub from identity.users');
+    const known = new Set(found.rows.map(({ sub }) => sub));
+    const missing = allDemoUsers.filter(({ sub }) => !known.has(sub));
+    for (const user of missing) await putUser(client, user, 'keep');
+    const owners = new Set(missing.map(({ sub }) => sub));
+    if (missing.length > 0)
+      await putDesigns(
+        client,
+        [...demoDesigns()].filter(({ owner }) => owners.has(owner)),
+      );
   });
 }
 
-/** Adds partners and users of a file; all of them or none. */
+/** Adds partners and users of a file, with their events; all of them or none. */
 export async function seedContent(
   client: pg.Client,
   content: SeedContent,
-  known: Known = 'update',
+  onConflict: OnConflict = 'update',
 ): Promise<void> {
   await inTransaction(client, async () => {
-    for (const partner of content.partners) await putPartner(client, partner, known);
-    for (const person of content.people) await putPerson(client, person, known);
+    for (const partner of content.partners) await putPartner(client, partner, onConflict);
+    for (const user of content.users) await putUser(client, user, onConflict);
+    const designs = content.users.flatMap((user) => [...seasonOf(user, user.events ?? 0)]);
+    if (designs.length > 0) await putDesigns(client, designs);
   });
 }
 
-async function missingPeople(client: pg.Client, wanted: readonly Person[]): Promise<readonly Person[]> {
-  const found = await client.query<{ sub: string }>('select sub from identity.users where sub = any($1)', [
-    wanted.map(({ sub }) => sub),
-  ]);
-  const known = new Set(found.rows.map(({ sub }) => sub));
-  return wanted.filter(({ sub }) => !known.has(sub));
+/** `keep` also where somebody else has the e-mail address by now. */
+function conflict(onConflict: OnConflict, key: string, ...columns: readonly string[]): string {
+  if (onConflict === 'keep') return 'on conflict do nothing';
+  return `on conflict (${key}) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 }
 
-const partnerConflicts: Readonly<Record<Known, string>> = {
-  update: `on conflict (client_id) do update set name = excluded.name, active = excluded.active,
-    scopes = excluded.scopes, redirect_uris = excluded.redirect_uris`,
-  keep: 'on conflict do nothing',
-};
-
-const personConflicts: Readonly<Record<Known, string>> = {
-  update: `on conflict (sub) do update set email = excluded.email, email_verified = excluded.email_verified,
-    name = excluded.name, password_hash = excluded.password_hash, disabled_at = excluded.disabled_at`,
-  // Also where somebody else has the e-mail address by now.
-  keep: 'on conflict do nothing',
-};
-
-async function putPartner(client: pg.Client, partner: Partner, known: Known): Promise<void> {
+async function putPartner(client: pg.Client, partner: Partner, onConflict: OnConflict): Promise<void> {
   await client.query(
     `insert into identity.clients (client_id, name, active, scopes, redirect_uris, created_at)
      values ($1, $2, $3, $4, $5, $6)
-     ${partnerConflicts[known]}`,
+     ${conflict(onConflict, 'client_id', 'name', 'active', 'scopes', 'redirect_uris')}`,
     [partner.clientId, partner.name, partner.active, partner.scopes, partner.redirectUris, seededAt],
   );
   await client.query(
@@ -94,61 +79,34 @@ async function addRedirectUris(client: pg.Client, { clientId, redirectUris }: Pa
   );
 }
 
-async function putPerson(client: pg.Client, person: Person, known: Known): Promise<void> {
+async function putUser(client: pg.Client, user: SeedUser, onConflict: OnConflict): Promise<void> {
+  const { sub, email, emailVerified, name, password, disabled } = user;
   await client.query(
     `insert into identity.users (sub, email, email_verified, name, password_hash, disabled_at, created_at)
-     values ($1, $2, $3, $4, $5, case when $6 then $7::timestamptz end, $7)
-     ${personConflicts[known]}`,
-    [
-      person.sub,
-      person.email,
-      person.emailVerified ?? true,
-      person.name,
-      await hash(person.password, hashing),
-      person.disabled ?? false,
-      seededAt,
-    ],
+     values ($1, $2, $3, $4, $5, $6, $7)
+     ${conflict(onConflict, 'sub', 'email', 'email_verified', 'name', 'password_hash', 'disabled_at')}`,
+    [sub, email, emailVerified, name, await hashPassword(password), disabled ? seededAt : null, seededAt],
   );
 }
 
-async function putDesigns(
-  client: pg.Client,
-  designs: Iterable<DemoDesign>,
-  owners: ReadonlySet<string>,
-): Promise<void> {
-  let batch: DemoDesign[] = [];
-  for (const design of designs) {
-    if (owners.has(design.owner)) batch.push(design);
-    if (batch.length < batchSize) continue;
-    await insertDesigns(client, batch);
-    batch = [];
-  }
-  await insertDesigns(client, batch);
+async function putDesigns(client: pg.Client, designs: readonly DemoDesign[]): Promise<void> {
+  for (let first = 0; first < designs.length; first += batchSize)
+    await insertDesigns(client, designs.slice(first, first + batchSize));
   await client.query('analyze catalog.designs');
   await client.query('analyze catalog.event_summaries');
 }
 
 async function insertDesigns(client: pg.Client, batch: readonly DemoDesign[]): Promise<void> {
-  const column = (name: keyof DemoDesign) => batch.map((design) => design[name]);
   await client.query(
     `insert into catalog.designs (id, owner, local_id, event_id, title, event_name, event_date,
        updated_at, author_name, short_descr, deleted_at)
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-       $7::timestamptz[], $8::timestamptz[], $9::text[], $10::text[], $11::timestamptz[])
+     select id, owner, "localId", "eventId", title, "eventName", "eventDate",
+       "updatedAt", "authorName", "shortDescr", "deletedAt"
+     from json_to_recordset($1) as design (id text, owner text, "localId" text, "eventId" text, title text,
+       "eventName" text, "eventDate" timestamptz, "updatedAt" timestamptz, "authorName" text,
+       "shortDescr" text, "deletedAt" timestamptz)
      on conflict do nothing`,
-    [
-      column('id'),
-      column('owner'),
-      column('localId'),
-      column('eventId'),
-      column('title'),
-      column('eventName'),
-      column('eventDate'),
-      column('updatedAt'),
-      column('authorName'),
-      column('shortDescr'),
-      column('deletedAt'),
-    ],
+    [JSON.stringify(batch)],
   );
 }
 

@@ -1,56 +1,100 @@
-// `.run/stack.json`: what a person or a test needs to use the running stack. It holds local demo credentials
-// and nothing else.
-import { postgresUrl } from './embedded-postgres.ts';
-import { redisUrl } from './embedded-redis.ts';
-import type { Partner, Person } from './seed-form.ts';
-import type { StackPlan } from './service-members.ts';
-import { database } from './store-members.ts';
+// `.run/stack.json`: what a person or a test needs to use the running stack, local demo credentials included; and the
+// short tables of it that `start` and `status` print.
+import { dirname, join } from 'node:path';
+import type { RunningComponent } from './component.ts';
+import type { StatusReport } from './control.ts';
+import { healthAddresses, operatorSocket, type StackPlan } from './plan.ts';
+import { databaseUrl } from './postgres.ts';
+import { redisUrl } from './redis.ts';
+import type { SeedContent } from './seed-file.ts';
 
-export interface StackFile {
-  readonly issuer: string;
-  readonly partners: readonly Partner[];
-  readonly users: readonly Person[];
-  /** Superuser's address of the database. */
-  readonly postgres: string;
-  readonly redis: string;
-  readonly processes: Readonly<Record<string, number>>;
-  /** Where the demo partner is, for a browser. */
-  readonly demoPartner: string;
-  /** Where each process listens. */
-  readonly addresses: Readonly<Record<string, string>>;
-  /** Where partnerctl finds the surfaces that the gateway has no route to. */
-  readonly operator: Readonly<Record<string, string>>;
-  readonly logs: string;
-  readonly supervisor: number;
-}
+export type StackFile = ReturnType<typeof describeStack>;
 
 export function describeStack(
   plan: StackPlan,
-  content: { readonly partners: readonly Partner[]; readonly people: readonly Person[] },
-  members: readonly {
-    readonly address: string;
-    readonly running: { readonly name: string; readonly pid: number };
-  }[],
-): StackFile {
-  const { ports, secrets, issuer, demoPartner, run } = plan;
-  const health = ['gateway', 'identity', 'design-catalog'] as const;
+  content: SeedContent,
+  components: readonly Pick<RunningComponent, 'address' | 'running'>[],
+) {
+  const { ports, secrets, issuer, demoPartnerUrl, observeUrl, run } = plan;
   return {
     issuer,
     partners: content.partners,
-    users: content.people,
-    postgres: postgresUrl(ports.postgres, 'postgres', secrets.postgresSuperuser, database),
+    users: content.users,
+    postgres: databaseUrl(plan, 'postgres'),
     redis: redisUrl(ports.redis, secrets.redis),
-    processes: Object.fromEntries(members.map(({ running }) => [running.name, running.pid])),
-    demoPartner: demoPartner.url,
+    processes: Object.fromEntries(components.map(({ running }) => [running.name, running.pid])),
+    demoPartner: demoPartnerUrl,
     addresses: Object.fromEntries([
-      ...members.map(({ running, address }) => [running.name, address]),
-      ...health.map((name) => [`${name} health`, `http://127.0.0.1:${ports[`${name}-health`]}`]),
+      ...components.map(({ running, address }) => [running.name, address]),
+      ...Object.entries(healthAddresses(ports)).map(([name, address]) => [`${name} health`, address]),
+      ...(observeUrl === undefined ? [] : [['observe', observeUrl]]),
     ]),
     operator: {
-      identity: `127.0.0.1:${ports['identity-operator']}`,
-      catalog: `127.0.0.1:${ports['design-catalog-feed']}`,
+      identity: `unix:${operatorSocket(run, 'identity-operator')}`,
+      catalog: `unix:${operatorSocket(run, 'design-catalog-feed')}`,
     },
     logs: run.logs,
     supervisor: process.pid,
   };
+}
+
+/** A longer cell does not widen its column: it moves the rest of its own row. */
+const widestColumn = 32;
+/** A longer cell is cut; all of it stands in stack.json. */
+const longestCell = 72;
+/** A --seed FILE may bring hundreds. */
+const maxAccounts = 30;
+
+/** Columns as wide as their longest cell. */
+function columns(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, index) =>
+    Math.max(...rows.map((row) => Math.min(row[index]?.length ?? 0, widestColumn))),
+  );
+  return rows
+    .map((row) => `  ${row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ')}`.trimEnd())
+    .join('\n');
+}
+
+function shown(cell: string): string {
+  const line = cell.replace(/\p{Cc}+/gu, ' ');
+  return line.length > longestCell ? `${line.slice(0, longestCell - 1)}…` : line;
+}
+
+export function stackTable({ issuer, demoPartner, users, addresses, logs }: StackFile): string {
+  const addressRows = [
+    ['Demo partner', demoPartner, 'open this in a browser, click "Connect", log in as below'],
+    ['Gateway', addresses.gateway ?? '', issuer === addresses.gateway ? 'the issuer' : `behind ${issuer}`],
+    ...(addresses.observe === undefined
+      ? []
+      : [['Requests', addresses.observe, 'traces, logs and metrics as they come']]),
+    ['Postgres', addresses.postgres ?? '', ''],
+    ['Redis', addresses.redis ?? '', ''],
+  ];
+  const accounts = users
+    .slice(0, maxAccounts)
+    .map(({ email, password, about }) => [email, password, about].map(shown));
+  const more = users.length - accounts.length;
+  return [
+    'The stack runs.',
+    '',
+    columns(addressRows),
+    '',
+    'Demo accounts',
+    columns(accounts),
+    ...(more > 0 ? [`  … and ${more} more, see stack.json`] : []),
+    '',
+    `Logs: ${logs}`,
+    `Partners with their secrets, and the stores' passwords: ${join(dirname(logs), 'stack.json')}`,
+  ].join('\n');
+}
+
+export function isHealthy({ phase, processes }: StatusReport): boolean {
+  return phase === 'ready' && processes.every(({ state }) => state === 'answers');
+}
+
+export function statusTable(report: StatusReport): string {
+  const { phase, issuer, processes } = report;
+  const state = phase === 'ready' && !isHealthy(report) ? 'degraded' : phase;
+  const rows = processes.map(({ name, pid, address, state }) => [name, `pid ${pid}`, address, state]);
+  return [`${issuer} is ${state}.`, columns(rows)].filter((part) => part !== '').join('\n');
 }

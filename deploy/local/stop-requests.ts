@@ -1,41 +1,58 @@
-// Hears that the stack shall end: Ctrl-C, a closed terminal, a signal, or `stop`.
-import { watchStarters } from './starters.ts';
+// Hears that the stack shall end: Ctrl-C, a closed terminal, a signal, or the end of the launchers: the parent, and npx,
+// npm and pnpm above it, which pass no signal on when they are killed.
+import { readFileSync } from 'node:fs';
+import { identify, isAlive, type ProcessIdentity, statOf } from './shutdown.ts';
 
-export interface StopRequests {
-  /** Resolves at the first request with its reason. */
-  readonly requested: Promise<string>;
-  readonly request: (reason: string) => void;
-}
+/** Set for the supervisor in the background: it outlives its parent and shows no passwords. */
+export const backgroundMark = 'COURSE_EXCHANGE_IN_BACKGROUND';
+export const isInBackground = process.env[backgroundMark] === 'true';
 
+export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** One press of Ctrl-C may arrive several times: from the terminal and from npx and pnpm, which pass it on. */
 const samePressMs = 1_000;
 
-/** How the end of whoever started this is told, if it is a request to stop at all. */
-export interface Attachment {
-  /** The end of standard input is a request. */
-  readonly holdsInput: boolean;
-  /** It was meant to go on alone. */
-  readonly background: boolean;
-}
-
-/** `onHurry` is called when the person asks again while the stop is under way. */
-export function listenForStop(onHurry: () => void, { holdsInput, background }: Attachment): StopRequests {
-  let firstAt: number | undefined;
-  let resolveRequest: (reason: string) => void = () => {};
-  const requested = new Promise<string>((resolve) => {
-    resolveRequest = resolve;
-  });
-  const request = (reason: string) => {
-    firstAt ??= performance.now();
-    resolveRequest(reason);
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+/** Calls `request` with its reason at every request, and `hurry` when the person asks again while the stop is under way. */
+export function listenForStop(request: (reason: string) => void, hurry: () => void): void {
+  let firstAt = Infinity;
+  for (const signal of stopSignals) {
     process.on(signal, () => {
-      if (firstAt !== undefined && performance.now() - firstAt > samePressMs) onHurry();
+      firstAt = Math.min(firstAt, performance.now());
+      if (performance.now() - firstAt > samePressMs) hurry();
       request(signal);
     });
   }
-  if (!background) watchStarters(() => request('the program that started it is gone'));
-  if (holdsInput) process.stdin.resume().once('end', () => request('parent gone'));
-  return { requested, request };
+  if (!isInBackground) watchLaunchers(() => request('the program that started it is gone'));
+  if (process.env.STOP_WITH_PARENT === 'true')
+    process.stdin.resume().once('end', () => request('parent gone'));
+}
+
+/** npm writes its own title over its command line: `npm exec pnpm start`. */
+const runner =
+  /^([^\0\s]*\/)?(node\0([^\0\s]*\/)?)?(npm|npx|pnpm|pnpx|yarn|corepack)(-cli)?(\.[cm]?js)?[\0 ]/;
+const shell = /^([^\0\s]*\/)?(sh|bash|dash|zsh|ash|ksh)\0-c\0/;
+
+const pollMs = 1_000;
+
+/** Calls `onGone` once, within moments of the first of them being gone. The watch keeps nothing alive. */
+function watchLaunchers(onGone: () => void): void {
+  const parent = process.ppid;
+  const runners = runnersAbove(parent);
+  const timer = setInterval(() => {
+    if (process.ppid === parent && runners.every(isAlive)) return;
+    clearInterval(timer);
+    onGone();
+  }, pollMs);
+  timer.unref();
+}
+
+/**
+ * The runners among the ancestors from `pid` on, as far as nothing but runners and their shells stand between.
+ * Elsewhere than on Linux none: there the parent alone is watched.
+ */
+function runnersAbove(pid: number): readonly ProcessIdentity[] {
+  const known = process.platform === 'linux' ? identify(pid) : undefined;
+  const command = known ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
+  if (!known || !(runner.test(command) || shell.test(command))) return [];
+  const above = runnersAbove(Number(statOf(pid)?.[1]));
+  return runner.test(command) ? [known, ...above] : above;
 }

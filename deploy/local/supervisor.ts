@@ -1,36 +1,34 @@
-// Supervises one stack from its first process to its last: brings it up, watches it, answers `stop` and
-// `status`, and ends it in order, stores last.
+// Supervises one stack from its first process to its last: brings it up in order (stores, roles, migrations, data,
+// services, demo partner), keeps it running, answers `stop` and `status`, and ends it in order, stores last.
+import { EventEmitter } from 'node:events';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartOptions } from './arguments.ts';
-import { assemble } from './assembly.ts';
-import { askStatus, type Phase, type StatusReport, takeControl } from './control.ts';
-import { logTail } from './log-tail.ts';
-import { bringUp, describeExit, type RunningMember, StartFailure } from './members.ts';
-import { endOrphans, writeDown } from './orphans.ts';
-import { makePlan } from './plan.ts';
+import { bringUp, type Component, keepRunning, type RunningComponent, StartFailure } from './component.ts';
+import { askStatus, type StatusReport, takeControl } from './control.ts';
+import { migrateBoth, prepareDatabase } from './database.ts';
+import { healthAddresses, makePlan, type StackPlan } from './plan.ts';
 import { openProcesses, type Processes } from './processes.ts';
-import { commandFor, type RunDirectory, removeFile, rotateLogs, writeWhole } from './run-directory.ts';
-import { type SeedContent, SeedError } from './seed-content.ts';
-import { readNewSeed } from './seed-memory.ts';
-import type { StackPlan } from './service-members.ts';
-import { describeStack } from './stack-file.ts';
-import { type Attachment, listenForStop } from './stop-requests.ts';
-import { stackTable } from './table.ts';
+import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-directory.ts';
+import { loadData, readNewSeed } from './seed-content.ts';
+import { type SeedContent, SeedError } from './seed-file.ts';
+import { serviceComponents, storeComponents } from './services.ts';
+import { endRecorded } from './shutdown.ts';
+import { describeStack, stackTable } from './stack-file.ts';
+import { isInBackground, listenForStop } from './stop-requests.ts';
+import { watchSources } from './watch.ts';
 
-/** Time for each rank to stop, in milliseconds: demo partner and services, then the stores, within 10 s. */
-const graceMs = 3_000;
-
-interface Watch {
+interface Stack {
   readonly run: RunDirectory;
   readonly options: StartOptions;
-  processes?: Processes;
   readonly say: (line: string) => void;
-  /** In the background it is not said what runs: what is said lands in a log, and the table holds passwords. */
-  readonly showsTable: boolean;
-  /** Ends the stack with exit code 1 after saying why. */
-  readonly fail: (sentence: string) => void;
-  readonly members: Map<string, RunningMember>;
-  phase: Phase;
+  readonly components: Map<string, RunningComponent>;
+  /** Emits the name of a component when one of its files is saved. */
+  readonly saves: EventEmitter;
+  processes?: Processes;
+  /** Writes stack.json, once everything answers. */
+  publish: () => void;
+  phase: StatusReport['phase'];
   issuer: string;
 }
 
@@ -39,34 +37,32 @@ export async function supervise(
   run: RunDirectory,
   options: StartOptions,
   say: (line: string) => void,
-  attachment: Attachment,
 ): Promise<number> {
-  const failed = Promise.withResolvers<string>();
-  const watch: Watch = {
+  const stack: Stack = {
     run,
     options,
     say,
-    showsTable: !attachment.background,
-    fail: failed.resolve,
-    members: new Map(),
+    components: new Map(),
+    saves: new EventEmitter(),
+    publish: () => {},
     phase: 'starting',
     issuer: options.issuer ?? `http://127.0.0.1:${options.port}`,
   };
-  const stop = listenForStop(() => watch.processes?.killAll(), attachment);
-  const handlers = { stop: () => stop.request('asked by stop'), status: () => report(watch) };
-  if (!(await takeControl(run, handlers))) {
+  const end = Promise.withResolvers<{ code: number; sentence: string }>();
+  const stop = (reason: string) => end.resolve({ code: 0, sentence: `Stopping (${reason}) …` });
+  listenForStop(stop, () => stack.processes?.killAll());
+  if (!(await takeControl(run, { stop: () => stop('asked by stop'), status: () => report(stack) }))) {
     say(await describeOther(run));
     return 1;
   }
-  const starting = startUp(watch).catch((error: unknown) => failed.resolve(sentenceOf(error)));
-  const end = await Promise.race([
-    stop.requested.then((reason) => ({ code: 0, sentence: `Stopping (${reason}) …` })),
-    failed.promise.then((sentence) => ({ code: 1, sentence })),
-  ]);
-  say(end.sentence);
-  await shutDown(watch, starting);
-  say(end.code === 0 ? 'Stopped.' : 'Nothing is left running.');
-  return end.code;
+  const starting = startUp(stack).catch((error: unknown) =>
+    end.resolve({ code: 1, sentence: sentenceOf(error) }),
+  );
+  const { code, sentence } = await end.promise;
+  say(sentence);
+  await shutDown(stack, starting);
+  say(code === 0 ? 'Stopped.' : 'Nothing is left running.');
+  return code;
 }
 
 async function describeOther(run: RunDirectory): Promise<string> {
@@ -75,92 +71,83 @@ async function describeOther(run: RunDirectory): Promise<string> {
   return `The stack is already ${other.phase === 'ready' ? 'running' : other.phase} at ${other.issuer} (pid ${other.pid}). End it with: ${commandFor(run, 'stop')}`;
 }
 
-async function startUp(watch: Watch): Promise<void> {
-  const { run, options, say } = watch;
+async function startUp(stack: Stack): Promise<void> {
+  const { run, options, say } = stack;
   // A bad file is told of before anything is touched.
   const seed = readNewSeed(run, options);
-  await endOrphans(run);
+  await endRecorded(run);
   const plan = await makePlan(run, options);
-  watch.issuer = plan.issuer;
+  stack.issuer = plan.issuer;
   rotateLogs(run);
-  if (watch.phase === 'stopping') return;
-  const processes = openProcesses((running) => writeDown(run, running));
-  watch.processes = processes;
-  const onMember = (member: RunningMember) =>
-    watchMember(watch, member, () => content && publish(watch, plan, content));
-  let content: SeedContent | undefined;
-  content = await assemble({ plan, processes, seed, say, onMember });
-  publish(watch, plan, content);
-  watch.phase = 'ready';
-  if (!watch.showsTable) return say('The stack runs.');
-  say(stackTable(describeStack(plan, content, [...watch.members.values()])));
-  say('\nCtrl-C ends all of it.');
+  if (stack.phase === 'stopping') return;
+  stack.processes = openProcesses(run.processesFile);
+  if (plan.observeUrl !== undefined) await observe(plan);
+  const content = await assemble(stack, plan, stack.processes, seed);
+  const description = () => describeStack(plan, content, [...stack.components.values()]);
+  stack.publish = () => writeWhole(run.stackFile, description());
+  stack.publish();
+  stack.phase = 'ready';
+  if (options.watch) watchSources((name) => stack.saves.emit(name));
+  // What is said in the background lands in a log, and the table holds passwords.
+  say(isInBackground ? 'The stack runs.' : `${stackTable(description())}\n\nCtrl-C ends all of it.`);
 }
 
-function publish({ run, members }: Watch, plan: StackPlan, content: SeedContent): void {
-  writeWhole(run.stackFile, describeStack(plan, content, [...members.values()]));
+/** Before the services start: they export their first spans to it. Ends with this process. */
+async function observe({ run, ports }: StackPlan): Promise<void> {
+  const { openObserver } = await import('./observe/observer.ts');
+  await openObserver({ port: ports.observe, logs: run.logs, processes: healthAddresses(ports) });
 }
 
-/** Reports the member's death by name, with its last log lines, and has it started again; the rest goes on. */
-function watchMember(
-  watch: Watch,
-  member: RunningMember,
-  onReplaced: () => void,
-  deaths: readonly number[] = [],
-): void {
-  const { name, logFile } = member.program;
-  watch.members.set(name, member);
-  void member.running.exited.then((exit) => {
-    if (watch.phase === 'stopping') return;
-    watch.say(`${name} has died${describeExit(exit)}. Last lines of ${logFile}:\n${logTail(logFile)}`);
-    const now = Date.now();
-    void revive(watch, member, onReplaced, [...deaths.filter((death) => now - death < 60_000), now]);
-  });
+/** Resolves when everything answers, with what was loaded. */
+async function assemble(
+  stack: Stack,
+  plan: StackPlan,
+  processes: Processes,
+  seed: SeedContent | undefined,
+): Promise<SeedContent> {
+  const { say, components, options, saves } = stack;
+  const keep = (component: RunningComponent) => components.set(component.program.name, component);
+  const deps = {
+    processes,
+    say,
+    restartAfterMs: options.restartAfter,
+    isStopping: () => stack.phase === 'stopping',
+    nextSave: (name: string) => new Promise<'saved'>((resolve) => saves.once(name, () => resolve('saved'))),
+    onReplaced: (component: RunningComponent) => {
+      keep(component);
+      stack.publish();
+    },
+  };
+  const up = async (component: Component) => {
+    const running = await bringUp(processes, component);
+    keep(running);
+    void keepRunning(deps, running);
+  };
+  say('Starting Postgres and Redis …');
+  await Promise.all((await storeComponents(plan)).map(up));
+  say('Preparing the database …');
+  await prepareDatabase(plan);
+  await migrateBoth(processes, plan);
+  const content = await loadData(plan, seed);
+  say('Starting the services …');
+  const { 'demo-partner': demoPartner, ...services } = serviceComponents(plan);
+  await Promise.all(Object.values(services).map(up));
+  await up(demoPartner);
+  return content;
 }
 
-/** What dies four times within a minute stays down. */
-const revivals = 3;
-
-async function revive(
-  watch: Watch,
-  member: RunningMember,
-  onReplaced: () => void,
-  deaths: readonly number[],
-): Promise<void> {
-  const { name } = member.program;
-  if (deaths.length > revivals) {
-    watch.say(`${name} keeps dying and stays down. The rest goes on; Ctrl-C ends all of it.`);
-    return;
-  }
-  const delay = watch.options.restartAfterMs;
-  watch.say(`${name} starts again in ${delay / 1000} s. The rest goes on; Ctrl-C ends all of it.`);
-  await sleep(delay);
-  const { processes } = watch;
-  if (watch.phase === 'stopping' || !processes) return;
-  try {
-    // Its stores may be away just now: it has ten minutes.
-    watchMember(watch, await bringUp(processes, member, 600_000), onReplaced, deaths);
-    watch.say(`${name} runs again.`);
-    onReplaced();
-  } catch (error) {
-    watch.say(sentenceOf(error));
-    await revive(watch, member, onReplaced, [...deaths, Date.now()]);
-  }
-}
-
-async function shutDown(watch: Watch, starting: Promise<void>): Promise<void> {
-  watch.phase = 'stopping';
+async function shutDown(stack: Stack, starting: Promise<void>): Promise<void> {
+  stack.phase = 'stopping';
   // Whoever reads stack.json may count on an answer: it goes first.
-  removeFile(watch.run.stackFile);
-  await watch.processes?.stopAll(graceMs);
+  rmSync(stack.run.stackFile, { force: true });
+  await stack.processes?.stopAll();
   // What was just being started has failed by now; a fetch from the network is not waited for.
   await Promise.race([starting, sleep(1_000)]);
-  removeFile(watch.run.processesFile);
 }
 
-async function report({ phase, issuer, members }: Watch): Promise<StatusReport> {
+async function report({ phase, issuer, components }: Stack): Promise<StatusReport> {
   const processes = await Promise.all(
-    [...members.values()].map(async ({ address, running, problem }) => ({
+    [...components.values()].map(async ({ address, running, problem }) => ({
       name: running.name,
       pid: running.pid,
       address,

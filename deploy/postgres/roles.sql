@@ -1,11 +1,11 @@
--- The database roles, made once in the product's database by a superuser or by the database's owner with CREATEROLE;
--- safe to run again. Passwords are set apart (ALTER ROLE … PASSWORD) by the operator or the local stack.
+-- The database roles. A superuser, or the database's owner with CREATEROLE, runs this in the product's database; running
+-- it again is safe. The operator or the local stack sets the passwords (ALTER ROLE … PASSWORD).
 --   course_exchange_owner  owns schemas and tables; cannot log in
 --   identity_migrator, catalog_migrator  run migrations as the owner
 --   identity_rw  the identity service; each migration grants what it needs
 --   identity_operator  the identity service's operator port; adds to the audit log and changes nothing in it
 --   catalog_ro   the design-catalog service's public reads; SELECT only, in read-only transactions
---   catalog_feed the design-catalog service's feed: designs in, no deleting
+--   catalog_feed the design-catalog service's feed: adds designs, deletes none
 
 do $$
 declare
@@ -32,12 +32,12 @@ $$;
 
 revoke create on schema public from public;
 
--- Whatever a migrator makes belongs to the owner.
+-- Whatever a migrator creates belongs to the owner.
 grant course_exchange_owner to identity_migrator, catalog_migrator;
 alter role identity_migrator set role = 'course_exchange_owner';
 alter role catalog_migrator set role = 'course_exchange_owner';
 
--- The services set shorter times themselves; these hold for whoever logs in by hand.
+-- The services set shorter limits themselves; these are for people who log in by hand.
 alter role identity_rw set statement_timeout = '5s';
 alter role identity_rw set idle_in_transaction_session_timeout = '5s';
 alter role identity_operator set statement_timeout = '15s';

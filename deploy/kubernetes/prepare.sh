@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# Prepares a namespace for `helm install`: makes the Secrets that the chart's values-test.yaml and values-production.yaml
+# name, and the database's roles with the passwords in them. What is there stays, so that it may run again, after an
+# interruption or to make anew what was deleted. Nothing stays on this machine.
+#   deploy/kubernetes/prepare.sh             namespace, Secrets, roles
+#   deploy/kubernetes/prepare.sh --dry-run   what is missing of the first two, as YAML; changes nothing
+#   deploy/kubernetes/prepare.sh roles       the roles alone, with passwords that another tool brought
+# Variables: NAMESPACE, HOST, REDIS_PASSWORD, PSQL; PARTNER_HOST where there is a demo partner; CLUSTER_DOMAIN where the DNS
+# domain of the cluster is another than cluster.local. docs/install.md explains them.
+set -euo pipefail
+umask 077
+
+mode=${1:-all}
+case $mode in all | --dry-run | roles) ;; *) sed -n '2,9s/^# *//p' "$0" >&2 && exit 2 ;; esac
+: "${NAMESPACE:?is the namespace of the environment}"
+[[ $mode == roles ]] || : "${HOST:?is the public host of the exchange}"
+[[ $mode == --dry-run ]] || : "${PSQL:?is a command that opens the database as superuser, or as its owner with CREATEROLE}"
+role_names='identity_migrator catalog_migrator identity_rw identity_operator catalog_ro catalog_feed'
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+kube() { kubectl --namespace "$NAMESPACE" "$@"; }
+
+present=$(kube get secrets --output=name)
+there() { grep --quiet --line-regexp --fixed-strings "secret/$1" <<<"$present"; }
+
+# value SECRET KEY
+value() { kube get secret "$1" --output="go-template={{index .data \"$2\" | base64decode}}"; }
+
+# create KIND… WORD… — as kubectl does; a dry run prints it
+create() {
+  if [[ $mode == --dry-run ]]; then
+    kube create "$@" --dry-run=client --output=yaml
+    echo ---
+  else
+    kube create "$@"
+  fi
+}
+
+# wanted SECRET — a folder for its keys, unless it is there
+wanted() {
+  if there "$1"; then
+    [[ $mode == --dry-run ]] || echo "secret/$1 kept"
+    return 1
+  fi
+  mkdir "$work/$1"
+}
+
+# make SECRET — of the files in its folder
+make() {
+  local type=Opaque
+  [[ $1 != *-tls ]] || type=kubernetes.io/tls
+  create secret generic "$1" --type="$type" --from-file="$work/$1"
+}
+
+# certify FOLDER WORD… — a new key on P-256 and its certificate
+certify() {
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -noenc "${@:2}" \
+    -keyout "$work/$1/tls.key" -out "$work/$1/tls.crt" 2>"$work/said" || {
+    cat "$work/said" >&2
+    exit 1
+  }
+}
+
+# authority SECRET — into a folder; made where it is missing
+authority() {
+  [[ ! -d $work/$1 ]] || return 0
+  mkdir "$work/$1"
+  if there "$1"; then
+    for file in tls.crt tls.key; do value "$1" $file >"$work/$1/$file"; done
+  elif [[ $1 == course-exchange-services ]] && grep -qE '/course-exchange-(gateway|identity|design-catalog)-tls$' <<<"$present"; then
+    # What another authority signs these would not trust, nor it them.
+    echo "secret/$1 is missing, the authority of certificates that are there: bring it back, or delete those of all three services." >&2
+    exit 1
+  else
+    certify "$1" -days 3650 -subj "/CN=$1" -addext basicConstraints=critical,CA:TRUE
+    make "$1"
+  fi
+}
+
+# certificate SECRET AUTHORITY USAGE NAME… — of an authority, for these names
+certificate() {
+  wanted "$1" || return 0
+  authority "$2"
+  local names
+  names=$(printf ',DNS:%s' "${@:4}")
+  certify "$1" -days 365 -subj "/CN=${1#course-exchange-}" -addext "subjectAltName=${names#,}" \
+    -addext basicConstraints=critical,CA:FALSE -addext "extendedKeyUsage=$3" \
+    -CA "$work/$2/tls.crt" -CAkey "$work/$2/tls.key"
+  cp "$work/$2/tls.crt" "$work/$1/ca.crt"
+  make "$1"
+}
+
+# random SECRET KEY — 256 bits; SQL and URLs take them as they are
+random() { openssl rand -base64 32 | tr '+/' '-_' | tr -d '=\n' >"$work/$1/$2"; }
+
+secrets() {
+  # Not everybody may read the cluster's namespaces.
+  { kubectl get namespace "$NAMESPACE" || kube get serviceaccount default; } >/dev/null 2>&1 || create --filename=- <<END
+apiVersion: v1
+kind: Namespace
+metadata: { name: "$NAMESPACE", labels: { pod-security.kubernetes.io/enforce: restricted } }
+END
+  local name role
+  if wanted course-exchange-keys; then
+    for name in key-encryption-key user-hash-key; do random course-exchange-keys $name; done
+    make course-exchange-keys
+  fi
+  for role in $role_names; do
+    name=course-exchange-${role//_/-}
+    wanted "$name" || continue
+    printf %s "$role" >"$work/$name/username"
+    random "$name" password
+    make "$name"
+  done
+  if wanted course-exchange-redis; then
+    printf %s "${REDIS_PASSWORD:?is the password of Redis}" >"$work/course-exchange-redis/password"
+    make course-exchange-redis
+  fi
+  if [[ -n ${PARTNER_HOST:-} ]] && wanted course-exchange-demo-partner; then
+    # Public, for it opens demo data alone.
+    printf %s 'course-exchange demo secret of paddock-planner' | openssl dgst -sha256 -binary | openssl base64 -A |
+      tr '+/' '-_' | tr -d '=' >"$work/course-exchange-demo-partner/client-secret"
+    random course-exchange-demo-partner token-encryption-key
+    make course-exchange-demo-partner
+  fi
+  # shellcheck disable=SC2086 # no word without a demo partner
+  certificate course-exchange-ingress-tls course-exchange-public serverAuth "$HOST" ${PARTNER_HOST:-}
+  for name in gateway identity design-catalog; do
+    certificate "course-exchange-$name-tls" course-exchange-services serverAuth,clientAuth \
+      "course-exchange-$name.$NAMESPACE.svc.${CLUSTER_DOMAIN:-cluster.local}"
+  done
+}
+
+# hmac KEY TEXT — by SHA-256, of a key of 32 bytes in hex. Programs get no secret as an argument, which others could list.
+hmac() {
+  local key i byte inner='' outer=''
+  key=$1$(printf %064d 0)
+  for ((i = 0; i < 128; i += 2)); do
+    byte=$((16#${key:i:2}))
+    printf -v inner '%s\\x%02x' "$inner" $((byte ^ 0x36))
+    printf -v outer '%s\\x%02x' "$outer" $((byte ^ 0x5c))
+  done
+  { printf %b "$outer" && { printf %b "$inner" && printf %s "$2"; } | openssl dgst -sha256 -binary; } |
+    openssl dgst -sha256 -binary
+}
+
+# verifier PASSWORD — what Postgres keeps of it (SCRAM-SHA-256, RFC 5803), for statements may stand in its log
+verifier() {
+  local salt hex salted client server
+  salt=$(openssl rand -base64 8) &&
+    hex=$(openssl base64 -d <<<"$salt" | od -An -v -tx1 | tr -d ' \n') &&
+    salted=$(printf %s "$1" | openssl enc -aes-256-cbc -pbkdf2 -md sha256 -iter 4096 -S "$hex" -P -pass stdin) &&
+    salted=$(printf %s "$salted" | sed -n 's/^key *= *//p') &&
+    client=$(hmac "$salted" 'Client Key' | openssl dgst -sha256 -binary | openssl base64 -A) &&
+    server=$(hmac "$salted" 'Server Key' | openssl base64 -A) &&
+    echo "SCRAM-SHA-256\$4096:$salt\$$client:$server"
+}
+
+# Passwords are in a role's own Secret, or in the one that examples/external-secrets.yaml makes.
+roles() {
+  local role secret password LC_ALL=C
+  for role in $role_names; do
+    secret=course-exchange-${role//_/-}
+    if there course-exchange; then
+      password=$(value course-exchange "$role")
+    elif [[ $(value "$secret" username) == "$role" ]]; then
+      password=$(value "$secret" password)
+    else
+      echo "role $role kept as it is: secret/$secret names another account" >&2
+      continue
+    fi
+    # Clients normalize other characters before they hash.
+    [[ $password =~ ^[\ -~]+$ ]] || {
+      echo "the password of $role is empty, or has a character that is not printable ASCII" >&2
+      exit 1
+    }
+    password=$(verifier "$password") || exit 1
+    printf "alter role %s password '%s';\n" "$role" "$password"
+  done >"$work/passwords.sql"
+  # shellcheck disable=SC2086 # a command with its words
+  { printf '%s\n' '\set ON_ERROR_STOP on' '\set QUIET on' 'set client_min_messages = warning;' &&
+    cat "$(dirname "$0")/../postgres/roles.sql" "$work/passwords.sql"; } | $PSQL
+  echo 'database roles have the passwords in the Secrets'
+}
+
+[[ $mode == roles ]] || secrets
+[[ $mode != --dry-run ]] || exit 0
+present=$(kube get secrets --output=name)
+roles

@@ -1,0 +1,60 @@
+// The log lines of the services, read from their files as they are written.
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+
+export interface LogLine {
+  readonly service: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly level: string;
+  readonly message: string;
+  readonly requestId: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** All else that the line says. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Undefined where `text` is no line of our logger, such as what Node itself prints. */
+export function readLogLine(text: string): LogLine | undefined {
+  try {
+    const { time, ...line } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const texts = Object.fromEntries(Object.entries(line).map(([key, value]) => [key, String(value)]));
+    const { service = '', level = '', message = '', requestId = '', traceId = '', spanId = '' } = texts;
+    const own = ['service', 'level', 'message', 'requestId', 'traceId', 'spanId'];
+    const fields = Object.fromEntries(Object.entries(texts).filter(([key]) => !own.includes(key)));
+    const written = Date.parse(String(time));
+    if (Number.isNaN(written)) return undefined;
+    return { service, time: written, level, message, requestId, traceId, spanId, fields };
+  } catch {
+    return undefined;
+  }
+}
+
+const maxBytes = 1 << 20;
+
+/** Each call hands on the lines that `file` has gained since the one before. The file may not be there yet. */
+export function followFile(file: string, take: (text: string) => void): () => void {
+  let offset = 0;
+  return () => {
+    for (let read = readFrom(file, offset); read.length > 0; read = readFrom(file, offset)) {
+      const whole = read.lastIndexOf('\n') + 1;
+      // A line without end is none of ours; one that is not yet whole is read again.
+      if (whole === 0 && read.length < maxBytes) return;
+      for (const text of read.toString('utf8', 0, whole).split('\n').filter(Boolean)) take(text);
+      offset += whole || read.length;
+    }
+  };
+}
+
+/** Empty at the end of the file, and where there is none. */
+function readFrom(file: string, offset: number): Buffer {
+  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
+  if (size <= offset) return Buffer.alloc(0);
+  const descriptor = openSync(file, 'r');
+  try {
+    const chunk = Buffer.alloc(Math.min(maxBytes, size - offset));
+    return chunk.subarray(0, readSync(descriptor, chunk, 0, chunk.length, offset));
+  } finally {
+    closeSync(descriptor);
+  }
+}

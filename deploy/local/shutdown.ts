@@ -1,0 +1,96 @@
+// Ends processes in order and by their true identity, so that nothing else is ever signalled: a process number
+// may have passed to another program since. Also ends what a killed supervisor left behind.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RunDirectory, readJson } from './run-directory.ts';
+
+/** A process at one time on this machine: its number and when it started, as the system writes it. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+/** A process and how it is ended: with which signal, and after which others. */
+export interface Stoppable extends ProcessIdentity {
+  readonly name: string;
+  readonly stopSignal: NodeJS.Signals;
+  /** Lower ranks stop first: the stores have a higher one than the services that use them. */
+  readonly rank: number;
+}
+
+/** Time for each rank in milliseconds: demo partner, services and stores end within 10 s. */
+export const graceMs = 3_000;
+
+/** The process with this number now; undefined when there is none or only its unread exit is left. */
+export function identify(pid: number): ProcessIdentity | undefined {
+  const startedAt = process.platform === 'linux' ? startTimeOnLinux(pid) : startTimeElsewhere(pid);
+  return startedAt === undefined ? undefined : { pid, startedAt };
+}
+
+export function isAlive(known: ProcessIdentity): boolean {
+  return identify(known.pid)?.startedAt === known.startedAt;
+}
+
+/** Sends `signal` to exactly this process; SIGKILL goes to its whole group, which cannot tidy up after itself. */
+export function signalProcess(known: ProcessIdentity, signal: NodeJS.Signals): void {
+  if (!isAlive(known)) return;
+  try {
+    process.kill(signal === 'SIGKILL' ? -known.pid : known.pid, signal);
+  } catch {
+    // It ended between the check and the signal.
+  }
+}
+
+/** Resolves when none of `processes` is left. Each rank has `timeoutMs` milliseconds, then it is killed. */
+export async function stopInOrder(processes: readonly Stoppable[], timeoutMs = graceMs): Promise<void> {
+  const ranks = [...new Set(processes.map(({ rank }) => rank))].sort((a, b) => a - b);
+  for (const rank of ranks) {
+    const group = processes.filter((one) => one.rank === rank);
+    for (const one of group) signalProcess(one, one.stopSignal);
+    if (await allGone(group, timeoutMs)) continue;
+    for (const one of group) signalProcess(one, 'SIGKILL');
+    await allGone(group, 2_000);
+  }
+}
+
+/** True when all of `processes` ended within `timeoutMs` milliseconds. */
+async function allGone(processes: readonly ProcessIdentity[], timeoutMs: number): Promise<boolean> {
+  for (const end = Date.now() + timeoutMs; processes.some(isAlive); await sleep(20))
+    if (Date.now() > end) return false;
+  return true;
+}
+
+/**
+ * Call only while holding the control socket. Resolves when no process of an earlier run is left; its reaper
+ * has time to end them first.
+ */
+export async function endRecorded({ processesFile, stackFile }: RunDirectory): Promise<void> {
+  const recorded = readJson<readonly Stoppable[]>(processesFile, []);
+  if (!(await allGone(recorded, 7_000))) await stopInOrder(recorded);
+  for (const file of [processesFile, stackFile]) rmSync(file, { force: true });
+}
+
+/** What `/proc` says of a process, from its state on, which follows its name; undefined when it is gone. */
+export function statOf(pid: number): readonly string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+function startTimeOnLinux(pid: number): string | undefined {
+  const stat = statOf(pid);
+  return stat === undefined || /^[ZX]/.test(stat[0] ?? '') ? undefined : stat[19];
+}
+
+function startTimeElsewhere(pid: number): string | undefined {
+  try {
+    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return line === '' || line.startsWith('Z') ? undefined : line.replace(/^\S+\s+/, '');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,59 @@
+// What an alert and a recording rule are, and the file that Prometheus reads them from.
+import { Document, isMap, visit } from 'yaml';
+import { job } from './promql.ts';
+
+export interface Alert {
+  /** Also the heading of its section in the runbook. */
+  readonly alert: string;
+  /** `critical`: somebody has to look now. `warning`: in working hours. */
+  readonly severity: 'critical' | 'warning';
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** One sentence; may name labels of the alert, and its value. */
+  readonly summary: string;
+}
+
+export interface Recording {
+  readonly record: string;
+  readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface Group {
+  readonly name: string;
+  /** How often, where not as often as all others. */
+  readonly interval?: string;
+  readonly rules: readonly (Alert | Recording)[];
+}
+
+/** The chart puts the address in its place at which an installation's people read the page. */
+export const runbook = 'docs/runbook.md';
+
+export function rulesFile(about: string, groups: readonly Group[]): string {
+  const written = groups.map(({ name, rules, ...how }) => ({
+    name: `${job}-${name}`,
+    ...how,
+    rules: rules.map(ruleOf),
+  }));
+  const file = new Document({ groups: written });
+  visit(file, {
+    Pair: (_, { key, value }) => {
+      if (String(key) === 'labels' && isMap(value)) value.flow = true;
+    },
+  });
+  const text = file.toString({ lineWidth: 0, blockQuote: 'literal' });
+  return `# ${about} Generated from deploy/observability.\n${text}`;
+}
+
+function ruleOf(rule: Alert | Recording): object {
+  if ('record' in rule) return rule;
+  const { alert, expr, severity, labels, summary } = rule;
+  return {
+    alert,
+    expr,
+    ...(rule.for === undefined ? {} : { for: rule.for }),
+    labels: { severity, ...labels },
+    annotations: { summary, runbook_url: `${runbook}#${alert.toLowerCase()}` },
+  };
+}

@@ -1,0 +1,207 @@
+// Alerts about what the objectives do not show, or not before it is too late: keys, secrets, stores, abuse, queues.
+import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
+import { catalogMetrics } from '../../services/design-catalog/src/metrics.ts';
+import { gatewayMetrics } from '../../services/gateway/src/metrics.ts';
+import { identityMetrics } from '../../services/identity/src/metrics.ts';
+import type { Alert } from './alert.ts';
+import { recent } from './events.ts';
+import { type Component, release, scope, series } from './promql.ts';
+
+const components: readonly Component[] = ['gateway', 'identity', 'design-catalog'];
+const ours = `component=~"${components.join('|')}"`;
+const { signingKeyAge, secretExpiry, passwordHashing } = identityMetrics;
+const { connectionRequests, auditSequence, eventLoopUtilization } = runtimeMetrics;
+const day = 86_400;
+
+const processes: readonly Alert[] = [
+  {
+    alert: 'CourseExchangeProcessDown',
+    severity: 'warning',
+    for: '2m',
+    expr: `up{${scope},${ours}} == 0`,
+    summary: '{{ $labels.component }} at {{ $labels.instance }} has not answered Prometheus for 2 minutes.',
+  },
+  {
+    alert: 'CourseExchangeServiceDown',
+    severity: 'critical',
+    for: '2m',
+    // Not by `up`, which is not there where metrics are pushed. Of a comparison `absent` would have no labels.
+    expr: components
+      .map((component) => `absent(${series(eventLoopUtilization, {}, { component })})`)
+      .join('\nor\n'),
+    summary:
+      'Prometheus has had no metrics of {{ $labels.component }} for 2 minutes: no process of it is up.',
+  },
+  {
+    alert: 'CourseExchangeOverload',
+    severity: 'critical',
+    for: '5m',
+    expr: [
+      `sum by (${release}, work) (`,
+      `  rate(${series(gatewayMetrics.workRefused)}[5m])`,
+      `  or label_replace(rate(${series(runtimeMetrics.callsRefused)}[5m]), "work", "$1", "rpc_method", ".+/(.+)")`,
+      ') > 0.2',
+    ].join('\n'),
+    summary:
+      'Overload: {{ $value | humanize }} requests of {{ $labels.work }} have been refused each second for 5 minutes.',
+  },
+  {
+    alert: 'CourseExchangeHashingQueue',
+    severity: 'warning',
+    for: '5m',
+    expr: `${series(passwordHashing, { state: 'waiting' })} > 10`,
+    summary:
+      '{{ $value }} logins wait in {{ $labels.instance }} to be checked; for 5 minutes there have been more than 10.',
+  },
+  {
+    alert: 'CourseExchangePoolWaits',
+    severity: 'warning',
+    for: '5m',
+    expr: `${series(connectionRequests)} > 0`,
+    summary:
+      '{{ $value }} statements of {{ $labels.component }} at {{ $labels.instance }} wait for a connection to Postgres; for 5 minutes some always have.',
+  },
+];
+
+const everyKey = series(signingKeyAge);
+const activeKeys = series(signingKeyAge, { state: 'active' });
+const catalogKeys = series(catalogMetrics.verificationKeys);
+/** Keys that some processes have and others lack. */
+const notInAll = (keys: string, by: string) =>
+  [
+    `count by (${release}, ${by}) (${keys})`,
+    `  < on (${release}) group_left ()`,
+    `count by (${release}) (count by (${release}, instance) (${keys}))`,
+  ].join('\n');
+
+const keysAndSecrets: readonly Alert[] = [
+  {
+    alert: 'CourseExchangeSigningKeyOld',
+    severity: 'warning',
+    for: '1h',
+    expr: `max by (${release}, kid, algorithm) (${activeKeys}) > ${100 * day}`,
+    summary:
+      'The signing key {{ $labels.kid }} has been active for {{ $value | humanizeDuration }}: keys are not rotated.',
+  },
+  {
+    alert: 'CourseExchangeSigningKeyNotEverywhere',
+    severity: 'critical',
+    for: '2m',
+    expr: [
+      notInAll(everyKey, 'kid, state'),
+      'or',
+      notInAll(catalogKeys, 'kid'),
+      'or',
+      // A process has no key at all.
+      series(eventLoopUtilization, {}, { within: `${scope},component=~"identity|design-catalog"` }),
+      `  unless on (${release}, instance) (${everyKey} or ${catalogKeys})`,
+      'or',
+      // None of the keys that sign is known where access tokens are checked.
+      `count by (${release}) (${catalogKeys})`,
+      `  and on (${release}) ${activeKeys}`,
+      `  unless on (${release}) (${activeKeys} and on (${release}, kid) ${catalogKeys})`,
+    ].join('\n'),
+    summary: 'For 2 minutes processes have known different signing keys: some refuse good tokens.',
+  },
+  {
+    alert: 'CourseExchangeClientSecretExpires',
+    severity: 'warning',
+    expr: `max by (${release}, client_id) (${series(secretExpiry)}) < ${14 * day}`,
+    summary:
+      'The last secret of the client {{ $labels.client_id }} expires in {{ $value | humanizeDuration }}.',
+  },
+  {
+    alert: 'CourseExchangeClientSecretExpires',
+    severity: 'critical',
+    expr: `max by (${release}, client_id) (${series(secretExpiry)}) < ${2 * day}`,
+    summary:
+      'The last secret of the client {{ $labels.client_id }} expires in {{ $value | humanizeDuration }}; where that is negative, it has expired.',
+  },
+];
+
+const redis: readonly Alert[] = [
+  {
+    alert: 'CourseExchangeRedisMemory',
+    severity: 'critical',
+    for: '5m',
+    expr: `max by (${release}) (${series(identityMetrics.redisMemory)}) > 0.8`,
+    summary:
+      'Redis uses {{ $value | humanizePercentage }} of maxmemory: when it is full, nobody logs in or refreshes.',
+  },
+  {
+    alert: 'CourseExchangeRedisSettings',
+    severity: 'warning',
+    for: '5m',
+    expr: `max by (${release}) (${series(identityMetrics.redisSettings)}) > 0`,
+    summary: '{{ $value }} settings of Redis are wrong: it may lose tokens, or bring used ones back.',
+  },
+  {
+    alert: 'CourseExchangeRedisReplicas',
+    severity: 'critical',
+    for: '2m',
+    expr: `min by (${release}) (${series(identityMetrics.redisReplicas)})\n  < max by (${release}) (${series(identityMetrics.redisReplicasRequired)})`,
+    summary:
+      'Redis has {{ $value }} replicas, fewer than REDIS_MIN_REPLICAS: codes and refresh tokens are answered 503.',
+  },
+];
+
+const events = (by: string, matchers: Parameters<typeof recent<'security_events'>>[1]) =>
+  `sum by (${by}) (${recent('security_events', matchers)})`;
+
+const refusedLogins = { event: '=~login.refused|login.throttled' };
+const refused = events(release, refusedLogins);
+const accepted = `(${events(release, { event: 'login.accepted' })} or 0 * ${refused})`;
+/**
+ * What each reason stayed below for 99 % of a week, busy mornings included, in sum: somewhat more than all of them together
+ * did. An attack of an hour does not become usual.
+ */
+const usual = `sum by (${release}) (quantile_over_time(0.99, ${recent('security_events', refusedLogins)}[7d] offset 1h))`;
+
+const abuse: readonly Alert[] = [
+  {
+    alert: 'CourseExchangeTokensReplayed',
+    severity: 'critical',
+    expr: `${events(`${release}, client_id`, { event: '=~code.refused|refresh_token.refused', reason: '=~replayed|reused' })} > 5`,
+    summary:
+      '{{ $value | humanize }} used codes or refresh tokens of {{ $labels.client_id }} came again in 15 minutes: stolen, or a fault of the client.',
+  },
+  {
+    alert: 'CourseExchangePasswordGuessing',
+    severity: 'critical',
+    expr: [
+      `${refused} > 50`,
+      `and (${refused} > ${accepted}`,
+      `  or ${refused} > ${accepted} / 4 and ${refused} > 2 * ${usual})`,
+      `or ${events(release, { event: 'login.throttled' })} > 50`,
+    ].join('\n'),
+    summary:
+      '{{ $value | humanize }} logins were refused in 15 minutes, far more than usual or than were accepted: somebody guesses passwords.',
+  },
+  {
+    alert: 'CourseExchangeClientSecretGuessing',
+    severity: 'critical',
+    expr: `${events(release, { event: 'client_authentication.failed', reason: '!=no_credentials' })} > 50`,
+    summary:
+      '{{ $value | humanize }} token requests in 15 minutes came with a wrong client secret or an unknown client.',
+  },
+  {
+    alert: 'CourseExchangeTokensForged',
+    severity: 'critical',
+    expr: `sum by (${release}) (${recent('access_tokens_refused', { reason: '=~signature|issuer|audience' })}) > 20`,
+    summary:
+      '{{ $value | humanize }} access tokens in 15 minutes were not ours by signature, issuer or audience: somebody forges them.',
+  },
+  {
+    alert: 'CourseExchangeAuditFell',
+    severity: 'critical',
+    for: '5m',
+    expr: [
+      `max by (${release}, component) (${series(auditSequence)})`,
+      `  < max by (${release}, component) (max_over_time(${series(auditSequence)}[1d]))`,
+    ].join('\n'),
+    summary:
+      'The audit log of {{ $labels.component }} ends at entry {{ $value }} and once went further: it was restored, or somebody deletes traces.',
+  },
+];
+
+export const productAlerts = { processes, 'keys-and-secrets': keysAndSecrets, redis, abuse };

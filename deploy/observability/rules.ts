@@ -1,0 +1,63 @@
+// The files of rules, in the chart, which also a Prometheus without Kubernetes reads.
+import { type Alert, type Group, rulesFile } from './alert.ts';
+import { productAlerts } from './alerts.ts';
+import { eventRecordings } from './events.ts';
+import { objectiveAlerts, recordings } from './objectives.ts';
+
+/** The chart puts its release in their place. */
+const namespace = 'namespace="RELEASE_NAMESPACE"';
+const deployment = `{${namespace},deployment=~"RELEASE_NAME-(gateway|identity|design-catalog)"}`;
+
+const kubernetesAlerts: readonly Alert[] = [
+  {
+    alert: 'CourseExchangeNotAvailable',
+    severity: 'critical',
+    for: '1m',
+    expr: `kube_deployment_status_replicas_available${deployment} == 0`,
+    summary: 'No pod of {{ $labels.deployment }} is available.',
+  },
+  {
+    alert: 'CourseExchangeFewerPodsThanWanted',
+    severity: 'warning',
+    for: '15m',
+    expr: `kube_deployment_status_replicas_available${deployment}\n  < kube_deployment_spec_replicas${deployment}`,
+    summary:
+      '{{ $value }} pods of {{ $labels.deployment }} are available, for 15 minutes fewer than there should be.',
+  },
+  {
+    alert: 'CourseExchangeRestarts',
+    severity: 'warning',
+    expr: `increase(kube_pod_container_status_restarts_total{${namespace},pod=~"RELEASE_NAME-.+"}[15m]) > 2`,
+    summary:
+      '{{ $labels.container }} of {{ $labels.pod }} restarted {{ $value | humanize }} times in 15 minutes.',
+  },
+  {
+    alert: 'CourseExchangeJobFailed',
+    severity: 'warning',
+    expr: `kube_job_status_failed{${namespace},job_name=~"RELEASE_NAME-(migrations|key-rotation).*"} > 0`,
+    summary: 'The Job {{ $labels.job_name }} failed.',
+  },
+];
+
+const productGroups: readonly Group[] = [
+  { name: 'objectives', interval: '1m', rules: [...recordings, ...objectiveAlerts] },
+  { name: 'events', rules: eventRecordings },
+  ...Object.entries(productAlerts).map(([name, rules]) => ({ name, rules })),
+];
+
+/** In the order of their groups. */
+export const alerts: readonly Alert[] = [
+  ...objectiveAlerts,
+  ...Object.values(productAlerts).flat(),
+  ...kubernetesAlerts,
+];
+
+/** By path in the repository. */
+export const rulesFiles: Readonly<Record<string, () => string>> = {
+  'helm/course-exchange/rules/course-exchange.yaml': () =>
+    rulesFile('Objectives and alerts of one installation, by its own metrics.', productGroups),
+  'helm/course-exchange/rules/kubernetes.yaml': () =>
+    rulesFile('Alerts about the pods and Jobs of a release, by kube-state-metrics.', [
+      { name: 'kubernetes', rules: kubernetesAlerts },
+    ]),
+};
