@@ -1,60 +1,116 @@
-{{/* What all containers have in common, of a context (dict root component values). */}}
+{{/* One container, of a context: root, component and values; program and its arguments; env and files, both as YAML; and
+     certificates, scratch, ports and secrets where it has any. `name` and `image` are the component's unless given. */}}
 
-{{/* Image, flags and program: Node is the image's entry point. `program` is the path of the bundle in the image. */}}
-{{- define "course-exchange.run" -}}
-image: {{ include "course-exchange.image" (list .root (default .component .image) .values.image) }}
-imagePullPolicy: {{ .root.Values.image.pullPolicy }}
-args:
-  {{- range .values.nodeFlags }}
-  - {{ . | quote }}
+{{- define "course-exchange.container" -}}
+- name: {{ default .component .name }}
+  image: {{ include "course-exchange.image" (list .root (default .component .image) .values.image) }}
+  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  {{- with .program }}
+  # Node is the image's entry point.
+  args:
+    {{- range $.values.nodeFlags }}
+    - {{ . | quote }}
+    {{- end }}
+    - {{ . }}
+    {{- range $.arguments }}
+    - {{ . | quote }}
+    {{- end }}
   {{- end }}
-  - {{ .program }}
-  {{- range .arguments }}
-  - {{ . | quote }}
+  # `kubectl describe` then shows why a program ended: its last lines, which hold no secret (R27).
+  terminationMessagePolicy: FallbackToLogsOnError
+  securityContext:
+    {{- toYaml .values.containerSecurityContext | nindent 4 }}
+  {{- with .values.resources }}
+  resources:
+    {{- toYaml . | nindent 4 }}
   {{- end }}
-# `kubectl describe` then says why a program ended: its last lines, which hold no secret (R27).
-terminationMessagePolicy: FallbackToLogsOnError
-securityContext:
-  {{- toYaml .values.containerSecurityContext | nindent 2 }}
-{{- with .values.resources }}
-resources:
-  {{- toYaml . | nindent 2 }}
+  {{- with .ports }}
+  {{- include "course-exchange.probes" $.values | nindent 2 }}
+  ports:
+    {{- range $name, $port := . }}
+    - { name: {{ $name }}, containerPort: {{ $port }}, protocol: TCP }
+    {{- end }}
+  {{- end }}
+  env:
+    {{- range $name, $value := include "course-exchange.env" . | fromYaml }}
+    - { name: {{ $name }}, value: {{ quote $value }} }
+    {{- end }}
+    {{- with .values.extraEnv }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- include "course-exchange.volumeMounts" . | nindent 2 }}
+{{- end -}}
+
+{{/* Of (list root component image): `component` names the image, `image` is what the component's values say about it. */}}
+{{- define "course-exchange.image" -}}
+{{- $root := index . 0 -}}
+{{- $own := default dict (index . 2) -}}
+{{- $shared := $root.Values.image -}}
+{{- $registry := default $shared.registry (dig "imageRegistry" "" (default dict $root.Values.global)) -}}
+{{- $repository := default (printf "%s/%s" $shared.repository (index . 1)) $own.repository -}}
+{{- $tag := default (default $root.Chart.AppVersion $shared.tag) $own.tag -}}
+{{- if $registry }}{{ $registry }}/{{ end }}{{ $repository }}:{{ $tag }}{{ with $own.digest }}@{{ . }}{{ end }}
+{{- end -}}
+
+{{/* Probes and the pause before SIGTERM, in which load balancers and DNS forget the pod. Only /livez restarts a container:
+     a store that is away is no reason to. */}}
+{{- define "course-exchange.probes" -}}
+{{- with int .preStopSeconds }}
+lifecycle: { preStop: { sleep: { seconds: {{ . }} } } }
+{{- end }}
+{{- range $probe, $path := dict "startup" "/livez" "readiness" "/readyz" "liveness" "/livez" }}
+{{ $probe }}Probe:
+  httpGet: { path: {{ $path }}, port: health }
+  {{- toYaml (get $.probes $probe) | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* Environment that every program reads. */}}
+{{/* Environment that all programs of the release read, of a context. */}}
 {{- define "course-exchange.commonEnv" -}}
 # Without it glibc keeps an arena for each thread of Node: 20 MiB and more that nobody uses.
-- name: MALLOC_ARENA_MAX
-  value: "2"
-- name: LOG_LEVEL
-  value: {{ .values.logLevel }}
+MALLOC_ARENA_MAX: "2"
+LOG_LEVEL: {{ .values.logLevel }}
 {{- with (.root.Values.telemetry).endpoint }}
-- name: OTEL_EXPORTER_OTLP_ENDPOINT
-  value: {{ . | quote }}
-- name: OTEL_TRACES_SAMPLER_ARG
-  value: {{ $.root.Values.telemetry.samplerRatio | quote }}
+OTEL_EXPORTER_OTLP_ENDPOINT: {{ . | quote }}
+# Without an exponent, which programs refuse.
+OTEL_TRACES_SAMPLER_ARG: {{ regexReplaceAllLiteral "[.]?0+$" (printf "%.9f" (float64 $.root.Values.telemetry.samplerRatio)) "" | quote }}
 {{- end }}
 {{- end -}}
 
-{{/* Stays out of the way of SIGTERM until load balancers and DNS have forgotten the pod. */}}
-{{- define "course-exchange.lifecycle" -}}
-{{- with int .values.preStopSeconds }}
-lifecycle:
-  preStop:
-    sleep:
-      seconds: {{ . }}
+{{/* Environment of a server, of (list context target…): the targets that it calls by gRPC and mutual TLS are (list NAME
+     component). A change of the certificates' Secret reaches the folder, for it is mounted whole, never by subPath. */}}
+{{- define "course-exchange.serverEnv" -}}
+{{- $context := first . -}}
+{{- $root := $context.root -}}
+{{- $ports := include "course-exchange.ports" $root | fromYaml -}}
+ISSUER: {{ $root.Values.issuer | quote }}
+{{ include "course-exchange.commonEnv" $context }}
+{{ include "course-exchange.listenEnv" $context }}
+{{- range rest . }}
+{{ first . }}_TARGET: dns:///{{ include "course-exchange.serviceName" (list $root (last .)) }}:{{ get $ports (last .) | dig "grpc" 0 }}
+{{- end }}
+{{- if and $root.Values.internalTls.enabled (ne $context.component "demo-partner") }}
+RPC_TLS_DIRECTORY: /run/course-exchange/tls
 {{- end }}
 {{- end -}}
 
-{{/* Only /livez restarts a container: a store that is away is no reason to. */}}
-{{- define "course-exchange.probes" -}}
-{{- $paths := dict "startup" "/livez" "readiness" "/readyz" "liveness" "/livez" -}}
-{{- range list "startup" "readiness" "liveness" }}
-{{ . }}Probe:
-  httpGet:
-    path: {{ get $paths . }}
-    port: health
-  {{- toYaml (get $.values.probes .) | nindent 2 }}
+{{/* Where a server listens, of a context with `ports`. */}}
+{{- define "course-exchange.listenEnv" -}}
+{{- $address := default "0.0.0.0" .root.Values.listenAddress -}}
+HEALTH_HOST: {{ $address | quote }}
+HEALTH_PORT: {{ int .ports.health | quote }}
+{{- with .ports.http }}
+HTTP_HOST: {{ $address | quote }}
+HTTP_PORT: {{ int . | quote }}
+{{- end }}
+{{- with .ports.grpc }}
+# An IPv6 address stands in brackets here, as before a port.
+RPC_HOST: {{ regexReplaceAll "^(.*:.*)$" $address "[${1}]" | quote }}
+RPC_PORT: {{ int . | quote }}
+# The server ends connections after a while, so that clients look again and find new pods.
+MAX_CONNECTION_AGE_MS: {{ int $.root.Values.rpc.maxConnectionAgeMs | quote }}
+{{- end }}
+{{- range pick .ports "operator" "feed" | keys | sortAlpha }}
+{{ upper . }}_HOST: {{ $address | quote }}
 {{- end }}
 {{- end -}}

@@ -1,15 +1,10 @@
-{{/* Names and labels of every object. */}}
+{{/* Names, labels and selectors of every object, and the addresses made from them. */}}
 
-{{/* Short enough that the longest name made from it fits: a CronJob's has 52 letters at most, -key-rotation 13. */}}
+{{/* At most 39 characters, so that the longest name built on it fits: a CronJob's may have 52, and `-key-rotation` takes 13. */}}
 {{- define "course-exchange.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
 {{- default $full .Values.fullnameOverride | trunc 39 | trimSuffix "-" -}}
-{{- end -}}
-
-{{/* What pods listen on. */}}
-{{- define "course-exchange.listenAddress" -}}
-{{- default "0.0.0.0" .Values.listenAddress -}}
 {{- end -}}
 
 {{/* Of (list root component): gateway, identity, design-catalog, … */}}
@@ -17,19 +12,25 @@
 {{- printf "%s-%s" (include "course-exchange.fullname" (first .)) (last .) -}}
 {{- end -}}
 
-{{/* What selects the pods of the whole release. */}}
+{{/* The name of a component's Service in the cluster's DNS, of (list root component). Certificates carry it. */}}
+{{- define "course-exchange.serviceName" -}}
+{{- $root := first . -}}
+{{- printf "%s.%s.svc.%s" (include "course-exchange.name" .) $root.Release.Namespace $root.Values.clusterDomain -}}
+{{- end -}}
+
+{{/* Selects the pods of the whole release. */}}
 {{- define "course-exchange.releaseSelector" -}}
 app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Of (list root component). A Deployment's selector cannot change: nothing with a version in it. */}}
+{{/* Selects a component's pods, of (list root component). No version in it: a Deployment's selector can never change. */}}
 {{- define "course-exchange.selector" -}}
 {{ include "course-exchange.releaseSelector" (first .) }}
 app.kubernetes.io/component: {{ last . }}
 {{- end -}}
 
-{{/* Labels of a pod, of (list root component). Nothing that changes without the pod: it would be replaced. */}}
+{{/* Labels of a pod, of (list root component). No version in them either: a new label replaces every pod. */}}
 {{- define "course-exchange.podLabels" -}}
 {{ include "course-exchange.selector" . }}
 app.kubernetes.io/part-of: course-exchange
@@ -47,10 +48,22 @@ app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* name, namespace and labels, of (list root component). */}}
+{{/* Name, namespace and labels of an object, of (list root component) or (list root component name). */}}
 {{- define "course-exchange.metadata" -}}
 name: {{ include "course-exchange.name" . }}
 namespace: {{ (first .).Release.Namespace }}
 labels:
-  {{- include "course-exchange.labels" . | nindent 2 }}
+  {{- include "course-exchange.labels" (list (first .) (index . 1)) | nindent 2 }}
+{{- end -}}
+
+{{/* Host of an origin, without its port. */}}
+{{- define "course-exchange.host" -}}
+{{- (urlParse .).hostname -}}
+{{- end -}}
+
+{{/* Port of an origin. */}}
+{{- define "course-exchange.port" -}}
+{{- $url := urlParse . -}}
+{{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}
+{{- default (eq $url.scheme "https" | ternary "443" "80") $port -}}
 {{- end -}}

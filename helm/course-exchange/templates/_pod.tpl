@@ -1,4 +1,4 @@
-{{/* What all pods have in common. A context is (dict root component values): values are the component's, merged. */}}
+{{/* A pod around its containers and volumes, of a context: root, component, values and `replicated`. */}}
 
 {{- define "course-exchange.podMetadata" -}}
 {{- with .values.podAnnotations }}
@@ -12,7 +12,6 @@ labels:
   {{- end }}
 {{- end -}}
 
-{{/* Everything of a pod but its containers and volumes. */}}
 {{- define "course-exchange.podSpec" -}}
 serviceAccountName: {{ include "course-exchange.serviceAccountName" . }}
 automountServiceAccountToken: false
@@ -23,51 +22,30 @@ securityContext:
 {{- with .values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- with .values.dnsConfig }}
-dnsConfig:
+{{- range $field := list "dnsConfig" "hostAliases" "nodeSelector" "tolerations" "affinity" }}
+{{- with get $.values $field }}
+{{ $field }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .values.hostAliases }}
-hostAliases:
-  {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .values.nodeSelector }}
-nodeSelector:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .values.tolerations }}
-tolerations:
-  {{- toYaml . | nindent 2 }}
+{{- if .replicated }}
+{{- include "course-exchange.spread" . }}
 {{- end }}
 {{- end -}}
 
-{{/* For pods that stand alone. */}}
-{{- define "course-exchange.affinity" -}}
-{{- with .values.affinity }}
+{{/* Keeps the pods of a Deployment apart where there is room; none stays pending for want of it. */}}
+{{- define "course-exchange.spread" -}}
+{{- $selector := dict "matchLabels" (include "course-exchange.selector" (list .root .component) | fromYaml) -}}
+{{- if not .values.affinity }}
 affinity:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- end -}}
-
-{{/* Where the pods of a Deployment go: apart from one another where there is room, never pending for want of it. */}}
-{{- define "course-exchange.placement" -}}
-affinity:
-  {{- if .values.affinity }}
-  {{- toYaml .values.affinity | nindent 2 }}
-  {{- else }}
   podAntiAffinity:
     preferredDuringSchedulingIgnoredDuringExecution:
       - weight: 100
-        podAffinityTerm:
-          topologyKey: kubernetes.io/hostname
-          labelSelector:
-            matchLabels:
-              {{- include "course-exchange.selector" (list .root .component) | nindent 14 }}
-  {{- end }}
+        podAffinityTerm: { topologyKey: kubernetes.io/hostname, labelSelector: {{ toJson $selector }} }
+{{- end }}
 topologySpreadConstraints:
-  {{- $own := dict "matchLabels" (include "course-exchange.selector" (list .root .component) | fromYaml) }}
   {{- range .values.topologySpreadConstraints }}
-  - {{ hasKey . "labelSelector" | ternary . (merge (dict "labelSelector" $own) .) | toYaml | nindent 4 | trim }}
+  - {{ hasKey . "labelSelector" | ternary . (merge (dict "labelSelector" $selector) .) | toJson }}
   {{- else }}
   {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
   - maxSkew: 1
@@ -75,33 +53,28 @@ topologySpreadConstraints:
     whenUnsatisfiable: ScheduleAnyway
     # Pods of the version before do not count: they are about to leave.
     matchLabelKeys: [pod-template-hash]
-    labelSelector:
-      matchLabels:
-        {{- include "course-exchange.selector" (list $.root $.component) | nindent 8 }}
+    labelSelector: {{ toJson $selector }}
   {{- end }}
   {{- end }}
 {{- end -}}
 
-{{/* The component's own account where one is made, the named one, or the namespace's. */}}
+{{/* The named ServiceAccount, else the component's own where one is made, else the namespace's. */}}
 {{- define "course-exchange.serviceAccountName" -}}
 {{- $account := default dict .values.serviceAccount -}}
-{{- $own := $account.create | ternary (include "course-exchange.name" (list .root .component)) "default" -}}
+{{- $own := dig "create" false $account | ternary (include "course-exchange.name" (list .root .component)) "default" -}}
 {{- default $own $account.name -}}
 {{- end -}}
 
-{{- define "course-exchange.serviceAccount" -}}
-{{- if .values.serviceAccount.create -}}
-apiVersion: v1
-kind: ServiceAccount
-metadata:
-  name: {{ include "course-exchange.serviceAccountName" . }}
-  namespace: {{ .root.Release.Namespace }}
-  labels:
-    {{- include "course-exchange.labels" (list .root .component) | nindent 4 }}
-  {{- with .values.serviceAccount.annotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-automountServiceAccountToken: false
+{{/* With those of `global`, which may name them by text or by map. */}}
+{{- define "course-exchange.imagePullSecrets" -}}
+{{- $names := list -}}
+{{- range concat (default list (dig "imagePullSecrets" list (default dict .Values.global))) .Values.imagePullSecrets -}}
+{{- $names = append $names (kindIs "map" . | ternary (get (kindIs "map" . | ternary . dict) "name") .) -}}
 {{- end -}}
+{{- with uniq $names }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
 {{- end -}}

@@ -1,8 +1,10 @@
-{{/* What production refuses. One sentence each. */}}
+{{/* What production refuses. */}}
 
 {{- define "course-exchange.validate.production" -}}
 {{- if eq .Values.environment "production" }}
 {{- include "course-exchange.validate.production.content" . }}
+{{- include "course-exchange.validate.production.tls" . }}
+{{- include "course-exchange.validate.production.securityContexts" . }}
 {{- include "course-exchange.validate.production.examples" . }}
 {{- include "course-exchange.validate.production.replicas" . }}
 {{- include "course-exchange.validate.production.images" . }}
@@ -11,38 +13,87 @@
 
 {{- define "course-exchange.validate.production.content" -}}
 {{- if .Values.demoPartner.enabled }}
-demoPartner.enabled is refused in production: the demo partner belongs into a test environment.
+demoPartner.enabled is refused in production: the demo partner belongs in a test environment.
 {{- end }}
 {{- if .Values.migrations.seed.existingSecret }}
-migrations.seed.existingSecret is refused in production: partners are registered by operators with partnerctl.
+migrations.seed.existingSecret is refused in production: operators register partners with partnerctl.
 {{- end }}
 {{- if hasPrefix "http://" .Values.issuer }}
-issuer must be https in production: tokens and passwords pass there.
+issuer must be https in production: tokens and passwords pass through it.
 {{- end }}
 {{- if not .Values.internalTls.enabled }}
 internalTls.enabled must be true in production: tokens and passwords pass between the services.
 {{- end }}
-{{- if not .Values.networkPolicy.enabled }}
-networkPolicy.enabled must be true in production: the services' ports are for one another alone.
+{{- if and .Values.identity.operator.enabled (not .Values.identity.operator.tlsSecret) }}
+identity.operator.tlsSecret is missing in production: without certificates whoever enters the pod changes clients and users under any name; create a Secret as docs/install.md says and name it.
 {{- end }}
-{{- if and (or .Values.ingress.enabled (.Values.httpRoute).enabled) (not .Values.gateway.trustedProxies) }}
-gateway.trustedProxies is missing in production: list the networks of the ingress controller's pods, else the login throttle takes all people for one.
+{{- if not .Values.networkPolicy.enabled }}
+networkPolicy.enabled must be true in production: the services' ports are for one another only.
+{{- end }}
+{{- if not .Values.gateway.trustedProxies }}
+gateway.trustedProxies is missing in production: list the networks from which the ingress controller, Gateway or load balancer calls; otherwise the login throttle takes all users for one, and what came by http is answered.
 {{- end }}
 {{- if not .Values.postgres.host }}
-postgres.host is missing: production takes no URL from uriKey, which says itself whether TLS is used; name the host, and user and password by usernameKey and passwordKey.
+postgres.host is missing: production accepts no URL from uriKey, which decides on TLS itself; name the host, and user and password by usernameKey and passwordKey.
 {{- end }}
-{{- if and (ne .Values.redis.mode "standalone") (lt (int .Values.redis.minReplicas) 1) }}
-redis.minReplicas must be 1 or more in production where redis.mode is {{ .Values.redis.mode }}: a failover would bring back tokens that were used.
+{{- if lt (int .Values.redis.minReplicas) 1 }}
+redis.minReplicas must be 1 or more in production: a failover, or a Redis that is restored, would bring back used tokens.
 {{- end }}
 {{- if not .Values.redis.existingSecret }}
-redis.existingSecret is missing: production refuses a Redis without password.
+redis.existingSecret is missing: production refuses a Redis without a password.
+{{- end }}
+{{- end -}}
+
+{{/* A store on the pod's own loopback address is a proxy beside the program, which speaks TLS in its place. */}}
+{{- define "course-exchange.validate.production.tls" -}}
+{{- $loopback := "^(localhost|127\\.[0-9.]+|\\[::1\\])(:[0-9]+)?$" }}
+{{- $mode := .Values.postgres.tls.mode }}
+{{- if ne $mode "verify-full" }}
+{{- range $name := list "host" "readHost" }}
+{{- $host := get $.Values.postgres $name }}
+{{- if and $host (not (regexMatch $loopback $host)) }}
+postgres.tls.mode is {{ $mode }} in production, and postgres.{{ $name }} is another machine: set the mode to verify-full; only a proxy on the pod's loopback address needs none.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if not .Values.redis.tls.enabled }}
+{{- range .Values.redis.hosts }}
+{{- if not (regexMatch $loopback .) }}
+redis.tls.enabled is false in production, and {{ . }} of redis.hosts is another machine: set it to true; only a proxy on the pod's loopback address needs none.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with .Values.ingress }}
+{{- if and .enabled (not .tls.enabled) (not .tls.terminatedElsewhere) }}
+ingress.tls.enabled is false in production: set it to true, or ingress.tls.terminatedElsewhere where a load balancer in front of the controller ends TLS.
+{{- end }}
+{{- $type := default "ClusterIP" $.Values.gateway.service.type }}
+{{- if and (ne $type "ClusterIP") (not .tls.terminatedElsewhere) }}
+gateway.service.type is {{ $type }} in production: it leads past the Ingress, without TLS; set it to ClusterIP, or ingress.tls.terminatedElsewhere where a load balancer ends TLS.
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "course-exchange.validate.production.securityContexts" -}}
+{{- range $name := list "gateway" "identity" "designCatalog" "migrations" "tests" }}
+{{- $values := include "course-exchange.values" (list $ $name) | fromJson }}
+{{- $context := include "course-exchange.merged" (list (default dict $values.podSecurityContext) (default dict $values.containerSecurityContext)) | fromJson }}
+{{- if ne (get $context "readOnlyRootFilesystem" | toString) "true" }}
+{{ $name }} has a writable root filesystem in production: set readOnlyRootFilesystem of its containerSecurityContext to true.
+{{- end }}
+{{- if or (ne (get $context "runAsNonRoot" | toString) "true") (eq (get $context "runAsUser" | toString) "0") }}
+{{ $name }} may run as root in production: set runAsNonRoot of its podSecurityContext to true, and no runAsUser to 0.
+{{- end }}
+{{- if or (ne (get $context "allowPrivilegeEscalation" | toString) "false") (eq (get $context "privileged" | toString) "true") }}
+{{ $name }} may gain privileges in production: set allowPrivilegeEscalation of its containerSecurityContext to false, and leave privileged out.
+{{- end }}
 {{- end }}
 {{- end -}}
 
 {{- define "course-exchange.validate.production.examples" -}}
 {{- $host := include "course-exchange.host" .Values.issuer }}
 {{- if or (regexMatch "(^|\\.)(example|test|invalid|localhost|local)$" $host) (regexMatch "(^|\\.)example\\.(com|net|org)$" $host) (regexMatch "^[0-9.]+$" $host) }}
-issuer is an example's in production: set it to the address that partners will use.
+issuer is an example in production: set it to the address that partners will use.
 {{- end }}
 {{- $names := dict "secrets.existingSecret" .Values.secrets.existingSecret "redis.existingSecret" .Values.redis.existingSecret "postgres.host" .Values.postgres.host }}
 {{- range $role, $values := .Values.postgres.roles }}
@@ -50,14 +101,14 @@ issuer is an example's in production: set it to the address that partners will u
 {{- end }}
 {{- range $name, $value := $names }}
 {{- with regexFind "(?i)\\b(example|change-?me|demo)[0-9]*\\b" (toString $value) }}
-{{ $name }} is an example's in production, for it says {{ . }}: make one of this environment's own and name it.
+{{ $name }} is an example in production (it contains {{ . }}): create one for this environment and name it.
 {{- end }}
 {{- end }}
 {{- end -}}
 
 {{- define "course-exchange.validate.production.replicas" -}}
 {{- range $name := list "gateway" "identity" "designCatalog" }}
-{{- $values := include "course-exchange.merged" (list $.Values.defaults (get $.Values $name)) | fromYaml }}
+{{- $values := include "course-exchange.values" (list $ $name) | fromJson }}
 {{- if lt (include "course-exchange.leastReplicas" $values | int) 2 }}
 {{ $name }} has fewer than two pods in production: set {{ $name }}.replicas, or {{ $name }}.autoscaling.minReplicas, to 2 or more.
 {{- end }}
@@ -68,7 +119,7 @@ issuer is an example's in production: set it to the address that partners will u
 {{- range $name := list "gateway" "identity" "designCatalog" "migrations" }}
 {{- $image := (get $.Values $name).image }}
 {{- if and (eq (default $.Values.image.tag $image.tag) "latest") (not $image.digest) }}
-{{ $name }} has the tag latest in production: name a version by image.tag or {{ $name }}.image.tag, or a digest.
+{{ $name }} has the tag latest in production: name a version in image.tag or {{ $name }}.image.tag, or a digest.
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -1,7 +1,8 @@
-{{/* What the schema cannot say in a sentence, and what environments forbid. Every mistake is told, one sentence each. */}}
+{{/* What values must be together, and what an environment forbids: every mistake at once, one sentence each. What a single
+     value may be stands in values.schema.json. What only a connection shows, the preflight of the migration Job says. */}}
 
 {{- define "course-exchange.validate" -}}
-{{- $parts := list "environment" "secretNames" "stores" "entry" "private" "metrics" "rollouts" "environmentVariables" "labels" "production" -}}
+{{- $parts := list "environment" "secretNames" "postgres" "redis" "entry" "demoPartner" "private" "metrics" "rollouts" "environmentVariables" "labels" "secrets" "production" -}}
 {{- $mistakes := list -}}
 {{- range $parts -}}
 {{- range splitList "\n" (include (printf "course-exchange.validate.%s" .) $) -}}
@@ -20,58 +21,56 @@ environment is missing: set it to production or test.
 {{- if not .Values.issuer }}
 issuer is missing: set it to the public origin of this environment, such as https://exchange.example.net.
 {{- else if not (regexMatch "^https?://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$" .Values.issuer) }}
-issuer is not an origin: set it to scheme, host in small letters and optional port alone, without path or slash at the end.
+issuer is not an origin: give scheme, lower-case host and optional port only, without a path or trailing slash.
+{{- else if regexMatch "^(https://[^:]*:443|http://[^:]*:80)$" .Values.issuer }}
+issuer names the port that its scheme means: leave it out, as browsers do.
 {{- end }}
 {{- end -}}
 
 {{/* Roles that nobody logs in as, as YAML. */}}
-{{- define "course-exchange.validate.needlessRoles" -}}
+{{- define "course-exchange.validate.unusedRoles" -}}
 identityOperator: {{ not .Values.identity.operator.enabled }}
 catalogFeed: {{ not .Values.designCatalog.feed.enabled }}
 {{- end -}}
 
 {{- define "course-exchange.validate.secretNames" -}}
 {{- if not .Values.secrets.existingSecret }}
-secrets.existingSecret is missing: make a Secret with {{ .Values.secrets.keyEncryptionKeyKey }} and {{ .Values.secrets.userHashKeyKey }}, and name it.
+secrets.existingSecret is missing: create a Secret with {{ .Values.secrets.keyEncryptionKeyKey }} and {{ .Values.secrets.userHashKeyKey }}, and name it.
 {{- end }}
-{{- $needless := include "course-exchange.validate.needlessRoles" . | fromYaml }}
+{{- $unused := include "course-exchange.validate.unusedRoles" . | fromYaml }}
 {{- range $name, $role := .Values.postgres.roles }}
-{{- if not (or $role.existingSecret (get $needless $name)) }}
-postgres.roles.{{ $name }}.existingSecret is missing: make a Secret with the login of role {{ snakecase $name }}, and name it.
+{{- if not (or $role.existingSecret (get $unused $name)) }}
+postgres.roles.{{ $name }}.existingSecret is missing: create a Secret with the login of role {{ snakecase $name }}, and name it.
 {{- end }}
-{{- end }}
-{{- if and .Values.demoPartner.enabled (not .Values.demoPartner.existingSecret) }}
-demoPartner.existingSecret is missing: make a Secret with {{ .Values.demoPartner.clientSecretKey }} and {{ .Values.demoPartner.tokenEncryptionKeyKey }}, and name it.
 {{- end }}
 {{- end -}}
 
 {{- define "course-exchange.validate.postgres" -}}
-{{- $needless := include "course-exchange.validate.needlessRoles" . | fromYaml }}
+{{- $unused := include "course-exchange.validate.unusedRoles" . | fromYaml }}
 {{- with .Values.postgres }}
 {{- $withoutUri := false }}
 {{- range $name, $role := .roles }}
-{{- if not (or $role.uriKey (get $needless $name)) }}{{ $withoutUri = true }}{{ end }}
+{{- if not (or $role.uriKey (get $unused $name)) }}{{ $withoutUri = true }}{{ end }}
 {{- if and $role.uriKey $.Values.postgres.host }}
-postgres.roles.{{ $name }}.uriKey stands beside postgres.host: leave it empty, for user and password then come from usernameKey and passwordKey and all else from postgres.
+postgres.roles.{{ $name }}.uriKey is set beside postgres.host: leave it empty; user and password then come from usernameKey and passwordKey, and everything else from postgres.
 {{- end }}
 {{- end }}
 {{- if and $withoutUri (not .host) }}
 postgres.host is missing: name the host of Postgres, or give every role a uriKey.
 {{- end }}
 {{- if and .readHost (not .host) }}
-postgres.readHost needs postgres.host: without it the role catalogRo reads where its own URL says.
+postgres.readHost needs postgres.host: without it, role catalogRo reads from the host in its own URL.
 {{- end }}
 {{- end }}
 {{- end -}}
 
-{{- define "course-exchange.validate.stores" -}}
-{{- include "course-exchange.validate.postgres" . }}
+{{- define "course-exchange.validate.redis" -}}
 {{- with .Values.redis }}
 {{- if not .hosts }}
-redis.hosts is missing: name the host of Redis and its port, or those of the Sentinels or of the Cluster.
+redis.hosts is missing: name the host of Redis and its port, or those of the Sentinels or the Cluster.
 {{- end }}
 {{- if and (eq .mode "sentinel") (not .sentinel.masterName) }}
-redis.sentinel.masterName is missing: give the name by which the Sentinels know the servers.
+redis.sentinel.masterName is missing: give the name that the Sentinels know the servers by.
 {{- end }}
 {{- if and (eq .mode "cluster") (ne (int .database) 0) }}
 redis.database must be 0 where redis.mode is cluster: a Cluster has no other database.
@@ -90,45 +89,61 @@ ingress.host is not the issuer's host: set it to {{ $host | default "the host of
 {{- if and (.Values.httpRoute).enabled (not .Values.httpRoute.parentRefs) }}
 httpRoute.parentRefs is missing: name the Gateway that the HTTPRoute belongs to.
 {{- end }}
+{{- $longest := max (int .Values.gateway.rpcTimeoutMs) (int .Values.gateway.loginTimeoutMs) }}
+{{- $limits := dict }}
+{{- if and .Values.ingress.enabled (ne (include "course-exchange.ingress.controller" .) "none") }}{{ $_ := set $limits "ingress.limits.timeoutSeconds" (printf "%ds" (int .Values.ingress.limits.timeoutSeconds)) }}{{ end }}
+{{- if (.Values.httpRoute).enabled }}{{ $_ := set $limits "httpRoute.requestTimeout" (default "0s" .Values.httpRoute.requestTimeout) }}{{ end }}
+{{- $start := toDate "2006-01-02" "2000-01-01" }}
+{{- range $name, $limit := $limits }}
+{{- $end := dateModify $limit $start }}
+{{- /* 0s is none. */}}
+{{- if and ($end.After $start) (le $end.UnixMilli (add $start.UnixMilli $longest)) }}
+{{ $name }} is too short: it must be more than {{ $longest }} ms, the longer of gateway.rpcTimeoutMs and gateway.loginTimeoutMs; otherwise a slow login ends in an error of the controller's.
+{{- end }}
+{{- end }}
 {{- with .Values.networkPolicy }}
 {{- $entry := or $.Values.ingress.enabled ($.Values.httpRoute).enabled $.Values.demoPartner.ingress.enabled }}
 {{- if and .enabled $entry (not (or .ingressController.namespaceSelector .ingressController.podSelector .ingressController.ipBlocks)) }}
-networkPolicy.ingressController is missing: say by selectors or ipBlocks where the ingress controller's requests come from, else none gets through.
-{{- end }}
-{{- end }}
-{{- with .Values.demoPartner }}
-{{- if and .enabled (not (regexMatch "^https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$" .publicUrl)) }}
-demoPartner.publicUrl is not an https origin: set it to the address under which browsers reach the demo partner, without path.
-{{- end }}
-{{- if and .enabled (not (hasPrefix "https://" $.Values.issuer)) }}
-demoPartner.enabled needs an https issuer: partners speak plain http with nobody but their own machine.
+networkPolicy.ingressController is missing: say by selectors or ipBlocks where the ingress controller's requests come from; otherwise none get through.
 {{- end }}
 {{- end }}
 {{- end -}}
 
+{{- define "course-exchange.validate.demoPartner" -}}
+{{- with .Values.demoPartner }}{{ if .enabled }}
+{{- if not .existingSecret }}
+demoPartner.existingSecret is missing: create a Secret with {{ .clientSecretKey }} and {{ .tokenEncryptionKeyKey }}, and name it.
+{{- end }}
+{{- if not (regexMatch "^https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$" .publicUrl) }}
+demoPartner.publicUrl is not an https origin: set it to the address that browsers reach the demo partner at, without a path.
+{{- end }}
+{{- if not (hasPrefix "https://" $.Values.issuer) }}
+demoPartner.enabled needs an https issuer: partners speak plain http only with their own machine.
+{{- end }}
+{{- end }}{{ end }}
+{{- end -}}
+
 {{- define "course-exchange.validate.private" -}}
-{{- with .Values.identity }}
-{{- if .keyRotation.enabled }}
+{{- with .Values.identity }}{{ if .keyRotation.enabled }}
 {{- if not (and .operator.enabled .operator.tlsSecret) }}
-identity.keyRotation.enabled needs identity.operator.tlsSecret: without certificates nobody outside of the pod reaches the operator port.
+identity.keyRotation.enabled needs identity.operator.tlsSecret: without certificates the operator port cannot be reached from outside the pod.
 {{- end }}
 {{- if not .keyRotation.tlsSecret }}
-identity.keyRotation.tlsSecret is missing: make a Secret with the certificate that the CronJob shows to the operator port, and name it.
+identity.keyRotation.tlsSecret is missing: create a Secret with the certificate that the CronJob presents to the operator port, and name it.
 {{- end }}
-{{- end }}
-{{- end }}
+{{- end }}{{ end }}
 {{- with .Values.internalTls }}
 {{- if and .certManager.enabled (not .certManager.issuerRef.name) }}
 internalTls.certManager.issuerRef is missing: name the Issuer that signs the services' certificates.
 {{- end }}
 {{- $now := toDate "2006-01-02" "2000-01-01" }}
 {{- if le (dateModify .certManager.duration $now | unixEpoch | int64) (dateModify .certManager.renewBefore $now | unixEpoch | int64) }}
-internalTls.certManager.renewBefore must be shorter than duration: a certificate would be renewed without end.
+internalTls.certManager.renewBefore must be shorter than duration: otherwise the certificate is renewed over and over.
 {{- end }}
 {{- if and .enabled (not .certManager.enabled) }}
 {{- range $component, $name := .secretNames }}
 {{- if not $name }}
-internalTls.secretNames.{{ $component }} is missing: make a Secret with tls.crt, tls.key and ca.crt, and name it, or set internalTls.certManager.
+internalTls.secretNames.{{ $component }} is missing: create a Secret with tls.crt, tls.key and ca.crt, and name it, or set internalTls.certManager.
 {{- end }}
 {{- end }}
 {{- end }}
@@ -136,7 +151,21 @@ internalTls.secretNames.{{ $component }} is missing: make a Secret with tls.crt,
 {{- end -}}
 
 {{- define "course-exchange.validate.metrics" -}}
-{{- if and ((.Values.metrics).serviceMonitor).enabled .Values.networkPolicy.enabled (not .Values.networkPolicy.monitoring) }}
-metrics.serviceMonitor.enabled needs networkPolicy.monitoring: say by peers where Prometheus is, else it reaches no health port.
+{{- with .Values.metrics }}
+{{- if and (dig "serviceMonitor" "enabled" false .) (dig "podMonitor" "enabled" false .) }}
+metrics.podMonitor.enabled is set beside metrics.serviceMonitor.enabled: choose one; both would scrape each pod twice.
+{{- end }}
+{{- if dig "prometheusRule" "enabled" false . }}
+{{- if not .prometheusRule.runbookUrl }}
+metrics.prometheusRule.runbookUrl is missing: set it to the address at which your people read docs/runbook.md.
+{{- else if not (regexMatch "^https?://[^/]" .prometheusRule.runbookUrl) }}
+metrics.prometheusRule.runbookUrl is no URL: it must begin with https:// or http://.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- range $monitor := list "serviceMonitor" "podMonitor" }}
+{{- if and (dig $monitor "enabled" false ($.Values.metrics | default dict)) $.Values.networkPolicy.enabled (not $.Values.networkPolicy.monitoring) }}
+metrics.{{ $monitor }}.enabled needs networkPolicy.monitoring: name the peers that are Prometheus; otherwise it reaches no health port.
+{{- end }}
 {{- end }}
 {{- end -}}

@@ -1,0 +1,178 @@
+{{/* What each program reads: its environment, of a context, as a YAML map, and its secret files, of the root. */}}
+
+{{/* The roles of Postgres by program, each under what begins its settings' names. */}}
+{{- define "course-exchange.roles" -}}
+{{- $identity := dict "POSTGRES" "identityRw" -}}
+{{- if .Values.identity.operator.enabled }}{{ $_ := set $identity "OPERATOR_POSTGRES" "identityOperator" }}{{ end -}}
+{{- $catalog := dict "POSTGRES" "catalogRo" -}}
+{{- if .Values.designCatalog.feed.enabled }}{{ $_ := set $catalog "FEED_POSTGRES" "catalogFeed" }}{{ end -}}
+identity: {{ toJson $identity }}
+design-catalog: {{ toJson $catalog }}
+migrations.identity: {{ set (deepCopy $identity) "MIGRATOR_POSTGRES" "identityMigrator" | toJson }}
+migrations.design-catalog: {{ set (deepCopy $catalog) "MIGRATOR_POSTGRES" "catalogMigrator" | toJson }}
+migrations.seed: { MIGRATOR_POSTGRES: identityMigrator }
+{{- end -}}
+
+{{- define "course-exchange.gateway.env" -}}
+{{ include "course-exchange.serverEnv" (list . (list "IDENTITY" "identity") (list "CATALOG" "design-catalog")) }}
+{{- with .values.trustedProxies }}
+TRUSTED_PROXIES: {{ join "," . | quote }}
+{{- end }}
+RPC_TIMEOUT_MS: {{ int .values.rpcTimeoutMs | quote }}
+RPC_CALLS: {{ .values.rpcCalls }}
+LOGIN_TIMEOUT_MS: {{ int .values.loginTimeoutMs | quote }}
+{{- range $link, $url := .values.links }}
+{{- if $url }}
+LINK_{{ snakecase $link | upper }}: {{ $url | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "course-exchange.gateway.files" -}}{{- end -}}
+
+{{- define "course-exchange.identity.env" -}}
+{{ include "course-exchange.serverEnv" (list .) }}
+ENVIRONMENT: {{ .root.Values.environment }}
+ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
+LOGIN_HASHING_CONCURRENCY: {{ int .values.loginHashingConcurrency | quote }}
+POSTGRES_POOL_SIZE: {{ int .values.postgresPoolSize | quote }}
+{{- include "course-exchange.postgres.env" (list .root "identity") }}
+{{- include "course-exchange.redis.env" .root }}
+{{- end -}}
+
+{{- define "course-exchange.identity.files" -}}
+{{- include "course-exchange.keyEncryption.files" . }}
+{{- include "course-exchange.userHashKey.file" . }}
+{{- include "course-exchange.postgres.files" (list . "identity") }}
+{{- include "course-exchange.privatePort.files" (list "OPERATOR" .Values.identity.operator) }}
+{{- include "course-exchange.redis.files" . }}
+{{- end -}}
+
+{{- define "course-exchange.design-catalog.env" -}}
+{{ include "course-exchange.serverEnv" (list . (list "IDENTITY" "identity")) }}
+ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
+POSTGRES_POOL_SIZE: {{ int .values.postgresPoolSize | quote }}
+{{- include "course-exchange.postgres.env" (list .root "design-catalog") }}
+{{- end -}}
+
+{{- define "course-exchange.design-catalog.files" -}}
+{{- include "course-exchange.userHashKey.file" . }}
+{{- include "course-exchange.postgres.files" (list . "design-catalog") }}
+{{- include "course-exchange.privatePort.files" (list "FEED" .Values.designCatalog.feed) }}
+{{- end -}}
+
+{{- define "course-exchange.demo-partner.env" -}}
+{{ include "course-exchange.serverEnv" (list .) }}
+PUBLIC_URL: {{ .values.publicUrl | quote }}
+CLIENT_ID: {{ .values.clientId | quote }}
+SCOPES: {{ .values.scopes | quote }}
+DATABASE_FILE: /data/demo-partner.sqlite
+{{- end -}}
+
+{{- define "course-exchange.demo-partner.files" -}}
+{{- with .Values.demoPartner }}
+- { path: CLIENT_SECRET, secret: {{ .existingSecret }}, key: {{ .clientSecretKey }} }
+- { path: TOKEN_ENCRYPTION_KEY, secret: {{ .existingSecret }}, key: {{ .tokenEncryptionKeyKey }} }
+{{- end }}
+{{- end -}}
+
+{{- define "course-exchange.migrations.identity.env" -}}
+{{ include "course-exchange.commonEnv" . }}
+ENVIRONMENT: {{ .root.Values.environment }}
+ISSUER: {{ .root.Values.issuer | quote }}
+{{- if or .root.Values.ingress.enabled (.root.Values.httpRoute).enabled }}
+PUBLIC_HOST: {{ include "course-exchange.host" .root.Values.issuer | quote }}
+{{- end }}
+ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
+{{- include "course-exchange.postgres.env" (list .root "migrations.identity") }}
+{{- include "course-exchange.redis.env" .root }}
+{{- end -}}
+
+{{- define "course-exchange.migrations.identity.files" -}}
+{{- include "course-exchange.keyEncryption.files" . }}
+{{- include "course-exchange.postgres.files" (list . "migrations.identity") }}
+{{- include "course-exchange.redis.files" . }}
+{{- end -}}
+
+{{- define "course-exchange.migrations.design-catalog.env" -}}
+{{ include "course-exchange.commonEnv" . }}
+ENVIRONMENT: {{ .root.Values.environment }}
+{{- include "course-exchange.postgres.env" (list .root "migrations.design-catalog") }}
+{{- end -}}
+
+{{- define "course-exchange.migrations.design-catalog.files" -}}
+{{- include "course-exchange.postgres.files" (list . "migrations.design-catalog") }}
+{{- end -}}
+
+{{- define "course-exchange.migrations.seed.env" -}}
+{{ include "course-exchange.commonEnv" . }}
+ENVIRONMENT: {{ .root.Values.environment }}
+{{- include "course-exchange.postgres.env" (list .root "migrations.seed") }}
+{{- if .root.Values.migrations.seed.existingSecret }}
+SEED_PATH: {{ include "course-exchange.secretsDirectory" . }}/seed.json
+{{- end }}
+{{- if .root.Values.demoPartner.enabled }}
+DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
+{{- end }}
+{{- end -}}
+
+{{- define "course-exchange.migrations.seed.files" -}}
+{{- include "course-exchange.postgres.files" (list . "migrations.seed") }}
+{{- with .Values.migrations.seed }}{{ if .existingSecret }}
+- { path: seed.json, secret: {{ .existingSecret }}, key: {{ .key }} }
+{{- end }}{{ end }}
+{{- end -}}
+
+{{- define "course-exchange.key-rotation.env" -}}
+{{- range $setting, $file := dict "CERT" "tls.crt" "KEY" "tls.key" "CA" "ca.crt" }}
+PARTNERCTL_TLS_{{ $setting }}: /run/course-exchange/operator/{{ $file }}
+{{- end }}
+{{- end -}}
+
+{{/* `helm test`: where the contract suite finds the release and whom it logs in as. */}}
+{{- define "course-exchange.contract-tests.env" -}}
+CONTRACT_ISSUER: {{ .root.Values.issuer | quote }}
+CONTRACT_BASE_URL: {{ printf "http://%s:%v" (include "course-exchange.serviceName" (list .root "gateway")) (include "course-exchange.ports" .root | fromYaml).gateway.http | quote }}
+{{- if .values.existingSecret }}
+CONTRACT_STACK: {{ include "course-exchange.secretsDirectory" . }}/stack.json
+{{- else }}
+# The seed step of the migration Job has made them.
+CONTRACT_DEMO: "true"
+CONTRACT_DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
+{{- end }}
+{{- end -}}
+
+{{- define "course-exchange.contract-tests.files" -}}
+{{- with .Values.tests }}{{ if .existingSecret }}
+- { path: stack.json, secret: {{ .existingSecret }}, key: {{ .key }} }
+{{- end }}{{ end }}
+{{- end -}}
+
+{{/* Whether there is anybody to test with, as text: "" for no. */}}
+{{- define "course-exchange.contract-tests.wanted" -}}
+{{- if or (.Values.tests).existingSecret .Values.demoPartner.enabled }}true{{ end -}}
+{{- end -}}
+
+{{/* What decrypts the signing keys; identity's migration reads it too. */}}
+{{- define "course-exchange.keyEncryption.files" -}}
+{{- with .Values.secrets }}
+- { path: KEY_ENCRYPTION_KEY, secret: {{ .existingSecret }}, key: {{ .keyEncryptionKeyKey }} }
+{{- with .keyEncryptionKeyPreviousKey }}
+- { path: KEY_ENCRYPTION_KEY_PREVIOUS, secret: {{ $.Values.secrets.existingSecret }}, key: {{ . }} }
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "course-exchange.userHashKey.file" }}
+- { path: USER_HASH_KEY, secret: {{ .Values.secrets.existingSecret }}, key: {{ .Values.secrets.userHashKeyKey }} }
+{{- end -}}
+
+{{/* Certificates that open a private port to the network, of (list prefix values). */}}
+{{- define "course-exchange.privatePort.files" -}}
+{{- $prefix := first . -}}
+{{- with last . }}{{ if and .enabled .tlsSecret }}
+- { path: {{ $prefix }}_TLS_CERT, secret: {{ .tlsSecret }}, key: tls.crt }
+- { path: {{ $prefix }}_TLS_KEY, secret: {{ .tlsSecret }}, key: tls.key }
+- { path: {{ $prefix }}_TLS_CA, secret: {{ .tlsSecret }}, key: ca.crt }
+{{- end }}{{ end }}
+{{- end -}}

@@ -1,0 +1,79 @@
+{{/* How a program reaches Postgres and Redis. */}}
+
+{{/* Postgres for a program's roles, of (list root program). With postgres.host the URL is made here without an account, and
+     user and password are in files; without it the whole URL comes from the Secret. Never both: a URL from a Secret decides
+     on TLS itself. */}}
+{{- define "course-exchange.postgres.env" -}}
+{{- $root := first . -}}
+{{- $postgres := $root.Values.postgres -}}
+{{- if $postgres.host }}
+{{- range $prefix, $role := get (include "course-exchange.roles" $root | fromYaml) (last .) }}
+{{- $host := eq $role "catalogRo" | ternary (default $postgres.host $postgres.readHost) $postgres.host }}
+{{ $prefix }}_URL: {{ printf "postgres://%s:%d/%s?%s" $host (int $postgres.port) $postgres.database (include "course-exchange.postgres.tls" $root) | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* node-pg takes `require` for verify-full unless it is told to read it as libpq does. */}}
+{{- define "course-exchange.postgres.tls" -}}
+{{- $tls := .Values.postgres.tls -}}
+{{- if eq $tls.mode "require" -}}
+sslmode=require&uselibpqcompat=true
+{{- else -}}
+sslmode={{ $tls.mode }}
+{{- if and (eq $tls.mode "verify-full") $tls.caSecret.name -}}
+&sslrootcert={{ include "course-exchange.secretsDirectory" . }}/postgres-ca.crt
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The files of a program's roles, of (list root program), and the CA of the server's certificate. */}}
+{{- define "course-exchange.postgres.files" -}}
+{{- $postgres := (first .).Values.postgres -}}
+{{- range $prefix, $name := get (include "course-exchange.roles" (first .) | fromYaml) (last .) }}
+{{- $role := get $postgres.roles $name }}
+{{- if not $postgres.host }}
+- { path: {{ $prefix }}_URL, secret: {{ $role.existingSecret }}, key: {{ $role.uriKey }} }
+{{- else }}
+- { path: {{ $prefix }}_USER, secret: {{ $role.existingSecret }}, key: {{ $role.usernameKey }} }
+- { path: {{ $prefix }}_PASSWORD, secret: {{ $role.existingSecret }}, key: {{ $role.passwordKey }} }
+{{- end }}
+{{- end }}
+{{- with $postgres.tls }}
+{{- if and (eq .mode "verify-full") .caSecret.name }}
+- { path: postgres-ca.crt, secret: {{ .caSecret.name }}, key: {{ .caSecret.key }} }
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Redis alone, behind Sentinels, or as a Cluster. */}}
+{{- define "course-exchange.redis.env" -}}
+{{- $redis := .Values.redis }}
+REDIS_URL: {{ printf "%s://%s/%d" ($redis.tls.enabled | ternary "rediss" "redis") (join "," $redis.hosts) (int $redis.database) | quote }}
+REDIS_MIN_REPLICAS: {{ int $redis.minReplicas | quote }}
+{{- if $redis.settingsAttested }}
+REDIS_SETTINGS_ATTESTED: "true"
+{{- end }}
+{{- if eq $redis.mode "sentinel" }}
+REDIS_SENTINEL_MASTER: {{ $redis.sentinel.masterName | quote }}
+{{- else if eq $redis.mode "cluster" }}
+REDIS_CLUSTER: "true"
+{{- end }}
+{{- end -}}
+
+{{- define "course-exchange.redis.files" -}}
+{{- $redis := .Values.redis }}
+{{- $accounts := dict "REDIS" $redis }}
+{{- if eq $redis.mode "sentinel" }}{{ $accounts = set $accounts "REDIS_SENTINEL" $redis.sentinel }}{{ end }}
+{{- range $prefix, $account := $accounts }}
+{{- if $account.existingSecret }}
+{{- with $account.usernameKey }}
+- { path: {{ $prefix }}_USERNAME, secret: {{ $account.existingSecret }}, key: {{ . }} }
+{{- end }}
+- { path: {{ $prefix }}_PASSWORD, secret: {{ $account.existingSecret }}, key: {{ $account.passwordKey }} }
+{{- end }}
+{{- end }}
+{{- if and $redis.tls.enabled $redis.tls.caSecret.name }}
+- { path: REDIS_TLS_CA, secret: {{ $redis.tls.caSecret.name }}, key: {{ $redis.tls.caSecret.key }} }
+{{- end }}
+{{- end -}}
