@@ -1,18 +1,25 @@
-// The suites as vitest projects. Suites that share one deployment run file after file, so that no test
-// changes the store under another; test/run.ts starts the projects one after the other.
+// The suites as vitest projects. Those that share one deployment run file after file, so that no test changes the store
+// under another; test/run.ts starts the projects.
 import { fileURLToPath } from 'node:url';
+import { generateProto } from '@course-exchange/proto/generate';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
 
 type Suite = {
   readonly include: string[];
   readonly setup?: string;
   readonly setupFile?: string;
   readonly timeoutMs?: number;
+  /** Files that run beside one another; one by one where nothing is said. */
+  readonly workers?: number;
 };
+
+generateProto();
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const storeSetup = fileURLToPath(new URL('./support/store-setup.ts', import.meta.url));
 const stackSetup = fileURLToPath(new URL('./support/stack-setup.ts', import.meta.url));
+const helmSetup = fileURLToPath(new URL('./chart/setup.ts', import.meta.url));
 
 const suites: Record<string, Suite> = {
   unit: {
@@ -20,12 +27,18 @@ const suites: Record<string, Suite> = {
       'services/**/*.test.ts',
       'proto/*.test.ts',
       'deploy/**/*.test.ts',
-      'test/{run,check,support}/*.test.ts',
+      'test/{run,check,generate,support}/*.test.ts',
     ],
     timeoutMs: 20_000,
   },
   rpc: { include: ['test/rpc/**/*.test.ts'], setup: stackSetup },
-  stores: { include: ['test/stores/**/*.test.ts'], setup: storeSetup },
+  // Most of their time is waiting; each worker has stores of its own.
+  stores: {
+    include: ['test/stores/**/*.test.ts'],
+    setup: storeSetup,
+    setupFile: fileURLToPath(new URL('./support/store-worker.ts', import.meta.url)),
+    workers: process.env.TEST_POSTGRES_URL ? 1 : 2,
+  },
   contract: { include: ['test/contract/**/*.test.ts'], setup: stackSetup },
   e2e: { include: ['test/e2e/**/*.test.ts'], setup: stackSetup, timeoutMs: 120_000 },
   clients: {
@@ -48,7 +61,7 @@ const suites: Record<string, Suite> = {
   stack: { include: ['test/stack/**/*.test.ts'], timeoutMs: 180_000 },
   chart: {
     include: ['test/chart/**/*.test.ts'],
-    setup: fileURLToPath(new URL('./chart/setup.ts', import.meta.url)),
+    setup: helmSetup,
     timeoutMs: 120_000,
   },
   docs: { include: ['test/docs/**/*.test.ts'] },
@@ -58,12 +71,27 @@ const suites: Record<string, Suite> = {
     setupFile: fileURLToPath(new URL('./containers/sweep.ts', import.meta.url)),
     timeoutMs: 180_000,
   },
+  // Needs Prometheus: test/observability/run.ts finds or fetches it, and no other command runs it.
+  observability: {
+    include: ['test/observability/**/*.test.ts'],
+    setup: helmSetup,
+    timeoutMs: 360_000,
+  },
   // Needs a cluster: test/cluster/run.ts brings images into it, and no other command runs it.
   cluster: { include: ['test/cluster/**/*.test.ts'], timeoutMs: 600_000 },
 };
 
+/** By name, in every clone alike: vitest would begin with the files that took longest here the last time. */
+class OrderedByName extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer['sort']>[0]): ReturnType<BaseSequencer['sort']> {
+    const nameOf = ({ project, moduleId }: (typeof files)[number]) => `${project.name} ${moduleId}`;
+    return files.toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1));
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: OrderedByName },
     projects: Object.entries(suites).map(([name, suite]) => ({
       root,
       test: {
@@ -71,8 +99,10 @@ export default defineConfig({
         include: suite.include,
         exclude: ['**/node_modules/**'],
         testTimeout: suite.timeoutMs ?? 60_000,
+        expect: { poll: { timeout: 15_000 } },
         hookTimeout: 180_000,
-        fileParallelism: name === 'unit',
+        ...(name === 'unit' ? {} : { maxWorkers: suite.workers ?? 1 }),
+        fileParallelism: name === 'unit' || suite.workers !== undefined,
         isolate: name === 'unit' || name === 'rpc',
         ...(suite.setup === undefined ? {} : { globalSetup: [suite.setup] }),
         ...(suite.setupFile === undefined ? {} : { setupFiles: [suite.setupFile] }),

@@ -1,63 +1,120 @@
-// The least that the same work can cost: one process, node:http, no rule, no page, no telemetry. Refreshes by
-// the same Lua step with one ES256 signature; lists events by one prepared statement and JSON.stringify.
-import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+// The least that the same work can cost: one process, node:http, no rule, no page, no telemetry. Tokens by the same Lua
+// steps and signatures; lists by one prepared statement, timestamps left as text, and JSON.stringify.
+import { createHash, generateKeyPairSync, randomBytes, sign, verify } from 'node:crypto';
 import { createServer } from 'node:http';
+import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
 const { REDIS_URL = '', POSTGRES_URL = '' } = process.env;
 const redis = new Redis(REDIS_URL);
-const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 16 });
-const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const rotate = `if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end
+const types = { getTypeParser: (oid: number) => (oid === 23 ? Number : (text: string) => text) };
+const pool = new pg.Pool({ connectionString: POSTGRES_URL, max: 16, types });
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const signInThreadPool = promisify(sign);
+const lifetime = 2_592_000;
+
+redis.defineCommand('rotate', {
+  numberOfKeys: 1,
+  lua: `if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end
 redis.call('HSET', KEYS[1], 'hash', ARGV[2], 'issued_at', ARGV[3])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
-return 1`;
-redis.defineCommand('rotate', { numberOfKeys: 1, lua: rotate });
-type Rotate = { rotate: (...values: readonly (string | number)[]) => Promise<number> };
+return 1`,
+});
+redis.defineCommand('exchange', {
+  numberOfKeys: 2,
+  lua: `if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[2], 'hash', ARGV[2], 'issued_at', ARGV[3])
+redis.call('EXPIRE', KEYS[2], ARGV[4])
+return 1`,
+});
+type Step = (...values: readonly (string | number)[]) => Promise<number>;
+const { rotate, exchange } = redis as unknown as { readonly rotate: Step; readonly exchange: Step };
 
-const events = {
-  name: 'events',
-  text: `select event_id, name, start_date, end_date, updated_at, design_count
-         from catalog.event_summaries where owner = $1`,
+const statements = {
+  events: `select event_id, name, start_date, end_date, updated_at, design_count
+    from catalog.event_summaries where owner = $1`,
+  designs: `select id, local_id, title, event_name, event_date, updated_at, author_name, short_descr
+    from catalog.designs where owner = $1 and event_id = $2 and deleted_at is null and event_id <> ''
+    order by updated_at desc nulls last, id limit 500`,
+  user: 'select sub, email, email_verified, name from identity.users where sub = $1',
 };
 
-function signed(claims: object): string {
-  const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+const es256 = { key: ec.privateKey, dsaEncoding: 'ieee-p1363' } as const;
+
+function accessToken(): string {
+  const iat = Math.floor(Date.now() / 1000);
+  const claims = { sub: 'sub', iat, exp: iat + 900, jti: randomBytes(16).toString('base64url') };
   const input = `${encode({ alg: 'ES256', typ: 'at+jwt' })}.${encode(claims)}`;
-  const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
-  return `${input}.${sign('sha256', Buffer.from(input), key).toString('base64url')}`;
+  return `${input}.${sign('sha256', Buffer.from(input), es256).toString('base64url')}`;
 }
 
-const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+async function idToken(): Promise<string> {
+  const iat = Math.floor(Date.now() / 1000);
+  const input = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode({ sub: 'sub', iat, exp: iat + 900 })}`;
+  const signature = await signInThreadPool('sha256', Buffer.from(input), rsa.privateKey);
+  return `${input}.${signature.toString('base64url')}`;
+}
 
-async function refresh(body: string): Promise<object> {
-  const token = new URLSearchParams(body).get('refresh_token') ?? '';
-  const [family, secret] = [token.slice(0, 22), token.slice(22)];
+async function token(form: URLSearchParams): Promise<object> {
+  const isRefresh = form.get('grant_type') === 'refresh_token';
+  const presented = form.get(isRefresh ? 'refresh_token' : 'code') ?? '';
+  const [family, secret] = [presented.slice(0, 22), presented.slice(22)];
   const next = randomBytes(32).toString('base64url');
-  const seconds = Math.floor(Date.now() / 1000);
-  const access = signed({ sub: 'sub', iat: seconds, exp: seconds + 900, jti: next });
-  const rotated = await (redis as unknown as Rotate).rotate(
-    `bare:{${family}}`,
-    hashOf(secret),
-    hashOf(next),
-    Date.now(),
-    2_592_000,
-  );
-  return { access_token: access, refresh_token: `${family}${next}`, expires_in: 900, rotated };
+  const [access_token, id_token] = [accessToken(), isRefresh ? undefined : await idToken()];
+  const values = [hashOf(secret), hashOf(next), Date.now(), lifetime];
+  const done = isRefresh
+    ? await rotate.call(redis, `bare-rt:{${family}}`, ...values)
+    : await exchange.call(redis, `bare-code:{${family}}`, `bare-rt:{${family}}`, ...values);
+  if (done !== 1) throw new Error('the token is not current');
+  return { access_token, id_token, refresh_token: `${family}${next}`, expires_in: 900 };
+}
+
+async function rows(name: keyof typeof statements, values: readonly (string | null)[]) {
+  return (await pool.query({ name, text: statements[name], values: [...values] })).rows;
+}
+
+async function userInfo(sub: string | null, authorization = ''): Promise<object> {
+  const at = authorization.lastIndexOf('.');
+  const input = Buffer.from(authorization.slice('Bearer '.length, at));
+  const publicKey = { key: ec.publicKey, dsaEncoding: 'ieee-p1363' } as const;
+  if (!verify('sha256', input, publicKey, Buffer.from(authorization.slice(at + 1), 'base64url')))
+    throw new Error('not signed here');
+  return (await rows('user', [sub]))[0];
+}
+
+const discovery = { issuer: 'http://127.0.0.1', endpoints: 'x'.repeat(1_000) };
+const metadata = JSON.stringify(discovery);
+
+async function answer(path: string, query: URLSearchParams, authorization?: string): Promise<string> {
+  if (path === '/discovery') return metadata;
+  if (path === '/access-token') return accessToken();
+  if (path === '/userinfo') return JSON.stringify(await userInfo(query.get('owner'), authorization));
+  if (path === '/designs')
+    return JSON.stringify({ items: await rows('designs', [query.get('owner'), query.get('event')]) });
+  return JSON.stringify({ items: await rows('events', [query.get('owner')]) });
 }
 
 const server = createServer(async (request, response) => {
   const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const answer =
-    request.method === 'POST'
-      ? await refresh(Buffer.concat(chunks).toString())
-      : {
-          items: (
-            await pool.query(events, [new URL(request.url ?? '/', 'http://x').searchParams.get('owner')])
-          ).rows,
-        };
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  if (request.method === 'POST') for await (const chunk of request) chunks.push(chunk as Buffer);
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
+  try {
+    const body =
+      request.method === 'POST'
+        ? JSON.stringify(await token(new URLSearchParams(Buffer.concat(chunks).toString())))
+        : await answer(pathname, searchParams, request.headers.authorization);
+    response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    });
+    response.end(body);
+  } catch (error) {
+    response.writeHead(500).end(String(error));
+  }
 });
 server.listen(0, '127.0.0.1', () => process.send?.(server.address()));

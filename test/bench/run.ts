@@ -1,134 +1,154 @@
-// Prints what each hot operation costs in CPU time of our services, beside the least that the same work can
-// cost (bare-server.ts), both measured in this run. Telemetry is off; Redis and Postgres are not counted.
-import { fork } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { Redis } from 'ioredis';
-import { authorizeUrl, discover, type Tokens, token, tokensOf, walk } from '../support/flow.ts';
-import { type Answer, send } from '../support/http.ts';
-import { type DemoUser, partnerFor, userWho } from '../support/stack-file.ts';
-import { startSystem } from '../support/system.ts';
-import { openUserAgent } from '../support/user-agent.ts';
-import { costOf, residentMebibytes } from './cpu.ts';
+// Measures what each operation costs in CPU time of our services, beside the least that the same work can cost
+// (bare-server.ts), and with --peers beside other providers. --write puts the figures into docs/performance.md, which says
+// how to read them, and what follows from them into docs/install.md.
+import { execFileSync } from 'node:child_process';
+import { cpus, loadavg } from 'node:os';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startBare } from './bare.ts';
+import { startCourseExchange } from './course-exchange.ts';
+import { measureGrowth } from './growth.ts';
+import { startHydra } from './hydra.ts';
+import { measure, prepareAll, type Row } from './measure.ts';
+import { startOidcProvider } from './oidc-provider.ts';
+import { residentMebibytes } from './processes.ts';
+import { type Figures, writePage, written } from './report.ts';
+import { type Operation, operations, type Subject } from './subject.ts';
+import { measureTelemetry } from './telemetry.ts';
+import { headOfLine, latencyAtHalf, listsAtOnce, overload } from './under-load.ts';
 
-const system = await startSystem({ LOG_LEVEL: 'error' });
-const { stack } = system;
-const discovery = await discover(stack.issuer);
-const partner = partnerFor(stack, 'openid', 'email', 'profile');
-const { gateway = 0, identity = 0, 'design-catalog': catalog = 0 } = stack.processes ?? {};
-const bare = fork(new URL('./bare-server.ts', import.meta.url), {
-  env: { ...process.env, REDIS_URL: stack.redis ?? '', POSTGRES_URL: stack.postgres ?? '' },
+const { values: options } = parseArgs({
+  options: {
+    peers: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    /** `--against DIRECTORY`: another checkout of this repository, to be measured beside this one. */
+    against: { type: 'string' },
+    /** `--operations refresh,events12`, and `--rounds 9`. */
+    operations: { type: 'string', default: Object.keys(operations).join(',') },
+    rounds: { type: 'string', default: '5' },
+    /** `--operations none --under-load overload,lists,head-of-line`; all three with all operations. */
+    'under-load': { type: 'string' },
+    /** What telemetry costs, and nothing else. */
+    telemetry: { type: 'boolean', default: false },
+    /** `--growth 10000000 --owners 40000`: how the catalog grows to so many designs, and nothing else. */
+    growth: { type: 'string' },
+    owners: { type: 'string', default: '40000' },
+    /** `--schema FILE`: SQL that is run before anything is loaded. */
+    schema: { type: 'string' },
+  },
 });
-const [address] = (await once(bare, 'message')) as [AddressInfo];
-const bareUrl = `http://127.0.0.1:${address.port}`;
-const lanes = 8;
+const root = resolve(import.meta.dirname, '../..');
+const chosen = options.operations.split(',').filter((name): name is Operation => name in operations);
+const whole = chosen.length === Object.keys(operations).length;
+const underLoad = options['under-load']?.split(',') ?? (whole ? ['overload', 'lists', 'head-of-line'] : []);
+/** Connections of ten times as many refreshes as there is capacity for. */
+const overloads = [500, 2_000, 5_000];
+const partial =
+  !whole || Boolean(options['under-load'] || options.against || options.telemetry || options.growth);
+if (options.write && partial) throw new Error('--write takes a run of all operations, and of nothing else.');
+const rounds = Number(options.rounds);
+/** At 64 too, where it says more than at 8. */
+const manyLanes: readonly Operation[] = ['refresh', 'exchange', 'events12', 'userinfo'];
+const open: Subject[] = [];
 
-async function codeOf(user: DemoUser): Promise<string> {
-  const agent = openUserAgent(stack.issuer);
-  const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner));
-  return (await walk(agent, start, user)).parameters.get('code') ?? '';
+const begun = loadavg()[0] ?? 0;
+if (options.telemetry) {
+  const table = await measureTelemetry(root, whole ? ['refresh', 'events12'] : chosen, rounds);
+  console.log(`${machine()}\n\n${table}`);
+  process.exit(0);
 }
-
-async function exchange(code: string): Promise<Tokens> {
-  const form = { grant_type: 'authorization_code', code, redirect_uri: partner.redirectUris[0] };
-  return tokensOf(await token(discovery.token_endpoint, partner, form));
+if (options.growth !== undefined) {
+  console.log(`${machine()}\n`);
+  const [designs, owners] = [Number(options.growth), Number(options.owners)];
+  await measureGrowth({ root, designs, owners, schema: options.schema });
+  process.exit(0);
 }
-
-function expect200(answer: Answer): Answer {
-  if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text.slice(0, 200)}`);
-  return answer;
-}
-
-function print(operation: string, ours: number, peer?: number): void {
-  const ratio =
-    peer === undefined ? '' : `bare ${peer.toFixed(0).padStart(6)} µs   ratio ${(ours / peer).toFixed(1)}`;
-  console.log(`${operation.padEnd(42)} ${ours.toFixed(0).padStart(7)} µs   ${ratio}`);
-}
-
-async function refreshes(): Promise<void> {
-  const current: string[] = [];
-  for (let lane = 0; lane < lanes; lane++) {
-    current.push((await exchange(await codeOf(userWho(stack, 'no designs')))).refresh_token);
-  }
-  const once = async (lane: number): Promise<void> => {
-    const form = { grant_type: 'refresh_token', refresh_token: current[lane] };
-    current[lane] = tokensOf(await token(discovery.token_endpoint, partner, form)).refresh_token;
-  };
-  const redis = new Redis(stack.redis ?? '');
-  const bareTokens = await Promise.all(
-    Array.from({ length: lanes }, async () => {
-      const [family, secret] = [randomBytes(16).toString('base64url'), randomBytes(32).toString('base64url')];
-      await redis.hset(`bare:{${family}}`, 'hash', createHash('sha256').update(secret).digest('base64url'));
-      return `${family}${secret}`;
-    }),
-  );
-  redis.disconnect();
-  const bareOnce = async (lane: number): Promise<void> => {
-    const answer = expect200(await send(bareUrl, { form: { refresh_token: bareTokens[lane] } })).json();
-    bareTokens[lane] = String(answer.refresh_token);
-    if (answer.rotated !== 1) throw new Error('the bare server lost its token');
-  };
-  await costOf([gateway], 1_000, lanes, once);
-  await costOf([bare.pid ?? 0], 1_000, lanes, bareOnce);
-  const ours = await costOf([gateway, identity], 6_000, lanes, once);
-  print('refresh', ours, await costOf([bare.pid ?? 0], 6_000, lanes, bareOnce));
-}
-
-async function exchanges(): Promise<void> {
-  const codes = await Promise.all(Array.from({ length: 60 }, () => codeOf(userWho(stack, 'no designs'))));
-  const ours = await costOf([gateway, identity], codes.length, lanes, async () => {
-    await exchange(codes.pop() ?? '');
-  });
-  print('code exchange (60 of them: coarse)', ours);
-}
-
-async function lists(): Promise<void> {
-  for (const [about, count] of [
-    ['typical season: 12', 4_000],
-    ['2,000 events', 200],
-  ] as const) {
-    const user = userWho(stack, about);
-    const { access_token } = await exchange(await codeOf(user));
-    const headers = { authorization: `Bearer ${access_token}` };
-    const once = async (): Promise<void> => {
-      expect200(await send(`${stack.issuer}/api/events`, { headers }));
-    };
-    const bareOnce = async (): Promise<void> => {
-      expect200(await send(`${bareUrl}/?owner=${encodeURIComponent(user.sub)}`));
-    };
-    await costOf([gateway], count / 4, lanes, once);
-    await costOf([bare.pid ?? 0], count / 4, lanes, bareOnce);
-    const ours = await costOf([gateway, catalog], count, lanes, once);
-    print(`GET /api/events, ${about}`, ours, await costOf([bare.pid ?? 0], count, lanes, bareOnce));
-  }
-}
-
-async function designs(): Promise<void> {
-  const { access_token } = await exchange(await codeOf(userWho(stack, '730 designs')));
-  const headers = { authorization: `Bearer ${access_token}` };
-  const { items } = (await send(`${stack.issuer}/api/events`, { headers })).json() as {
-    items: { id: string; designCount: number }[];
-  };
-  const [event] = items.filter(({ designCount }) => designCount === 730);
-  const once = async (): Promise<void> => {
-    expect200(await send(`${stack.issuer}/api/events/${event?.id}/designs`, { headers }));
-  };
-  await costOf([gateway], 100, lanes, once);
-  print('GET …/designs, 500 of 730', await costOf([gateway, catalog], 400, lanes, once));
-}
-
+const ours = await startCourseExchange('ours', root);
+open.push(ours);
+const missing: string[] = [];
 try {
-  console.log('CPU time of our services for each operation, and of a bare server for the same work:');
-  await refreshes();
-  await exchanges();
-  await lists();
-  await designs();
-  for (const [name, pid] of Object.entries({ gateway, identity, 'design-catalog': catalog })) {
-    console.log(`resident memory of ${name.padEnd(16)} ${residentMebibytes(pid)} MiB`);
+  await startOthers();
+  const figures = await measureAll();
+  const text = written(figures);
+  console.log(text);
+  if (options.write) {
+    writePage(text);
+    // The capacities of docs/install.md follow from it.
+    await import('../generate.ts');
   }
 } finally {
-  bare.kill();
-  await system.stop();
+  for (const subject of open.toReversed()) await subject.stop();
 }
 process.exit(0);
+
+async function startOthers(): Promise<void> {
+  open.push(await startBare(ours.stack));
+  if (options.peers)
+    for (const start of [startOidcProvider, startHydra])
+      try {
+        open.push(await start(ours.stack));
+      } catch (error) {
+        missing.push(`Not measured: ${error instanceof Error ? error.message : String(error)}`);
+      }
+  if (options.against) open.push(await startCourseExchange('against', resolve(options.against)));
+}
+
+async function measureAll(): Promise<Figures> {
+  const rows: Row[] = [];
+  const latencies: Figures['latencies'][number][] = [];
+  for (const operation of chosen) {
+    const atMany = manyLanes.includes(operation);
+    const works = await prepareAll(open, operation, atMany ? 64 : 8);
+    rows.push(await measure(works, operation, 8, rounds));
+    if (!atMany) continue;
+    const row = await measure(works, operation, 64, rounds);
+    rows.push(row);
+    if (operation !== 'refresh' && operation !== 'events12') continue;
+    for (const [subject, work] of works) {
+      const perSecond = row.costs.get(subject)?.perSecond ?? 0;
+      latencies.push({ row, subject, perSecond, latency: await latencyAtHalf(work, perSecond) });
+    }
+  }
+  return {
+    machine: machine(),
+    ours,
+    others: open.filter((subject) => subject !== ours),
+    rows,
+    latencies,
+    headOfLine: underLoad.includes('head-of-line') ? await headOfLine(ours) : undefined,
+    lists: underLoad.includes('lists') ? await listsAtOnce(ours) : [],
+    overloads: underLoad.includes('overload')
+      ? await inTurn(overloads, (lanes) => overload(ours, lanes))
+      : [],
+    memory: Object.fromEntries(
+      open
+        .filter(({ name }) => name !== 'bare')
+        .flatMap(({ name, processes }) =>
+          Object.entries(processes).map(([process, pid]) => [
+            name === 'ours' ? process : `${name}: ${process}`,
+            residentMebibytes(pid),
+          ]),
+        ),
+    ),
+    missing,
+  };
+}
+
+async function inTurn<In, Out>(values: readonly In[], run: (value: In) => Promise<Out>): Promise<Out[]> {
+  const results: Out[] = [];
+  for (const value of values) results.push(await run(value));
+  return results;
+}
+
+function machine(): string {
+  const all = cpus();
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], {
+    cwd: root,
+    encoding: 'utf8',
+  }).trim();
+  const day = new Date().toISOString().slice(0, 10);
+  return (
+    `${day}, ${commit}, Node ${process.versions.node}, ${all.length} × ${all[0]?.model.trim()}; load average ` +
+    `${begun.toFixed(1)} before the run; ${rounds} rounds.`
+  );
+}

@@ -1,6 +1,6 @@
-// The schemas judge: unknown fields, wrong types and unknown kinds are mistakes.
+// What judges rendered objects judges rightly: the schemas find unknown fields, wrong types and unknown kinds.
 import { expect, test } from 'vitest';
-import { mistakesIn } from './kubernetes-schemas.ts';
+import { schemaErrors } from './kubernetes-schemas.ts';
 
 const deployment = (spec: object, container: object = {}) => ({
   apiVersion: 'apps/v1',
@@ -15,7 +15,7 @@ const deployment = (spec: object, container: object = {}) => ({
 
 test('an object as the API server knows it has no mistake', () => {
   const resources = { requests: { cpu: '100m', memory: 1 } };
-  expect(mistakesIn(deployment({ replicas: 2 }, { resources }))).toEqual([]);
+  expect(schemaErrors(deployment({ replicas: 2 }, { resources }))).toEqual([]);
 });
 
 test.each([
@@ -27,11 +27,11 @@ test.each([
     '/spec/template/spec/containers/0/env/0/value must be string',
   ],
 ])('%s is a mistake', (_, object, mistake) => {
-  expect(mistakesIn(object)).toEqual([`Deployment/one${mistake}`]);
+  expect(schemaErrors(object)).toEqual([`Deployment/one${mistake}`]);
 });
 
 test('a kind without a schema is told', () => {
-  expect(mistakesIn({ apiVersion: 'v1', kind: 'Deployment' })).toEqual([
+  expect(schemaErrors({ apiVersion: 'v1', kind: 'Deployment' })).toEqual([
     'v1 Deployment has no schema: add it to test/chart/schemas/collect.ts',
   ]);
 });

@@ -19,7 +19,7 @@ const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
 const validators = new Map<string, ValidateFunction>();
 
 /** A line for each mistake; one line for a kind without a schema. */
-export function mistakesIn(object: KubernetesObject): readonly string[] {
+export function schemaErrors(object: KubernetesObject): readonly string[] {
   const kind = `${object.apiVersion} ${object.kind}`;
   const schema = schemas.kinds[kind];
   if (schema === undefined) return [`${kind} has no schema: add it to test/chart/schemas/collect.ts`];

@@ -26,7 +26,10 @@ async function notes(set: string, values: Values = {}): Promise<string> {
 }
 
 withHelm('partnerctl is named where there is an operator port', async () => {
-  expect(await notes('production-hosts')).toContain('partnerctl status');
+  expect(await notes('test-minimal-values')).toContain('-c identity -- partnerctl status');
+  const production = await notes('production-hosts');
+  expect(production).toContain('deploy/course-exchange-identity 7201');
+  expect(production).toContain('PARTNERCTL_IDENTITY=https://localhost:7201 partnerctl status');
   expect(await notes('production-hosts', { identity: { operator: { enabled: false } } })).not.toContain(
     'partnerctl',
   );
@@ -58,13 +61,4 @@ withHelm('a gateway that nobody reaches is told', async () => {
       networkPolicy: { ingressController: { namespaceSelector: null }, gatewayFrom: [peer] },
     }),
   ).not.toMatch(unreached);
-});
-
-withHelm('stores that production speaks to in the clear are told', async () => {
-  const text = await notes('production-hosts', {
-    postgres: { tls: { mode: 'require' } },
-    redis: { tls: { enabled: false } },
-  });
-  expect(text).toContain('postgres.tls.mode is require:');
-  expect(text).toContain('redis.tls.enabled is false:');
 });

@@ -32,33 +32,30 @@ export function podsOf(objects: readonly KubernetesObject[]): readonly Pod[] {
   });
 }
 
+/** Whose settings a container's program reads; the demo partner lists them in its README. */
+export const readers: Readonly<Record<string, string>> = {
+  gateway: 'gateway',
+  identity: 'identity',
+  'design-catalog': 'design-catalog',
+  'demo-partner': 'demo-partner',
+  'check-identity': 'identity migration',
+  'migrate-identity': 'identity migration',
+  'check-design-catalog': 'design-catalog migration',
+  'migrate-design-catalog': 'design-catalog migration',
+};
+
 export function containersOf(pod: Pod): readonly KubernetesObject[] {
   return [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
 }
 
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
+  /** The chart and its sets of values write none. */
+  readonly matchExpressions?: never;
 }
 
-/** An empty selector selects everything. */
+/** An empty selector selects everything. Throws for what it would not judge. */
 export function selects(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
-  const equal = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
-  return equal && (selector.matchExpressions ?? []).every((one) => holds(one, labels[one.key]));
-}
-
-function holds(
-  expression: { readonly operator: string; readonly values?: readonly string[] },
-  value: string | undefined,
-): boolean {
-  const among = value !== undefined && (expression.values ?? []).includes(value);
-  if (expression.operator === 'In') return among;
-  if (expression.operator === 'NotIn') return !among;
-  if (expression.operator === 'Exists') return value !== undefined;
-  if (expression.operator === 'DoesNotExist') return value === undefined;
-  throw new Error(`no operator of selectors: ${expression.operator}`);
+  if (selector.matchExpressions !== undefined) throw new Error('expressions of selectors are not known here');
+  return Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
 }

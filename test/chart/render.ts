@@ -1,6 +1,7 @@
 // Renders the chart as `helm install` would send it to a cluster, without a cluster.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 
@@ -22,19 +23,22 @@ export interface Rendering {
   readonly namespace?: string;
   /** Folder of the chart, where it is not the repository's. */
   readonly of?: string;
+  /** Address of an API server that `lookup` asks; without it there is none. */
+  readonly asks?: string;
 }
 
-export interface HelmAnswer {
+export interface HelmResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Calls Helm; never rejects for an exit code. `values` reach it by its standard input. */
-export function callHelm(words: readonly string[], values?: Values): Promise<HelmAnswer> {
+export function callHelm(words: readonly string[], values?: Values): Promise<HelmResult> {
   return new Promise((resolve, reject) => {
     // A call lives for a tenth of a second: collecting its garbage would take a third of that.
-    const options = { maxBuffer: 64 << 20, timeout: 60_000, env: { ...process.env, GOGC: 'off' } };
+    const env = { ...process.env, GOGC: 'off', KUBECONFIG: devNull };
+    const options = { maxBuffer: 64 << 20, timeout: 60_000, env };
     const child = execFile(helm, words, options, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') reject(error);
       else resolve({ code: Number(error?.code ?? 0), stdout, stderr });
@@ -44,13 +48,14 @@ export function callHelm(words: readonly string[], values?: Values): Promise<Hel
   });
 }
 
-export function template(rendering: Rendering): Promise<HelmAnswer> {
-  const { files = [], values, release = 'environment', namespace = 'exchange', of = chart } = rendering;
+export function template(rendering: Rendering): Promise<HelmResult> {
+  const { files = [], values, release = 'environment', namespace = 'exchange', of = chart, asks } = rendering;
   const words = ['template', release, of, '--namespace', namespace];
-  return callHelm([...words, ...valueWords(files, values)], values);
+  if (asks !== undefined) words.push('--dry-run=server', `--kube-apiserver=${asks}`);
+  return callHelm([...words, ...valueFlags(files, values)], values);
 }
 
-export function valueWords(files: readonly string[], values: Values | undefined): readonly string[] {
+export function valueFlags(files: readonly string[], values: Values | undefined): readonly string[] {
   const named = files.map((file) => `--values=${join(chart, file)}`);
   return values === undefined ? named : [...named, '--values=-'];
 }
@@ -62,7 +67,7 @@ export async function objectsOf(rendering: Rendering): Promise<readonly Kubernet
   return parseObjects(stdout);
 }
 
-export function parseObjects(text: string): readonly KubernetesObject[] {
+function parseObjects(text: string): readonly KubernetesObject[] {
   return parseAllDocuments(text).flatMap((document) => {
     if (document.errors.length > 0) throw document.errors[0];
     const object = document.toJS() as KubernetesObject | null;
@@ -75,13 +80,18 @@ export function valuesOf(file: string): Values {
 }
 
 /** `below` with `above` laid over it, as Helm lays values. */
-export function laidOver(below: unknown, above: unknown): unknown {
+export function mergeValues(below: unknown, above: unknown): unknown {
   if (!isMap(below) || !isMap(above)) return above;
   const merged: Record<string, unknown> = { ...below };
   for (const [key, value] of Object.entries(above)) {
-    merged[key] = key in below ? laidOver(below[key], value) : value;
+    merged[key] = key in below ? mergeValues(below[key], value) : value;
   }
   return merged;
+}
+
+/** Values with `value` at `path` and nothing else. */
+export function valuesWith(path: readonly string[], value: unknown): Values {
+  return path.reduceRight((inner: unknown, key) => ({ [key]: inner }), value) as Values;
 }
 
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

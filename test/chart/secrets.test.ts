@@ -1,8 +1,8 @@
 // No secret stands in what the chart renders: Secrets are named, mounted as files and never made.
 import { expect, test } from 'vitest';
 import { containersOf, ofKind, podsOf } from './objects.ts';
-import { helm, type KubernetesObject } from './render.ts';
-import { objectsOfSet, valueSets } from './value-sets.ts';
+import { helm, type KubernetesObject, objectsOf } from './render.ts';
+import { filesOfEnvironment, objectsOfSet, valueSets } from './value-sets.ts';
 
 const everySet = test.skipIf(helm === '').each(valueSets);
 /** Settings whose value is a secret; `NAME_FILE` says where it lies. */
@@ -50,6 +50,34 @@ everySet('%s: every file that a variable names is mounted', async (set) => {
     }
   }
 });
+
+test.skipIf(helm === '')(
+  'a private port that is opened has certificate, key and authority, each from its Secret',
+  async () => {
+    const values = {
+      identity: { operator: { enabled: true, tlsSecret: 'operator-tls' } },
+      designCatalog: { feed: { enabled: true, tlsSecret: 'feed-tls' } },
+    };
+    const pods = podsOf(await objectsOf({ files: filesOfEnvironment('production'), values }));
+    for (const [component, port, secretName] of [
+      ['identity', 'OPERATOR', 'operator-tls'],
+      ['design-catalog', 'FEED', 'feed-tls'],
+    ] as const) {
+      const pod = pods.find((one) => one.owner.startsWith('Deployment/') && one.component === component);
+      const given = pod?.spec.volumes
+        .flatMap((volume: KubernetesObject) => volume.projected?.sources ?? [])
+        .filter(({ secret }: KubernetesObject) => secret?.name === secretName)
+        .flatMap(({ secret }: KubernetesObject) => secret.items);
+      expect(given).toEqual([
+        { key: 'tls.crt', path: `${port}_TLS_CERT` },
+        { key: 'tls.key', path: `${port}_TLS_KEY` },
+        { key: 'ca.crt', path: `${port}_TLS_CA` },
+      ]);
+      const named = pod?.spec.containers[0].env.map(({ name }: KubernetesObject) => name);
+      for (const file of ['CERT', 'KEY', 'CA']) expect(named).toContain(`${port}_TLS_${file}_FILE`);
+    }
+  },
+);
 
 everySet('%s: the chart makes no Secret, and no ConfigMap holds one', async (set) => {
   const objects = await objectsOfSet(set);

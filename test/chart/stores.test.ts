@@ -35,6 +35,38 @@ withHelm('without a host of Postgres, its URLs come from files alone', async () 
   expect(urls.filter((url) => !url.includes('_FILE=/run/course-exchange/secrets/'))).toEqual([]);
 });
 
+withHelm.each([
+  ['test-hosts', ['REDIS_MIN_REPLICAS=0', 'REDIS_URL=redis://redis:6379/0']],
+  ['production-hosts', ['REDIS_MIN_REPLICAS=1', 'REDIS_URL=rediss://redis.stores.svc.cluster.local:6379/0']],
+  [
+    'production-operators-values',
+    [
+      'REDIS_CLUSTER=true',
+      'REDIS_MIN_REPLICAS=1',
+      'REDIS_URL=rediss://redis-0.redis:6379,redis-1.redis:6379/0',
+    ],
+  ],
+  [
+    'test-everything-values',
+    [
+      'REDIS_MIN_REPLICAS=1',
+      'REDIS_SENTINEL_MASTER=exchange',
+      'REDIS_URL=rediss://sentinel-0:26379,sentinel-1:26379,sentinel-2:26379/2',
+    ],
+  ],
+])('%s: identity and its migration reach Redis as the values say', async (set, expected) => {
+  const readers = podsOf(await objectsOfSet(set))
+    .flatMap(containersOf)
+    .map(({ env = [] }) => env.filter(({ name }: KubernetesObject) => name.startsWith('REDIS_')))
+    .filter((variables) => variables.length > 0);
+  expect(readers).toHaveLength(3);
+  for (const variables of readers) {
+    const inFiles = (one: KubernetesObject) => one.name.endsWith('_FILE');
+    const plain = variables.filter((one: KubernetesObject) => !inFiles(one));
+    expect(plain.map(({ name, value }: KubernetesObject) => `${name}=${value}`).sort()).toEqual(expected);
+  }
+});
+
 const sentinel = { mode: 'sentinel', sentinel: { masterName: 'exchange', serverPort: 6380 } };
 
 withHelm.each<[string, Values, readonly number[]]>([

@@ -31,10 +31,19 @@ test('a file without an opening comment or with a vague name is a breach', () =>
   ]);
 });
 
+test('a file of more than 250 lines is a breach', () => {
+  const lines = (count: number) => opening + 'a;\n'.repeat(count - 1);
+  expect(breaches('services/gateway/src/app.ts', lines(250))).toEqual([]);
+  expect(breaches('services/gateway/src/app.ts', lines(251))).toEqual([
+    'services/gateway/src/app.ts: 251 lines; a file has at most 250',
+  ]);
+  expect(breaches('docs/settings.md', lines(251))).toEqual([]);
+});
+
 test.each([
   ['services/identity/src/main.ts', 'Date.now(); process.env.A'],
-  ['services/runtime/src/env.ts', 'process.env; randomUUID()'],
-  ['services/identity/src/domain/ids.ts', 'newId(randomBytes: RandomBytes) { randomBytes(16) }'],
+  ['services/runtime/src/process/settings.ts', 'process.env; randomUUID()'],
+  ['services/identity/src/ids.ts', 'newId(randomBytes: RandomBytes) { randomBytes(16) }'],
   ['services/identity/migrations/0001-users.sql', 'select 1'],
   ['services/identity/src/grants/code.ts', 'const anyone = new Date(now);'],
 ])('%s with %j passes', (path, line) => {

@@ -15,59 +15,88 @@ interface Planting {
 }
 
 const planted: readonly Planting[] = [
-  { rule: 'no-circle', from: 'services/identity/src/grants/a.ts', to: 'services/identity/src/grants/b.ts' },
+  { rule: 'no-circle', from: 'services/identity/src/token/a.ts', to: 'services/identity/src/token/b.ts' },
   { rule: 'resolvable', from: 'services/identity/src/main.ts', to: './nowhere.ts' },
   {
     rule: 'services-apart',
     from: 'services/gateway/src/app.ts',
-    to: 'services/identity/src/domain/scope.ts',
-  },
-  { rule: 'runtime-below-everything', from: 'services/runtime/src/env.ts', to: 'proto/generated/token.ts' },
-  { rule: 'proto-below-everything', from: 'proto/error-codes.ts', to: 'services/runtime/src/failure.ts' },
-  { rule: 'domain-pure', from: 'services/identity/src/domain/user.ts', to: 'services/runtime/src/logger.ts' },
-  { rule: 'domain-pure', from: 'services/identity/src/domain/client.ts', to: 'jose' },
-  { rule: 'domain-pure', from: 'services/identity/src/domain/key.ts', to: 'node:fs' },
-  {
-    rule: 'stores-below-use-cases',
-    from: 'services/identity/src/store/code.ts',
-    to: 'services/identity/src/grants/c.ts',
+    to: 'services/identity/src/clients/scope.ts',
   },
   {
-    rule: 'stores-below-use-cases',
-    from: 'services/identity/src/signing/keys.ts',
+    rule: 'runtime-below-everything',
+    from: 'services/runtime/src/process/settings.ts',
     to: 'proto/generated/token.ts',
   },
   {
-    rule: 'use-cases-below-rpc',
-    from: 'services/identity/src/grants/d.ts',
-    to: 'services/identity/src/rpc/exchange.ts',
+    rule: 'runtime-parts',
+    from: 'services/runtime/src/postgres/settings.ts',
+    to: 'services/runtime/src/grpc/tls.ts',
   },
-  { rule: 'use-cases-below-rpc', from: 'services/identity/src/grants/e.ts', to: 'proto/generated/token.ts' },
-  { rule: 'use-cases-without-driver', from: 'services/identity/src/authorization/f.ts', to: 'ioredis' },
+  {
+    rule: 'proto-below-everything',
+    from: 'proto/error-codes.ts',
+    to: 'services/runtime/src/process/errors.ts',
+  },
+  { rule: 'drivers-in-stores', from: 'services/identity/src/token/f.ts', to: 'ioredis' },
+  { rule: 'environment-on-top', from: 'services/identity/src/keys/ring.ts', to: 'node:fs' },
+  {
+    rule: 'rules-below-stores',
+    from: 'services/identity/src/users/user.ts',
+    to: 'services/identity/src/users/user-table.ts',
+  },
+  {
+    rule: 'stores-below-use-cases',
+    from: 'services/identity/src/token/grant-store.ts',
+    to: 'services/identity/src/token/endpoint.ts',
+  },
+  {
+    rule: 'wire-in-rpc',
+    from: 'services/identity/src/token/e.ts',
+    to: 'proto/generated/token.ts',
+  },
+  {
+    rule: 'rpc-on-top',
+    from: 'services/identity/src/token/d.ts',
+    to: 'services/identity/src/token/rpc.ts',
+  },
   {
     rule: 'rpc-translates-only',
-    from: 'services/identity/src/rpc/direct.ts',
-    to: 'services/identity/src/store/user.ts',
+    from: 'services/identity/src/users/rpc.ts',
+    to: 'services/identity/src/users/user-table.ts',
   },
   { rule: 'main-on-top', from: 'services/identity/src/other.ts', to: 'services/identity/src/main.ts' },
   {
     rule: 'configuration-on-top',
-    from: 'services/identity/src/rpc/configured.ts',
+    from: 'services/identity/src/users/configured.ts',
     to: 'services/identity/src/config.ts',
   },
-  { rule: 'gateway-thin', from: 'services/gateway/src/routes/get-events.ts', to: 'jose' },
-  { rule: 'catalog-without-redis', from: 'services/design-catalog/src/store/events.ts', to: 'ioredis' },
+  { rule: 'gateway-thin', from: 'services/gateway/src/routes/resources.ts', to: 'jose' },
+  { rule: 'catalog-without-redis', from: 'services/design-catalog/src/events/event-table.ts', to: 'ioredis' },
   { rule: 'demo-partner-outside', from: 'services/demo-partner/src/app.ts', to: 'proto/generated/token.ts' },
+  {
+    rule: 'demo-partner-outside',
+    from: 'services/demo-partner/src/stop.ts',
+    to: 'services/runtime/src/failure.ts',
+  },
+  {
+    rule: 'integrators-outside',
+    from: 'deploy/testcontainers/src/system.ts',
+    to: 'deploy/local/run-directory.ts',
+  },
   { rule: 'production-without-tests', from: 'services/gateway/src/main.ts', to: 'test/support/stack.ts' },
-  { rule: 'deploy-from-outside', from: 'deploy/local/start.ts', to: 'services/identity/src/domain/scope.ts' },
+  {
+    rule: 'deploy-from-outside',
+    from: 'deploy/local/start.ts',
+    to: 'services/identity/src/clients/client.ts',
+  },
 ];
 /** Imports that every rule must let pass. */
 const allowed: readonly Omit<Planting, 'rule'>[] = [
-  { from: 'services/identity/src/domain/scope.ts', to: 'services/runtime/src/failure.ts' },
-  { from: 'services/identity/src/store/user.ts', to: 'ioredis' },
-  { from: 'services/identity/src/grants/c.ts', to: 'services/identity/src/store/user.ts' },
-  { from: 'services/identity/src/rpc/exchange.ts', to: 'services/identity/src/grants/c.ts' },
-  { from: 'services/identity/src/grants/c.test.ts', to: 'test/support/stack.ts' },
+  { from: 'services/identity/src/clients/scope.ts', to: 'services/runtime/src/process/errors.ts' },
+  { from: 'services/identity/src/users/user-table.ts', to: 'ioredis' },
+  { from: 'services/identity/src/token/c.ts', to: 'services/identity/src/users/user-table.ts' },
+  { from: 'services/identity/src/token/rpc.ts', to: 'services/identity/src/token/c.ts' },
+  { from: 'services/identity/src/token/c.test.ts', to: 'test/support/stack.ts' },
 ];
 const layout = realpathSync(mkdtempSync(join(tmpdir(), 'import-rules-')));
 
@@ -89,7 +118,7 @@ beforeAll(() => {
     else if (/^[a-z].*[.]ts$/.test(to)) write(to, '');
   }
   for (const entry of imports) write(entry.from, importing(entry));
-  write('services/identity/src/grants/b.ts', "import './a.ts';\n");
+  write('services/identity/src/token/b.ts', "import './a.ts';\n");
   write('tsconfig.json', '{}');
 });
 afterAll(() => rmSync(layout, { recursive: true }));

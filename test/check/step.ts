@@ -20,8 +20,8 @@ export const root = join(import.meta.dirname, '../..');
 
 /** A step that runs a tool of the workspace, else of the PATH, in the root directory; passes when it ends with 0. */
 export function command(tool: string, ...parameters: string[]): () => Promise<StepResult> {
-  const tools = join(root, 'node_modules/.bin');
-  const env = { ...process.env, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}`, NO_COLOR: '1' };
+  const tools = ['', 'proto'].map((directory) => join(root, directory, 'node_modules/.bin'));
+  const env = { ...process.env, PATH: [...tools, process.env.PATH].join(delimiter), NO_COLOR: '1' };
   return () =>
     new Promise((resolve, reject) => {
       const child = spawn(tool, parameters, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });

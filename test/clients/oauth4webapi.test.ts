@@ -2,7 +2,7 @@
 import * as oauth from 'oauth4webapi';
 import { expect, test } from 'vitest';
 import { runningStack } from '../support/running-stack.ts';
-import { agree, type Method, methods, registrationOf } from './person.ts';
+import { agree, type Method, methods, registrationOf } from './user.ts';
 
 const registration = registrationOf(runningStack());
 const client: oauth.Client = { client_id: registration.clientId };

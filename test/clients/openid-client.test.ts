@@ -2,7 +2,7 @@
 import * as client from 'openid-client';
 import { expect, test } from 'vitest';
 import { runningStack } from '../support/running-stack.ts';
-import { agree, type Method, methods, registrationOf } from './person.ts';
+import { agree, type Method, methods, registrationOf } from './user.ts';
 
 const registration = registrationOf(runningStack());
 const authentications = {

@@ -1,36 +1,25 @@
-// A person in a real browser and a partner over plain HTTP, both through the ingress.
+// Through the ingress: a partner over plain HTTP, and a person in a real browser with the demo partner.
 import { createHash, X509Certificate } from 'node:crypto';
-import { people } from '@course-exchange/local-stack/demo-people';
+import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { type Browser, chromium as launcher, type Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { walkThrough } from '../containers/walk.ts';
+import { walkThrough } from '../containers/login-walkthrough.ts';
 import { chromium } from '../e2e/chromium.ts';
+import { discover, token } from '../support/flow.ts';
 import { send } from '../support/http.ts';
+import { connect, refresh } from '../support/load/families.ts';
+import { openUserAgent } from '../support/user-agent.ts';
 import type { Environment } from './environment.ts';
-import { timed } from './figures.ts';
+import { figure, timed } from './figures.ts';
 import { findIngress } from './ingress.ts';
+import { podsOf, runInside } from './pods.ts';
 import { secretNames } from './values.ts';
 
 export function throughTheIngress(environment: () => Environment): void {
   describe('through the ingress', () => {
-    test('a partner gets tokens and reads events', () => walkThrough(environment().issuer));
-
-    test('a person connects the demo partner in a browser and sees the events', async () => {
-      const browser = await startBrowser(environment());
-      try {
-        const page = await browser.newPage({ locale: 'en-GB' });
-        page.setDefaultTimeout(20_000);
-        await timed('browser: from Connect to the events', () =>
-          connectPartner(page, environment()).catch((error: Error) => {
-            // Chromium gives up what it loads when a network interface of the machine comes or goes: once more then.
-            if (!error.message.includes('ERR_NETWORK_CHANGED')) throw error;
-            return connectPartner(page, environment());
-          }),
-        );
-        expect(await page.locator('main li').count()).toBeGreaterThan(5);
-      } finally {
-        await browser.close();
-      }
+    test('a partner gets tokens and reads events', () => {
+      const { issuer, partner } = environment();
+      return walkThrough(issuer, partner);
     });
 
     test('no port but the public one is reached, and no route but the public ones', async () => {
@@ -45,15 +34,73 @@ export function throughTheIngress(environment: () => Environment): void {
       ])
         expect([path, (await send(`${issuer}${path}`)).status]).toEqual([path, 404]);
     });
+
+    test('what comes by http is led to the issuer or refused, and spends no token [R28.3]', async () => {
+      const { issuer, partner, kube } = environment();
+      const at = { discovery: await discover(issuer), partner };
+      const family = await connect(at, openUserAgent(issuer), demoUsers.typical);
+      const byHttp = (address: string) => address.replace('https:', 'http:');
+      const read = await send(`${byHttp(issuer)}/.well-known/openid-configuration`);
+      const led = (read.headers.location ?? '').startsWith(`${issuer}/`);
+      expect(read.status, read.headers.location).toBeGreaterThanOrEqual(led ? 301 : 400);
+      const form = { grant_type: 'refresh_token', refresh_token: family.refresh };
+      const spent = await token(byHttp(at.discovery.token_endpoint), partner, form);
+      expect(spent.status).toBeGreaterThanOrEqual(301);
+      await refresh(at, family);
+      const [gateway] = await podsOf(kube, 'gateway');
+      const said = await runInside(kube, gateway?.name ?? '', 'gateway', askByHttp);
+      expect(JSON.parse(said)).toEqual([
+        [308, `${issuer}/.well-known/openid-configuration`],
+        [400, null],
+        [400, null],
+      ]);
+      figure('by http, of the ingress: discovery, a refresh', `${read.status}, ${spent.status}`);
+    });
   });
 }
 
-async function connectPartner(page: Page, { partnerUrl, issuer }: Environment): Promise<void> {
+/** At the gateway's own port, from an address that it trusts: discovery, with a credential, a refresh. */
+const askByHttp = `
+  const ask = async (path, options) => {
+    const headers = { 'x-forwarded-proto': 'http', ...options.headers };
+    const answer = await fetch('http://127.0.0.1:8080' + path, { redirect: 'manual', ...options, headers });
+    return [answer.status, answer.headers.get('location')];
+  };
+  const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'x' });
+  Promise.all([
+    ask('/.well-known/openid-configuration', {}),
+    ask('/api/events', { headers: { authorization: 'Bearer x' } }),
+    ask('/token', { method: 'POST', body }),
+  ]).then((said) => console.log(JSON.stringify(said)));`;
+
+/** Where the demo partner is installed, and the Ingress' address and certificate. */
+export type Visited = Pick<Environment, 'kube' | 'issuer' | 'partnerUrl'>;
+
+/** From the demo partner's page over login and consent to the events. */
+export async function connectInBrowser(visited: Visited): Promise<void> {
+  const browser = await startBrowser(visited);
+  try {
+    const page = await browser.newPage({ locale: 'en-GB' });
+    page.setDefaultTimeout(20_000);
+    await timed('browser: from Connect to the events', () =>
+      connectPartner(page, visited).catch((error: Error) => {
+        // Chromium gives up what it loads when a network interface of the machine comes or goes: once more then.
+        if (!error.message.includes('ERR_NETWORK_CHANGED')) throw error;
+        return connectPartner(page, visited);
+      }),
+    );
+    expect(await page.locator('main li').count()).toBeGreaterThan(5);
+  } finally {
+    await browser.close();
+  }
+}
+
+async function connectPartner(page: Page, { partnerUrl, issuer }: Visited): Promise<void> {
   await page.goto(`${partnerUrl}/`);
   await page.getByRole('link', { name: 'Connect', exact: false }).first().click();
   expect(new URL(page.url()).origin).toBe(issuer);
-  await page.getByLabel('E-mail address').fill(people.typical.email);
-  await page.getByLabel('Password').fill(people.typical.password);
+  await page.getByLabel('E-mail address').fill(demoUsers.typical.email);
+  await page.getByLabel('Password').fill(demoUsers.typical.password);
   await page.getByRole('button', { name: 'Log in', exact: true }).click();
   const allow = page.getByRole('button', { name: 'Allow', exact: true });
   const events = page.getByRole('heading', { level: 1, name: 'Your events' });
@@ -64,7 +111,8 @@ async function connectPartner(page: Page, { partnerUrl, issuer }: Environment): 
 }
 
 /** Knows the hosts under test and accepts their one certificate beside those that it trusts anyway. */
-async function startBrowser({ kube, issuer, partnerUrl }: Environment): Promise<Browser> {
+async function startBrowser(visited: Visited): Promise<Browser> {
+  const { kube, issuer, partnerUrl } = visited;
   const address = await findIngress(kube);
   const hosts = [issuer, partnerUrl].map((origin) => `MAP ${new URL(origin).host} ${address}`).join(',');
   const { executablePath, libraryPath } = await chromium();
@@ -76,13 +124,13 @@ async function startBrowser({ kube, issuer, partnerUrl }: Environment): Promise<
       '--disable-quic',
       '--disable-background-networking',
       `--host-resolver-rules=${hosts}`,
-      `--ignore-certificate-errors-spki-list=${await publicKeyHash({ kube })}`,
+      `--ignore-certificate-errors-spki-list=${await publicKeyHash(visited)}`,
     ],
     ...(libraryPath ? { env: { LD_LIBRARY_PATH: libraryPath } } : {}),
   });
 }
 
-async function publicKeyHash({ kube }: Pick<Environment, 'kube'>): Promise<string> {
+async function publicKeyHash({ kube }: Visited): Promise<string> {
   const { data } = await kube.get<{ data: Record<string, string> }>('secret', secretNames.ingress);
   const { publicKey } = new X509Certificate(Buffer.from(data['tls.crt'] ?? '', 'base64'));
   const bytes = publicKey.export({ type: 'spki', format: 'der' });

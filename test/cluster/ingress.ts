@@ -1,6 +1,6 @@
 // Where the suite finds the issuer: the address of the ingress, which no DNS tells for the hosts under test.
-import { knowHost } from '../support/known-hosts.ts';
-import type { Kube } from './kube.ts';
+import { knowHost } from '../support/http.ts';
+import { type Kube, kubeIn } from './kube.ts';
 import { ingressAddress, ingressNamespaceName } from './settings.ts';
 
 interface Addressed {
@@ -8,6 +8,7 @@ interface Addressed {
 }
 interface Nodes {
   readonly items: readonly {
+    readonly spec: { readonly podCIDRs?: readonly string[] };
     readonly status: { readonly addresses: readonly { readonly type: string; readonly address: string }[] };
   }[];
 }
@@ -32,6 +33,19 @@ export async function findIngressNamespace(kube: Kube): Promise<string> {
   const [, found] = /^(\S+)\s+\S*(?:traefik|ingress|nginx|contour|haproxy)\S*$/m.exec(pods) ?? [];
   if (!found) throw new Error('No ingress controller is found: set INGRESS_NAMESPACE.');
   return found;
+}
+
+/** Where an ingress controller of this cluster calls from: its pods, or their networks, and nodes. */
+export async function findProxies(kube: Kube): Promise<readonly string[]> {
+  const { items } = await kube.get<Nodes>('nodes');
+  const namespace = await findIngressNamespace(kube);
+  const addresses = '--output=jsonpath={.items[*].status.podIP}';
+  const pods = await kubeIn(namespace).kubectl('get', 'pods', addresses);
+  const networks = items.flatMap(({ spec, status }) => [
+    ...(spec.podCIDRs ?? []),
+    ...status.addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
+  ]);
+  return [...new Set([...networks, ...pods.split(' ').filter((address) => address !== '')])];
 }
 
 /** Requests of this process for these origins go to `address`. */

@@ -1,5 +1,6 @@
 // kubectl and helm as programs, in one namespace. Each call that fails rejects with the words of the program.
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { helmProgram, kubectlProgram } from './settings.ts';
 
 interface Outcome {
@@ -8,37 +9,29 @@ interface Outcome {
   readonly errors: string;
 }
 
-export type KubeObject = { readonly kind: string; readonly metadata: { readonly name: string } } & Record<
-  string,
-  unknown
->;
+export type KubeObject = {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+} & Record<string, unknown>;
 
-export interface Kube {
-  readonly namespace: string;
-  readonly kubectl: (...words: readonly string[]) => Promise<string>;
-  /** Does not reject. */
-  readonly tryKubectl: (words: readonly string[], input?: string) => Promise<Outcome>;
-  readonly helm: (...words: readonly string[]) => Promise<string>;
-  /** Does not reject. */
-  readonly tryHelm: (...words: readonly string[]) => Promise<Outcome>;
-  readonly get: <T>(...words: readonly string[]) => Promise<T>;
-  readonly apply: (...objects: readonly KubeObject[]) => Promise<void>;
-}
+export type Kube = ReturnType<typeof kubeIn>;
 
-export function kubeIn(namespace: string): Kube {
+export function kubeIn(namespace: string) {
   const tryKubectl = (words: readonly string[], input?: string) =>
     run(kubectlProgram, ['--namespace', namespace, ...words], input);
   const tryHelm = (...words: readonly string[]) => run(helmProgram, ['--namespace', namespace, ...words]);
   const kubectl = async (...words: readonly string[]) => checked(await tryKubectl(words), 'kubectl', words);
   return {
     namespace,
+    /** Does not reject. */
     tryKubectl,
+    /** Does not reject. */
     tryHelm,
     kubectl,
-    helm: async (...words) => checked(await tryHelm(...words), 'helm', words),
+    helm: async (...words: readonly string[]) => checked(await tryHelm(...words), 'helm', words),
     get: async <T>(...words: readonly string[]) =>
       JSON.parse(await kubectl('get', ...words, '--output=json')) as T,
-    apply: async (...objects) => {
+    apply: async (...objects: readonly KubeObject[]) => {
       const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
       const words = ['apply', '--server-side', '--force-conflicts', '--filename=-'];
       checked(await tryKubectl(words, list), 'kubectl', words);
@@ -52,19 +45,30 @@ function checked({ code, output, errors }: Outcome, program: string, words: read
 }
 
 /** Runs a program to its end; `input` goes to its standard input. */
-function run(program: string, words: readonly string[], input?: string): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'pipe'], timeout: 600_000 });
-    const chunks: Record<'output' | 'errors', Buffer[]> = { output: [], errors: [] };
-    child.stdout.on('data', (chunk: Buffer) => chunks.output.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => chunks.errors.push(chunk));
-    child.once('error', reject);
-    child.once('close', (code) => {
-      const [output, errors] = [chunks.output, chunks.errors].map((parts) => Buffer.concat(parts).toString());
-      resolve({ code: code ?? 130, output: output ?? '', errors: errors ?? '' });
-    });
+function run(program: string, words: readonly string[], input = ''): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const options = { timeout: 600_000, maxBuffer: Infinity };
+    const child = execFile(program, words, options, (error, output, errors) =>
+      resolve({
+        code: error ? Number(error.code) || 130 : 0,
+        output,
+        errors: errors || (error?.message ?? ''),
+      }),
+    );
     // A program that ends without reading closes the pipe.
-    child.stdin.on('error', () => {});
-    child.stdin.end(input ?? '');
+    child.stdin?.on('error', () => {}).end(input);
   });
+}
+
+/** Resolves with what `look` gives when `wanted` says yes; rejects with the last of it after `seconds`. */
+export async function eventually<T>(
+  look: () => Promise<T>,
+  wanted: (seen: T) => boolean,
+  seconds = 120,
+): Promise<T> {
+  for (const end = performance.now() + seconds * 1_000; ; await sleep(500)) {
+    const seen = await look();
+    if (wanted(seen)) return seen;
+    if (performance.now() > end) throw new Error(`Not after ${seconds} s: ${JSON.stringify(seen)}`);
+  }
 }

@@ -1,30 +1,47 @@
-// Secrets that change while partners go on: the certificates between the pods, authority and all, and a database account.
+// Secrets that change while partners go on: the certificates of all ports, authority and all, and a database account.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { makeAuthority } from './certificates.ts';
-import { componentCertificate, type Environment, release } from './environment.ts';
+import { makeAuthority, signCertificate } from './certificates.ts';
+import { type Environment, privatePortCertificates } from './environment.ts';
 import { figure } from './figures.ts';
+import { eventually } from './kube.ts';
 import { expectNoFailure, underLoad } from './load.ts';
-import { components, podsOf, runInside } from './pods.ts';
-import { runDirectory } from './settings.ts';
+import { allPods, type Component, components, type Pod, podsOf, runInside } from './pods.ts';
+import { release, runDirectory } from './settings.ts';
 import { secret } from './store-manifests.ts';
 import { connectionAgeSeconds, secretNames } from './values.ts';
 
 export function rotations(environment: () => Environment): void {
   describe('Secrets are followed without a restart and without a failure', () => {
-    test('certificates between the pods, to those of a new authority', async () => {
+    test('certificates of all ports, to those of a new authority', async () => {
       const before = await restartsOf(environment());
-      const [old, renewed] = authorities();
-      const both = `${old.text}${renewed.text}`;
+      const begun = new Date();
+      const [old, renewed] = [await trustedBy(environment()), newAuthority()];
+      const both = `${old}${renewed.text}`;
       const serials: string[][] = [];
       const report = await underLoad(environment(), 'load: new authority and certificates', async () => {
         serials.push(await serialsOf(environment()));
-        // Believe both, then show the new one, then believe the new one alone.
-        await giveCertificates(environment(), old.directory, both);
-        await giveCertificates(environment(), renewed.directory, both);
-        await giveCertificates(environment(), renewed.directory, renewed.text);
+        // Trust both authorities, then present the new certificates, then trust the new authority alone.
+        await giveCertificates(environment(), () => ({ 'ca.crt': both }));
+        await environment().kube.apply(...privatePortCertificates(renewed.directory));
+        await giveCertificates(environment(), (name) => ({
+          ...signCertificate(renewed.directory, [name]),
+          'ca.crt': both,
+        }));
+        await giveCertificates(environment(), () => ({ 'ca.crt': renewed.text }));
+        const said = await eventually(
+          () => renewalsOf(environment(), begun),
+          (pods) =>
+            pods.every(({ component, settings }) =>
+              followed[component].every((each) => settings.includes(each)),
+            ),
+        );
+        figure(
+          '`certificates renewed` in the log',
+          said.map(({ name, settings }) => `${name} ${settings.length}`).join(', '),
+        );
         serials.push(await serialsOf(environment()));
       });
       const [first = [], last = []] = serials;
@@ -62,23 +79,30 @@ export function rotations(environment: () => Environment): void {
   });
 }
 
-/** The authority of the run and a second one. */
-function authorities() {
-  const second = join(runDirectory, 'second-authority');
-  mkdirSync(second, { recursive: true });
-  makeAuthority(second);
-  const text = (directory: string) => readFileSync(join(directory, 'ca.crt'), 'utf8');
-  return [runDirectory, second].map((directory) => ({ directory, text: text(directory) })) as [
-    { directory: string; text: string },
-    { directory: string; text: string },
-  ];
+async function trustedBy({ kube }: Environment): Promise<string> {
+  const { data } = await kube.get<{ data: Record<string, string> }>('secret', secretNames.tls('gateway'));
+  return Buffer.from(data['ca.crt'] ?? '', 'base64').toString('utf8');
 }
 
-async function giveCertificates(environment: Environment, signer: string, trusted: string): Promise<void> {
+function newAuthority() {
+  const directory = join(runDirectory, 'second-authority');
+  mkdirSync(directory, { recursive: true });
+  makeAuthority(directory);
+  return { directory, text: readFileSync(join(directory, 'ca.crt'), 'utf8') };
+}
+
+/** Changes keys of each component's Secret: `keysFor` is told the name that its certificate is for. */
+async function giveCertificates(
+  environment: Environment,
+  keysFor: (name: string) => Readonly<Record<string, string>>,
+): Promise<void> {
   const { kube } = environment;
-  await kube.apply(
-    ...components.map((component) => componentCertificate(kube.namespace, component, signer, trusted)),
-  );
+  for (const component of components) {
+    const stringData = keysFor(`${release}-${component}.${kube.namespace}.svc.cluster.local`);
+    await kube.kubectl(
+      ...['patch', 'secret', secretNames.tls(component), `--patch=${JSON.stringify({ stringData })}`],
+    );
+  }
   await deliver(environment);
   // Connections that were made with the certificates before have ended by then.
   await sleep((connectionAgeSeconds + 2) * 1_000);
@@ -96,29 +120,66 @@ async function deliver({ kube }: Environment): Promise<void> {
   await sleep(5_000);
 }
 
+/** By the setting that names its certificates, as the log line does. */
+const followed: Readonly<Record<Component, readonly string[]>> = {
+  gateway: ['RPC_TLS_DIRECTORY'],
+  identity: ['RPC_TLS_DIRECTORY', 'OPERATOR_TLS_CERT'],
+  'design-catalog': ['RPC_TLS_DIRECTORY', 'FEED_TLS_CERT'],
+};
+
+/** What each pod's log says since then. */
+function renewalsOf({ kube }: Environment, since: Date) {
+  const ofPod = async (component: Component, { name }: Pod) => {
+    const lines = await kube.kubectl(
+      'logs',
+      name,
+      `--container=${component}`,
+      `--since-time=${since.toISOString()}`,
+    );
+    const renewals = lines.split('\n').filter((line) => line.includes('"message":"certificates renewed"'));
+    return { name, component, settings: renewals.map((line) => /"setting":"(\w+)"/.exec(line)?.[1] ?? '') };
+  };
+  const all = components.map(async (component) =>
+    Promise.all((await podsOf(kube, component)).map((pod) => ofPod(component, pod))),
+  );
+  return Promise.all(all).then((pods) => pods.flat());
+}
+
 const serialScript = `
   const { connect } = require('node:tls');
   const { readFileSync } = require('node:fs');
-  const file = (name) => readFileSync(process.env.RPC_TLS_DIRECTORY + '/' + name);
-  const [host, port, servername] = process.argv.slice(1);
-  const socket = connect({ host, port, servername, ca: file('ca.crt'), cert: file('tls.crt'), key: file('tls.key'), ALPNProtocols: ['h2'] }, () => {
+  const [host, port, servername, ...files] = process.argv.slice(1);
+  const [ca, cert, key] = files.map((file) => readFileSync(file));
+  const socket = connect({ host, port, servername, ca, cert, key, ALPNProtocols: ['h2'] }, () => {
     console.log(socket.getPeerCertificate().serialNumber);
     socket.destroy();
   });`;
 
-/** Serial numbers that identity's and design-catalog's pods show to a gateway. */
+/** Serial numbers that pods show: of the calls' ports to a gateway, of the others to the tool in the pod. */
 async function serialsOf({ kube }: Environment): Promise<string[]> {
-  const [gateway] = await podsOf(kube, release, 'gateway');
+  const [gateway] = await podsOf(kube, 'gateway');
   const serials: string[] = [];
-  for (const [component, port] of [
-    ['identity', '7001'],
-    ['design-catalog', '7002'],
+  for (const [component, port, privatePort, setting] of [
+    ['identity', '7001', '7201', 'OPERATOR'],
+    ['design-catalog', '7002', '7301', 'FEED'],
   ] as const) {
-    const name = `${release}-${component}.${kube.namespace}.svc.cluster.local`;
-    for (const { address } of await podsOf(kube, release, component)) {
-      const said = await runInside(kube, gateway?.name ?? '', 'gateway', serialScript, address, port, name);
-      serials.push(said.trim());
-    }
+    const service = `${release}-${component}.${kube.namespace}.svc.cluster.local`;
+    const ofCalls = ['ca.crt', 'tls.crt', 'tls.key'].map((file) => `/run/course-exchange/tls/${file}`);
+    const own = ['CA', 'CERT', 'KEY'].map((part) => `/run/course-exchange/secrets/${setting}_TLS_${part}`);
+    for (const { name, address } of await podsOf(kube, component))
+      serials.push(
+        await runInside(
+          kube,
+          gateway?.name ?? '',
+          'gateway',
+          serialScript,
+          address,
+          port,
+          service,
+          ...ofCalls,
+        ),
+        await runInside(kube, name, component, serialScript, 'localhost', privatePort, 'localhost', ...own),
+      );
   }
   return serials;
 }
@@ -131,9 +192,5 @@ async function askForConnections({ stores }: Environment): Promise<void> {
 }
 
 async function restartsOf({ kube }: Environment): Promise<readonly string[]> {
-  const pods = await Promise.all(components.map((component) => podsOf(kube, release, component)));
-  return pods
-    .flat()
-    .map(({ name, restarts }) => `${name} ${restarts}`)
-    .sort();
+  return (await allPods(kube)).map(({ name, restarts }) => `${name} ${restarts}`).sort();
 }

@@ -1,14 +1,17 @@
 // A second environment in a namespace of its own: neither touches the other, and an uninstall leaves what is the operator's.
-import { people } from '@course-exchange/local-stack/demo-people';
+import { join } from 'node:path';
+import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { describe, expect, test } from 'vitest';
+import { filesOf, valueSets } from '../chart/value-sets.ts';
 import { discover } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { connect } from '../support/load/families.ts';
 import { openUserAgent } from '../support/user-agent.ts';
-import { type Environment, prepareEnvironment, release } from './environment.ts';
+import { chart, type Environment, makeNamespace, prepareEnvironment } from './environment.ts';
 import { figure, timed } from './figures.ts';
 import type { Kube } from './kube.ts';
-import { loadPartner } from './load.ts';
+import { release } from './settings.ts';
+import { expectTraceThroughAll, startTraces } from './traces.ts';
 
 /** What the cluster itself makes and ends. */
 const fleeting =
@@ -16,9 +19,10 @@ const fleeting =
 
 export function secondEnvironment(environment: () => Environment): void {
   describe('a second environment', () => {
-    test('does not accept the first one’s tokens, and its uninstall leaves what is the operator’s', async () => {
+    test('of kind test: does not accept the first one’s tokens, and its uninstall leaves what is the operator’s', async () => {
+      const observer = await startTraces();
       const other = await timed('stores and Secrets of a second environment', () =>
-        prepareEnvironment('two', 1),
+        prepareEnvironment('test', 1),
       );
       const owned = await objectsOf(other.kube);
       await timed('helm install --wait, a pod each', () =>
@@ -28,22 +32,23 @@ export function secondEnvironment(environment: () => Environment): void {
         [environment(), other],
         [other, environment()],
       ] as const) {
-        const access = await accessToken(from.issuer);
+        const access = await accessToken(from);
         expect(await eventsStatus(from.issuer, access)).toBe(200);
         expect(await eventsStatus(to.issuer, access)).toBe(401);
       }
+      if (observer) await expectTraceThroughAll(observer, other);
       await other.kube.helm('uninstall', release, '--wait', '--timeout=3m');
       await expect.poll(() => objectsOf(other.kube), { timeout: 60_000 }).toEqual(owned);
       figure('objects before the install and after the uninstall', `${owned.length}, the same`);
-      expect(await eventsStatus(environment().issuer, await accessToken(environment().issuer))).toBe(200);
+      expect(await eventsStatus(environment().issuer, await accessToken(environment()))).toBe(200);
     });
   });
 }
 
-async function accessToken(issuer: string): Promise<string> {
-  const at = { discovery: await discover(issuer), partner: loadPartner };
+async function accessToken({ issuer, partner }: Environment): Promise<string> {
+  const at = { discovery: await discover(issuer), partner };
   expect(at.discovery.issuer).toBe(issuer);
-  return (await connect(at, openUserAgent(issuer), people.typical)).access;
+  return (await connect(at, openUserAgent(issuer), demoUsers.typical)).access;
 }
 
 async function eventsStatus(issuer: string, access: string): Promise<number> {
@@ -60,4 +65,28 @@ async function objectsOf(kube: Kube): Promise<readonly string[]> {
     .filter((kind) => !fleeting.test(kind));
   const found = await kube.kubectl('get', kinds.join(','), '--output=name', '--ignore-not-found');
   return found.trim().split('\n').sort();
+}
+
+export function validation(): void {
+  describe('the API server accepts', () => {
+    test.each(valueSets)('what the values %s render', async (name) => {
+      const kube = await makeNamespace('empty', 'restricted');
+      const values = filesOf(name).map((file) => `--values=${join(chart, file)}`);
+      const rendered = await kube.helm('template', 'validated', chart, ...values);
+      const known = rendered
+        .split(/^---$/m)
+        .filter((object) => !needsDefinition(object) && /^kind:/m.test(object));
+      expect(known.length).toBeGreaterThan(3);
+      const tried = ['apply', '--dry-run=server', '--server-side', '--force-conflicts', '--filename=-'];
+      const { code, errors } = await kube.tryKubectl(tried, known.join('\n---\n'));
+      expect({ code, errors: errors.replace(/^Warning: .*$/gm, '').trim() }).toEqual({ code: 0, errors: '' });
+    });
+  });
+}
+
+/** Kinds that a cluster knows only by a CustomResourceDefinition. */
+function needsDefinition(object: string): boolean {
+  return /^apiVersion: (cert-manager\.io|monitoring\.coreos\.com|gateway\.networking\.k8s\.io|external-secrets\.io)\//m.test(
+    object,
+  );
 }

@@ -1,11 +1,12 @@
 // What the suite is told about the cluster, by variables alone: any cluster that a kubeconfig names serves.
-import { join } from 'node:path';
-
 const environment = process.env;
 
 /** The programs, which find the cluster by KUBECONFIG. */
 export const kubectlProgram = environment.KUBECTL ?? 'kubectl';
 export const helmProgram = environment.HELM ?? 'helm';
+
+/** Name of every release. */
+export const release = 'course-exchange';
 
 export const imagePrefix = environment.IMAGE_PREFIX ?? 'course-exchange';
 /** The version that an upgrade brings, and the one that it starts from. */
@@ -16,6 +17,9 @@ export const chartBefore = environment.CHART_BEFORE ?? '';
 
 export const postgresImage = environment.POSTGRES_IMAGE ?? 'postgres:18';
 export const redisImage = environment.REDIS_IMAGE ?? 'redis:8';
+/** Empty: what needs them is left out. */
+export const prometheusImage = environment.PROMETHEUS_IMAGE ?? '';
+export const collectorImage = environment.COLLECTOR_IMAGE ?? '';
 
 /** Empty: the class that is the cluster's default. */
 export const ingressClass = environment.INGRESS_CLASS ?? '';
@@ -27,8 +31,8 @@ export const ingressNamespaceName = environment.INGRESS_NAMESPACE ?? '';
 
 /** A directory of this run alone, with the test authority of its certificates. */
 export const runDirectory = environment.CLUSTER_RUN_DIRECTORY ?? '';
-export const figuresFile = join(runDirectory, 'figures.jsonl');
 /** Ends the names of this run's namespaces. */
 export const runName = environment.CLUSTER_RUN_NAME ?? 'run';
+export const namespaceOf = (name: string) => `course-exchange-test-${runName}-${name}`;
 /** Marks all namespaces that a run makes. */
 export const runLabel = 'course-exchange.test/run';

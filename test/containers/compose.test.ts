@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { defaultImages } from '@course-exchange/testcontainers/images';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compose, postgresImage, redisImage } from './settings.ts';
-import { walkThrough } from './walk.ts';
+import { walkThrough } from './login-walkthrough.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const issuer = 'http://127.0.0.1:18080';
+/** The client with its first arguments; empty where there is none. */
+const compose = (process.env.COMPOSE ?? '').split(' ').filter((word) => word !== '');
 
 describe.skipIf(compose.length === 0)('compose', () => {
   const secrets = mkdtempSync(join(tmpdir(), 'course-exchange-compose-'));
@@ -20,8 +22,8 @@ describe.skipIf(compose.length === 0)('compose', () => {
     SECRETS_DIRECTORY: secrets,
     HTTP_PORT: '18080',
     DEMO_PARTNER_PORT: '19000',
-    POSTGRES_IMAGE: postgresImage,
-    REDIS_IMAGE: redisImage,
+    POSTGRES_IMAGE: defaultImages.postgres,
+    REDIS_IMAGE: defaultImages.redis,
   };
   const [program = '', ...first] = compose;
   const call = (...words: string[]) =>

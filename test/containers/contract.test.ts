@@ -2,37 +2,27 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { demoPartners } from '@course-exchange/local-stack/demo-partners';
-import { people } from '@course-exchange/local-stack/demo-people';
+import { demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
+import { imageOf } from '@course-exchange/testcontainers/images';
+import { type Ending, runToEnd } from '@course-exchange/testcontainers/product-container';
 import { getContainerRuntimeClient } from 'testcontainers';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type Ending, runToEnd } from './product-container.ts';
-import { imageOf } from './settings.ts';
-import { type Stores, startStores } from './stores.ts';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type System, startSystem } from './system.ts';
 
 const issuer = 'https://exchange.test';
-let stores: Stores;
 let system: System;
 
 beforeAll(async () => {
-  stores = await startStores();
   const given = { ISSUER: issuer };
-  system = await startSystem(stores, {
-    environment: { gateway: given, identity: given, 'design-catalog': given },
-  });
-});
-
-afterAll(async () => {
-  await system?.close();
-  await stores?.close();
+  system = await startSystem(undefined, { gateway: given, identity: given, 'design-catalog': given });
 });
 
 function judge(environment: Readonly<Record<string, string>>, seed?: unknown): Promise<Ending> {
   const usual = { CONTRACT_ISSUER: issuer, CONTRACT_BASE_URL: 'http://gateway:8080' };
-  return runToEnd('contract-tests', {
+  return runToEnd(imageOf('contract-tests'), {
     environment: { ...usual, ...environment },
-    network: stores.network,
+    network: system.network,
+    scratch: true,
     ...(seed === undefined ? {} : { given: folderWith(seed) }),
   });
 }
@@ -48,7 +38,7 @@ function folderWith(seed: unknown): string {
 
 /** One partner, one user, and no word about either. */
 function narrowSeed(change: { readonly name?: string } = {}): unknown {
-  const { about: _, ...user } = people.typical;
+  const { about: _, ...user } = demoUsers.typical;
   return { partners: [demoPartners('http://127.0.0.1')[1]], users: [{ ...user, ...change }] };
 }
 
@@ -95,7 +85,7 @@ test('another issuer is one sentence', async () => {
 });
 
 test('it says what it must be told, runs as nobody and weighs less than 220 MB', async () => {
-  const { code, output } = await runToEnd('contract-tests', {});
+  const { code, output } = await runToEnd(imageOf('contract-tests'), { scratch: true });
   expect(code).toBe(1);
   expect(output).toContain('CONTRACT_STACK is missing: expected it, or CONTRACT_SEED');
   const { dockerode } = (await getContainerRuntimeClient()).container;

@@ -1,10 +1,9 @@
 // Finds a Docker engine, or installs and starts one where it may: root on a Debian. Else says what to install.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, openSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isRootOnLinux, obtain, onPath } from './programs.ts';
 
 export interface Engine {
   /** The value of DOCKER_HOST for clients. */
@@ -40,35 +39,19 @@ export async function findEngine(say: (line: string) => void): Promise<Engine> {
 /** A client that reaches the engine at `host`; clients newer or older than it may not. */
 function clientFor(host: string): string | undefined {
   const clients = process.env.DOCKER ? [process.env.DOCKER] : ['docker', '/usr/bin/docker'];
-  return clients.find((client) => answers(client, host));
-}
-
-function answers(client: string, host: string): boolean {
-  const call = spawnSync(client, ['--host', host, 'version', '--format', '{{.Server.Version}}'], {
-    timeout: 10_000,
-    encoding: 'utf8',
-  });
-  return call.status === 0;
+  const words = ['--host', host, 'version', '--format', '{{.Server.Version}}'];
+  return clients.find((client) => spawnSync(client, words, { timeout: 10_000 }).status === 0);
 }
 
 async function startEngine(): Promise<Engine> {
   mkdirSync(home, { recursive: true, mode: 0o711 });
   const host = `unix://${home}/docker.sock`;
   const log = openSync(join(home, 'dockerd.log'), 'a');
-  const daemon = spawn(
-    'dockerd',
-    [
-      '--data-root',
-      `${home}/root`,
-      '--exec-root',
-      `${home}/exec`,
-      '--pidfile',
-      `${home}/docker.pid`,
-      '--host',
-      host,
-    ],
-    { stdio: ['ignore', log, log], detached: true },
-  );
+  const places = [`--data-root=${home}/root`, `--exec-root=${home}/exec`, `--pidfile=${home}/docker.pid`];
+  const daemon = spawn('dockerd', [...places, `--host=${host}`], {
+    stdio: ['ignore', log, log],
+    detached: true,
+  });
   let ended = false;
   daemon.once('exit', () => {
     ended = true;
@@ -84,4 +67,25 @@ async function startEngine(): Promise<Engine> {
 async function stopDaemon(pid: number, ended: () => boolean): Promise<void> {
   if (!ended()) process.kill(pid, 'SIGTERM');
   for (const end = Date.now() + 20_000; Date.now() < end && !ended(); await sleep(100));
+}
+
+export function onPath(program: string): boolean {
+  return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
+}
+
+function isRootOnLinux(): boolean {
+  return process.platform === 'linux' && process.getuid?.() === 0;
+}
+
+/** Installs Debian's packages where `program` is missing; says whether it is there now. */
+export function obtain(program: string, packages: readonly string[], say: (line: string) => void): boolean {
+  if (onPath(program)) return true;
+  if (!isRootOnLinux() || !onPath('apt-get')) return false;
+  say(`Installing ${packages.join(', ')} …`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...words: string[]) =>
+    spawnSync('apt-get', words, { stdio: ['ignore', 'ignore', 'inherit'], env });
+  apt('update', '-qq');
+  apt('install', '-y', '-qq', '--no-install-recommends', ...packages);
+  return onPath(program);
 }

@@ -1,19 +1,20 @@
 // Each image by itself: who it runs as, what it holds, how it refuses, starts and stops.
+import { imageOf } from '@course-exchange/testcontainers/images';
+import { runToEnd } from '@course-exchange/testcontainers/product-container';
+import { serviceNames as services } from '@course-exchange/testcontainers/system';
 import { getContainerRuntimeClient, type StartedTestContainer } from 'testcontainers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runToEnd } from './product-container.ts';
-import { imageOf, type ServiceName, serviceNames } from './settings.ts';
-import { type Stores, startStores } from './stores.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type System, startSystem } from './system.ts';
 
-const needed: Readonly<Record<ServiceName | 'migrations', readonly string[]>> = {
+const serviceNames = [...services, 'demo-partner'] as const;
+const allImages = [...serviceNames, 'migrations'] as const;
+const needed: Readonly<Record<(typeof allImages)[number], readonly string[]>> = {
   gateway: ['ISSUER', 'IDENTITY_TARGET', 'CATALOG_TARGET'],
   identity: ['ISSUER', 'ENVIRONMENT', 'POSTGRES_URL', 'REDIS_URL', 'KEY_ENCRYPTION_KEY', 'USER_HASH_KEY'],
   'design-catalog': ['ISSUER', 'IDENTITY_TARGET', 'POSTGRES_URL', 'USER_HASH_KEY'],
   'demo-partner': ['PUBLIC_URL', 'ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'TOKEN_ENCRYPTION_KEY'],
   migrations: ['MIGRATOR_POSTGRES_URL', 'KEY_ENCRYPTION_KEY'],
 };
-const allImages = [...serviceNames, 'migrations'] as const;
 
 describe.each(allImages)('the image %s', (name) => {
   test('says what it is, runs as a numeric account that is not root, and weighs no more than it must', async () => {
@@ -29,7 +30,7 @@ describe.each(allImages)('the image %s', (name) => {
   });
 
   test('refuses to start without its settings, and names all that are missing', async () => {
-    const { code, output } = await runToEnd(name, {});
+    const { code, output } = await runToEnd(imageOf(name), {});
     expect(code).toBe(1);
     for (const setting of needed[name]) expect(output).toContain(`${setting} is missing: expected `);
     expect(output).not.toContain('listening');
@@ -37,14 +38,18 @@ describe.each(allImages)('the image %s', (name) => {
 
   test('refuses a value that is wrong without repeating it', async () => {
     const setting = name === 'migrations' ? 'MIGRATOR_POSTGRES_URL' : 'ISSUER';
-    const { code, output } = await runToEnd(name, { environment: { [setting]: 'not-an-address-9e1f' } });
+    const { code, output } = await runToEnd(imageOf(name), {
+      environment: { [setting]: 'not-an-address-9e1f' },
+    });
     expect(code).toBe(1);
     expect(output).toContain(`${setting} is not valid: expected `);
     expect(output).not.toContain('9e1f');
   });
 
   test('has no shell', async () => {
-    await expect(runToEnd(name, { command: ['-e', shellSearch] })).resolves.toMatchObject({ code: 0 });
+    await expect(runToEnd(imageOf(name), { command: ['-e', shellSearch] })).resolves.toMatchObject({
+      code: 0,
+    });
   });
 });
 
@@ -55,17 +60,10 @@ const shellSearch = `
   process.exit(paths.some((path) => require('node:fs').existsSync(path)) ? 1 : 0)`;
 
 describe('the running services', () => {
-  let stores: Stores;
   let system: System;
 
   beforeAll(async () => {
-    stores = await startStores();
-    system = await startSystem(stores);
-  });
-
-  afterAll(async () => {
-    await system?.close();
-    await stores?.close();
+    system = await startSystem();
   });
 
   test.each(['identity', 'design-catalog'] as const)('%s has partnerctl on its PATH', async (name) => {

@@ -1,25 +1,31 @@
 // The migrations image: from an empty database and from an earlier version to the newest schema, nothing at all the
 // second time, and --check.
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Ending, runToEnd } from './product-container.ts';
-import { type Stores, startStores } from './stores.ts';
-import { catalogMigrations, identityMigrations, migrate, seed } from './system.ts';
+import { identityUser } from '@course-exchange/local-stack/redis';
+import { imageOf } from '@course-exchange/testcontainers/images';
+import { type Ending, runToEnd } from '@course-exchange/testcontainers/product-container';
+import { catalogMigrations, identityMigrations, migrate } from '@course-exchange/testcontainers/system';
+import { beforeAll, expect, test } from 'vitest';
+import { startRedis } from './redis.ts';
+import { type Stores, startStores } from './system.ts';
 
 let stores: Stores;
 
 beforeAll(async () => {
-  stores = await startStores();
+  const words = ['--user', ...identityUser('test').split(' ')];
+  stores = await startStores({
+    redis: (network) => startRedis(network, { words }),
+    redisUrl: 'redis://identity:test@redis:6379',
+  });
 });
-
-afterAll(() => stores?.close());
 
 const folder = (service: string) => new URL(`../../services/${service}/migrations/`, import.meta.url);
 const files = (service: string) => readdirSync(folder(service)).sort();
 const read = (service: string, file: string) => readFileSync(new URL(file, folder(service)), 'utf8');
 
 function check(stores: Stores, changed: Readonly<Record<string, string>> = {}): Promise<Ending> {
-  return runToEnd('migrations', {
+  return runToEnd(imageOf('migrations'), {
     command: [identityMigrations, '--check'],
     network: stores.network,
     environment: {
@@ -27,7 +33,7 @@ function check(stores: Stores, changed: Readonly<Record<string, string>> = {}): 
       MIGRATOR_POSTGRES_URL: stores.postgresUrl('identity_migrator'),
       POSTGRES_URL: stores.postgresUrl('identity_rw'),
       OPERATOR_POSTGRES_URL: stores.postgresUrl('identity_operator'),
-      REDIS_URL: stores.redisUrl(),
+      REDIS_URL: stores.redisUrl,
       ISSUER: 'https://exchange.example',
       ENVIRONMENT: 'test',
       PUBLIC_HOST: 'exchange.example',
@@ -62,7 +68,7 @@ test('with --check it looks at everything and changes nothing', async () => {
   const whole = await check(stores);
   expect(whole.code, whole.output).toBe(0);
   for (const group of ['issuer', 'postgres', 'roles', 'schema', 'signing keys', 'redis'])
-    expect(whole.output).toContain(`"message":"check passed","check":"${group}"`);
+    expect(whole.output).toMatch(new RegExp(`"check":"${group}".*"message":"check passed"`));
   const production = await check(stores, { ENVIRONMENT: 'production' });
   expect(production.code).toBe(1);
   expect(production.output.match(/without TLS, which production asks for/g)).toHaveLength(3);
@@ -84,15 +90,19 @@ test('goes on from an earlier version, and leaves a newer one as it is', async (
     stores.query(`set role course_exchange_owner; set search_path = catalog; ${sql}`);
   await stores.query('drop schema catalog cascade');
   await asOwner(`create schema catalog; create table catalog.schema_migrations (
-    version integer primary key, applied_at timestamptz not null default now())`);
-  for (const [at, file] of files('design-catalog').slice(0, -1).entries())
-    await asOwner(
-      `${read('design-catalog', file)}; insert into schema_migrations (version) values (${at + 1})`,
-    );
+    version integer primary key, applied_at timestamptz not null default now(), sha256 text)`);
+  // With one migration there is nothing earlier than the newest version.
+  const present = files('design-catalog');
+  const earlier = present.slice(0, Math.max(1, present.length - 1));
+  for (const [at, file] of earlier.entries()) {
+    const sql = read('design-catalog', file);
+    const hash = createHash('sha256').update(sql).digest('hex');
+    await asOwner(`${sql}; insert into schema_migrations (version, sha256) values (${at + 1}, '${hash}')`);
+  }
   await asOwner(`insert into designs (owner, id, event_id, event_name) values ('o', 'd', 'e', 'Cup')`);
   expect(await migrate(stores, catalogMigrations)).toMatchObject({
     code: 0,
-    output: expect.stringContaining('"migrations":1'),
+    output: expect.stringContaining(`"migrations":${present.length - earlier.length}`),
   });
   expect(await stores.query('select name, design_count from catalog.event_summaries')).toEqual([
     { name: 'Cup', design_count: 1 },
@@ -117,8 +127,18 @@ test('says so and ends with 1 where the key does not open the signing keys', asy
 });
 
 test('fills a test environment and refuses production', async () => {
-  expect(await seed(stores, 'production', 'http://127.0.0.1:9000')).toMatchObject({ code: 1 });
+  const seed = (ENVIRONMENT: string) =>
+    runToEnd(imageOf('migrations'), {
+      command: ['/app/seed.js'],
+      network: stores.network,
+      environment: {
+        ENVIRONMENT,
+        MIGRATOR_POSTGRES_URL: stores.postgresUrl('identity_migrator'),
+        DEMO_PARTNER_URL: 'http://127.0.0.1:9000',
+      },
+    });
+  expect(await seed('production')).toMatchObject({ code: 1 });
   expect(await stores.query('select 1 from identity.clients')).toHaveLength(0);
-  expect(await seed(stores, 'test', 'http://127.0.0.1:9000')).toMatchObject({ code: 0 });
+  expect(await seed('test')).toMatchObject({ code: 0 });
   expect((await stores.query('select 1 from identity.clients')).length).toBeGreaterThan(0);
 });

@@ -1,17 +1,15 @@
 // A primary that dies and a replica that takes its name: services follow by themselves, and nothing that was acknowledged
 // is lost, least of all a withdrawal (R13).
 import { setTimeout as sleep } from 'node:timers/promises';
-import { demoPartners } from '@course-exchange/local-stack/demo-partners';
-import { people } from '@course-exchange/local-stack/demo-people';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
+import { beforeAll, expect, test } from 'vitest';
 import { discover } from '../support/flow.ts';
 import type { Partner } from '../support/stack-file.ts';
 import { type Chain, type Chains, openChains } from './outage/chains.ts';
 import { expectGraceful, outage } from './outage/course.ts';
 import { type OutageLoad, startOutageLoad } from './outage/load.ts';
-import { type PostgresPair, startPostgresPair } from './postgres-pair.ts';
-import { type Stores, startStores } from './stores.ts';
-import { type System, startSystem } from './system.ts';
+import { type PostgresPair, startPostgresPair } from './postgres.ts';
+import { type Stores, type System, startStores, startSystem } from './system.ts';
 
 let pair: PostgresPair;
 let stores: Stores;
@@ -29,16 +27,11 @@ beforeAll(async () => {
     },
   });
   system = await startSystem(stores);
-  others = openChains(await discover(system.issuer), partner, people.shares);
+  others = openChains(await discover(system.issuer), partner, demoUsers.shares);
   withdrawn = (await others.logIn()).chain as Chain;
   expect(others.note(withdrawn, await others.refresh(withdrawn))).toBe(true);
   load = await startOutageLoad(system.issuer);
   await sleep(1_000);
-});
-
-afterAll(async () => {
-  await system?.close();
-  await stores?.close();
 });
 
 const partner = demoPartners('http://127.0.0.1:9000')[1] as Partner;
@@ -62,7 +55,7 @@ test('the promoted replica is followed without a restart, and has every acknowle
         'consent',
         'withdraw',
         '--user',
-        people.shares.email,
+        demoUsers.shares.email,
         '--client',
         partner.clientId,
         '--yes',

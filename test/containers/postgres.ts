@@ -1,18 +1,14 @@
 // A Postgres as a container: one that may be stopped, killed and started again, asked as superuser from outside.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { database, postgresContainer, startNetwork } from '@course-exchange/testcontainers/stores';
+import type { PostgreSqlContainer } from '@testcontainers/postgresql';
 import pg from 'pg';
-import {
-  GenericContainer,
-  getContainerRuntimeClient,
-  type StartedNetwork,
-  type StartedTestContainer,
-  Wait,
-} from 'testcontainers';
-import { postgresImage } from './settings.ts';
+import { getContainerRuntimeClient, type StartedNetwork, type StartedTestContainer } from 'testcontainers';
+import type { Copy } from './folders.ts';
 
-export const database = 'course_exchange';
 export const password = 'test-containers';
 /** The same in every image, whatever its version: beside its own. */
-export const dataDirectory = '/var/lib/postgresql/cluster';
+const dataDirectory = '/var/lib/postgresql/cluster';
 
 export type Rows = readonly Record<string, unknown>[];
 
@@ -20,7 +16,6 @@ export interface PostgresContainer {
   readonly container: StartedTestContainer;
   /** One statement as superuser, on a connection of its own. */
   readonly query: (sql: string) => Promise<Rows>;
-  readonly close: () => Promise<void>;
 }
 
 export interface PostgresOptions {
@@ -30,22 +25,22 @@ export interface PostgresOptions {
   readonly parameters?: readonly string[];
   /** Shell that the first start runs in the data directory, before anybody can connect. */
   readonly firstStart?: string;
+  /** Files from elsewhere, and shell that makes the data directory of them before the server starts. */
+  readonly restore?: { readonly copy: Copy; readonly commands: string };
   /** How the superuser's connection is encrypted, where the server wants that. */
   readonly ssl?: pg.ClientConfig['ssl'];
 }
 
-export function postgresContainer(
+function containerFor(
   network: StartedNetwork,
-  { name = 'postgres', parameters = [], firstStart }: PostgresOptions = {},
-): GenericContainer {
-  const container = new GenericContainer(postgresImage)
-    .withNetwork(network)
-    .withNetworkAliases(name)
-    .withEnvironment({ POSTGRES_PASSWORD: password, POSTGRES_DB: database, PGDATA: dataDirectory })
-    .withCommand(['postgres', ...parameters.flatMap((parameter) => ['-c', parameter])])
-    .withExposedPorts(5432)
-    // Over TCP, where the server that makes the database does not listen.
-    .withWaitStrategy(Wait.forSuccessfulCommand('pg_isready --quiet --host=127.0.0.1'));
+  { name = 'postgres', parameters = [], firstStart, restore }: PostgresOptions = {},
+): PostgreSqlContainer {
+  const server = ['postgres', ...parameters.flatMap((parameter) => ['-c', parameter])];
+  const restored = `${restore?.commands}\nexec bash /usr/local/bin/docker-entrypoint.sh "$@"`;
+  const container = postgresContainer(network, password, { name })
+    .withEnvironment({ PGDATA: dataDirectory })
+    .withCommand(restore ? ['sh', '-euc', restored, 'sh', ...server] : server)
+    .withCopyArchivesToContainer(restore ? [{ ...restore.copy, tar: restore.copy.tar() }] : []);
   if (firstStart === undefined) return container;
   const target = '/docker-entrypoint-initdb.d/first-start.sh';
   const content = `set -eu\ncd "$PGDATA"\n${firstStart}\n`;
@@ -56,25 +51,21 @@ export async function startPostgres(
   network: StartedNetwork,
   options: PostgresOptions = {},
 ): Promise<PostgresContainer> {
-  const container = await postgresContainer(network, options).start();
+  const container = await containerFor(network, options).start();
   return {
     container,
     query: (sql) => queryAsSuperuser(container, sql, options.ssl),
-    close: async () => {
-      await container.stop();
-    },
   };
 }
 
-/** Asks for the port each time: a container that starts again gets another one. */
-export async function queryAsSuperuser(
+async function queryAsSuperuser(
   container: StartedTestContainer,
   sql: string,
   ssl: pg.ClientConfig['ssl'] = false,
 ): Promise<Rows> {
   const client = new pg.Client({
     host: container.getHost(),
-    port: container.getMappedPort(5432),
+    port: await publishedPort(container),
     user: 'postgres',
     password,
     database,
@@ -90,6 +81,13 @@ export async function queryAsSuperuser(
   }
 }
 
+/** Asked of the engine each time: a container that starts again, or joins another network, gets another port. */
+async function publishedPort(container: StartedTestContainer): Promise<number> {
+  const { dockerode } = (await getContainerRuntimeClient()).container;
+  const { NetworkSettings } = await dockerode.getContainer(container.getId()).inspect();
+  return Number(NetworkSettings.Ports['5432/tcp']?.[0]?.HostPort);
+}
+
 /** Sends the signal, and waits until the server has ended. */
 export async function end(container: StartedTestContainer, signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
   const { dockerode } = (await getContainerRuntimeClient()).container;
@@ -97,4 +95,62 @@ export async function end(container: StartedTestContainer, signal: 'SIGINT' | 'S
   const ended = handle.wait();
   await handle.kill({ signal });
   await ended;
+}
+
+export interface PostgresPair extends PostgresContainer {
+  readonly killPrimary: () => Promise<void>;
+  /** Makes the replica a primary, and gives it the name `postgres`. */
+  readonly promoteReplica: () => Promise<void>;
+}
+
+/** Asks the primary, and after the promotion the replica. */
+export async function startPostgresPair(network: StartedNetwork): Promise<PostgresPair> {
+  // The replica is not to be found under the name `postgres` before its time.
+  const link = await startNetwork();
+  const firstStart = 'echo "host replication all all scram-sha-256" >> pg_hba.conf';
+  const primary = await startPostgres(network, { firstStart });
+  await join(link, primary.container, 'primary');
+  const replica = await copyOf(primary.container, link);
+  await primary.container.restart();
+  // Only now: without the replica, nothing would be acknowledged.
+  await primary.query("alter system set synchronous_standby_names = 'replica'");
+  await primary.query('select pg_reload_conf()');
+  await untilSynchronous(primary);
+  let promoted = false;
+  return {
+    container: primary.container,
+    query: (sql) => (promoted ? queryAsSuperuser(replica, sql) : primary.query(sql)),
+    killPrimary: () => end(primary.container, 'SIGKILL'),
+    promoteReplica: async () => {
+      await queryAsSuperuser(replica, 'select pg_promote()');
+      await join(network, replica, 'postgres');
+      promoted = true;
+    },
+  };
+}
+
+async function copyOf(primary: StartedTestContainer, link: StartedNetwork): Promise<StartedTestContainer> {
+  await end(primary, 'SIGINT');
+  const { dockerode } = (await getContainerRuntimeClient()).container;
+  const files = await dockerode.getContainer(primary.getId()).getArchive({ path: dataDirectory });
+  const source = `host=primary user=postgres password=${password} application_name=replica`;
+  return containerFor(link, { name: 'replica', parameters: [`primary_conninfo=${source}`] })
+    .withCopyArchivesToContainer([{ tar: files as never, target: dataDirectory.replace(/\/[^/]+$/, '') }])
+    .withCopyContentToContainer([{ content: '', target: `${dataDirectory}/standby.signal` }])
+    .start();
+}
+
+async function untilSynchronous({ query }: PostgresContainer): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1, await sleep(100)) {
+    const [row] = await query("select 1 from pg_stat_replication where sync_state = 'sync'");
+    if (row) return;
+  }
+  throw new Error('The replica does not follow the primary.');
+}
+
+async function join(network: StartedNetwork, container: StartedTestContainer, name: string): Promise<void> {
+  const { dockerode } = (await getContainerRuntimeClient()).container;
+  await dockerode
+    .getNetwork(network.getId())
+    .connect({ Container: container.getId(), EndpointConfig: { Aliases: [name] } });
 }

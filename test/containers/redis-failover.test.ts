@@ -1,13 +1,12 @@
 // The master of Redis is killed under a load of refreshes: Sentinels promote a replica, identity follows by itself, no
 // consumed token is accepted twice and no acknowledged one is lost; nor when the old master comes back.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { expectGraceful, outage } from './outage/course.ts';
 import { type OutageLoad, startOutageLoad } from './outage/load.ts';
 import { failuresOf, type Sample } from './outage/samples.ts';
 import { type ReplicatedRedis, sentinelSettings, startReplicatedRedis } from './redis.ts';
-import { type Stores, startStores } from './stores.ts';
-import { type System, startSystem } from './system.ts';
+import { type Stores, type System, startStores, startSystem } from './system.ts';
 
 let redis: ReplicatedRedis;
 let stores: Stores;
@@ -18,17 +17,12 @@ beforeAll(async () => {
   stores = await startStores({
     redis: async (network) => {
       redis = await startReplicatedRedis(network);
-      return redis;
+      return redis.container;
     },
   });
-  system = await startSystem(stores, { environment: { identity: sentinelSettings } });
+  system = await startSystem(stores, { identity: sentinelSettings });
   load = await startOutageLoad(system.issuer);
   await sleep(2_000);
-});
-
-afterAll(async () => {
-  await system?.close();
-  await stores?.close();
 });
 
 async function until(what: string, milliseconds: number, holds: () => Promise<boolean>): Promise<void> {

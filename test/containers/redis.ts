@@ -1,5 +1,8 @@
-// Redis as containers: one server, or a master with two replicas that three Sentinels watch.
+// Redis as containers: one server, or a master with two replicas that three Sentinels watch. sweep.ts ends them.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultImages } from '@course-exchange/testcontainers/images';
+import { redisCommand } from '@course-exchange/testcontainers/stores';
+import { RedisContainer } from '@testcontainers/redis';
 import {
   GenericContainer,
   getContainerRuntimeClient,
@@ -7,33 +10,30 @@ import {
   type StartedTestContainer,
   Wait,
 } from 'testcontainers';
-import { redisImage } from './settings.ts';
+import type { Copy } from './folders.ts';
 
-export interface RedisContainer {
-  readonly container: StartedTestContainer;
-  readonly close: () => Promise<void>;
+interface RedisOptions {
+  /** Name on the network. */
+  readonly name?: string;
+  /** Words for the server, beside those that production asks for. */
+  readonly words?: readonly string[];
+  /** Content of files in the container, by their path. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Its data as they once were. */
+  readonly restore?: Copy;
 }
-
-const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
 
 export async function startRedis(
   network: StartedNetwork,
-  name = 'redis',
-  options: readonly string[] = [],
-): Promise<RedisContainer> {
-  const container = await new GenericContainer(redisImage)
+  { name = 'redis', words = [], files = {}, restore }: RedisOptions = {},
+): Promise<StartedTestContainer> {
+  return new RedisContainer(defaultImages.redis)
     .withNetwork(network)
     .withNetworkAliases(name)
-    .withCommand(['redis-server', '--protected-mode', 'no', ...durable, ...options])
-    .withExposedPorts(6379)
-    .withWaitStrategy(Wait.forLogMessage(/Ready to accept connections/))
+    .withCopyContentToContainer(Object.entries(files).map(([target, content]) => ({ target, content })))
+    .withCopyArchivesToContainer(restore ? [{ ...restore, tar: restore.tar() }] : [])
+    .withCommand([...redisCommand, '--protected-mode', 'no', ...words])
     .start();
-  return {
-    container,
-    close: async () => {
-      await container.stop();
-    },
-  };
 }
 
 const sentinelNames = ['sentinel-1', 'sentinel-2', 'sentinel-3'] as const;
@@ -45,44 +45,32 @@ export const sentinelSettings = {
   REDIS_MIN_REPLICAS: '1',
 };
 
-export interface ReplicatedRedis extends RedisContainer {
-  /** Ends the master of the start at once; its container stays. */
-  readonly killFirst: () => Promise<unknown>;
-  /** Starts it again on its data, still of the opinion that it is master. */
-  readonly reviveFirst: () => Promise<unknown>;
-  /** The address of the master as the Sentinels know it now. */
-  readonly master: () => Promise<string>;
-  /** `master` or `slave`: what the first server says that it is. */
-  readonly roleOfFirst: () => Promise<string>;
-}
+export type ReplicatedRedis = Awaited<ReturnType<typeof startReplicatedRedis>>;
 
-export async function startReplicatedRedis(network: StartedNetwork): Promise<ReplicatedRedis> {
+export async function startReplicatedRedis(network: StartedNetwork) {
   const least = ['--min-replicas-to-write', '1', '--repl-diskless-sync-delay', '0'];
-  const first = await startRedis(network, 'redis-1', least);
-  const address = first.container.getIpAddress(network.getName());
+  const first = await startRedis(network, { name: 'redis-1', words: least });
+  const address = first.getIpAddress(network.getName());
   const replicaOf = ['--replicaof', address, '6379', ...least];
-  const replicas = await Promise.all(
-    ['redis-2', 'redis-3'].map((name) => startRedis(network, name, replicaOf)),
-  );
+  await Promise.all(['redis-2', 'redis-3'].map((name) => startRedis(network, { name, words: replicaOf })));
   const sentinels = await Promise.all(sentinelNames.map((name) => startSentinel(network, name, address)));
   await Promise.all(sentinels.map(waitUntilItKnowsAll));
   const [sentinel] = sentinels as [StartedTestContainer];
   const { dockerode } = (await getContainerRuntimeClient()).container;
-  const handle = dockerode.getContainer(first.container.getId());
+  const handle = dockerode.getContainer(first.getId());
   return {
-    container: first.container,
+    container: first,
+    /** Ends the master of the start at once; its container stays. */
     killFirst: () => handle.kill({ signal: 'SIGKILL' }),
+    /** Starts it again on its data, still of the opinion that it is master. */
     reviveFirst: () => handle.start(),
+    /** The address of the master as the Sentinels know it now. */
     master: async () => {
       const answer = await ask(sentinel, 26379, 'sentinel', 'get-master-addr-by-name', 'main');
       return answer.split('\n')[0]?.trim() ?? '';
     },
-    roleOfFirst: async () =>
-      /role:(\w+)/.exec(await ask(first.container, 6379, 'info', 'replication'))?.[1] ?? '',
-    close: async () => {
-      await Promise.all(sentinels.map((container) => container.stop()));
-      await Promise.all([first, ...replicas].map((redis) => redis.close()));
-    },
+    /** `master` or `slave`: what the first server says that it is. */
+    roleOfFirst: async () => /role:(\w+)/.exec(await ask(first, 6379, 'info', 'replication'))?.[1] ?? '',
   };
 }
 
@@ -111,7 +99,7 @@ function startSentinel(network: StartedNetwork, name: string, master: string): P
   ];
   const written = lines.map((line) => `'${line}'`).join(' ');
   const start = `mkdir -p /tmp/sentinel && printf '%s\\n' ${written} > /tmp/sentinel/sentinel.conf && exec redis-server /tmp/sentinel/sentinel.conf --sentinel`;
-  return new GenericContainer(redisImage)
+  return new GenericContainer(defaultImages.redis)
     .withNetwork(network)
     .withNetworkAliases(name)
     .withCommand(['sh', '-c', start])

@@ -1,4 +1,4 @@
-// Removes the containers and networks that a test file left behind: one whose start failed half-way has nobody to stop it.
+// Ends the containers and networks of a test file, also of one whose start failed half-way.
 import { getContainerRuntimeClient, getReaper } from 'testcontainers';
 import { afterAll } from 'vitest';
 

@@ -1,123 +1,92 @@
-// The whole system by images: migrations, demo data, identity, design-catalog, gateway, demo partner.
-import { randomBytes } from 'node:crypto';
-import type { StartedTestContainer } from 'testcontainers';
-import { demoPartnerAt } from './demo-partner.ts';
-import { freePort } from './free-port.ts';
-import { type Pair, pairs } from './pairs.ts';
-import { type Ending, type Environment, runToEnd, service } from './product-container.ts';
-import type { ServiceName } from './settings.ts';
-import type { Stores } from './stores.ts';
+// The whole system by images, with the demo data and the demo partner beside it. sweep.ts ends it.
+import { demoPartner } from '@course-exchange/local-stack/demo-accounts';
+import { CourseExchange, type StartedCourseExchange } from '@course-exchange/testcontainers';
+import { imageOf } from '@course-exchange/testcontainers/images';
+import { type Environment, service } from '@course-exchange/testcontainers/product-container';
+import {
+  createRoles,
+  database,
+  newSecret,
+  type Stores as SystemStores,
+  settled,
+  startNetwork,
+} from '@course-exchange/testcontainers/stores';
+import { freePort, type ServiceName, serviceNames } from '@course-exchange/testcontainers/system';
+import type { GenericContainer, StartedNetwork, StartedTestContainer } from 'testcontainers';
+import { type PostgresContainer, password, type Rows, startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
 
-export interface System {
-  readonly issuer: string;
-  readonly containers: Readonly<Record<ServiceName, StartedTestContainer>>;
-  readonly close: () => Promise<void>;
+export interface System extends Pick<StartedCourseExchange, 'issuer' | 'network'> {
+  readonly containers: StartedCourseExchange['containers'] &
+    Readonly<Record<'demo-partner', StartedTestContainer>>;
 }
 
-export const identityMigrations = '/app/services/identity/src/migrate.js';
-export const catalogMigrations = '/app/services/design-catalog/src/migrate.js';
+/** Settings above the usual ones. */
+type Environments = Readonly<Partial<Record<ServiceName, Environment>>>;
 
-export function migrate(
-  stores: Stores,
-  program: typeof identityMigrations | typeof catalogMigrations,
-): Promise<Ending> {
-  const role = program === identityMigrations ? 'identity_migrator' : 'catalog_migrator';
-  return runToEnd('migrations', {
-    command: [program],
-    network: stores.network,
-    given: stores.given,
-    environment: {
-      MIGRATOR_POSTGRES_URL: stores.postgresUrl(role),
-      KEY_ENCRYPTION_KEY: stores.keyEncryptionKey,
-    },
+/** On stores of its own where none are given. */
+export async function startSystem(stores?: Stores, environments: Environments = {}): Promise<System> {
+  const partnerPort = await freePort();
+  const exchange = new CourseExchange().withEnvironment('seed', {
+    DEMO_PARTNER_URL: `http://127.0.0.1:${partnerPort}`,
   });
+  if (stores) exchange.withStores(stores);
+  for (const name of serviceNames) exchange.withEnvironment(name, environments[name] ?? {});
+  const { issuer, network, containers } = await exchange.start();
+  const partner = await demoPartnerAt(partnerPort, issuer).start();
+  return { issuer, network, containers: { ...containers, 'demo-partner': partner } };
 }
 
-export function seed(
-  stores: Stores,
-  environment: 'production' | 'test',
-  partnerUrl: string,
-): Promise<Ending> {
-  return runToEnd('migrations', {
-    command: ['/app/seed.js'],
-    network: stores.network,
-    given: stores.given,
-    environment: {
-      ENVIRONMENT: environment,
-      MIGRATOR_POSTGRES_URL: stores.postgresUrl('identity_migrator'),
-      DEMO_PARTNER_URL: partnerUrl,
-    },
-  });
-}
-
-export interface SystemOptions {
-  /** Where a caller finds the callee instead: a proxy between the two. */
-  readonly addresses?: Readonly<Partial<Record<Pair, string>>>;
-  /** Beside and above the usual settings. */
-  readonly environment?: Readonly<Partial<Record<ServiceName, Environment>>>;
-}
-
-/** Fills the stores and starts everything on them; the issuer is a port of this machine. */
-export async function startSystem(stores: Stores, options: SystemOptions = {}): Promise<System> {
-  const [port, partnerPort] = [await freePort(), await freePort()];
-  await fill(stores, `http://127.0.0.1:${partnerPort}`);
-  return startServices(stores, options, port, partnerPort);
-}
-
-async function fill(stores: Stores, partnerUrl: string): Promise<void> {
-  for (const ending of [
-    await migrate(stores, identityMigrations),
-    await migrate(stores, catalogMigrations),
-    await seed(stores, 'test', partnerUrl),
-  ]) {
-    if (ending.code !== 0) throw new Error(`A job ended with ${ending.code}: ${ending.output}`);
-  }
-}
-
-async function startServices(
-  stores: Stores,
-  options: SystemOptions,
-  port: number,
-  partnerPort: number,
-): Promise<System> {
-  const issuer = `http://127.0.0.1:${port}`;
-  const userHashKey = randomBytes(32).toString('base64url');
-  const address = (pair: Pair) => options.addresses?.[pair] ?? pairs[pair];
-  const on = (name: ServiceName, environment: Environment) => {
-    const given = { ISSUER: issuer, USER_HASH_KEY: userHashKey, ...environment };
-    const container = service(name, { ...given, ...options.environment?.[name] })
-      .withNetwork(stores.network)
-      .withNetworkAliases(name);
-    const source = stores.given;
-    return source ? container.withBindMounts([{ source, target: '/given', mode: 'ro' }]) : container;
-  };
-  const identity = await on('identity', {
-    ENVIRONMENT: 'test',
-    RPC_PORT: '7001',
-    POSTGRES_URL: stores.postgresUrl('identity_rw', address('identity–Postgres')),
-    OPERATOR_POSTGRES_URL: stores.postgresUrl('identity_operator', address('identity–Postgres')),
-    REDIS_URL: stores.redisUrl(address('identity–Redis')),
-    KEY_ENCRYPTION_KEY: stores.keyEncryptionKey,
-  }).start();
-  const designCatalog = await on('design-catalog', {
-    RPC_PORT: '7002',
-    POSTGRES_URL: stores.postgresUrl('catalog_ro', address('catalog–Postgres')),
-    IDENTITY_TARGET: `dns:///${address('catalog–identity')}`,
-  }).start();
-  const gateway = await on('gateway', {
-    HTTP_PORT: '8080',
-    IDENTITY_TARGET: `dns:///${address('gateway–identity')}`,
-    CATALOG_TARGET: `dns:///${address('gateway–catalog')}`,
+/** The demo partner at a port of this machine. */
+function demoPartnerAt(port: number, issuer: string): GenericContainer {
+  const url = `http://127.0.0.1:${port}`;
+  const { clientId, clientSecret } = demoPartner(url);
+  return service(imageOf('demo-partner'), {
+    ISSUER: issuer,
+    PUBLIC_URL: url,
+    HTTP_HOST: '0.0.0.0',
+    HTTP_PORT: '9000',
+    CLIENT_ID: clientId,
+    CLIENT_SECRET: clientSecret,
+    TOKEN_ENCRYPTION_KEY: newSecret(),
+    DATABASE_FILE: '/data/demo-partner.sqlite',
   })
-    .withExposedPorts({ container: 8080, host: port })
-    .start();
-  const demoPartner = await demoPartnerAt(partnerPort, issuer).start();
-  const containers = { identity, 'design-catalog': designCatalog, gateway, 'demo-partner': demoPartner };
+    .withTmpFs({ '/data': 'uid=65532,gid=65532,mode=0700' })
+    .withExposedPorts({ container: 9000, host: port });
+}
+
+export interface Stores extends SystemStores {
+  /** One statement as superuser. */
+  readonly query: (sql: string) => Promise<Rows>;
+}
+
+interface StoreOptions {
+  /** In the place of one plain server. */
+  readonly postgres?: (network: StartedNetwork) => Promise<PostgresContainer>;
+  readonly redis?: (network: StartedNetwork) => Promise<StartedTestContainer>;
+  /** Behind each address of Postgres: `?sslmode=…`. */
+  readonly postgresQuery?: string;
+  readonly redisUrl?: string;
+  /** A folder of this machine that our containers have as /given. */
+  readonly given?: string;
+}
+
+export async function startStores(options: StoreOptions = {}): Promise<Stores> {
+  const { postgresQuery = '', redisUrl = 'redis://redis:6379', given } = options;
+  const network = await startNetwork();
+  const [postgres, redis] = await settled(
+    (options.postgres ?? startPostgres)(network),
+    (options.redis ?? startRedis)(network),
+  );
+  await createRoles(postgres.container, password);
   return {
-    issuer,
-    containers,
-    close: async () => {
-      await Promise.all(Object.values(containers).map((container) => container.stop()));
-    },
+    network,
+    postgresUrl: (role, address = 'postgres:5432') =>
+      `postgres://${role}:${password}@${address}/${database}${postgresQuery}`,
+    redisUrl,
+    keyEncryptionKey: newSecret(),
+    containers: { postgres: postgres.container, redis },
+    query: postgres.query,
+    ...(given === undefined ? {} : { given }),
   };
 }

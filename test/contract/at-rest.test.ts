@@ -1,8 +1,8 @@
 // What rests in the stores after a flow (R18, R19, R29): hashes, never what was given out.
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import { tokensOf } from '../support/flow.ts';
-import { exchange, freshBrowser, grant, stack, storeTest } from './deployment.ts';
+import { logIn, tokensOf } from '../support/flow.ts';
+import { begin, exchange, freshBrowser, full, grant, stack, storeTest as test } from './deployment.ts';
 import { redis, sql, throwawayUser } from './throwaway.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
@@ -18,7 +18,7 @@ async function allOfRedis(): Promise<string> {
   return `${keys.join('\n')}\n${(await Promise.all(values)).join('\n')}`;
 }
 
-storeTest('codes and refresh tokens rest as SHA-256 [R18.2]', async () => {
+test('codes and refresh tokens rest as SHA-256 [R18.2]', async () => {
   const first = await grant();
   const code = await redis().hgetall(`code:{${first.code.slice(0, 22)}}`);
   expect(Object.values(code)).toContain(sha256(first.code.slice(22)));
@@ -31,7 +31,18 @@ storeTest('codes and refresh tokens rest as SHA-256 [R18.2]', async () => {
   }
 });
 
-storeTest('client secrets rest as SHA-256, of 256 bits in base64url [R18.2 R18.1]', async () => {
+test('until somebody has logged in, Redis knows nothing of the request [R6.10]', async () => {
+  const [user, agent, state] = [await throwawayUser(), freshBrowser(), 'a state that nobody else sends'];
+  const page = await begin(agent, full, { state });
+  if (page.kind !== 'page') throw new Error(`Sent away: ${page.location}`);
+  const refused = await logIn(agent, page, { ...user, password: 'wrong' });
+  if (refused.kind !== 'page') throw new Error(`Sent away: ${refused.location}`);
+  expect(await allOfRedis()).not.toContain(state);
+  await logIn(agent, refused, user);
+  expect(await allOfRedis()).toContain(state);
+});
+
+test('client secrets rest as SHA-256, of 256 bits in base64url [R18.2 R18.1]', async () => {
   for (const { clientId, clientSecret } of stack.partners) {
     expect(clientSecret).toMatch(/^[A-Za-z0-9_-]{43}$/);
     const rows = await sql<{ hash: string }>(
@@ -46,14 +57,21 @@ storeTest('client secrets rest as SHA-256, of 256 bits in base64url [R18.2 R18.1
   for (const { clientSecret } of stack.partners) expect(text).not.toContain(clientSecret);
 });
 
-storeTest('passwords rest as argon2id [R18.3]', async () => {
-  const rows = await sql<{ hash: string }>('select password_hash as hash from identity.users');
-  expect(rows.length).toBeGreaterThan(0);
+/** Users whom the product made; an operator may import others with a sub and a hash of the platform's. */
+const ownUsers = () =>
+  sql<{ sub: string; hash: string }>(
+    'select sub, password_hash as hash from identity.users where sub = any($1)',
+    stack.users.map(({ sub }) => sub),
+  );
+
+test('passwords rest as argon2id [R18.3]', async () => {
+  const rows = await ownUsers();
+  expect(rows).toHaveLength(stack.users.length);
   for (const { hash } of rows)
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[\w+/]+\$[\w+/]+$/);
 });
 
-storeTest('a browser session rests under the hash of its identifier [R29.8]', async () => {
+test('a browser session rests under the hash of its identifier [R29.8]', async () => {
   const [user, agent] = [await throwawayUser(), freshBrowser()];
   await grant({ user, agent });
   const cookie = [...agent.cookies.values()].find(({ name }) => /session$/.test(name));
@@ -61,16 +79,13 @@ storeTest('a browser session rests under the hash of its identifier [R29.8]', as
   expect(await allOfRedis()).not.toContain(cookie?.value);
 });
 
-storeTest(
-  'every sub has 128 bits or more, belongs to one user and cannot be given twice [R19.2]',
-  async () => {
-    const subs = (await sql<{ sub: string }>('select sub from identity.users')).map(({ sub }) => sub);
-    expect(new Set(subs).size).toBe(subs.length);
-    for (const sub of subs) expect(sub).toMatch(/^[A-Za-z0-9_-]{22,}$/);
-    const again = sql(
-      "insert into identity.users (sub, email, password_hash) values ($1, 'twice@example.test', 'x')",
-      subs[0],
-    );
-    await expect(again).rejects.toThrow(/duplicate key/);
-  },
-);
+test('every sub has 128 bits or more, belongs to one user and cannot be given twice [R19.2]', async () => {
+  const subs = (await ownUsers()).map(({ sub }) => sub);
+  expect(new Set(subs).size).toBe(stack.users.length);
+  for (const sub of subs) expect(sub).toMatch(/^[A-Za-z0-9_-]{22,}$/);
+  const again = sql(
+    "insert into identity.users (sub, email, password_hash) values ($1, 'twice@example.test', 'x')",
+    subs[0],
+  );
+  await expect(again).rejects.toThrow(/duplicate key/);
+});

@@ -1,6 +1,6 @@
 // The authorization endpoint by POST and by other methods (R5, R31).
 import { describe, expect, test } from 'vitest';
-import { loginForm, walk } from '../support/flow.ts';
+import { logInAndAgree, loginForm } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { freshBrowser, full, oidc, typical } from './deployment.ts';
 import { expectError, expectPage } from './expectations.ts';
@@ -17,7 +17,7 @@ test('a form-encoded POST begins the same flow as a GET [R5.15]', async () => {
   const agent = freshBrowser();
   const page = expectPage(await agent.visit(oidc.authorization_endpoint, { form: parameters }));
   expect(loginForm(page)).toBeDefined();
-  const departure = await walk(agent, page, typical);
+  const departure = await logInAndAgree(agent, page, typical);
   expect(departure.parameters.get('code')).not.toBeNull();
   expect(departure.parameters.get('state')).toBe('posted');
 });

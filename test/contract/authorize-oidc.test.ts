@@ -1,9 +1,9 @@
 // What OpenID Connect adds to the authorization request (R5).
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
-import { loginForm, walk } from '../support/flow.ts';
+import { logIn, logInAndAgree, loginForm } from '../support/flow.ts';
 import type { DemoUser } from '../support/stack-file.ts';
-import { partnerFor, twinPartner, userWho } from './cast.ts';
+import { partnerFor, twinPartner, userWho } from './accounts.ts';
 import { begin, browserOf, freshBrowser, full, grant, oidc, tokensFor, typical } from './deployment.ts';
 import { expectDeparture, expectErrorRedirect, expectPage } from './expectations.ts';
 
@@ -64,7 +64,7 @@ test('prompt=login asks for the password of one who is signed in [R5.3]', async 
       return agent.submit(...step);
     },
   };
-  const departure = await walk(watching, await begin(agent, full, { prompt: 'login' }), typical);
+  const departure = await logInAndAgree(watching, await begin(agent, full, { prompt: 'login' }), typical);
   expect(departure.parameters.get('code')).not.toBeNull();
   expect(asked).toBe(true);
 });
@@ -98,6 +98,15 @@ test('login_hint fills the login form, escaped [R5.8]', async () => {
   }
 });
 
+test('a login_hint over 254 bytes and ui_locales over 100 are ignored [R3.7]', async () => {
+  const login_hint = `${'a'.repeat(243)}@example.com`;
+  const page = expectPage(
+    await begin(freshBrowser(), full, { login_hint, ui_locales: `de ${'x'.repeat(98)}` }),
+  );
+  expect(loginForm(page)?.fields.find((field) => field.type === 'email')?.value ?? '').toBe('');
+  expect(page.answer.text).toMatch(/<html[^>]* lang="en/);
+});
+
 describe('id_token_hint', () => {
   test('for the user who is signed in changes nothing [R5.9]', async () => {
     const { id_token: id_token_hint } = await tokensFor();
@@ -108,21 +117,34 @@ describe('id_token_hint', () => {
   test('for another user shows the login form, or is login_required under none [R5.10]', async () => {
     const other = userWho('no designs');
     const { id_token: id_token_hint } = await tokensFor({ user: other });
-    const agent = await signedIn(typical);
+    // Not the shared browser of `typical`, in which somebody else ends up signed in.
+    const agent = freshBrowser();
+    await grant({ agent });
     expectErrorRedirect(await begin(agent, full, { prompt: 'none', id_token_hint }), 'login_required');
-    expect(loginForm(expectPage(await begin(agent, full, { id_token_hint })))).toBeDefined();
+    const page = expectPage(await begin(agent, full, { id_token_hint }));
+    expect(loginForm(page)?.fields.find((field) => field.type === 'email')?.value).toBe('');
+    const departure = await logInAndAgree(agent, page, other);
+    expect(departure.parameters.get('code')).not.toBeNull();
   });
 
-  test('that is forged or for another client gives no code [R5.9]', async () => {
+  test('for another user than the one who then logs in ends in login_required [R5.19]', async () => {
+    const { id_token: id_token_hint } = await tokensFor({ user: userWho('no designs') });
+    const agent = freshBrowser();
+    const page = expectPage(await begin(agent, full, { id_token_hint, state: 's' }));
+    // A double click has the same answer.
+    for (const outcome of [await logIn(agent, page, typical), await logIn(agent, page, typical)])
+      expect(expectErrorRedirect(outcome, 'login_required').parameters.get('state')).toBe('s');
+  });
+
+  test('that does not verify, for whatever reason, is invalid_request [R5.9 R5.18]', async () => {
     const { id_token: token = '', access_token } = await tokensFor();
     const [header, payload, signature = ''] = token.split('.');
     const foreign = (await tokensFor({ partner: twinPartner() })).id_token;
     const twisted = `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
     const agent = await signedIn(typical);
     for (const id_token_hint of [foreign, twisted, access_token, 'nonsense', 'a.b.c']) {
-      const outcome = expectDeparture(await begin(agent, full, { prompt: 'none', id_token_hint }));
-      expect(outcome.parameters.get('code'), id_token_hint).toBeNull();
-      expect(['invalid_request', 'login_required']).toContain(outcome.parameters.get('error'));
+      for (const prompt of ['none', ''])
+        expectErrorRedirect(await begin(agent, full, { prompt, id_token_hint }), 'invalid_request');
     }
   });
 });

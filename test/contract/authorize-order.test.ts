@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { authorizeUrl } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
-import { inactivePartner, orNone } from './cast.ts';
+import { inactivePartner, orNone } from './accounts.ts';
 import { full, oidc, stack } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
@@ -28,68 +28,63 @@ function set(name: string, value: string): Fault['apply'] {
 function drop(name: string): Fault['apply'] {
   return (parameters) => parameters.filter(([known]) => known !== name);
 }
-function add(name: string, value: string): Fault['apply'] {
-  return (parameters) => [...parameters, [name, value]];
+function add(name: string, ...values: string[]): Fault['apply'] {
+  return (parameters) => [...parameters, ...values.map((value): [string, string] => [name, value])];
 }
 
-const faults: readonly Fault[] = [
-  { name: 'state twice', rank: 1, error: 'invalid_request', apply: add('state', 'other') },
-  {
-    name: 'nonce twice',
-    rank: 1,
-    error: 'invalid_request',
-    apply: (p) => [...p, ['nonce', 'a'], ['nonce', 'a']],
-  },
-  { name: 'client_id twice', rank: 1, error: 'invalid_request', apply: add('client_id', full.clientId) },
-  { name: 'no client', rank: 2, error: 'invalid_client', apply: drop('client_id') },
-  { name: 'empty client', rank: 2, error: 'invalid_client', apply: set('client_id', '') },
-  { name: 'unknown client', rank: 2, error: 'invalid_client', apply: set('client_id', 'nobody') },
-  { name: 'no redirect URI', rank: 3, error: 'invalid_redirect_uri', apply: drop('redirect_uri') },
-  { name: 'empty redirect URI', rank: 3, error: 'invalid_redirect_uri', apply: set('redirect_uri', '') },
-  {
-    name: 'foreign redirect URI',
-    rank: 3,
-    error: 'invalid_redirect_uri',
-    apply: set('redirect_uri', 'https://evil.example/'),
-  },
-  { name: 'no scope', rank: 4, error: 'invalid_scope', apply: drop('scope') },
-  { name: 'blank scope', rank: 4, error: 'invalid_scope', apply: set('scope', ' ') },
-  { name: 'unknown scope', rank: 4, error: 'invalid_scope', apply: set('scope', 'openid designs') },
-  { name: 'no response type', rank: 5, error: 'invalid_request', apply: drop('response_type') },
-  { name: 'empty response type', rank: 5, error: 'invalid_request', apply: set('response_type', '') },
-  {
-    name: 'response type token',
-    rank: 5,
-    error: 'unsupported_response_type',
-    apply: set('response_type', 'token'),
-  },
-  {
-    name: 'response type code id_token',
-    rank: 5,
-    error: 'unsupported_response_type',
-    apply: set('response_type', 'code id_token'),
-  },
-  {
-    name: 'method without challenge',
-    rank: 6,
-    error: 'invalid_request',
-    apply: add('code_challenge_method', 'S256'),
-  },
-  { name: 'short challenge', rank: 6, error: 'invalid_request', apply: add('code_challenge', 'short') },
+const table: readonly [string, number, string, Fault['apply']][] = [
+  ['state twice', 1, 'invalid_request', add('state', 'other')],
+  ['nonce twice', 1, 'invalid_request', add('nonce', 'a', 'a')],
+  ['client_id twice', 1, 'invalid_request', add('client_id', full.clientId)],
+  ['no client', 2, 'invalid_client', drop('client_id')],
+  ['empty client', 2, 'invalid_client', set('client_id', '')],
+  ['unknown client', 2, 'invalid_client', set('client_id', 'nobody')],
+  ['no redirect URI', 3, 'invalid_redirect_uri', drop('redirect_uri')],
+  ['empty redirect URI', 3, 'invalid_redirect_uri', set('redirect_uri', '')],
+  ['foreign redirect URI', 3, 'invalid_redirect_uri', set('redirect_uri', 'https://evil.example/')],
+  ['no scope', 4, 'invalid_scope', drop('scope')],
+  ['blank scope', 4, 'invalid_scope', set('scope', ' ')],
+  ['unknown scope', 4, 'invalid_scope', set('scope', 'openid designs')],
+  ['no response type', 5, 'invalid_request', drop('response_type')],
+  ['empty response type', 5, 'invalid_request', set('response_type', '')],
+  ['response type token', 5, 'unsupported_response_type', set('response_type', 'token')],
+  ['response type code id_token', 5, 'unsupported_response_type', set('response_type', 'code id_token')],
+  ['method without challenge', 6, 'invalid_request', add('code_challenge_method', 'S256')],
+  ['short challenge', 6, 'invalid_request', add('code_challenge', 'short')],
+  ['long state', 7, 'invalid_request', set('state', 'é'.repeat(1_025))],
+  ['long nonce', 7, 'invalid_request', set('nonce', 'n'.repeat(2_049))],
 ];
+const faults = table.map(([name, rank, error, apply]): Fault => ({ name, rank, error, apply }));
 
 function ask(parameters: Parameters, headers: Record<string, string> = {}): Promise<Answer> {
   return send(authorizeUrl(oidc.authorization_endpoint, full, parameters), { headers });
 }
 
 const alone =
-  '[R1.1 R1.2 R1.3 R1.4 R1.5 R1.6 R1.7 R1.8 S7.1 S7.channel.2 S7.code.1 S7.code.2 S7.code.3 S7.code.4 S7.code.7 S4.authorization.1]';
+  '[R1.1 R1.2 R1.3 R1.4 R1.5 R1.6 R1.7 R1.8 R3.6 S7.1 S7.channel.2 S7.code.1 S7.code.2 S7.code.3 S7.code.4 S7.code.7 S4.authorization.1]';
 describe(`each fault alone is a direct 400 with its code ${alone}`, () => {
   test.each(faults)('$name → $error', async (fault) => {
     const answer = await ask(fault.apply(plain));
     expectError(answer, 400, fault.error, fault.name);
     expect(answer.headers.location).toBeUndefined();
   });
+});
+
+test('a state or nonce that is not UTF-8 is refused, and U+FFFD itself is a letter [R3.6]', async () => {
+  const url = authorizeUrl(oidc.authorization_endpoint, full, [...plain, ['prompt', 'none']]);
+  for (const broken of ['%ff', 'a%C3', '%ED%A0%80', '%C3%EF%BF%BD%A9']) {
+    expectError(await send(url.replace('state=st', `state=${broken}`)), 400, 'invalid_request', broken);
+    expectError(await send(`${url}&nonce=${broken}`), 400, 'invalid_request', broken);
+  }
+  const letter = await send(url.replace('state=st', 'state=%EF%BF%BD'));
+  expect(letter.headers.location).toMatch(/error=login_required&state=%EF%BF%BD$/);
+});
+
+test('a state and a nonce of 2,048 bytes pass [R3.6]', async () => {
+  const [state, nonce] = ['é'.repeat(1_024), 'n'.repeat(2_048)];
+  const asked: Parameters = [...set('state', state)(plain), ['nonce', nonce], ['prompt', 'none']];
+  const { location } = (await ask(asked)).headers;
+  expect(new URL(location ?? '').searchParams.get('state')).toBe(state);
 });
 
 test('an inactive client is invalid_client, alone and before what is checked later [R1.3 S7.code.1]', async () => {

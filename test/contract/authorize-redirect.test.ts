@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { authorizeUrl } from '../support/flow.ts';
 import { send } from '../support/http.ts';
-import { orNone } from './cast.ts';
+import { orNone } from './accounts.ts';
 import { begin, freshBrowser, full, grant, oidc, stack } from './deployment.ts';
 import { expectDeparture, expectError, expectErrorRedirect } from './expectations.ts';
 

@@ -1,6 +1,6 @@
 // The browser session: how it begins, is used, and ends (R29).
 import { expect, test } from 'vitest';
-import { formWith, logIn, loginForm, walk } from '../support/flow.ts';
+import { formWith, logIn, logInAndAgree, loginForm } from '../support/flow.ts';
 import type { DemoUser } from '../support/stack-file.ts';
 import type { UserAgent } from '../support/user-agent.ts';
 import {
@@ -38,7 +38,7 @@ test('the session cookie has no lifetime and is new at each login [R29.6]', asyn
   const agent = await signedIn();
   const first = sessionCookie(agent);
   expect(first?.attributes).not.toMatch(/max-age|expires/i);
-  await walk(agent, await begin(agent, full, { prompt: 'login' }), typical);
+  await logInAndAgree(agent, await begin(agent, full, { prompt: 'login' }), typical);
   expect(sessionCookie(agent)?.value).not.toBe(first?.value);
   const thief = freshBrowser();
   if (first) thief.cookies.set(first.name, first);
@@ -83,7 +83,7 @@ test('the sign-out page is a plain page with a button and ends it [R29.4]', asyn
 
 test('“do not keep me signed in”: the flow ends, and no session is left [R29.7]', async () => {
   const agent = freshBrowser();
-  const departure = await walk(agent, await begin(agent, full), typical, { forgetMe: true });
+  const departure = await logInAndAgree(agent, await begin(agent, full), typical, { forgetMe: true });
   expect(departure.parameters.get('code')).not.toBeNull();
   expect(await isSignedIn(agent)).toBe(false);
   expect(sessionCookie(agent)).toBeUndefined();
@@ -106,7 +106,7 @@ storeTest(
     await sql('update identity.users set disabled_at = null where sub = $1', user.sub);
     expect(await isSignedIn(agent)).toBe(false);
     expectError(await refresh(full, refresh_token), 400, 'invalid_grant');
-    await walk(agent, await begin(agent, full), user);
+    await logInAndAgree(agent, await begin(agent, full), user);
     expect(await isSignedIn(agent)).toBe(true);
   },
 );
@@ -155,11 +155,13 @@ test('Cancel on the login page leads back with access_denied [S4.authorization.3
 });
 
 storeTest(
-  'a login form after the transaction expired leads back with invalid_request and the state [R6.3 S7.channel.1]',
+  'a login form after the interaction expired leads back with invalid_request and the state [R6.3 S7.channel.1]',
   async () => {
-    const agent = freshBrowser();
+    const [user, agent] = [await throwawayUser(), freshBrowser()];
     const page = expectPage(await begin(agent, full, { state: 'st' }));
-    const id = new URL(page.url).searchParams.get('interaction');
+    // From the login on there is a record to make older.
+    await logIn(agent, page, user);
+    const id = loginForm(page)?.fields.find(({ name }) => name === 'interaction')?.value;
     const key = `interaction:${id}`;
     const record = JSON.parse((await redis().get(key)) ?? '{}') as { createdAt: number };
     await redis().set(
@@ -167,7 +169,7 @@ storeTest(
       JSON.stringify({ ...record, createdAt: record.createdAt - 30 * 60_000 }),
       'KEEPTTL',
     );
-    const { parameters } = expectErrorRedirect(await logIn(agent, page, typical), 'invalid_request');
+    const { parameters } = expectErrorRedirect(await logIn(agent, page, user), 'invalid_request');
     expect(parameters.get('state')).toBe('st');
     expect(await redis().ttl(key)).toBeGreaterThan(3_000);
   },

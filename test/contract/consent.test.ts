@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { formWith, logIn } from '../support/flow.ts';
 import type { DemoUser, Partner } from '../support/stack-file.ts';
 import type { Departure, Page, UserAgent } from '../support/user-agent.ts';
+import { partnerFor } from './accounts.ts';
 import {
+  api,
   begin,
   exchange,
   freshBrowser,
@@ -14,7 +16,7 @@ import {
   tokensFor,
   typical,
 } from './deployment.ts';
-import { expectDeparture, expectErrorRedirect, expectPage } from './expectations.ts';
+import { expectDeparture, expectError, expectErrorRedirect, expectPage } from './expectations.ts';
 import { sql, throwawayPartner, throwawayUser } from './throwaway.ts';
 
 const protocolWords = /invalid_|redirect_uri|client_id|oauth|openid|nonce|access token|\bstate\b|\bscope/i;
@@ -76,6 +78,15 @@ test('the page names the partner and says that e-mail and name are shared, whate
   expect(page.text).toContain(full.name);
   expect(page.text).toMatch(/e-?mail/i);
   expect(page.text).toMatch(/\bname\b/i);
+});
+
+test('without openid the page says that nothing is released, and no endpoint opens [R6.9]', async () => {
+  const partner = partnerFor('email', 'profile');
+  const page = await consentPage(freshBrowser(), typical, partner, { scope: 'email profile' });
+  expect(page.text).toMatch(/will see\s+Nothing\./);
+  const { access_token } = await tokensFor({ partner });
+  for (const path of ['/userinfo', '/api/events', '/api/events/ZXZlbnQ/designs'])
+    expectError(await api(path, access_token), 401, 'invalid_token', path);
 });
 
 test('a double click gets the same redirect, never a second code [R6.7]', async () => {

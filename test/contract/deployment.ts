@@ -6,11 +6,11 @@ import {
   basic,
   type Conduct,
   discover,
+  logInAndAgree,
   pkce,
   type Tokens,
   token,
   tokensOf,
-  walk,
 } from '../support/flow.ts';
 import { type Answer, type Fields, send, sendThrough } from '../support/http.ts';
 import {
@@ -87,7 +87,7 @@ export async function grant(options: GrantOptions = {}): Promise<Grant> {
   const nonce = randomBytes(12).toString('base64url');
   const plain = { nonce, state: 'st', code_challenge: challenge, code_challenge_method: 'S256' };
   const asked = { ...plain, ...parameters };
-  const departure = await walk(agent, await begin(agent, partner, asked), user, options.conduct);
+  const departure = await logInAndAgree(agent, await begin(agent, partner, asked), user, options.conduct);
   const code = departure.parameters.get('code');
   if (code === null) throw new Error(`No code came: ${departure.location}`);
   const redirectUri = parameters.redirect_uri ?? partner.redirectUris[0];

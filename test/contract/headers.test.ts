@@ -1,11 +1,11 @@
 // Headers that every answer carries (R25), and methods of known routes (R31).
 import { describe, expect, test } from 'vitest';
 import { authorizeUrl } from '../support/flow.ts';
-import { type Answer, send } from '../support/http.ts';
+import { type Answer, type Sent, send } from '../support/http.ts';
 import { accessTokenOf, begin, freshBrowser, full, issuer, oidc, typical } from './deployment.ts';
 import { expectError, expectPage } from './expectations.ts';
 
-type Ask = (headers?: Record<string, string>) => Promise<Answer>;
+type Ask = (headers?: Sent['headers']) => Promise<Answer>;
 
 const kinds: readonly [string, Ask][] = [
   ['discovery', (headers = {}) => send(`${issuer}/.well-known/openid-configuration`, { headers })],
@@ -92,6 +92,11 @@ test('cookies are HttpOnly and SameSite=Lax; __Host- and Secure where the issuer
   }
 });
 
+test('two Host headers are 400, even where both say the same [R25.11]', async () => {
+  const { host } = new URL(issuer);
+  for (const [, ask] of kinds) expect((await ask({ host: [host, host] })).status).toBe(400);
+});
+
 test('a form does not depend on Origin, which is null under no-referrer [R25.9]', async () => {
   const page = expectPage(await begin(freshBrowser(), full));
   expect(page.forms.length).toBeGreaterThan(0);
@@ -101,20 +106,23 @@ test('a form does not depend on Origin, which is null under no-referrer [R25.9]'
   }
 });
 
-test('a form sent from another site is foreign, whatever its token [R25.9 R6.6]', async () => {
-  const agent = freshBrowser();
-  const page = expectPage(await begin(agent, full));
-  const [form] = page.forms;
-  const cookie = [...agent.cookies.values()].map(({ name, value }) => `${name}=${value}`).join('; ');
-  const fields = Object.fromEntries(form?.fields.map(({ name, value }) => [name, value]) ?? []);
-  const answer = await send(new URL(form?.action ?? '', page.url).href, {
-    form: { ...fields, email: typical.email, password: typical.password },
-    headers: { cookie, 'sec-fetch-site': 'cross-site' },
-  });
-  const cookies = answer.headers['set-cookie']?.join('\n') ?? '';
-  expect(cookies).not.toMatch(/session=[^;]+;/);
-  expect(answer.headers.location ?? '').not.toMatch(/code=/);
-});
+test.each(['cross-site', 'same-site'])(
+  'a form sent from another origin (%s) is foreign, whatever its token [R25.9 R6.6]',
+  async (site) => {
+    const agent = freshBrowser();
+    const page = expectPage(await begin(agent, full));
+    const [form] = page.forms;
+    const cookie = [...agent.cookies.values()].map(({ name, value }) => `${name}=${value}`).join('; ');
+    const fields = Object.fromEntries(form?.fields.map(({ name, value }) => [name, value]) ?? []);
+    const answer = await send(new URL(form?.action ?? '', page.url).href, {
+      form: { ...fields, email: typical.email, password: typical.password },
+      headers: { cookie, 'sec-fetch-site': site },
+    });
+    const cookies = answer.headers['set-cookie']?.join('\n') ?? '';
+    expect(cookies).not.toMatch(/session=[^;]+;/);
+    expect(answer.headers.location ?? '').not.toMatch(/code=/);
+  },
+);
 
 describe('pages answer GET, and POST where a form points; other methods are 405 [R31.2 R31.3]', () => {
   test.each(['/login', '/account', '/consent', '/sign-out', '/cancel'])('%s', async (path) => {

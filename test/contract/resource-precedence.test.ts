@@ -5,7 +5,12 @@ import { accessTokenOf, issuer, oidc, tokensFor, typical } from './deployment.ts
 import { expectError } from './expectations.ts';
 
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
-const routes = ['/api/events', '/api/events/QUJD/designs', '/api/events/not%20ours/designs'];
+const routes = [
+  '/api/events',
+  '/api/events/QUJD/designs',
+  '/api/events/not%20ours/designs',
+  '/api/events/%ff/designs',
+];
 const unknown = [
   '/api/events/',
   '/api/events//designs',
@@ -14,6 +19,9 @@ const unknown = [
   '/api/events/%zz/designs',
   '/api/events/%/designs',
   '/api/events/%E0%A4%A/designs',
+  '/api/events/%ff%zz/designs',
+  '/api/%ff',
+  '/api/events%ff/QUJD/designs',
   '/api//events',
   '//api/events',
   '/API/events',
@@ -24,6 +32,7 @@ const unknown = [
   '/',
   '/api/events%2f',
   '/api/events.json',
+  '/token/',
 ];
 
 async function tokens(): Promise<readonly (string | undefined)[]> {
@@ -39,7 +48,7 @@ function ask(path: string, method: string, token: string | undefined): Promise<A
 
 describe('an unknown route is 404 before method and token [R20.1 R20.2 S4.resource.8 S7.api.2]', () => {
   test.each(unknown)('%s', async (path) => {
-    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'PROPFIND']) {
       for (const token of await tokens())
         expectError(await ask(path, method, token), 404, 'not_found', method);
     }
@@ -48,7 +57,7 @@ describe('an unknown route is 404 before method and token [R20.1 R20.2 S4.resour
   });
 });
 
-describe('a known route: method before token, token before event [R20.1 R20.3 S4.resource.0 S4.resource.8 S7.api.3 S1.3]', () => {
+describe('a known route: method before token, token before event [R20.1 R20.3 R20.7 S4.resource.0 S4.resource.8 S7.api.3 S1.3]', () => {
   test.each(routes)('%s', async (path) => {
     for (const token of await tokens()) {
       for (const method of methods) {
@@ -64,7 +73,7 @@ describe('a known route: method before token, token before event [R20.1 R20.3 S4
   });
 });
 
-test('an id that is not ours is an event 404 [R20.3 S4.resource.6 S7.api.2]', async () => {
+test('an id that is not ours is an event 404 [R20.3 R20.7 S4.resource.6 S7.api.2]', async () => {
   const token = await accessTokenOf(typical);
   const ids = [
     'QUJD',
@@ -78,6 +87,11 @@ test('an id that is not ours is an event 404 [R20.3 S4.resource.6 S7.api.2]', as
     'not%20ours',
     '%2F',
     '%C3%A4',
+    '%ff',
+    'QUJD%ff',
+    '%C3%28',
+    '%ED%A0%80',
+    '%2F%ff',
     '.',
     '%2E%2E',
     '~',

@@ -3,7 +3,7 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
-import { orNone, partnerFor, userWho } from './cast.ts';
+import { orNone, partnerFor, userWho } from './accounts.ts';
 import {
   browserOf,
   exchange,

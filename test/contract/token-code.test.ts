@@ -1,7 +1,7 @@
 // One use of an authorization code, and what a replay revokes (R9, R10).
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
-import { twinPartner } from './cast.ts';
+import { twinPartner } from './accounts.ts';
 import { api, exchange, full, grant, refresh, storeTest } from './deployment.ts';
 import { expectError } from './expectations.ts';
 import { redis } from './throwaway.ts';
@@ -30,12 +30,25 @@ test('a replay by another client revokes nothing [R10.2 R11.1]', async () => {
   expect((await refresh(full, tokens.refresh_token)).status).toBe(200);
 });
 
+test('a used code alone, from a browser’s history, changes nothing [R10.1 R10.4]', async () => {
+  const given = await grant();
+  const tokens = tokensOf(await exchange(given));
+  const twin = { ...given, partner: twinPartner() };
+  for (const changes of [{ redirect_uri: `${given.redirectUri}/` }, { code_verifier: 'a'.repeat(43) }])
+    expectError(await exchange(given, changes), 400, 'invalid_grant');
+  expectError(await exchange(given, { code_verifier: '' }), 400, 'invalid_grant');
+  expectError(await exchange(twin), 400, 'invalid_grant');
+  expect((await refresh(full, tokens.refresh_token)).status).toBe(200);
+});
+
 test('failed attempts consume nothing [R9.1 R2.6 S3.code.2]', async () => {
   const given = await grant();
   expectError(await exchange({ ...given, partner: twinPartner() }), 400, 'invalid_grant');
   expectError(await exchange({ ...given, partner: { ...full, clientSecret: 'x' } }), 401, 'invalid_client');
   expectError(await exchange(given, { redirect_uri: `${given.redirectUri}/` }), 400, 'invalid_grant');
-  expectError(await exchange(given, { code: `${given.code.slice(0, -1)}!` }), 400, 'invalid_grant');
+  expectError(await exchange(given, { redirect_uri: undefined }), 400, 'invalid_request');
+  for (const secret of [`${given.code.slice(22, -1)}!`, 'x'.repeat(43)])
+    expectError(await exchange(given, { code: given.code.slice(0, 22) + secret }), 400, 'invalid_grant');
   expectError(await exchange(given, { code_verifier: 'a'.repeat(43) }), 400, 'invalid_grant');
   expectError(await exchange(given, { grant_type: 'code' }), 400, 'unsupported_grant_type');
   expect((await exchange(given)).status).toBe(200);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { basic } from '../support/flow.ts';
 import { type Answer, type Fields, formEncoded, send } from '../support/http.ts';
-import { inactivePartner, otherPartner } from './cast.ts';
+import { inactivePartner, otherPartner } from './accounts.ts';
 import { exchange, full, grant, oidc, tokensFor } from './deployment.ts';
 import { expectError } from './expectations.ts';
 

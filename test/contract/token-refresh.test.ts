@@ -2,7 +2,7 @@
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
-import { partnerFor, twinPartner } from './cast.ts';
+import { partnerFor, twinPartner } from './accounts.ts';
 import { api, full, refresh, storeTest, tokensFor } from './deployment.ts';
 import { expectError } from './expectations.ts';
 import { redis } from './throwaway.ts';
@@ -67,7 +67,7 @@ test('scope narrows this access token only [R12.1]', async () => {
 
 test('a scope beyond the grant is invalid_scope, and nothing is consumed [R12.2 S7.code.3]', async () => {
   const { refresh_token } = await tokensFor({ parameters: { scope: 'openid' } });
-  for (const scope of ['openid email', 'email', 'openid everything']) {
+  for (const scope of ['openid email', 'email', 'openid everything', ' ']) {
     expectError(await refresh(full, refresh_token, { scope }), 400, 'invalid_scope', scope);
   }
   expect(tokensOf(await refresh(full, refresh_token, { scope: '' })).scope).toBe('openid');

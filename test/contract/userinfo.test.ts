@@ -1,7 +1,7 @@
 // User-info (R26, specification §4).
 import { describe, expect, test } from 'vitest';
-import { send } from '../support/http.ts';
-import { partnerFor, userWho } from './cast.ts';
+import { type Fields, send } from '../support/http.ts';
+import { partnerFor, userWho } from './accounts.ts';
 import { accessTokenOf, oidc, tokensFor, typical } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
@@ -55,10 +55,42 @@ describe('anything else is the 401 of the resource API [R26.2 R21.1 S5.api.5 S7.
     }
   });
 
-  test('a token in the query string or in the body', async () => {
+  test('a token in the query string, or in a body that is no form or not of a POST', async () => {
     const token = await accessTokenOf(typical);
     expectError(await send(`${endpoint}?access_token=${token}`), 401, 'invalid_token');
-    expectError(await send(endpoint, { form: { access_token: token } }), 401, 'invalid_token');
+    expectError(await send(endpoint, { method: 'GET', form: { access_token: token } }), 401, 'invalid_token');
+    const text = { 'content-type': 'text/plain' };
+    const answer = await send(endpoint, { form: { access_token: token }, headers: text });
+    expectError(answer, 401, 'invalid_token');
+  });
+});
+
+describe('POST takes the token in a form body too [R26.3]', () => {
+  const post = (form: Fields, headers = {}) => send(endpoint, { form, headers });
+
+  test('as it takes it in the header', async () => {
+    const access_token = await accessTokenOf(typical);
+    const answer = await post({ access_token });
+    expect([answer.status, answer.json().sub]).toEqual([200, typical.sub]);
+    expect((await post({ other: 'x' }, bearer(access_token))).status).toBe(200);
+  });
+
+  test('one that does not hold is the 401 of a token that was sent', async () => {
+    for (const access_token of ['nonsense', 'a b', '\u00e9']) {
+      const answer = await post({ access_token });
+      expectError(answer, 401, 'invalid_token');
+      expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+    }
+    const none = await post({ access_token: '' });
+    expectError(none, 401, 'invalid_token');
+    expect(none.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test('more than one is invalid_request: in header and body, or twice in the body', async () => {
+    const access_token = await accessTokenOf(typical);
+    expectError(await post({ access_token }, bearer(access_token)), 400, 'invalid_request');
+    const twice = ['access_token', access_token] as const;
+    expectError(await post([twice, twice]), 400, 'invalid_request');
   });
 });
 

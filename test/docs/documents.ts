@@ -71,3 +71,21 @@ export function codeSpans(text: string): string[] {
 export function fencedLines(text: string): string[] {
   return [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].flatMap(([, block]) => (block ?? '').split('\n'));
 }
+
+/** The blocks of shell in `text`, in order, without the indentation of a list. */
+export function shellBlocks(text: string): string[] {
+  return [...text.matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', block = '']) =>
+    block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  );
+}
+
+/** The keys that docs/redis-keys.md names: as it writes them, what they stand for, their type and life. */
+export function documentedRedisKeys() {
+  const [, catalogue = ''] = /([\s\S]*?)\n## /.exec(read('docs/redis-keys.md')) ?? [];
+  return tableRows(catalogue).map(([written = '', type, lives = '']) => {
+    const key = written.replaceAll('`', '');
+    const braced = key.replace(/[{}]/g, '\\$&').replaceAll('<network>', '[0-9a-z.:/]+');
+    const pattern = new RegExp(`^${braced.replace(/<\w+>/g, '[A-Za-z0-9_-]+')}$`);
+    return { key, pattern, type, seconds: Number(lives.split(' ')[0]) };
+  });
+}

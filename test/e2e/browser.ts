@@ -1,5 +1,4 @@
 // A real Chromium for the suite, and people who sit in front of it: each with a profile of their own.
-
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
@@ -23,13 +22,8 @@ const quiet = [
   '--disable-sync',
 ];
 
-export interface BrowserSuite {
-  /** A person with a fresh profile; gone after the test. */
-  readonly person: (options?: BrowserContextOptions) => Promise<Page>;
-}
-
 /** Starts Chromium for the tests of this file. */
-export function useBrowser(): BrowserSuite {
+export function useBrowser() {
   let browser: Browser | undefined;
   const profiles: BrowserContext[] = [];
   // Nothing listens where the silent callback points; in this browser alone somebody does.
@@ -50,7 +44,8 @@ export function useBrowser(): BrowserSuite {
     silentPartner.close();
   });
   return {
-    person: async (options = {}) => {
+    /** A person with a fresh profile; gone after the test. */
+    person: async (options: BrowserContextOptions = {}): Promise<Page> => {
       if (!browser) throw new Error('Chromium has not started.');
       const profile = await browser.newContext({ locale: 'en-GB', ...options });
       profile.setDefaultTimeout(15_000);

@@ -1,5 +1,4 @@
 // A person connects the demo partner, reads, comes back, and leaves: the whole product in a real browser.
-import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { useBrowser } from './browser.ts';
@@ -12,6 +11,7 @@ import {
   heading,
   logIn,
   partnerOrigin,
+  reachConsent,
   silentRequest,
   stack,
   withdrawConsents,
@@ -22,12 +22,6 @@ const browser = useBrowser();
 const user = userWho(stack, 'typical season');
 const other = userWho(stack, '730 designs');
 beforeEach(withdrawConsents);
-
-async function reachConsent(page: Page): Promise<void> {
-  await connect(page);
-  await logIn(page, user);
-  await expect.poll(() => heading(page)).toMatch(words.en.consent);
-}
 
 test('a wrong password is said beside the form, the right one leads to consent', async () => {
   const page = await browser.person();
@@ -43,7 +37,7 @@ test('a wrong password is said beside the form, the right one leads to consent',
 
 test('who refuses is back at the partner with nothing connected', async () => {
   const page = await browser.person();
-  await reachConsent(page);
+  await reachConsent(page, user);
   await decide(page, 'deny');
   await expect.poll(() => heading(page)).toBe(words.en.refused);
   expect(new URL(page.url()).origin).toBe(partnerOrigin());
@@ -58,7 +52,7 @@ test('Cancel on the login page leads back to the partner, as a refusal does', as
 
 test('who agrees reads events and their designs [R25.10]', async () => {
   const page = await browser.person();
-  await reachConsent(page);
+  await reachConsent(page, user);
   await decide(page, 'allow');
   await arrive(page);
   const events = page.locator('main li');
@@ -102,7 +96,7 @@ test('Refresh renews the tokens, and events are still read', async () => {
 
 test('another account can be used from the consent page', async () => {
   const page = await browser.person();
-  await reachConsent(page);
+  await reachConsent(page, user);
   await page.getByRole('button', { name: 'Use another account' }).click();
   await logIn(page, other);
   await decide(page, 'allow');

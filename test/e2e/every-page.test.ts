@@ -1,9 +1,11 @@
 // Every page, of the service and of the demo partner, is inspected: axe in light and dark, 320 px, a picture.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { useBrowser } from './browser.ts';
-import { inspect } from './inspection.ts';
 import {
   arrive,
   connect,
@@ -23,6 +25,10 @@ const browser = useBrowser();
 const user = userWho(stack, 'typical season');
 const all = partnerFor(stack, 'openid', 'email', 'profile');
 beforeAll(withdrawConsents);
+
+const pictures = join(import.meta.dirname, '../../.run/screenshots');
+/** WCAG 2.2 at levels A and AA, all earlier ones included. */
+const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 const languages: readonly (readonly [string, string, Words])[] = [
   ['English', 'en-GB', words.en],
@@ -59,14 +65,14 @@ test.each(languages)('the pages of a first connection in %s', async (_, locale, 
 });
 
 test.each(languages)(
-  'the consent page of a partner that asks for identity alone in %s',
+  'the consent page of a partner that asks for nothing that opens in %s',
   async (_, locale, said) => {
     await withdrawConsents();
     const page = await browser.person({ locale });
     await page.goto(silentRequest(partnerFor(stack, 'email', 'profile')));
     await logIn(page, user, said);
     await page.getByRole('button', { name: said.allow, exact: true }).waitFor();
-    await inspect(page, `${locale.slice(0, 2)}-consent-identity`);
+    await inspect(page, `${locale.slice(0, 2)}-consent-nothing`);
   },
 );
 
@@ -118,13 +124,46 @@ test('the page for a store that does not answer', async () => {
   if (redis === undefined) throw new Error('The stack file names no Redis process.');
   for (const locale of ['en-GB', 'de-DE']) {
     const page = await browser.person({ locale });
+    await page.goto(silentRequest(all));
     process.kill(redis, 'SIGSTOP');
     try {
-      const answer = await page.goto(silentRequest(all));
-      expect(answer?.status()).toBe(503);
+      const answer = page.waitForResponse(/\/login$/);
+      await logIn(page, user, locale === 'de-DE' ? words.de : words.en);
+      expect((await answer).status()).toBe(503);
     } finally {
       process.kill(redis, 'SIGCONT');
     }
     await inspect(page, `${locale.slice(0, 2)}-unavailable`);
   }
 });
+
+/** Inspects the page in its present state; `name` names its pictures. Leaves it in light mode and at its size. */
+async function inspect(page: Page, name: string): Promise<void> {
+  await mkdir(pictures, { recursive: true });
+  const size = page.viewportSize() ?? { width: 1280, height: 720 };
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`), fullPage: true });
+    expect(await violations(page, colorScheme), `${name} in ${colorScheme} mode`).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.screenshot({ path: join(pictures, `${name}-narrow.png`), fullPage: true });
+  expect(await overflow(page), `${name} scrolls sideways at 320 px`).toBeLessThanOrEqual(0);
+  await page.setViewportSize(size);
+}
+
+/** In dark mode only the colours are others, so only they are looked at again. */
+async function violations(page: Page, colorScheme: 'light' | 'dark'): Promise<string[]> {
+  // No page has frames: axe then needs no second page to put its findings together.
+  const axe = new AxeBuilder({ page }).setLegacyMode();
+  const chosen = colorScheme === 'light' ? axe.withTags(wcag) : axe.withRules(['color-contrast']);
+  const { violations: found } = await chosen.analyze();
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary ?? ''}`),
+  );
+}
+
+function overflow(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}

@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { messagesFor } from '../../services/demo-partner/src/pages/messages.ts';
+import { messagesFor } from '../../services/demo-partner/src/messages.ts';
 import { de } from '../../services/gateway/src/pages/messages/de.ts';
 import { en } from '../../services/gateway/src/pages/messages/en.ts';
 import { authorizeUrl } from '../support/flow.ts';
@@ -90,6 +90,13 @@ export async function connectAs(page: Page, user: DemoUser, said: Words = words.
   await connect(page, said);
   await logIn(page, user, said);
   await agreeIfAsked(page, said);
+}
+
+/** From the partner's first page to the consent page. */
+export async function reachConsent(page: Page, user: DemoUser): Promise<void> {
+  await connect(page);
+  await logIn(page, user);
+  await expect.poll(() => heading(page)).toMatch(words.en.consent);
 }
 
 export async function heading(page: Page): Promise<string> {

@@ -12,6 +12,7 @@ import {
   heading,
   logIn,
   partnerOrigin,
+  reachConsent,
   silentCallback,
   silentRequest,
   stack,
@@ -67,9 +68,7 @@ test('reload on each page shows the same page', async () => {
 
 test('back from consent to login and on again comes to an end', async () => {
   const page = await browser.person();
-  await connect(page);
-  await logIn(page, user);
-  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await reachConsent(page, user);
   await page.goBack();
   await page.reload();
   expect(await heading(page)).toMatch(words.en.consent);
@@ -116,12 +115,12 @@ test('a link that nobody knows says so, with a reference and no protocol words [
 
 test('a link opened in another browser shows nothing of the flow', async () => {
   const page = await browser.person();
-  await connect(page);
+  await reachConsent(page, user);
   const stranger = await browser.person();
   await stranger.goto(page.url());
   expect(await heading(stranger)).toBe('This page is no longer valid');
-  await logIn(page, user);
-  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await page.reload();
+  expect(await heading(page)).toMatch(words.en.consent);
 });
 
 test('while Redis is gone a person reads so, and goes on when it is back', async () => {
@@ -134,7 +133,7 @@ test('while Redis is gone a person reads so, and goes on when it is back', async
   try {
     const answer = await page.goto(silentRequest(partnerFor(stack, 'openid')));
     expect(answer?.status()).toBe(503);
-    expect(await heading(page)).toBe('We cannot go on just now');
+    expect(await heading(page)).toBe('We cannot continue right now');
   } finally {
     process.kill(redis, 'SIGCONT');
   }

@@ -11,6 +11,7 @@ import {
   heading,
   logIn,
   partnerOrigin,
+  reachConsent,
   silentRequest,
   stack,
   withdrawConsents,
@@ -38,6 +39,17 @@ test('everything works with JavaScript off', async () => {
   await page.goto(`${stack.issuer}/sign-out`);
   await page.getByRole('button', { name: 'Sign out' }).click();
   expect(await heading(page)).toBe('You are signed out');
+});
+
+test('on a phone the consent page folds what is never shared, and opens it without script', async () => {
+  const page = await browser.person({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
+  await reachConsent(page, user);
+  const shown = page.locator('.never').filter({ visible: true });
+  expect(await shown.count()).toBe(0);
+  await page.locator('summary').click();
+  expect(await shown.count()).toBe(1);
+  await page.setViewportSize({ width: 1280, height: 720 });
+  expect([await shown.count(), await page.locator('summary').isVisible()]).toEqual([1, false]);
 });
 
 test('a German browser is spoken to in German from the first page to the last', async () => {

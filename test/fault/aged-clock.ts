@@ -8,26 +8,23 @@ export interface Moment {
   readonly latest: number;
 }
 
-export interface AgedClock {
-  readonly moment: () => Moment;
-  /** Makes all keys older until `column` of the youngest key that waits for its next step lies `seconds` back. */
-  readonly ageUntil: (column: 'published_at' | 'retired_at', seconds: number) => Promise<void>;
-}
+export type AgedClock = ReturnType<typeof openAgedClock>;
 
 const waits = {
   published_at: `state = 'staged'`,
-  retired_at: `state = 'retired' and removed_at is null`,
+  superseded_at: `state = 'superseded'`,
 };
 
 /** `database` must be allowed to write the keys and do nothing else meanwhile. */
-export function openAgedClock(database: pg.Client): AgedClock {
+export function openAgedClock(database: pg.Client) {
   const offset = { earliest: 0, latest: 0 };
   return {
     moment: () => {
       const now = Date.now() / 1_000;
       return { earliest: now + offset.earliest, latest: now + offset.latest };
     },
-    ageUntil: async (column, seconds) => {
+    /** Makes all keys older until `column` of the youngest key that waits for its next step lies `seconds` back. */
+    ageUntil: async (column: 'published_at' | 'superseded_at', seconds: number) => {
       const { rows } = await database.query(
         `select ($1 - extract(epoch from clock_timestamp() - max(${column})))::float8 as missing
          from signing_keys where ${waits[column]}`,
@@ -38,7 +35,7 @@ export function openAgedClock(database: pg.Client): AgedClock {
       await database.query(
         `update signing_keys set published_at = published_at - make_interval(secs => $1),
            activated_at = activated_at - make_interval(secs => $1),
-           retired_at = retired_at - make_interval(secs => $1)`,
+           superseded_at = superseded_at - make_interval(secs => $1)`,
         [missing],
       );
       offset.earliest += missing;

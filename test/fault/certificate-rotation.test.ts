@@ -1,54 +1,45 @@
-// Certificates and authority between real processes, replaced under partners' traffic: no request fails, and what was
+// Certificates and authority between real processes: who may call what by them, and both replaced under partners' traffic: no request fails, and what was
 // signed by the old authority opens nothing afterwards.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
+import { CatalogService } from '@course-exchange/proto/catalog/v1';
+import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { connectRpc } from '@course-exchange/runtime/grpc/client';
+import { openRpcTls } from '@course-exchange/runtime/grpc/tls';
+import { createLogger } from '@course-exchange/runtime/process/logger';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Authority, createAuthority, type Issued, mount } from '../rpc/certificate-authority.ts';
-import { authorizeUrl, type Discovery, discover, token, tokensOf, walk } from '../support/flow.ts';
-import { send } from '../support/http.ts';
-import { partnerFor, userWho } from '../support/stack-file.ts';
+import { openCaller } from '../support/caller.ts';
+import { tokensOf } from '../support/flow.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { openUserAgent } from '../support/user-agent.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'certificates-'));
+/** One folder serves all processes: each is the gateway to the others. */
+const names = ['localhost', 'gateway'];
 let system: System;
-let discovery: Discovery;
 let before: Authority;
 let oldPair: Issued;
 
 beforeAll(async () => {
   before = await createAuthority('Authority before');
-  oldPair = await before.issue(['localhost']);
+  oldPair = await before.issue(names);
   mount(directory, { ...oldPair, authority: before.certificate });
-  system = await startSystem((ports) => ({
+  system = await startSystem(({ ports }) => ({
     RPC_TLS_DIRECTORY: directory,
     MAX_CONNECTION_AGE_MS: '1000',
     IDENTITY_TARGET: `dns:///localhost:${ports.identity}`,
     CATALOG_TARGET: `dns:///localhost:${ports['design-catalog']}`,
   }));
-  discovery = await discover(system.stack.issuer);
 }, 120_000);
 afterAll(async () => {
   await system?.stop();
   rmSync(directory, { recursive: true });
 });
-
-const partner = () => partnerFor(system.stack, 'openid', 'email', 'profile');
-
-async function newTokens() {
-  const agent = openUserAgent(system.stack.issuer);
-  const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner()));
-  const code = (await walk(agent, start, userWho(system.stack, 'typical season'))).parameters.get('code');
-  const form = {
-    grant_type: 'authorization_code',
-    code: code ?? '',
-    redirect_uri: partner().redirectUris[0],
-  };
-  return tokensOf(await token(discovery.token_endpoint, partner(), form));
-}
 
 /** The certificate that a new connection is shown by `service`; rejects when the caller's is refused. */
 function shownBy(service: 'identity' | 'design-catalog', { certificate, key }: Issued): Promise<string> {
@@ -69,28 +60,46 @@ function shownBy(service: 'identity' | 'design-catalog', { certificate, key }: I
   });
 }
 
+test('by its certificate design-catalog reads the key set and nothing else', async () => {
+  const own = mkdtempSync(join(tmpdir(), 'catalog-'));
+  mount(own, { ...(await before.issue(['x-design-catalog.courses.svc'])), authority: before.certificate });
+  const tls = openRpcTls(own, createLogger('test', 'error'));
+  const callersOf = (service: 'identity' | 'design-catalog') => {
+    const target = `dns:///localhost:${system.stack.addresses?.[service]?.split(':')[1]}`;
+    const called = [AuthorizationService, CatalogService, DiscoveryService, TokenService];
+    return connectRpc(called, { target, reads: [], timeoutMs: 5_000, credentials: tls?.channel });
+  };
+  const [identity, catalog] = [callersOf('identity'), callersOf('design-catalog')];
+  const refused = { code: 'permission_denied' };
+  const discovery = identity.client(DiscoveryService);
+  expect((await discovery.getKeySet({})).jwks).toContain('"keys"');
+  await expect(discovery.getDiscovery({})).rejects.toMatchObject(refused);
+  await expect(identity.client(TokenService).getUserInfo({})).rejects.toMatchObject(refused);
+  await expect(identity.client(AuthorizationService).getInteraction({})).rejects.toMatchObject(refused);
+  await expect(catalog.client(CatalogService).listDesigns({})).rejects.toMatchObject(refused);
+  for (const close of [identity.close, catalog.close, tls?.close]) close?.();
+  rmSync(own, { recursive: true });
+});
+
 test('certificates and authority are replaced in three steps, and no request of a partner fails', async () => {
-  const families = await Promise.all([newTokens(), newTokens()]);
+  const caller = await openCaller(system.stack);
+  const families = await Promise.all([caller.newTokens(), caller.newTokens()]);
   const statuses: number[] = [];
   let going = true;
   const lanes = families.map(async (tokens) => {
     let current = tokens;
     while (going) {
-      const refreshed = await token(discovery.token_endpoint, partner(), {
-        grant_type: 'refresh_token',
-        refresh_token: current.refresh_token,
-      });
+      const refreshed = await caller.refresh(current.refresh_token);
       statuses.push(refreshed.status);
       if (refreshed.status !== 200) return;
       current = { ...current, ...tokensOf(refreshed) };
-      const headers = { authorization: `Bearer ${current.access_token}` };
-      statuses.push((await send(`${system.stack.issuer}/api/events`, { headers })).status);
+      statuses.push((await caller.events(current.access_token)).status);
       await sleep(10);
     }
   });
   const after = await createAuthority('Authority after');
   const both = before.certificate + after.certificate;
-  const newPair = await after.issue(['localhost']);
+  const newPair = await after.issue(names);
   mount(directory, { ...oldPair, authority: both });
   await sleep(3_000);
   mount(directory, { ...newPair, authority: both });

@@ -1,7 +1,6 @@
 // An import of designs that is ended in the middle, by whatever, and repeated: the same designs, the same exact
 // summaries, the same rejected lines as without the interruption.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type System, startSystem } from '../support/system.ts';
+import { ended, killed, startTool } from './tool.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'feed-import-'));
 const file = join(directory, 'designs.ndjson');
-const tool = join(import.meta.dirname, '../../services/partnerctl/src/main.ts');
 const lines = 80_000;
 let system: System;
 let expected: Outcome;
@@ -84,14 +83,7 @@ async function outcome(): Promise<Outcome> {
 
 function startImport(): ChildProcess {
   const address = system.stack.operator?.catalog ?? '';
-  return spawn(process.execPath, [tool, 'designs', 'import', file, '--json', '--catalog', address], {
-    stdio: 'ignore',
-  });
-}
-
-async function ended(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-  return child.exitCode;
+  return startTool('designs', 'import', file, '--json', '--catalog', address);
 }
 
 /** Resolves when some batches are committed, and not all. */
@@ -123,29 +115,22 @@ test('the uninterrupted import puts the wrong lines aside with number and reason
 test('the tool is killed and the import repeated', async () => {
   const first = startImport();
   await untilMidway(first);
-  first.kill('SIGKILL');
-  await ended(first);
+  await killed(first);
   expect(await ended(startImport())).toBe(1);
   expect(await outcome()).toEqual(expected);
 });
 
-test('the service is killed: the import goes on by itself when it is back', async () => {
-  const running = startImport();
-  await untilMidway(running);
-  await system.kill('design-catalog');
-  await system.start('design-catalog');
-  expect(await ended(running)).toBe(1);
-  expect(await outcome()).toEqual(expected);
-});
-
-test('Postgres is killed: the import goes on by itself when it is back', async () => {
-  const running = startImport();
-  await untilMidway(running);
-  await system.kill('postgres');
-  await system.start('postgres');
-  expect(await ended(running)).toBe(1);
-  expect(await outcome()).toEqual(expected);
-});
+test.each(['design-catalog', 'postgres'] as const)(
+  '%s is killed: the import goes on by itself when it is back',
+  async (part) => {
+    const running = startImport();
+    await untilMidway(running);
+    await system.kill(part);
+    await system.start(part);
+    expect(await ended(running)).toBe(1);
+    expect(await outcome()).toEqual(expected);
+  },
+);
 
 test('two imports of the same file at once leave what one leaves', async () => {
   const both = [startImport(), startImport()];

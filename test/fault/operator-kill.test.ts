@@ -2,13 +2,13 @@
 // all, and the same call again ends in the same state.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DescService } from '@bufbuild/protobuf';
-import { type Client, createClient } from '@connectrpc/connect';
-import { createGrpcTransport } from '@connectrpc/connect-node';
+import type { Client } from '@connectrpc/connect';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { ApprovalState, ClientService } from '@course-exchange/proto/operator/v1/client';
 import { KeyService, KeyState } from '@course-exchange/proto/operator/v1/key';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { callService } from '../support/grpc-client.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 let system: System;
@@ -20,16 +20,7 @@ afterAll(() => system?.stop());
 
 /** A connection of its own each time: the one before may have died with the process. */
 function operator<S extends DescService>(service: S): Client<S> {
-  const named = createGrpcTransport({
-    baseUrl: `http://${system.stack.operator?.identity}`,
-    interceptors: [
-      (next) => (request) => {
-        request.header.set('x-operator', 'test');
-        return next(request);
-      },
-    ],
-  });
-  return createClient(service, named);
+  return callService(service, `${system.stack.operator?.identity}`);
 }
 
 /** Repeats `work` as an operator would, until it is answered. */
@@ -81,7 +72,7 @@ test('an import goes on where it was interrupted: every user once, one entry for
       line: BigInt(batch * 250 + index + 1),
       sub: `killed-${batch}-${index}`,
       email: `killed-${batch}-${index}@import.example`,
-      passwordHash: `$2b$10$${'a'.repeat(53)}`,
+      passwordHash: `$2b$10$${'e'.repeat(53)}`,
     })),
   );
   const answers = await underKills(async () => {
@@ -100,7 +91,7 @@ test('an import goes on where it was interrupted: every user once, one entry for
 
 test('a set of clients is applied whole or not at all', async () => {
   const clients = Array.from({ length: 60 }, (_, index) => ({
-    dossier: {
+    registration: {
       clientId: `applied-${index}`,
       name: `Applied ${index}`,
       technicalContact: { email: 't@partner.example' },
@@ -112,8 +103,8 @@ test('a set of clients is applied whole or not at all', async () => {
   }));
   await underKills(() =>
     untilAnswered(async () => {
-      const there = (await operator(ClientService).listClients({})).clients.filter(({ dossier }) =>
-        dossier?.clientId.startsWith('applied-'),
+      const there = (await operator(ClientService).listClients({})).clients.filter(({ registration }) =>
+        registration?.clientId.startsWith('applied-'),
       );
       expect([0, 60]).toContain(there.length);
       return operator(ClientService).applyClients({ clients });

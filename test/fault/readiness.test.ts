@@ -1,6 +1,6 @@
 // Which pods are sent traffic while stores are away: those that have once had what they need stay, and those that never
 // had it wait for it.
-import { withClient } from '@course-exchange/local-stack/database';
+import { withClient } from '@course-exchange/local-stack/postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send } from '../support/http.ts';
 import { type PartName, type System, startSystem } from '../support/system.ts';
@@ -105,13 +105,13 @@ test('Redis does not count: a service that starts without it is ready', async ()
 });
 
 test.each([
-  ['identity', 'identity', /^Schema version is \d+, expected \d+: run the migrations$/],
+  ['identity', 'identity', /^The identity schema has version \d+, this service needs version \d+: run/],
   ['design-catalog', 'catalog', /^The catalog schema has version \d+, this service needs version \d+: run/],
 ] as const)('%s on an older schema is never ready, until it is migrated', async (service, schema, says) => {
   const sql = (text: string) =>
     withClient(system.stack.postgres ?? '', async (client) => (await client.query(text)).rows);
   const [newest] = await sql(`delete from ${schema}.schema_migrations
-    where version = (select max(version) from ${schema}.schema_migrations) returning version`);
+    where version = (select max(version) from ${schema}.schema_migrations) returning version, sha256`);
   await system.kill(service);
   const starting = system.start(service);
   try {
@@ -120,7 +120,9 @@ test.each([
     for (const end = Date.now() + 2_000; Date.now() < end; )
       expect(await probe(service, '/readyz')).toEqual(older);
   } finally {
-    await sql(`insert into ${schema}.schema_migrations (version) values (${newest?.version})`);
+    await sql(
+      `insert into ${schema}.schema_migrations (version, sha256) values (${newest?.version}, '${newest?.sha256}')`,
+    );
     await starting;
   }
   expect(await probe(service, '/readyz')).toEqual(ready);

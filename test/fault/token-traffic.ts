@@ -2,22 +2,17 @@
 // each identity process itself, which also exchanges a code now and then for the ID token.
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { decodeProtectedHeader } from 'jose';
-import { authorizeUrl, basic, type Discovery, discover, token, tokensOf, walk } from '../support/flow.ts';
+import { openCaller } from '../support/caller.ts';
+import { basic, tokensOf } from '../support/flow.ts';
+import { callService } from '../support/grpc-client.ts';
 import { send } from '../support/http.ts';
-import { type Partner, partnerFor, userWho } from '../support/stack-file.ts';
+import type { Partner } from '../support/stack-file.ts';
 import type { System } from '../support/system.ts';
-import { openUserAgent, type UserAgent } from '../support/user-agent.ts';
+import { openUserAgent } from '../support/user-agent.ts';
 import type { AgedClock } from './aged-clock.ts';
-import { callService } from './grpc-call.ts';
-import type { IssuedToken } from './held-key-sets.ts';
+import type { IssuedToken } from './key-sets.ts';
 
-export interface Traffic {
-  readonly issued: readonly IssuedToken[];
-  /** Of tokens by the gateway alone. */
-  readonly userInfos: () => number;
-  /** Resolves when every family has had its last answer; rejects with the first answer that was not 200. */
-  readonly stop: () => Promise<void>;
-}
+export type Traffic = Awaited<ReturnType<typeof startTraffic>>;
 
 interface Issue {
   readonly access: string;
@@ -30,10 +25,9 @@ type Ask = (form: Readonly<Record<string, string>>) => Promise<Issue>;
 const familiesOfGateway = 3;
 const refreshesOfCode = 5;
 
-export async function startTraffic(system: System, clock: AgedClock): Promise<Traffic> {
+export async function startTraffic(system: System, clock: AgedClock) {
   const { issuer } = system.stack;
-  const discovery = await discover(issuer);
-  const partner = partnerFor(system.stack, 'openid', 'email', 'profile');
+  const { discovery, partner, codeForm, ask: askGateway } = await openCaller(system.stack);
   const issued: IssuedToken[] = [];
   const course = { over: false, userInfos: 0 };
 
@@ -49,11 +43,12 @@ export async function startTraffic(system: System, clock: AgedClock): Promise<Tr
     return issue;
   }
 
-  const code = (agent: UserAgent) => newCode(system, agent, discovery, partner);
-
   async function familyOfGateway(): Promise<void> {
-    const ask = gatewayAsk(discovery, partner);
-    let { refresh } = await take(ask, await code(openUserAgent(issuer)));
+    const ask: Ask = async (form) => {
+      const answer = tokensOf(await askGateway(form));
+      return { access: answer.access_token, id: answer.id_token, refresh: answer.refresh_token };
+    };
+    let { refresh } = await take(ask, await codeForm());
     while (!course.over) {
       const next = await take(ask, { grant_type: 'refresh_token', refresh_token: refresh });
       const answer = await send(discovery.userinfo_endpoint, {
@@ -69,7 +64,7 @@ export async function startTraffic(system: System, clock: AgedClock): Promise<Tr
     const ask = podAsk(address, partner);
     const agent = openUserAgent(issuer);
     while (!course.over) {
-      let { refresh } = await take(ask, await code(agent), name);
+      let { refresh } = await take(ask, await codeForm(agent), name);
       for (let times = 0; times < refreshesOfCode && !course.over; times += 1)
         ({ refresh } = await take(ask, { grant_type: 'refresh_token', refresh_token: refresh }, name));
     }
@@ -83,30 +78,13 @@ export async function startTraffic(system: System, clock: AgedClock): Promise<Tr
   families.catch(() => {});
   return {
     issued,
+    /** Of tokens by the gateway alone. */
     userInfos: () => course.userInfos,
+    /** Resolves when every family has had its last answer; rejects with the first answer that was not 200. */
     stop: async () => {
       course.over = true;
       await families;
     },
-  };
-}
-
-async function newCode(
-  { stack }: System,
-  agent: UserAgent,
-  discovery: Discovery,
-  partner: Partner,
-): Promise<Record<string, string>> {
-  const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner));
-  const { parameters } = await walk(agent, start, userWho(stack, 'typical season'));
-  const [redirect_uri] = partner.redirectUris;
-  return { grant_type: 'authorization_code', code: parameters.get('code') ?? '', redirect_uri };
-}
-
-function gatewayAsk(discovery: Discovery, partner: Partner): Ask {
-  return async (form) => {
-    const answer = tokensOf(await token(discovery.token_endpoint, partner, form));
-    return { access: answer.access_token, id: answer.id_token, refresh: answer.refresh_token };
   };
 }
 
@@ -119,8 +97,14 @@ function podAsk(address: string, partner: Partner): Ask {
       code,
       redirectUri: redirect_uri,
       refreshToken: refresh_token,
-      formEncoded: true,
     });
     return { access: answer.accessToken, id: answer.idToken, refresh: answer.refreshToken };
   };
+}
+
+/** Whether the last tokens of the pod are by these two keys. */
+export function signsWith({ issued }: Traffic, pod: string, kids: readonly string[]): boolean {
+  const last = (kind: 'access' | 'id') =>
+    issued.findLast((token) => token.pod === pod && token.kind === kind);
+  return kids.join() === [last('access')?.kid, last('id')?.kid].join();
 }

@@ -1,7 +1,7 @@
 // Access tokens that look right and are not: each is 401 at the resource API and at user-info.
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { authorizeUrl, discover, type Tokens, token, tokensOf, walk } from '../support/flow.ts';
+import { authorizeUrl, discover, logInAndAgree, type Tokens, token, tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const partner = partnerFor(stack, 'openid', 'email', 'profile');
   const agent = openUserAgent(stack.issuer);
   const start = await agent.visit(authorizeUrl(authorization_endpoint, partner));
-  const { parameters } = await walk(agent, start, userWho(stack, 'typical season'));
+  const { parameters } = await logInAndAgree(agent, start, userWho(stack, 'typical season'));
   const form = {
     grant_type: 'authorization_code',
     code: parameters.get('code') ?? '',
@@ -104,6 +104,7 @@ test('a foreign kid, no kid and another algorithm are refused [R16.1, R16.2]', a
   await expectRefused(forged({ alg: 'RS256' }, {}, rs256), 'RS256 by a strange key');
   await expectRefused(forged({ alg: 'ES384' }, {}, es256), 'ES384');
   await expectRefused(forged({ crit: ['b64'], b64: false }, {}, es256), 'crit');
+  await expectRefused(forged({ crit: ['b64'], b64: true }, {}, es256), 'crit that changes nothing');
 });
 
 test('changed claims break the signature', async () => {

@@ -1,8 +1,8 @@
 // Bytes that no HTTP client sends: never a 5xx, never a hang, never more than a one-field body, and the
 // server serves the next caller.
+import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { send } from '../support/http.ts';
-import { exchangeBytes, type RawAnswer } from '../support/raw-http.ts';
 import { runningStack } from '../support/running-stack.ts';
 
 const { issuer } = runningStack();
@@ -74,6 +74,25 @@ test('a request without Host is refused; a foreign Host does not change the issu
   expect(foreign.body).not.toContain('evil.example');
 });
 
+test('two Host headers are refused, even where both say the same [R25.11]', async () => {
+  for (const second of [host, 'evil.example', '']) {
+    const answer = await exchangeBytes(issuer, [
+      `GET /.well-known/openid-configuration HTTP/1.1\r\nHost: ${host}\r\nHOST: ${second}\r\n\r\n`,
+    ]);
+    refusedClearly(answer);
+    expect([answer.status, answer.body]).toEqual([400, '{"error":"invalid_request"}']);
+  }
+});
+
+test('requests far ahead of their answers end the connection, a few are answered in their order', async () => {
+  const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+  const flood = await exchangeBytes(issuer, [ask('/.well-known/jwks.json').repeat(20_000)]);
+  expect(flood.closed).toBe(true);
+  expect(flood.body.split('HTTP/1.1 200').length).toBeLessThan(100);
+  const few = await exchangeBytes(issuer, [ask('/.well-known/jwks.json').repeat(7) + ask('/nowhere')]);
+  expect(few.body.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array(6).fill('HTTP/1.1 200'), 'HTTP/1.1 404']);
+});
+
 test('a header that comes slowly does not keep others waiting, and a silent connection is not an error', async () => {
   const slow = exchangeBytes(issuer, ['GET /api/ev', 'ents HTTP/1.1\r\nHo', `st: ${host}\r\n`, '\r\n'], {
     pauseMs: 200,
@@ -132,3 +151,65 @@ test('an Upgrade and an unknown Expect are not followed', async () => {
   expect(expectation.status).toBeGreaterThanOrEqual(400);
   expect(expectation.status).toBeLessThan(500);
 });
+
+type RawAnswer = {
+  /** 0 when nothing that looks like HTTP came back. */
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+  /** Whether the server ended the connection. */
+  readonly closed: boolean;
+};
+
+/** Writes each of `parts`, `pauseMs` apart, and reads until the server closes or `waitMs` pass in silence. */
+function exchangeBytes(
+  issuer: string,
+  parts: readonly (string | Buffer)[],
+  { pauseMs = 0, waitMs = 1_500 }: { readonly pauseMs?: number; readonly waitMs?: number } = {},
+): Promise<RawAnswer> {
+  const { hostname, port } = new URL(issuer);
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(Number(port), hostname);
+    const finish = (closed: boolean): void => {
+      clearTimeout(silence);
+      socket.destroy();
+      resolve(parse(Buffer.concat(chunks).toString('latin1'), closed));
+    };
+    let silence = setTimeout(() => finish(false), waitMs + pauseMs * parts.length);
+    socket.on('data', (chunk) => {
+      chunks.push(Buffer.from(chunk));
+      clearTimeout(silence);
+      silence = setTimeout(() => finish(false), waitMs);
+    });
+    socket.on('close', () => finish(true));
+    socket.on('error', () => finish(true));
+    writeSlowly(parts, pauseMs, (part) => socket.write(part));
+  });
+}
+
+function writeSlowly(
+  parts: readonly (string | Buffer)[],
+  pauseMs: number,
+  write: (part: string | Buffer) => void,
+): void {
+  const [first, ...rest] = parts;
+  if (first === undefined) return;
+  write(first);
+  if (rest.length > 0) setTimeout(() => writeSlowly(rest, pauseMs, write), pauseMs);
+}
+
+function parse(text: string, closed: boolean): RawAnswer {
+  const [head = '', ...bodyParts] = text.split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1] ?? 0),
+    headers: new Map(headers),
+    body: bodyParts.join('\r\n\r\n'),
+    closed,
+  };
+}

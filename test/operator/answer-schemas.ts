@@ -17,7 +17,7 @@ function list(items: Schema): Schema {
 }
 
 const contact = object({ name: text, email: text, phone: text });
-const dossier = object({
+const registration = object({
   clientId: text,
   name: text,
   technicalContact: { anyOf: [contact, { type: 'null' }] },
@@ -31,20 +31,20 @@ const dossier = object({
 });
 const secret = object({
   secretId: text,
-  state: { enum: ['valid', 'near_expiry', 'expired', 'retired'] },
+  state: { enum: ['valid', 'near_expiry', 'expired', 'suspended', 'retired'] },
   createdAt: time,
   expiresAt: maybeTime,
   lastUsedAt: maybeTime,
 });
 const state = { enum: ['draft', 'test', 'approved'] };
 const client = object({
-  dossier,
+  registration,
   active: flag,
   approvalState: state,
   approvals: list(object({ state, by: text, at: time, note: text })),
   version: count,
   secrets: list(secret),
-  dossierGaps: list(text),
+  registrationGaps: list(text),
   warnings: list(text),
 });
 const change = object({
@@ -64,11 +64,11 @@ const entry = object({ sequence: count, at: time, actor: text, change, requestId
 const head = object({ sequence: count, hash: text });
 
 export const schemas = {
-  written: object({ dryRun: flag, changes: list(change) }),
+  result: object({ dryRun: flag, changes: list(change) }),
   clients: object({ clients: list(client) }),
   client: object({ client }),
   secrets: object({ secrets: list(secret) }),
-  export: object({ file: maybeText, clients: list(object({ dossier, approvalState: state })) }),
+  export: object({ file: maybeText, clients: list(object({ registration, approvalState: state })) }),
   plan: object({
     dryRun: flag,
     clients: list(object({ clientId: text, action: text, changes: list(change) })),
@@ -78,6 +78,14 @@ export const schemas = {
   keys: object({ keys: list(key) }),
   audit: object({ entries: list(entry), more: flag }),
   verified: object({ intact: flag, entries: count, head, firstBreak: {} }),
+  fence: object({
+    dryRun: flag,
+    changes: list(change),
+    usersSignedOut: count,
+    consentsWithdrawn: count,
+    endedAgain: list(text),
+    unknownSecrets: list(object({ clientId: text, secretId: text })),
+  }),
   recount: object({ owners: count, events: count, differences: list({ type: 'object' }) }),
   status: object({
     issuer: text,

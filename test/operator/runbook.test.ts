@@ -1,50 +1,61 @@
-// The runbook, as written, on a real stack: an operator follows docs/operator.md, a partner and a person do their part.
+// The runbook, as written, on a real stack: an operator follows docs/operator.md block by block, a partner and a user do
+// their part.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { armor, Decrypter, generateIdentity, identityToRecipient } from 'age-encryption';
+import { generateIdentity, identityToRecipient } from 'age-encryption';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { authorizeUrl, type Discovery, discover, logIn, token, tokensOf, walk } from '../support/flow.ts';
+import { read, shellBlocks } from '../docs/documents.ts';
+import {
+  authorizeUrl,
+  type Discovery,
+  discover,
+  logIn,
+  logInAndAgree,
+  token,
+  tokensOf,
+} from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { type Partner, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
-import { callingBlock, chapters } from './runbook.ts';
-import { answerOf, type Outcome, startProcess, toolEnvironment, toolOnPath } from './tool.ts';
+import { answerOf, decrypted, type Outcome, startProcess, toolEnvironment, toolOnPath } from './tool.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'partnerctl-runbook-'));
 const path = toolOnPath();
 const variables: Record<string, string> = { WORK: work };
-const said: string[] = [];
-const written = new Map(chapters().map(({ title, blocks }) => [title, [...blocks]]));
+const printed: string[] = [];
+
+/** The shell blocks of the page: first how the tool is called in a clone, then those of each section. */
+const [introduction = '', ...sections] = read('docs/operator.md').split(/^## /m);
+const [callingBlock = ''] = shellBlocks(introduction);
+const remaining = new Map(sections.map((text) => [text.slice(0, text.indexOf('\n')), shellBlocks(text)]));
 
 let discovery: Discovery;
 let ageIdentity: string;
 let acme: Partner;
 let refreshToken: string;
 
-/** Runs the next block of a chapter with a shell that ends at the first command that fails. */
+/** Runs the next block of a section with a shell that ends at the first command that fails. */
 async function next(title: string): Promise<Outcome> {
-  const block = written.get(title)?.shift();
+  const block = remaining.get(title)?.shift();
   if (block === undefined) throw new Error(`"${title}" has no further block.`);
   const environment = toolEnvironment({ ...variables, PATH: `${path}:${process.env.PATH}` });
   const outcome = await startProcess('bash', ['-euo', 'pipefail', '-c', block], environment).ended;
-  said.push(block, outcome.out, outcome.err);
+  printed.push(block, outcome.out, outcome.err);
   expect(outcome, `${title}:\n${block}${outcome.err}`).toMatchObject({ exit: 0 });
   return outcome;
 }
 
-async function decrypted(file: string): Promise<string> {
-  const decrypter = new Decrypter();
-  decrypter.addIdentity(ageIdentity);
-  return (await decrypter.decrypt(armor.decode(readFileSync(join(work, file), 'utf8')), 'text')).trim();
+async function secretIn(file: string): Promise<string> {
+  return (await decrypted(ageIdentity, readFileSync(join(work, file), 'utf8'))).trim();
 }
 
 async function connect(partner: Partner): Promise<string> {
   const agent = openUserAgent(runningStack().issuer);
   const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner));
-  const { parameters } = await walk(agent, start, userWho(runningStack(), 'typical season'));
+  const { parameters } = await logInAndAgree(agent, start, userWho(runningStack(), 'typical season'));
   const form = {
     grant_type: 'authorization_code',
     code: parameters.get('code') ?? '',
@@ -62,9 +73,9 @@ async function refresh(partner: Partner): Promise<Answer> {
   return answer;
 }
 
-async function secretIds(): Promise<string[]> {
+async function listSecrets() {
   const { secrets } = await answerOf('client', 'secret', 'list', 'acme');
-  return (secrets as { readonly secretId: string }[]).map(({ secretId }) => secretId);
+  return secrets as { readonly secretId: string; readonly lastUsedAt: string | null }[];
 }
 
 /** What a day does, by the superuser's hand: last uses lie a day further back. */
@@ -81,9 +92,9 @@ beforeAll(async () => {
   discovery = await discover(runningStack().issuer);
   ageIdentity = await generateIdentity();
   variables.AGE_KEY = await identityToRecipient(ageIdentity);
-  const person = userWho(runningStack(), 'typical season');
-  variables.PERSON = person.email;
-  variables.OWNER = person.sub;
+  const user = userWho(runningStack(), 'typical season');
+  variables.PERSON = user.email;
+  variables.OWNER = user.sub;
 });
 
 afterAll(() => {
@@ -91,7 +102,7 @@ afterAll(() => {
 });
 
 test('the tool runs from a clone as the runbook says', async () => {
-  const script = `${callingBlock()}partnerctl status`;
+  const script = `${callingBlock}partnerctl status`;
   // npm reads its registry and cache from the environment of whoever runs it.
   const environment = { ...(process.env as Record<string, string>), ...toolEnvironment() };
   const { exit, out, err } = await startProcess('bash', ['-euo', 'pipefail', '-c', script], environment)
@@ -101,10 +112,10 @@ test('the tool runs from a clone as the runbook says', async () => {
 });
 
 describe('the runbook as written', () => {
-  test('on-boards a partner from its dossier to its first events', async () => {
+  test('on-boards a partner from its registration to its first events', async () => {
     await next('On-board a partner');
     const redirectUris = ['http://127.0.0.1:3999/callback'] as const;
-    const clientSecret = await decrypted('acme.age');
+    const clientSecret = await secretIn('acme.age');
     acme = {
       name: 'Acme',
       clientId: 'acme',
@@ -127,13 +138,13 @@ describe('the runbook as written', () => {
   });
 
   test('rotates the secret without a failed call', async () => {
-    const [old = ''] = await secretIds();
+    const old = (await listSecrets())[0]?.secretId ?? '';
     variables.OLD_SECRET = old;
     await next('Rotate a secret');
     expect((await refresh(acme)).status).toBe(200);
-    acme = { ...acme, clientSecret: await decrypted('acme-2.age') };
+    acme = { ...acme, clientSecret: await secretIn('acme-2.age') };
     expect((await refresh(acme)).status).toBe(200);
-    await answerOfLastUse(old);
+    await waitForLastUse(old);
     await aDayPasses();
     await next('Rotate a secret');
     expect((await refresh(acme)).status).toBe(200);
@@ -149,11 +160,10 @@ describe('the runbook as written', () => {
 
   test('answers a compromised secret', async () => {
     await connect(acme);
-    const [used = ''] = await secretIds();
-    variables.OLD_SECRET = used;
+    variables.OLD_SECRET = (await listSecrets())[0]?.secretId ?? '';
     expect((await next('Compromised secret')).out).toContain('secret.retire');
     expect((await refresh(acme)).status).toBe(401);
-    acme = { ...acme, clientSecret: await decrypted('acme-3.age') };
+    acme = { ...acme, clientSecret: await secretIn('acme-3.age') };
     expect((await refresh(acme)).status).toBe(200);
     await next('Compromised secret');
     expect((await refresh(acme)).status).toBe(200);
@@ -187,9 +197,9 @@ describe('the runbook as written', () => {
     if (page.kind !== 'page') throw new Error('No login page.');
     const after = await logIn(agent, page, { email: 'mara@example.com', password: 'runbook-mara-password' });
     expect(after).toMatchObject({ kind: 'page', url: expect.stringContaining('/consent') });
-    expect((await answerOf('user', 'show', 'mara@example.com')).user).toMatchObject({
-      passwordAlgorithm: 'argon2id',
-    });
+    const mara = async () => (await answerOf('user', 'show', 'mara@example.com')).user;
+    // Hashed anew beside the login, which does not wait for it.
+    await expect.poll(mara, { timeout: 15_000 }).toMatchObject({ passwordAlgorithm: 'argon2id' });
     await next('Import users');
   });
 
@@ -214,20 +224,18 @@ describe('the runbook as written', () => {
     expect((await next('Audit')).out).toContain('client.register');
   });
 
-  test('has no block left that was not run, and told nobody a secret', () => {
-    expect([...written].filter(([, blocks]) => blocks.length > 0)).toEqual([]);
+  test('has no block left that was not run, and printed no secret', () => {
+    expect([...remaining].filter(([, blocks]) => blocks.length > 0)).toEqual([]);
     for (const secret of [acme.clientSecret, refreshToken, 'runbook-mara-password']) {
-      expect(said.join('\n').includes(secret)).toBe(false);
+      expect(printed.join('\n').includes(secret)).toBe(false);
     }
   });
 });
 
 /** The last use is written within a minute (R18 keeps no plain secret to ask). */
-async function answerOfLastUse(secretId: string): Promise<void> {
-  const lastUse = async () => {
-    const { secrets } = await answerOf('client', 'secret', 'list', 'acme');
-    return (secrets as Record<string, string>[]).find((secret) => secret.secretId === secretId)?.lastUsedAt;
-  };
+async function waitForLastUse(secretId: string): Promise<void> {
+  const lastUse = async () =>
+    (await listSecrets()).find((secret) => secret.secretId === secretId)?.lastUsedAt;
   await expect.poll(lastUse, { timeout: 75_000, interval: 2_000 }).toEqual(expect.any(String));
 }
 

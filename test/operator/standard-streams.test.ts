@@ -1,25 +1,19 @@
 // partnerctl without a file of its own, as in a pod without a writable file system: what it reads comes by standard
 // input, what must be kept leaves by standard output.
-import { armor, Decrypter, generateIdentity, identityToRecipient } from 'age-encryption';
+import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { afterAll, expect, test } from 'vitest';
 import { runningStack } from '../support/running-stack.ts';
 import { userWho } from '../support/stack-file.ts';
-import { answerOf, type Outcome, startTool, tool, toolEnvironment } from './tool.ts';
+import { answerOf, decrypted, type Outcome, startTool, tool, toolEnvironment } from './tool.ts';
 
 const fed = (input: string, ...words: string[]): Promise<Outcome> =>
   startTool(words, toolEnvironment(), input).ended;
-const dossier = `clientId: streams
+const registration = `clientId: streams
 name: Streams
 environments:
   test: { redirectUris: ["http://127.0.0.1:3998/callback"] }
 scopes: [openid]
 `;
-
-async function opened(identity: string, armoured: string): Promise<string> {
-  const decrypter = new Decrypter();
-  decrypter.addIdentity(identity);
-  return decrypter.decrypt(armor.decode(armoured), 'text');
-}
 
 afterAll(async () => {
   await tool('client', 'deactivate', 'streams', '--yes');
@@ -29,22 +23,24 @@ test('registers from standard input; standard output is the encrypted secret and
   const identity = await generateIdentity();
   const recipient = await identityToRecipient(identity);
   const words = ['client', 'register', '-', '--with-secret', '--to-file', '-'];
-  const plain = await fed(dossier, ...words);
+  const plain = await fed(registration, ...words);
   expect(plain).toMatchObject({ exit: 2, out: '', err: expect.stringContaining('Add --encrypt-to.') });
-  const { exit, out, err } = await fed(dossier, ...words, '--encrypt-to', recipient);
+  const { exit, out, err } = await fed(registration, ...words, '--encrypt-to', recipient);
   expect({ exit, err }).toMatchObject({ exit: 0, err: expect.stringContaining('client.register') });
   expect(out).toMatch(/^-----BEGIN AGE ENCRYPTED FILE-----\n[\s\S]*\n-----END AGE ENCRYPTED FILE-----\n$/);
-  const secret = await opened(identity, out);
+  const secret = await decrypted(identity, out);
   expect(secret).toMatch(/^[\w-]{43}$/);
   expect(err).not.toContain(secret);
   const further = ['client', 'secret', 'add', 'streams', '--encrypt-to', '-', '--to-file', '-'];
-  expect(await opened(identity, (await fed(`${recipient}\n`, ...further)).out)).not.toBe(secret);
+  expect(await decrypted(identity, (await fed(`${recipient}\n`, ...further)).out)).not.toBe(secret);
 });
 
-test('the audit log names the operator who says a name, as in a pod where all share an account', async () => {
+test('the audit log names the operator who says a name, as in a pod where all share an account, as unproven', async () => {
   await tool('client', 'edit', 'streams', '--name', 'Streams of Ann', '--operator', 'ann@course.example');
   const { entries } = await answerOf('audit', 'list', '--client', 'streams');
   expect(entries).toContainEqual(expect.objectContaining({ actor: 'local:ann@course.example' }));
+  const { out } = await tool('audit', 'list', '--client', 'streams');
+  expect(out).toContain('local:ann@course.example (unproven)  client.edit');
 });
 
 test('plans and applies what export wrote', async () => {
@@ -53,7 +49,7 @@ test('plans and applies what export wrote', async () => {
   const renamed = out.replace('name: Streams of Ann', 'name: Streams anew');
   expect(await fed(renamed, 'client', 'apply', '-', '--yes')).toMatchObject({ exit: 0 });
   expect((await answerOf('client', 'show', 'streams')).client).toMatchObject({
-    dossier: { name: 'Streams anew' },
+    registration: { name: 'Streams anew' },
   });
 });
 
@@ -84,6 +80,6 @@ test('imports designs; the content, not a name, says where an import goes on', a
   expect(first).toMatchObject({ exit: 1, out: expect.stringContaining('1 upserted, 1 deleted') });
   expect(JSON.parse(first.err)).toEqual({ line: 2, reason: expect.any(String) });
   expect((await fed(lines, 'designs', 'import', '-')).out).toContain(
-    '0 upserted, 0 deleted, 2 known already',
+    '0 upserted, 0 deleted, 2 already known',
   );
 });

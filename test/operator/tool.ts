@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { armor, Decrypter } from 'age-encryption';
 import { inject } from 'vitest';
 
 const repository = resolve(import.meta.dirname, '../..');
@@ -68,6 +69,13 @@ export async function answerOf(...words: string[]): Promise<Record<string, unkno
   const { exit, out, err } = await tool(...words, '--json');
   if (exit !== 0) throw new Error(`partnerctl ${words.join(' ')} ended with ${exit}:\n${err}${out}`);
   return JSON.parse(out) as Record<string, unknown>;
+}
+
+/** The secret that partnerctl encrypted to an age recipient. */
+export async function decrypted(identity: string, armoured: string): Promise<string> {
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(identity);
+  return decrypter.decrypt(armor.decode(armoured), 'text');
 }
 
 /** A directory in which `partnerctl` lies, as it does in the images. */

@@ -1,16 +1,13 @@
 // Identity's authorization and discovery services by their contract, called from outside.
 import { randomBytes } from 'node:crypto';
 import { Code } from '@connectrpc/connect';
-import {
-  AuthorizationService,
-  LoginRejected_Reason,
-  SubmitConsentRequest_Decision,
-} from '@course-exchange/proto/identity/v1/authorization';
+import { AuthorizationService, LoginRejected_Reason } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { expect, test } from 'vitest';
+import { refusalOf } from '../support/grpc-client.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { partnerFor } from '../support/stack-file.ts';
-import { callUnknown, clientOf, refusalOf, withDeadline } from './wire-client.ts';
+import { callUnknown, clientOf, withDeadline } from './wire-client.ts';
 
 const stack = runningStack();
 const partner = partnerFor(stack, 'openid', 'email', 'profile');
@@ -29,20 +26,14 @@ function newNetwork(): string {
   return `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`;
 }
 
-async function begin() {
+async function beginAtLogin() {
   const { outcome } = await authorization.beginAuthorization({ parameters });
   if (outcome.case !== 'interaction') throw new Error(`Not an interaction: ${outcome.case}`);
-  const { interactionId, binding, expiresIn } = outcome.value;
+  const { interactionId, interactionCookie, expiresIn, login } = outcome.value;
   expect(expiresIn).toBeGreaterThan(0);
-  return { interactionId, binding, formToken: '', browserSession: '' };
-}
-
-async function beginAtLogin() {
-  const interaction = await begin();
-  const { view } = await authorization.getInteraction({ interaction });
-  if (view.case !== 'login') throw new Error(`Not the login form: ${view.case}`);
-  expect(view.value.page?.clientName).toBe(partner.name);
-  return { ...interaction, formToken: view.value.page?.formToken ?? '' };
+  expect(login?.page?.clientName).toBe(partner.name);
+  const { formToken = '', sealedInteraction = '' } = login?.page ?? {};
+  return { interactionId, interactionCookie, formToken, sealedInteraction, browserSession: '' };
 }
 
 test('discovery and the key set are served to anybody', async () => {
@@ -52,9 +43,10 @@ test('discovery and the key set are served to anybody', async () => {
     responseTypesSupported: ['code'],
     grantTypesSupported: ['authorization_code', 'refresh_token'],
   });
-  const { keys } = await discovery.getKeySet({});
+  const { keys } = JSON.parse((await discovery.getKeySet({})).jwks) as { keys: Record<string, string>[] };
   expect(keys.map(({ alg }) => alg)).toContain('RS256');
-  expect(keys.every(({ kid, kty }) => kid !== '' && kty !== '')).toBe(true);
+  expect(keys.every(({ kid, kty }) => kid && kty)).toBe(true);
+  expect(keys.every((key) => !('d' in key))).toBe(true);
 });
 
 const refused = [
@@ -72,59 +64,24 @@ const refused = [
 
 test.each(refused)('%s is refused with its status and error code', async (_, change, status, errorCode) => {
   const call = authorization.beginAuthorization({ parameters: { ...parameters, ...change } });
-  expect(await refusalOf(call)).toEqual({ status, errorCode });
-});
-
-test('prompt=none without a session is a redirect, not an interaction', async () => {
-  const { outcome } = await authorization.beginAuthorization({
-    parameters: { ...parameters, prompt: 'none' },
-  });
-  expect(outcome).toMatchObject({ case: 'redirect' });
-  expect(outcome.case === 'redirect' && outcome.value.location).toBe(
-    `${parameters.redirectUri}?error=login_required&state=a-state`,
-  );
+  expect(await refusalOf(call)).toMatchObject({ status, errorCode });
 });
 
 test('a wrong password is an answer, not an error', async () => {
   const interaction = await beginAtLogin();
-  const login = { interaction, email: 'nobody@example.org', password: 'wrong', clientAddress: newNetwork() };
-  const { outcome } = await authorization.submitLogin(login, { timeoutMs: 10_000 });
+  const login = { interaction, email: 'nobody@example.org', password: 'wrong' };
+  const headers = { 'x-client-address': newNetwork() };
+  const { outcome } = await authorization.submitLogin(login, { timeoutMs: 10_000, headers });
   expect(outcome).toMatchObject({ case: 'rejected', value: { reason: LoginRejected_Reason.CREDENTIALS } });
-  const empty = await authorization.submitLogin({ ...login, password: '' });
+  const empty = await authorization.submitLogin({ ...login, password: '' }, { headers });
   expect(empty.outcome).toMatchObject({ value: { reason: LoginRejected_Reason.INCOMPLETE } });
 });
 
 test('a login that outlasts its deadline ends with it', async () => {
   const login = { interaction: await beginAtLogin(), email: 'nobody@example.org', password: 'wrong' };
-  const call = authorization.submitLogin({ ...login, clientAddress: newNetwork() }, withDeadline('', '2m'));
-  expect((await refusalOf(call)).status).toBe(Code.DeadlineExceeded);
-});
-
-test('without its binding a transaction shows nothing, and a form of another browser ends nothing', async () => {
-  const interaction = await beginAtLogin();
-  const foreign = { ...interaction, binding: 'x'.repeat(43) };
-  const seen = await authorization.getInteraction({ interaction: foreign });
-  expect(seen.view.case).toBe('expired');
-  const cancelled = await authorization.cancelAuthorization({ interaction: foreign });
-  expect(cancelled.outcome.case).not.toBe('redirect');
-  const own = await authorization.getInteraction({ interaction });
-  expect(own.view.case).toBe('login');
-});
-
-test('cancelling redirects with access_denied and the state', async () => {
-  const interaction = await beginAtLogin();
-  const { outcome } = await authorization.cancelAuthorization({ interaction });
-  expect(outcome).toMatchObject({
-    case: 'redirect',
-    value: { location: `${parameters.redirectUri}?error=access_denied&state=a-state` },
-  });
-});
-
-test('consent before login leads to the login page', async () => {
-  const interaction = await beginAtLogin();
-  const decision = SubmitConsentRequest_Decision.ALLOW;
-  const { outcome } = await authorization.submitConsent({ interaction, decision });
-  expect(outcome.case).toBe('next');
+  const call = authorization.submitLogin(login, withDeadline('', '2m'));
+  // Told by whichever clock is first.
+  expect([Code.DeadlineExceeded, Code.Unavailable]).toContain((await refusalOf(call)).status);
 });
 
 test('nobody is signed in without a session cookie, and ending that is no error', async () => {

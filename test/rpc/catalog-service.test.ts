@@ -1,11 +1,11 @@
 // The design catalog by its contract, called from outside: it verifies the access token itself.
-import { Code } from '@connectrpc/connect';
+import { type CallOptions, Code } from '@connectrpc/connect';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { beforeAll, expect, test } from 'vitest';
+import { refusalOf } from '../support/grpc-client.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
-import { tokensFor } from './grant.ts';
-import { callUnknown, clientOf, collect, refusalOf, withDeadline, withToken } from './wire-client.ts';
+import { callUnknown, clientOf, tokensFor, withDeadline, withToken } from './wire-client.ts';
 
 const stack = runningStack();
 const partner = partnerFor(stack, 'openid', 'email', 'profile');
@@ -21,30 +21,44 @@ beforeAll(async () => {
   idToken = issued.idToken ?? '';
 });
 
-async function eventsOf(accessToken: string) {
-  const parts = await collect(catalog.listEvents({}, withToken(accessToken)));
-  return parts.flatMap((part) => part.events);
+interface Event {
+  readonly id: string;
+  readonly designCount: number;
+}
+
+function read<Body>(parts: readonly { readonly body: Uint8Array }[]): Body {
+  return JSON.parse(Buffer.concat(parts.map(({ body }) => body)).toString()) as Body;
+}
+
+async function eventsOf(accessToken: string): Promise<readonly Event[]> {
+  const parts = await Array.fromAsync(catalog.listEvents({}, withToken(accessToken)));
+  return read<{ readonly items: readonly Event[] }>(parts).items;
+}
+
+function designsOf(eventId: string, options: CallOptions) {
+  return Array.fromAsync(catalog.listDesigns({ eventId }, options));
 }
 
 test('the token names the user whose events are listed, and each event opens its designs', async () => {
   const events = await eventsOf(token);
   expect(events.length).toBeGreaterThan(5);
   const [first] = events;
-  const { event, designs } = await catalog.listDesigns({ eventId: first?.id ?? '' }, withToken(token));
+  const parts = await designsOf(first?.id ?? '', withToken(token));
+  const { event, items } = read<{ readonly event: Event; readonly items: readonly object[] }>(parts);
   expect(event).toEqual(first);
-  expect(designs).toHaveLength(Math.min(first?.designCount ?? 0, 500));
+  expect(items).toHaveLength(Math.min(first?.designCount ?? 0, 500));
 });
 
 test('2,000 events come whole, in parts', async () => {
   const { accessToken } = await tokensFor(partner, userWho(stack, '2,000 events'));
-  const parts = await collect(catalog.listEvents({}, withToken(accessToken)));
+  const parts = await Array.fromAsync(catalog.listEvents({}, withToken(accessToken)));
   expect(parts.length).toBeGreaterThan(1);
-  expect(parts.flatMap((part) => part.events)).toHaveLength(2_000);
+  expect(read<{ readonly items: readonly Event[] }>(parts).items).toHaveLength(2_000);
 });
 
-test('no events: no part', async () => {
+test('no events: an empty list', async () => {
   const { accessToken } = await tokensFor(partner, userWho(stack, 'no designs'));
-  expect(await collect(catalog.listEvents({}, withToken(accessToken)))).toEqual([]);
+  expect(await eventsOf(accessToken)).toEqual([]);
 });
 
 test('a call without a deadline is served', async () => {
@@ -57,8 +71,8 @@ test('a missing, wrong, tampered or ID token is invalid_token for both methods',
     {},
     ...['wrong', tampered, idToken].map((value) => ({ authorization: `Bearer ${value}` })),
   ]) {
-    expect(await refusalOf(collect(catalog.listEvents({}, { headers })))).toEqual(invalidToken);
-    expect(await refusalOf(catalog.listDesigns({ eventId: 'x' }, { headers }))).toEqual(invalidToken);
+    expect(await refusalOf(Array.fromAsync(catalog.listEvents({}, { headers })))).toMatchObject(invalidToken);
+    expect(await refusalOf(designsOf('x', { headers }))).toMatchObject(invalidToken);
   }
 });
 
@@ -72,17 +86,18 @@ test('an unknown event, a foreign one and an id that is not ours are the same no
     '',
     'A'.repeat(5_000),
   ])
-    expect(await refusalOf(catalog.listDesigns({ eventId }, withToken(token)))).toEqual(notFound);
+    expect(await refusalOf(designsOf(eventId, withToken(token)))).toMatchObject(notFound);
 });
 
 test('a list that outlasts its deadline ends with it', async () => {
   const { accessToken } = await tokensFor(partner, userWho(stack, '2,000 events'));
-  const call = collect(catalog.listEvents({}, withDeadline(accessToken, '1m')));
-  expect((await refusalOf(call)).status).toBe(Code.DeadlineExceeded);
+  const call = Array.fromAsync(catalog.listEvents({}, withDeadline(accessToken, '1m')));
+  // Told by whichever clock is first.
+  expect([Code.DeadlineExceeded, Code.Unavailable]).toContain((await refusalOf(call)).status);
 });
 
 test('an oversized message is refused before it is read', async () => {
-  const call = catalog.listDesigns({ eventId: 'x'.repeat(300 * 1024) }, withToken(token));
+  const call = designsOf('x'.repeat(300 * 1024), withToken(token));
   expect((await refusalOf(call)).status).toBe(Code.ResourceExhausted);
 });
 

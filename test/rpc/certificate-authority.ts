@@ -21,11 +21,7 @@ export interface Issued {
   readonly key: string;
 }
 
-export interface Authority {
-  readonly certificate: string;
-  /** A certificate for server and client alike, of these DNS names and addresses. */
-  readonly issue: (names?: readonly string[]) => Promise<Issued>;
-}
+export type Authority = Awaited<ReturnType<typeof createAuthority>>;
 
 /** What a folder of RPC_TLS_DIRECTORY holds. */
 export interface Mounted extends Issued {
@@ -36,7 +32,7 @@ const times = () => ({ notBefore: new Date(Date.now() - dayMs), notAfter: new Da
 const makeKeys = () => webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 const pem = (certificate: X509Certificate): string => `${certificate.toString('pem')}\n`;
 
-export async function createAuthority(name = 'Test authority'): Promise<Authority> {
+export async function createAuthority(name = 'Test authority') {
   const keys = await makeKeys();
   const extensions = [new BasicConstraintsExtension(true, undefined, true)];
   const own = await X509CertificateGenerator.createSelfSigned(
@@ -45,11 +41,18 @@ export async function createAuthority(name = 'Test authority'): Promise<Authorit
   );
   return {
     certificate: pem(own),
-    issue: async (names = ['localhost', '127.0.0.1']) => {
+    /**
+     * A certificate for server and client alike, of these DNS names and addresses; `name` is its common name, or its whole
+     * subject, such as `O=x`.
+     */
+    issue: async (
+      names: readonly string[] = ['localhost', '127.0.0.1'],
+      name = 'service',
+    ): Promise<Issued> => {
       const theirs = await makeKeys();
       const certificate = await X509CertificateGenerator.create(
         {
-          subject: 'CN=service',
+          subject: name.includes('=') ? name : `CN=${name}`,
           issuer: own.subject,
           publicKey: theirs.publicKey,
           signingKey: keys.privateKey,

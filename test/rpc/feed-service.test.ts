@@ -1,24 +1,16 @@
 // The feed by its contract, called from outside over connect-node, on a port that the gateway has no route to.
 import { randomUUID } from 'node:crypto';
-import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { createGrpcTransport } from '@connectrpc/connect-node';
+import { Code } from '@connectrpc/connect';
 import { FeedService } from '@course-exchange/proto/feed/v1';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { expect, test } from 'vitest';
+import { callService, refusalOf } from '../support/grpc-client.ts';
 import { runningStack } from '../support/running-stack.ts';
-import { clientOf, refusalOf } from './wire-client.ts';
+import { clientOf } from './wire-client.ts';
 
-const transport = createGrpcTransport({
-  baseUrl: `http://${runningStack().operator?.catalog}`,
-  interceptors: [
-    (next) => (request) => {
-      if (!request.header.has('x-operator')) request.header.set('x-operator', 'platform');
-      return next(request);
-    },
-  ],
-});
-const feed = createClient(FeedService, transport);
-const audit = createClient(AuditService, transport);
+const address = `${runningStack().operator?.catalog}`;
+const feed = callService(FeedService, address);
+const audit = callService(AuditService, address);
 const owner = `feed-${randomUUID()}`;
 
 function upsert(position: number, id: string, revision: number, fields: object = {}) {
@@ -41,13 +33,7 @@ function apply(...parts: readonly Part[]) {
   return feed.apply(stream());
 }
 
-async function detailOf(call: Promise<unknown>): Promise<string> {
-  const error = await call.then(
-    () => undefined,
-    (failure: unknown) => ConnectError.from(failure),
-  );
-  return decodeURIComponent(error?.metadata.get('error-detail') ?? '');
-}
+const detailOf = async (call: Promise<unknown>) => (await refusalOf(call)).sentences.join('\n');
 
 test('a stream is answered once, with what became of its changes and the last position', async () => {
   const source = `test:${randomUUID()}`;
@@ -96,7 +82,10 @@ test.each([
     const source = `test:${randomUUID()}`;
     const call = apply({ source, changes: [upsert(1, 'whole or not', 1), bad] });
     expect(await detailOf(call)).toContain(sentence);
-    expect(await refusalOf(call)).toEqual({ status: Code.InvalidArgument, errorCode: 'invalid_argument' });
+    expect(await refusalOf(call)).toMatchObject({
+      status: Code.InvalidArgument,
+      errorCode: 'invalid_argument',
+    });
     expect((await feed.getResumePoint({ source })).position).toBe(0n);
   },
 );
@@ -134,7 +123,7 @@ test('an import is found in the audit log, which can be checked; a write without
   expect((await audit.verifyAudit({})).intact).toBe(true);
   const nameless = { headers: { 'x-operator': '' } };
   const denied = { status: Code.PermissionDenied, errorCode: 'permission_denied' };
-  expect(await refusalOf(feed.apply(stream(), nameless))).toEqual(denied);
-  expect(await refusalOf(Array.fromAsync(feed.verify({ repair: true }, nameless)))).toEqual(denied);
-  expect(await refusalOf(audit.listAuditEntries({}, nameless))).toEqual(denied);
+  expect(await refusalOf(feed.apply(stream(), nameless))).toMatchObject(denied);
+  expect(await refusalOf(Array.fromAsync(feed.verify({ repair: true }, nameless)))).toMatchObject(denied);
+  expect(await refusalOf(audit.listAuditEntries({}, nameless))).toMatchObject(denied);
 });

@@ -3,54 +3,63 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
+import { operatorErrorStatuses } from '@course-exchange/proto/error-codes';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
-import { operatorErrorStatuses } from '@course-exchange/proto/operator-error-codes';
-import { ConfigurationError } from '@course-exchange/runtime/env';
-import { createLogger } from '@course-exchange/runtime/logger';
-import { type PrivatePort, privateListener } from '@course-exchange/runtime/private-port';
-import { type RpcServer, served, serveRpc } from '@course-exchange/runtime/rpc-server';
-import { Secret } from '@course-exchange/runtime/secret';
-import { afterEach, expect, test } from 'vitest';
-import type { Desk } from '../../services/identity/src/operator/desk.ts';
-import { createClientHandlers } from '../../services/identity/src/rpc/operator/client-handlers.ts';
-import { authority, operator, server, stranger } from './operator-certificates.ts';
+import { type PrivatePort, privateListener } from '@course-exchange/runtime/grpc/private-port';
+import { bindService, type RpcServer, serveRpc } from '@course-exchange/runtime/grpc/server';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { Secret } from '@course-exchange/runtime/process/secret';
+import { ConfigurationError } from '@course-exchange/runtime/process/settings';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { AdminContext } from '../../services/identity/src/admin/context.ts';
+import { createClientHandlers } from '../../services/identity/src/clients/rpc.ts';
+import { refusalOf } from '../support/grpc-client.ts';
+import { createAuthority, type Issued } from './certificate-authority.ts';
 
+const authority = await createAuthority();
+const server = await authority.issue();
+const operator = await authority.issue(undefined, 'anna');
+const stranger = await (await createAuthority('anna')).issue(undefined, 'anna');
+
+const silent = createLogger('test', 'error', () => {});
 const loopback: PrivatePort = {
   prefix: 'OPERATOR',
-  host: '127.0.0.1',
-  port: 0,
-  socket: undefined,
-  certificate: undefined,
-  key: undefined,
-  authority: undefined,
+  HOST: '127.0.0.1',
+  PORT: 0,
+  SOCKET: undefined,
+  TLS_CERT: undefined,
+  TLS_KEY: undefined,
+  TLS_CA: undefined,
 };
 const mutual: PrivatePort = {
   ...loopback,
-  host: '0.0.0.0',
-  certificate: server.certificate,
-  key: new Secret(server.key),
-  authority,
+  HOST: '0.0.0.0',
+  TLS_CERT: server.certificate,
+  TLS_KEY: new Secret(server.key),
+  TLS_CA: authority.certificate,
 };
 
 const running: RpcServer[] = [];
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const one of running.splice(0)) await one.stop(100);
 });
 
 /** Serves DescribeInstallation, which needs no store. */
 async function serve(port: PrivatePort): Promise<number> {
-  const desk = { issuer: 'https://id.example', environment: 'test' } as Desk;
-  const served_ = await serveRpc({
-    ...privateListener(port),
-    services: [served(ClientService, createClientHandlers(desk))],
+  const context = { issuer: 'https://id.example', environment: 'test' } as AdminContext;
+  const served = await serveRpc({
+    ...privateListener(port, silent),
+    services: [bindService(ClientService, createClientHandlers(context))],
     errorStatuses: operatorErrorStatuses,
     sendDetails: true,
-    logger: createLogger('test', 'error', () => {}),
+    logger: silent,
   });
-  running.push(served_);
-  return served_.port;
+  running.push(served);
+  return served.port;
 }
 
 const actorBy = async (transport: Transport, name?: string) =>
@@ -61,16 +70,25 @@ const actorBy = async (transport: Transport, name?: string) =>
     )
   ).actor;
 
-function withCertificate(port: number, shown?: { certificate: string; key: string }): Transport {
+function withCertificate(port: number, shown?: Issued): Transport {
   return createGrpcTransport({
     baseUrl: `https://localhost:${port}`,
-    nodeOptions: { ca: authority, ...(shown ? { cert: shown.certificate, key: shown.key } : {}) },
+    nodeOptions: { ca: authority.certificate, ...(shown ? { cert: shown.certificate, key: shown.key } : {}) },
   });
 }
 
 test('by certificate, the name in it is the actor, whatever the caller says', async () => {
   const port = await serve(mutual);
   expect(await actorBy(withCertificate(port, operator), 'somebody-else')).toBe('cert:anna');
+});
+
+test('a certificate without a common name says nobody, whatever the caller says', async () => {
+  const nameless = withCertificate(await serve(mutual), await authority.issue(undefined, 'O=x'));
+  for (const said of ['anna', undefined]) {
+    const { errorCode, sentences } = await refusalOf(actorBy(nameless, said));
+    expect(errorCode).toBe('permission_denied');
+    expect(sentences).toEqual(['The call does not say who the operator is.']);
+  }
 });
 
 test('a certificate of another authority, or none, reaches nothing', async () => {
@@ -82,6 +100,29 @@ test('a certificate of another authority, or none, reaches nothing', async () =>
   ).rejects.toThrow();
 });
 
+test('new certificates in the files are followed while it serves, unusable ones are not', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'operator-'));
+  const write = (part: string, text: string) => writeFileSync(join(home, part), text);
+  const put = (certificate: string, key: string, ca: string) => {
+    for (const [part, text] of Object.entries({ CERT: certificate, KEY: key, CA: ca })) write(part, text);
+  };
+  put(server.certificate, server.key, authority.certificate);
+  for (const part of ['CERT', 'KEY', 'CA']) vi.stubEnv(`OPERATOR_TLS_${part}_FILE`, join(home, part));
+  const port = await serve(mutual);
+  write('KEY', operator.key);
+  // Longer than the pause between two readings.
+  await sleep(1_500);
+  expect(await actorBy(withCertificate(port, operator))).toBe('cert:anna');
+  const next = await createAuthority('Next');
+  const [nextServer, bert] = [await authority.issue(), await next.issue(undefined, 'bert')];
+  put(nextServer.certificate, nextServer.key, next.certificate);
+  await expect
+    .poll(() => actorBy(withCertificate(port, bert)).catch(() => ''), { timeout: 10_000 })
+    .toBe('cert:bert');
+  await expect(actorBy(withCertificate(port, operator))).rejects.toThrow();
+  rmSync(home, { recursive: true });
+});
+
 test('a Unix socket is served, also where an earlier process left one behind', async () => {
   const home = mkdtempSync(join(tmpdir(), 'operator-'));
   const socket = join(home, 'operator.sock');
@@ -89,10 +130,10 @@ test('a Unix socket is served, also where an earlier process left one behind', a
     baseUrl: 'http://localhost',
     nodeOptions: { createConnection: () => connect(socket) },
   });
-  await serve({ ...loopback, socket });
+  await serve({ ...loopback, SOCKET: socket });
   expect(await actorBy(transport, 'anna')).toBe('local:anna');
   await running.pop()?.stop(100);
-  await serve({ ...loopback, socket });
+  await serve({ ...loopback, SOCKET: socket });
   expect(await actorBy(transport, 'bert')).toBe('local:bert');
   rmSync(home, { recursive: true });
 });
@@ -107,7 +148,7 @@ test('a Unix socket is for its own account alone, from its first moment', async 
       const found = statSync(socket, { throwIfNoEntry: false });
       if (found) modes.push(found.mode & 0o777);
     });
-    await serve({ ...loopback, socket });
+    await serve({ ...loopback, SOCKET: socket });
     modes.push(statSync(socket).mode & 0o777);
     clearInterval(watched);
     expect([...new Set(modes)]).toEqual([0o600]);
@@ -123,7 +164,7 @@ test('a Unix socket in a directory that others may change, in none, or over a fi
   const open = join(home, 'open');
   mkdirSync(open);
   writeFileSync(join(home, 'file'), 'kept');
-  const listen = (socket: string) => () => privateListener({ ...loopback, socket });
+  const listen = (SOCKET: string) => () => privateListener({ ...loopback, SOCKET }, silent);
   for (const mode of [0o777, 0o770, 0o702]) {
     chmodSync(open, mode);
     expect(listen(join(open, 's'))).toThrow('a directory that no other account may change');
@@ -137,21 +178,16 @@ test('a Unix socket in a directory that others may change, in none, or over a fi
 });
 
 test('a network address without certificates, or half a certificate, is a mistake of the configuration', () => {
-  const mistakes = (port: PrivatePort) => {
-    try {
-      privateListener(port);
-      return [];
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      return error.mistakes;
-    }
-  };
-  for (const host of ['0.0.0.0', '::', '10.0.0.7', 'identity'])
-    expect(mistakes({ ...loopback, host })).toEqual([
-      'OPERATOR_HOST is not valid: expected a loopback address where OPERATOR_TLS_CERT is not set',
-    ]);
-  for (const host of ['127.0.0.1', '127.8.8.8', '::1', 'localhost'])
-    expect(mistakes({ ...loopback, host })).toEqual([]);
-  expect(mistakes({ ...loopback, certificate: 'x' })).toHaveLength(1);
-  expect(mistakes(mutual)).toEqual([]);
+  for (const HOST of ['0.0.0.0', '::', '10.0.0.7', 'identity'])
+    expect(() => privateListener({ ...loopback, HOST }, silent)).toThrow(
+      expect.objectContaining({
+        mistakes: [
+          'OPERATOR_HOST is not valid: expected a loopback address where OPERATOR_TLS_CERT is not set',
+        ],
+      }),
+    );
+  for (const HOST of ['127.0.0.1', '127.8.8.8', '::1', 'localhost'])
+    expect(() => privateListener({ ...loopback, HOST }, silent)).not.toThrow();
+  expect(() => privateListener({ ...loopback, TLS_CERT: 'x' }, silent)).toThrow(ConfigurationError);
+  expect(() => privateListener(mutual, silent)).not.toThrow();
 });

@@ -1,10 +1,11 @@
 // The operator port by its contract, called from outside over connect-node: a port of its own, callers with a name,
 // refusals with sentences, dry runs, and everything that was done in the audit log.
 import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DescService } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { type Client, Code, ConnectError, createClient } from '@connectrpc/connect';
-import { createGrpcTransport } from '@connectrpc/connect-node';
+import { Code, ConnectError } from '@connectrpc/connect';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import {
@@ -18,40 +19,18 @@ import { KeyAlgorithm, KeyService } from '@course-exchange/proto/operator/v1/key
 import { SecretService, SecretState } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { expect, test } from 'vitest';
+import { callService, grpcTransport, refusalOf } from '../support/grpc-client.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
-import { tokensFor } from './grant.ts';
-import { clientOf } from './wire-client.ts';
+import { clientOf, tokensFor } from './wire-client.ts';
 
 const stack = runningStack();
-const transport = createGrpcTransport({
-  baseUrl: `http://${stack.operator?.identity}`,
-  interceptors: [
-    (next) => (request) => {
-      if (!request.header.has('x-operator')) request.header.set('x-operator', 'test');
-      return next(request);
-    },
-  ],
-});
-const operator = <S extends DescService>(service: S): Client<S> => createClient(service, transport);
+const address = `${stack.operator?.identity}`;
+const operator = <S extends DescService>(service: S) => callService(service, address);
 const clients = operator(ClientService);
 const secrets = operator(SecretService);
 
-async function refusalOf(call: Promise<unknown>) {
-  const error = await call.then(
-    () => new Error('The call succeeded.'),
-    (failure: unknown) => ConnectError.from(failure),
-  );
-  if (!(error instanceof ConnectError)) throw error;
-  return {
-    status: error.code,
-    code: error.metadata.get('error-code'),
-    sentences: decodeURIComponent(error.metadata.get('error-detail') ?? '').split('\n'),
-    possibleAt: error.metadata.get('error-possible-at'),
-  };
-}
-
-function dossier(over: object = {}) {
+function registration(over: object = {}) {
   return {
     clientId: `wire-${randomBytes(6).toString('hex')}`,
     name: 'Wire & Söhne',
@@ -67,15 +46,19 @@ function dossier(over: object = {}) {
   };
 }
 
-test('a caller without a name is refused; one with a name is told which', async () => {
-  const plain = createClient(
-    ClientService,
-    createGrpcTransport({ baseUrl: `http://${stack.operator?.identity}` }),
-  );
-  expect(await refusalOf(plain.describeInstallation({}))).toMatchObject({
-    status: Code.PermissionDenied,
-    code: 'permission_denied',
-  });
+test('a caller without a name is refused by every method; one with a name is told which', async () => {
+  const nameless = grpcTransport(address);
+  const services = [ClientService, SecretService, UserService, ConsentService, KeyService, AuditService];
+  for (const method of services.flatMap((service) => Object.values(service.method))) {
+    const answer =
+      method.methodKind === 'unary'
+        ? nameless.unary(method, undefined, undefined, undefined, {})
+        : nameless
+            .stream(method, undefined, undefined, undefined, Readable.from([{}]))
+            .then(({ message }) => Array.fromAsync(message));
+    const refusal = { status: Code.PermissionDenied, errorCode: 'permission_denied' };
+    expect(await refusalOf(answer), method.name).toMatchObject(refusal);
+  }
   expect(await clients.describeInstallation({})).toMatchObject({
     issuer: stack.issuer,
     environment: Environment.TEST,
@@ -90,10 +73,10 @@ test('the public port serves no operator, the operator port no partner', async (
   await expect(operator(TokenService).exchangeToken({})).rejects.toMatchObject({ code: Code.Unimplemented });
 });
 
-test('from dossier to first token, with the secret replaced on the way', async () => {
-  const given = dossier();
+test('from registration to first token, with the secret replaced on the way', async () => {
+  const given = registration();
   const { clientId } = given;
-  const registered = await clients.registerClient({ dossier: given, withSecret: true });
+  const registered = await clients.registerClient({ registration: given, withSecret: true });
   expect(registered.client).toMatchObject({ active: false, approvalState: ApprovalState.DRAFT, version: 1 });
   await clients.setApprovalState({ clientId, state: ApprovalState.TEST, note: 'contract 7' });
   const { client } = await clients.activateClient({ clientId });
@@ -107,7 +90,6 @@ test('from dossier to first token, with the secret replaced on the way', async (
         clientSecret: plain ?? '',
         grantType: 'refresh_token',
         refreshToken: 'none',
-        formEncoded: true,
       })
       .catch((error: unknown) => ConnectError.from(error).metadata.get('error-code'));
   expect(await attempt(registered.secret?.plainSecret)).toBe('invalid_grant');
@@ -118,7 +100,7 @@ test('from dossier to first token, with the secret replaced on the way', async (
 
   const old = { clientId, secretId: registered.secret?.secretId ?? '' };
   const refusal = await refusalOf(secrets.retireSecret(old));
-  expect(refusal).toMatchObject({ status: Code.FailedPrecondition, code: 'refused_until' });
+  expect(refusal).toMatchObject({ status: Code.FailedPrecondition, errorCode: 'refused_until' });
   expect(Date.parse(refusal.possibleAt ?? '')).toBeGreaterThan(Date.now() + 23 * 3_600_000);
   await secrets.retireSecret({ ...old, evenIfInUse: true });
   expect(await attempt(registered.secret?.plainSecret)).toBe('invalid_client');
@@ -130,10 +112,10 @@ test('from dossier to first token, with the secret replaced on the way', async (
 test('mistakes come as sentences, one for each', async () => {
   const refusal = await refusalOf(
     clients.registerClient({
-      dossier: dossier({ scopes: [], environments: [{ redirectUris: ['https://a.example/#x'] }] }),
+      registration: registration({ scopes: [], environments: [{ redirectUris: ['https://a.example/#x'] }] }),
     }),
   );
-  expect(refusal).toMatchObject({ status: Code.InvalidArgument, code: 'invalid_argument' });
+  expect(refusal).toMatchObject({ status: Code.InvalidArgument, errorCode: 'invalid_argument' });
   expect(refusal.sentences).toEqual([
     'There is no scope.',
     'Redirect URI "https://a.example/#x" (test): It holds a query or a fragment.',
@@ -148,11 +130,11 @@ test('an exported set is planned unchanged', async () => {
 });
 
 test('a dry run gives out neither a secret nor a change', async () => {
-  const given = dossier();
-  const answer = await clients.registerClient({ dossier: given, withSecret: true, dryRun: true });
+  const given = registration();
+  const answer = await clients.registerClient({ registration: given, withSecret: true, dryRun: true });
   expect(answer.secret).toBeUndefined();
   expect(answer.changes.map(({ action }) => action)).toEqual(['client.register', 'secret.add']);
-  expect((await refusalOf(clients.getClient({ clientId: given.clientId }))).code).toBe('not_found');
+  expect((await refusalOf(clients.getClient({ clientId: given.clientId }))).errorCode).toBe('not_found');
 });
 
 test('an imported user is shown by sub and e-mail', async () => {
@@ -164,7 +146,7 @@ test('an imported user is shown by sub and e-mail', async () => {
     email: `${line}@import.example`,
     emailVerified: true,
     name: 'Ü',
-    passwordHash: `$2b$10$${'a'.repeat(53)}`,
+    passwordHash: `$2b$10$${'e'.repeat(53)}`,
   };
   expect(await users.importUsers({ users: [user, { ...user, line: 8n, email: 'x' }] })).toMatchObject({
     created: 1,
@@ -188,9 +170,8 @@ test('a withdrawn consent ends the refresh token, and the answer tells how long 
     clientSecret: partner.clientSecret,
     grantType: 'refresh_token',
     refreshToken: tokens.refreshToken,
-    formEncoded: true,
   });
-  expect(await refusalOf(refresh)).toMatchObject({ code: 'invalid_grant' });
+  expect(await refusalOf(refresh)).toMatchObject({ errorCode: 'invalid_grant' });
   const listed = await consents.listConsents({ ...named, includeWithdrawn: true, pageSize: 1 });
   expect(listed.consents[0]?.withdrawnAt).toBeDefined();
 });
@@ -199,15 +180,28 @@ test('a staged key cannot sign yet, and says from when on', async () => {
   const keys = operator(KeyService);
   const { key } = await keys.stageKey({ algorithm: KeyAlgorithm.ES256 });
   const refusal = await refusalOf(keys.activateKey({ kid: key?.kid ?? '' }));
-  expect(refusal.code).toBe('refused_until');
+  expect(refusal.errorCode).toBe('refused_until');
   expect(key?.nextStepAt && timestampMs(key.nextStepAt)).toBe(Date.parse(refusal.possibleAt ?? ''));
   await keys.retireKey({ kid: key?.kid ?? '' });
   expect((await keys.listKeys({})).keys.map(({ kid }) => kid)).not.toContain(key?.kid);
 });
 
+test('a stream without a deadline goes on for longer than any request may last', async () => {
+  const audit = operator(AuditService);
+  const given = registration();
+  const stop = new AbortController();
+  const filter = { clientId: given.clientId };
+  const followed = audit.followAuditEntries({ filter }, { signal: stop.signal, timeoutMs: 0 });
+  const first = followed[Symbol.asyncIterator]().next();
+  await Promise.race([first, sleep(6_000)]);
+  await clients.registerClient({ registration: given }, { headers: { 'x-operator': 'anna' } });
+  expect((await first).value?.entry?.change?.action).toBe('client.register');
+  stop.abort();
+});
+
 test('what was done is in the audit log, which is followed and verified', async () => {
   const audit = operator(AuditService);
-  const given = dossier();
+  const given = registration();
   const stop = new AbortController();
   const seen: string[] = [];
   const { head } = await audit.verifyAudit({});
@@ -219,7 +213,7 @@ test('what was done is in the audit log, which is followed and verified', async 
     }
   })();
   await clients.registerClient(
-    { dossier: given, withSecret: true },
+    { registration: given, withSecret: true },
     { headers: { 'x-operator': 'anna', 'x-request-id': 'operator-test-1' } },
   );
   await follower;

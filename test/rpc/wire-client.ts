@@ -1,42 +1,26 @@
-// The services called from outside with connect-node's gRPC transport: another implementation of the wire than
-// the one that they are built on.
-import type { DescMethodUnary, DescService } from '@bufbuild/protobuf';
+// The services of the running stack, called from outside; and the way to tokens over gRPC alone, as the gateway walks it.
+import type { DescMethod, DescMethodUnary, DescService } from '@bufbuild/protobuf';
+import { type CallOptions, type Client, createClient } from '@connectrpc/connect';
 import {
-  type CallOptions,
-  type Client,
-  ConnectError,
-  createClient,
-  type Transport,
-} from '@connectrpc/connect';
-import { createGrpcTransport } from '@connectrpc/connect-node';
+  AuthorizationService,
+  SubmitConsentRequest_Decision,
+} from '@course-exchange/proto/identity/v1/authorization';
+import { type ExchangeTokenResponse, TokenService } from '@course-exchange/proto/identity/v1/token';
+import { basic, pkce } from '../support/flow.ts';
+import { grpcTransport } from '../support/grpc-client.ts';
 import { runningStack } from '../support/running-stack.ts';
+import type { DemoUser, Partner } from '../support/stack-file.ts';
 
 export type Service = 'identity' | 'design-catalog';
 
-function transportTo(service: Service): Transport {
+function addressOf(service: Service): string {
   const address = runningStack().addresses?.[service];
   if (address === undefined) throw new Error(`The stack file does not say where ${service} listens.`);
-  return createGrpcTransport({ baseUrl: `http://${address}` });
+  return address;
 }
 
 export function clientOf<S extends DescService>(service: Service, description: S): Client<S> {
-  return createClient(description, transportTo(service));
-}
-
-/** What a caller learns of a failed call: the gRPC status and the public error code of the trailer. */
-export interface Refusal {
-  readonly status: number;
-  readonly errorCode: string | null;
-}
-
-/** The refusal of `call`; fails when it succeeds. */
-export async function refusalOf(call: Promise<unknown>): Promise<Refusal> {
-  const outcome = await call.then(
-    () => undefined,
-    (error: unknown) => ConnectError.from(error),
-  );
-  if (!outcome) throw new Error('The call succeeded.');
-  return { status: outcome.code, errorCode: outcome.metadata.get('error-code') };
+  return createClient(description, grpcTransport(addressOf(service)));
 }
 
 export function withToken(token: string): CallOptions {
@@ -49,11 +33,56 @@ export function withDeadline(token: string, timeout: string): CallOptions {
 }
 
 /** Calls a method that no service has, with the messages of one that exists. */
-export function callUnknown(service: Service, like: DescMethodUnary, name: string): Promise<unknown> {
-  const method = { ...like, name } as DescMethodUnary;
-  return transportTo(service).unary(method, undefined, 5_000, undefined, {});
+export function callUnknown(service: Service, like: DescMethod, name: string): Promise<unknown> {
+  const method = { ...like, methodKind: 'unary', name } as DescMethodUnary;
+  return grpcTransport(addressOf(service)).unary(method, undefined, 5_000, undefined, {});
 }
 
-export async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
-  return Array.fromAsync(stream);
+/** Logs the user in for `partner` and agrees; the exchange of the code that comes. */
+export async function exchangeRequest(partner: Partner, { email, password }: DemoUser) {
+  const authorization = clientOf('identity', AuthorizationService);
+  const { verifier, challenge } = pkce();
+  const [redirectUri] = partner.redirectUris;
+  const begun = await authorization.beginAuthorization({
+    parameters: {
+      responseType: 'code',
+      clientId: partner.clientId,
+      redirectUri,
+      scope: partner.scopes.join(' '),
+      codeChallenge: challenge,
+      codeChallengeMethod: 'S256',
+      prompt: 'consent',
+    },
+  });
+  if (begun.outcome.case !== 'interaction') throw new Error('No interaction was started.');
+  const { interactionId, interactionCookie, login: page } = begun.outcome.value;
+  const { formToken = '', sealedInteraction = '' } = page?.page ?? {};
+  const interaction = { interactionId, interactionCookie, formToken, sealedInteraction };
+  const { outcome } = await authorization.submitLogin(
+    { interaction, email, password },
+    { timeoutMs: 10_000, headers: { 'x-client-address': '127.0.0.1' } },
+  );
+  if (outcome.case !== 'accepted') throw new Error(`Not logged in: ${outcome.case}`);
+  const decided = await authorization.submitConsent({
+    interaction: { ...interaction, browserSession: outcome.value.browserSession },
+    decision: SubmitConsentRequest_Decision.ALLOW,
+  });
+  if (decided.outcome.case !== 'redirect') throw new Error(`Not redirected: ${decided.outcome.case}`);
+  const code = new URL(decided.outcome.value.location).searchParams.get('code') ?? '';
+  const { authorization: credentials } = basic(partner);
+  return {
+    authorization: credentials,
+    grantType: 'authorization_code',
+    code,
+    redirectUri,
+    codeVerifier: verifier,
+  };
 }
+
+/** Tokens of `user` for `partner`. */
+export async function tokensFor(partner: Partner, user: DemoUser): Promise<ExchangeTokenResponse> {
+  return clientOf('identity', TokenService).exchangeToken(await exchangeRequest(partner, user));
+}
+
+/** How the calls of this run travel: `.ci/run` sets RPC_CALLS for a second one. */
+export const calls = process.env.RPC_CALLS === 'unary' ? 'unary' : 'streams';

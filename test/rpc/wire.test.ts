@@ -1,34 +1,46 @@
-import { create } from '@bufbuild/protobuf';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { errorStatuses } from '@course-exchange/proto/error-codes';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
-import { deadlineOf, requestIdOf, withCall } from '@course-exchange/runtime/call-context';
-import { Failure } from '@course-exchange/runtime/failure';
-import { createLogger } from '@course-exchange/runtime/logger';
-import { connectRpc } from '@course-exchange/runtime/rpc-client';
-import { type Handlers, type RpcServer, served, serveRpc } from '@course-exchange/runtime/rpc-server';
-import { startTelemetry } from '@course-exchange/runtime/telemetry';
+import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { connectRpc } from '@course-exchange/runtime/grpc/client';
+import { bindService, type Handlers, type RpcServer, serveRpc } from '@course-exchange/runtime/grpc/server';
+import { Failure } from '@course-exchange/runtime/process/errors';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import {
+  clientAddressOf,
+  deadlineOf,
+  nameSubject,
+  requestIdOf,
+  subjectOf,
+  withCall,
+} from '@course-exchange/runtime/process/request-context';
+import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { afterEach, beforeAll, expect, test } from 'vitest';
+import { calls } from './wire-client.ts';
 
 const closing: (() => Promise<void> | void)[] = [];
 const lines: string[] = [];
 
-beforeAll(() => {
-  startTelemetry({ service: 'test', version: '0', otlpEndpoint: undefined, sampleRatio: 1 });
+beforeAll(async () => {
+  await startTelemetry('test', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+    OTEL_METRICS_EXPORTER: 'none',
+    OTEL_TRACES_SAMPLER_ARG: 1,
+  });
 });
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
   lines.length = 0;
 });
 
-async function catalog(
-  handlers: Partial<Handlers<typeof CatalogService>>,
+async function serve(
+  handlers: Partial<Handlers<typeof TokenService> & Handlers<typeof CatalogService>>,
   address = '127.0.0.1:0',
 ): Promise<RpcServer> {
-  const all = { listEvents: () => neverCalled(), listDesigns: () => neverCalled(), ...handlers };
+  const services = [TokenService, CatalogService];
   const server = await serveRpc({
-    services: [served(CatalogService, all as Handlers<typeof CatalogService>)],
+    services: services.map((service) => bindService(service, handlers as Handlers<typeof service>)),
     errorStatuses,
     logger: createLogger('test', 'info', (line) => lines.push(line)),
     address,
@@ -42,70 +54,91 @@ function neverCalled(): never {
 }
 
 function clientOf(port: number, timeoutMs = 2_000, reads: readonly string[] = []) {
-  const connection = connectRpc([CatalogService], { target: `127.0.0.1:${port}`, reads, timeoutMs });
+  const services = [TokenService, CatalogService];
+  const connection = connectRpc(services, { target: `127.0.0.1:${port}`, reads, timeoutMs, calls });
   closing.push(() => connection.close());
-  return connection.client(CatalogService);
+  return { ...connection.client(TokenService), ...connection.client(CatalogService) };
 }
 
 test('a unary call brings its message, its authorization and its answer', async () => {
-  const { port } = await catalog({
-    listDesigns: async (request, call) => ({
-      event: { id: request.eventId, name: call.authorization ?? '' },
-      designs: [],
+  const { port } = await serve({
+    exchangeToken: async ({ code }, { authorization }) => ({
+      accessToken: JSON.stringify([code, authorization]),
     }),
   });
-  const answer = await clientOf(port).listDesigns({ eventId: 'e1' }, { authorization: 'Bearer t' });
-  expect(answer.event).toMatchObject({ id: 'e1', name: 'Bearer t' });
+  const answer = await clientOf(port).exchangeToken({ code: 'c1' }, { authorization: 'Bearer t' });
+  expect(answer.accessToken).toBe('["c1","Bearer t"]');
 });
 
 test('a stream longer than any window arrives whole and in order', async () => {
-  const name = 'x'.repeat(1_000);
-  const { port } = await catalog({
+  const bytes = Buffer.alloc(
+    4_000_000,
+    Uint8Array.from({ length: 251 }, (_, index) => index),
+  );
+  const { port } = await serve({
     listEvents: async function* () {
       for (let part = 0; part < 40; part++) {
-        yield {
-          events: Array.from({ length: 100 }, (_, index) => ({
-            id: `${part * 100 + index}`,
-            name,
-            designCount: 1,
-          })),
-        };
+        yield { body: bytes.subarray(part * 100_000, (part + 1) * 100_000) };
       }
     },
   });
   const parts = await clientOf(port).listEvents({});
-  const ids = parts.flatMap((part) => part.events.map((event) => Number(event.id)));
-  expect(ids).toEqual(Array.from({ length: 4_000 }, (_, index) => index));
+  expect(parts).toHaveLength(40);
+  expect(Buffer.concat(parts.map(({ body }) => body)).equals(bytes)).toBe(true);
 });
 
-test('request id, trace context and a shorter deadline travel with the call', async () => {
-  let seen: { requestId: string | undefined; left: number; traceId: string | undefined } | undefined;
-  const { port } = await catalog({
-    listDesigns: async () => {
+test('request id, address, trace context and a shorter deadline travel with the call', async () => {
+  let seen: Readonly<Record<'requestId' | 'left' | 'traceId' | 'address', unknown>> | undefined;
+  const { port } = await serve({
+    exchangeToken: async () => {
       const left = (deadlineOf() ?? 0) - Date.now();
-      seen = { requestId: requestIdOf(), left, traceId: trace.getSpanContext(context.active())?.traceId };
+      const traceId = trace.getSpanContext(context.active())?.traceId;
+      seen = { requestId: requestIdOf(), left, traceId, address: clientAddressOf() };
       return {};
     },
   });
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const incoming = propagation.extract(ROOT_CONTEXT, { traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
-  await context.with(withCall(incoming, 'request-0042', Date.now() + 1_000), () =>
-    clientOf(port).listDesigns({ eventId: '' }),
+  await context.with(withCall(incoming, 'request-0042', Date.now() + 1_000, '192.0.2.7'), () =>
+    clientOf(port).exchangeToken({ code: '' }),
   );
-  expect(seen).toMatchObject({ requestId: 'request-0042', traceId });
+  expect(seen).toMatchObject({ requestId: 'request-0042', traceId, address: '192.0.2.7' });
   expect(seen?.left).toBeGreaterThan(0);
   expect(seen?.left).toBeLessThanOrEqual(950);
 });
 
-test('a failure keeps its code across the wire; an unforeseen error becomes server_error without its text', async () => {
-  const { port } = await catalog({
-    listDesigns: async ({ eventId }) => {
-      throw eventId === 'known' ? new Failure('not_found') : new Error('canary in a message');
+test('an answer, a list and a refusal tell whose request it was and of which client, for the line of the caller', async () => {
+  const { port } = await serve({
+    exchangeToken: async ({ code }) => {
+      nameSubject({ user: code, client: 'partner' });
+      if (code === 'refused') throw new Failure('invalid_grant');
+      return {};
+    },
+    listEvents: async function* () {
+      nameSubject({ user: 'lister', client: 'partner' });
+      yield {};
     },
   });
   const client = clientOf(port);
-  await expect(client.listDesigns({ eventId: 'known' })).rejects.toMatchObject({ code: 'not_found' });
-  const unforeseen = await client.listDesigns({ eventId: 'other' }).catch((error: Failure) => error);
+  const told = async (ask: () => Promise<unknown>) => {
+    const asked = withCall(ROOT_CONTEXT, 'request-0042', Date.now() + 2_000);
+    await context.with(asked, ask).catch(() => {});
+    return subjectOf(asked);
+  };
+  for (const code of ['answered', 'refused'])
+    expect(await told(() => client.exchangeToken({ code }))).toEqual({ user: code, client: 'partner' });
+  expect(await told(() => client.listEvents({}))).toEqual({ user: 'lister', client: 'partner' });
+});
+
+test('a failure keeps its code across the wire; an unforeseen error becomes server_error without its text', async () => {
+  const { port } = await serve({
+    exchangeToken: async ({ code }) => {
+      throw code === 'known' ? new Failure('not_found') : new Error('canary in a message');
+    },
+  });
+  const client = clientOf(port);
+  await expect(client.exchangeToken({ code: 'known' })).rejects.toMatchObject({ code: 'not_found' });
+  const unforeseen = await client.exchangeToken({ code: 'other' }).catch((error: Failure) => error);
   expect(unforeseen).toMatchObject({ code: 'server_error' });
   expect(JSON.stringify(unforeseen)).not.toContain('canary');
   expect(lines.join()).toContain('unforeseen error');
@@ -113,74 +146,74 @@ test('a failure keeps its code across the wire; an unforeseen error becomes serv
 });
 
 test('a call that nobody answers is temporarily_unavailable within its time (R14)', async () => {
-  const { port } = await catalog({ listDesigns: () => new Promise(() => {}) });
+  const { port } = await serve({ exchangeToken: () => new Promise(() => {}) });
   const begun = performance.now();
-  await expect(clientOf(port, 300).listDesigns({ eventId: '' })).rejects.toMatchObject({
+  await expect(clientOf(port, 300).exchangeToken({ code: '' })).rejects.toMatchObject({
     code: 'temporarily_unavailable',
   });
   expect(performance.now() - begun).toBeLessThan(2_000);
-  await expect(clientOf(1, 300).listDesigns({ eventId: '' })).rejects.toMatchObject({
+  await expect(clientOf(1, 300).exchangeToken({ code: '' })).rejects.toMatchObject({
     code: 'temporarily_unavailable',
   });
 });
 
 test('a failure that a service answered is not retried, not even for a read', async () => {
-  let calls = 0;
-  const { port } = await catalog({
-    listDesigns: async () => {
-      calls += 1;
+  let called = 0;
+  const { port } = await serve({
+    exchangeToken: async () => {
+      called += 1;
       throw new Failure('temporarily_unavailable');
     },
   });
-  await expect(clientOf(port, 2_000, ['listDesigns']).listDesigns({ eventId: '' })).rejects.toThrow();
-  expect(calls).toBe(1);
+  await expect(clientOf(port, 2_000, ['exchangeToken']).exchangeToken({ code: '' })).rejects.toThrow();
+  expect(called).toBe(1);
 });
 
-test('a request over the size limit is refused before the handler sees it', async () => {
-  const { port } = await catalog({ listDesigns: async () => neverCalled() });
-  await expect(clientOf(port).listDesigns({ eventId: 'x'.repeat(300 * 1024) })).rejects.toMatchObject({
-    code: 'temporarily_unavailable',
+test('a request over the size limit is refused before the handler sees it, for good [R14.8]', async () => {
+  const { port } = await serve({ exchangeToken: async () => neverCalled() });
+  await expect(clientOf(port).exchangeToken({ code: 'x'.repeat(300 * 1024) })).rejects.toMatchObject({
+    code: 'server_error',
+  });
+});
+
+test('an answer over the size limit can never be given: it is a server_error [R14.8]', async () => {
+  const { port } = await serve({ exchangeToken: async () => ({ accessToken: 'x'.repeat(5 << 20) }) });
+  await expect(clientOf(port, 10_000).exchangeToken({ code: '' })).rejects.toMatchObject({
+    code: 'server_error',
   });
 });
 
 test('stop lets a call in progress finish', async () => {
-  let release = (): void => {};
-  const begun = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let entered = (): void => {};
-  const inside = new Promise<void>((resolve) => {
-    entered = resolve;
-  });
-  const server = await catalog({
-    listDesigns: async () => {
-      entered();
-      await begun;
-      return { event: create(CatalogService.method.listDesigns.output, {}).event ?? { id: 'late' } };
+  const [entered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const server = await serve({
+    exchangeToken: async () => {
+      entered.resolve();
+      await released.promise;
+      return { accessToken: 'late' };
     },
   });
-  const answer = clientOf(server.port).listDesigns({ eventId: '' });
-  await inside;
+  const answer = clientOf(server.port).exchangeToken({ code: '' });
+  await entered.promise;
   const stopped = server.stop(5_000);
-  release();
-  expect((await answer).event?.id).toBe('late');
+  released.resolve();
+  expect((await answer).accessToken).toBe('late');
   await stopped;
 });
 
 test('a client finds its server again after a restart, without help', async () => {
-  const first = await catalog({ listDesigns: async () => ({ event: { id: 'first' } }) });
+  const first = await serve({ exchangeToken: async () => ({ accessToken: 'first' }) });
   const client = clientOf(first.port);
-  await client.listDesigns({ eventId: '' });
+  await client.exchangeToken({ code: '' });
   await first.stop(0);
-  await expect(client.listDesigns({ eventId: '' })).rejects.toMatchObject({
+  await expect(client.exchangeToken({ code: '' })).rejects.toMatchObject({
     code: 'temporarily_unavailable',
   });
-  await catalog({ listDesigns: async () => ({ event: { id: 'second' } }) }, `127.0.0.1:${first.port}`);
+  await serve({ exchangeToken: async () => ({ accessToken: 'second' }) }, `127.0.0.1:${first.port}`);
   await expect
     .poll(
       () =>
-        client.listDesigns({ eventId: '' }).then(
-          (answer) => answer.event?.id,
+        client.exchangeToken({ code: '' }).then(
+          ({ accessToken }) => accessToken,
           () => 'down',
         ),
       { timeout: 4_000 },
@@ -191,9 +224,9 @@ test('a client finds its server again after a restart, without help', async () =
 test('two services share one connection', async () => {
   const server = await serveRpc({
     services: [
-      served(DiscoveryService, {
+      bindService(DiscoveryService, {
         getDiscovery: async () => ({ issuer: 'i' }),
-        getKeySet: async () => ({ keys: [] }),
+        getKeySet: async () => ({ jwks: '{"keys":[]}' }),
       }),
     ],
     errorStatuses,
@@ -205,6 +238,7 @@ test('two services share one connection', async () => {
     target: `127.0.0.1:${server.port}`,
     reads: ['getDiscovery'],
     timeoutMs: 1_000,
+    calls,
   });
   closing.push(() => connection.close());
   expect((await connection.client(DiscoveryService).getDiscovery({})).issuer).toBe('i');

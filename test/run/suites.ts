@@ -18,6 +18,15 @@ export const suiteNames = [
 
 export type SuiteName = (typeof suiteNames)[number];
 
+/** They call a deployment and leave it as they found it, but for users, partners and keys of their own. */
+const calling: readonly SuiteName[] = ['rpc', 'contract', 'hostile', 'secrets', 'clients', 'e2e', 'operator'];
+
+/** Those that start what they need, and those that share a stack. */
+export function lanesOf({ suites }: Selection): readonly [readonly SuiteName[], readonly SuiteName[]] {
+  const calls = (suite: SuiteName) => calling.includes(suite);
+  return [suites.filter((suite) => !calls(suite)), suites.filter(calls)];
+}
+
 export type Selection = {
   readonly check: boolean;
   readonly suites: readonly SuiteName[];

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { SuiteName } from './suites.ts';
 
 export type TestResult = { readonly name: string; readonly status: 'passed' | 'failed' | 'skipped' };
@@ -21,44 +22,64 @@ type Report = {
   }[];
 };
 
-/** Runs the suite, printing as it goes. `scratch` is a directory that the caller deletes. */
+export interface Surroundings {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly stop: AbortSignal;
+}
+
+/** Runs the suite and prints what it said. `scratch` is a directory that the caller deletes. */
 export async function runSuite(
   root: string,
   suite: SuiteName,
-  scratch: string,
-  stop: AbortSignal,
+  { scratch, ...surroundings }: Surroundings & { readonly scratch: string },
 ): Promise<SuiteResult> {
   const report = join(scratch, `${suite}.json`);
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const code = await runProgram(
-    root,
-    [vitest, 'run', '--config=test/vitest.config.ts', `--project=${suite}`, ...reporters],
-    stop,
-  );
+  const words = [vitest, 'run', '--config=test/vitest.config.ts', `--project=${suite}`, ...reporters];
+  const { code, output } = await runProgram(root, words, surroundings);
+  process.stdout.write(`\n━━ ${suite}\n${output}`);
   if (!existsSync(report)) return { tests: [], problems: [`${suite}: no result, vitest ended with ${code}`] };
   const result = readReport(suite, JSON.parse(readFileSync(report, 'utf8')) as Report);
   if (result.tests.length === 0)
     return { tests: [], problems: [...result.problems, `${suite}: no test ran`] };
   const silent =
     code !== 0 && result.problems.length === 0 && !result.tests.some((test) => test.status === 'failed');
-  return silent ? { ...result, problems: [`${suite}: vitest ended with ${code} after its tests`] } : result;
+  if (!silent) return result;
+  return { ...result, problems: [`${suite}: vitest ended with ${code} after its tests${unhandled(output)}`] };
+}
+
+/** What vitest says of errors that no test awaited, in one line; nothing where it says none. */
+function unhandled(output: string): string {
+  const [, said = ''] = stripVTControlCharacters(output).split(/ Unhandled (?!Errors)\w+ ⎯+/);
+  const words = said.replaceAll('⎯', '').trim().split(/\s+/).slice(0, 20).join(' ');
+  return words && `: ${words}`;
 }
 
 /** Milliseconds after which a suite that hangs is ended; stacks and stores end with it. */
-const longest = 8 * 60_000;
+const longest = 10 * 60_000;
 
-/** Runs a program of ours under this Node, on this terminal, until it ends or `stop` aborts; gives its exit code. */
-export function runProgram(root: string, args: readonly string[], stop: AbortSignal): Promise<number> {
+/** Runs a program of ours under this Node until it ends or `stop` aborts; gives its exit code and what it said. */
+export function runProgram(
+  root: string,
+  words: readonly string[],
+  { environment, stop }: Surroundings,
+): Promise<{ readonly code: number; readonly output: string }> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, {
+    const child = spawn(process.execPath, words, {
       cwd: root,
-      stdio: ['ignore', 'inherit', 'inherit'],
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
       signal: stop,
       timeout: longest,
     });
-    child.on('error', () => resolve(130));
-    child.on('exit', (code) => resolve(code ?? 130));
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    child.once('error', () => resolve({ code: 130, output }));
+    child.once('close', (code) => resolve({ code: code ?? 130, output }));
   });
 }
 

@@ -1,46 +1,41 @@
 // A canary for each kind of R27 is put through every flow, well and badly, with stores up and down; then
-// every log line and every exported span is searched for each of them.
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+// every log line, every exported span and every metric is searched for each of them.
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  authorizeUrl,
-  type Discovery,
-  discover,
-  loginForm,
-  pkce,
-  type Tokens,
-  token,
-  tokensOf,
-  walk,
-} from '../support/flow.ts';
+import { logEventsSchema } from '../generate/observability.ts';
+import { type Discovery, discover } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { type DemoUser, type Partner, twinPartners, userWho } from '../support/stack-file.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { receiveTraces, type TraceReceiver } from '../support/trace-receiver.ts';
-import { openUserAgent, type Page } from '../support/user-agent.ts';
+import { type ReceivedSpan, receiveTraces, type TraceReceiver } from '../support/trace-receiver.ts';
+import { basicOf, createFlows, type Flows } from './flows.ts';
+import { countedEvents, linesOf, loggedEvents, logLines, metricsOf, records } from './told.ts';
 
 let traces: TraceReceiver;
 let system: System;
+const allMetrics = async () => [...(await metricsOf(system.stack)).values()].join('');
+/** Of processes that are killed later. */
+let earlierMetrics = '';
 let discovery: Discovery;
 let partner: Partner;
 let user: DemoUser;
-/** What must be found nowhere, by kind. */
-const canaries = new Map<string, string>();
-
-function canary(kind: string, value: string): string {
-  if (value.length < 8) throw new Error(`${kind} is too short to search for`);
-  canaries.set(`${kind} ${canaries.size}`, value);
-  return value;
-}
+let flows: Flows;
 
 beforeAll(async () => {
   traces = await receiveTraces();
-  system = await startSystem({ LOG_LEVEL: 'debug', OTEL_EXPORTER_OTLP_ENDPOINT: traces.endpoint });
+  system = await startSystem({
+    LOG_LEVEL: 'debug',
+    OTEL_EXPORTER_OTLP_ENDPOINT: traces.endpoint,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '500',
+  });
   discovery = await discover(system.stack.issuer);
   [partner] = twinPartners(system.stack);
   user = userWho(system.stack, 'typical season');
+  flows = createFlows(system, discovery, partner, user);
+  const { canary } = flows;
   canary('client secret', partner.clientSecret);
+  canary('credentials', basicOf(partner));
   canary('password', user.password);
   canary('e-mail', user.email);
   canary('name', user.name);
@@ -51,134 +46,54 @@ afterAll(async () => {
   await traces?.stop();
 });
 
-async function login(): Promise<{ tokens: Tokens; code: string; verifier: string }> {
-  const { verifier, challenge } = pkce();
-  canary('verifier', verifier);
-  const agent = openUserAgent(system.stack.issuer);
-  const url = authorizeUrl(discovery.authorization_endpoint, partner, {
-    state: canary('state', `canary-state-${canaries.size}`),
-    nonce: canary('nonce', `canary-nonce-${canaries.size}`),
-    login_hint: canary('login hint', 'canary.hint@example.org'),
-    code_challenge: canary('challenge', challenge),
-    code_challenge_method: 'S256',
-  });
-  const { parameters } = await walk(agent, await agent.visit(url), user);
-  for (const cookie of agent.cookies.values()) canary('cookie', cookie.value);
-  const code = canary('code', parameters.get('code') ?? '');
-  const tokens = tokensOf(await exchange(code, verifier));
-  for (const value of [tokens.access_token, tokens.refresh_token, tokens.id_token ?? ''])
-    canary('token', value);
-  for (const part of tokens.access_token.split('.').slice(1)) canary('part of a token', part);
-  return { tokens, code, verifier };
-}
-
-function exchange(code: string, verifier: string, secret = partner.clientSecret) {
-  const form = {
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: partner.redirectUris[0],
-    code_verifier: verifier,
-  };
-  return token(discovery.token_endpoint, { ...partner, clientSecret: secret }, form);
-}
-
-async function refuse(): Promise<void> {
-  const agent = openUserAgent(system.stack.issuer);
-  const start = await agent.visit(
-    authorizeUrl(discovery.authorization_endpoint, partner, { prompt: 'login consent' }),
-  );
-  await walk(agent, start, user, { decision: 'deny' });
-}
-
-async function failToLogIn(): Promise<void> {
-  const agent = openUserAgent(system.stack.issuer, { from: '127.0.66.1' });
-  const page = (await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner))) as Page;
-  const form = loginForm(page);
-  if (!form) throw new Error('no login form');
-  for (let attempt = 0; attempt < 7; attempt++) {
-    await agent.submit(page, form, {
-      email: canary('unknown e-mail', `canary.unknown.${attempt}@example.org`),
-      password: canary('wrong password', `canary wrong password ${attempt}`),
-    });
-    await agent.submit(page, form, {
-      email: user.email,
-      password: canary('wrong password', `canary guess ${attempt}`),
-    });
-  }
-}
-
-async function misuse({ tokens, code, verifier }: Awaited<ReturnType<typeof login>>): Promise<void> {
-  await exchange(code, verifier);
-  await exchange(code, canary('wrong verifier', 'canary-verifier-'.padEnd(43, 'v')));
-  await exchange(canary('wrong code', 'canary-code'.padEnd(65, 'c')), verifier);
-  await exchange(code, verifier, canary('wrong secret', 'canary-wrong-client-secret'));
-  const bearer = canary('wrong bearer', `canary.${'b'.repeat(40)}.token`);
-  for (const accessToken of [tokens.access_token, bearer, tokens.id_token ?? '']) {
-    const headers = {
-      authorization: `Bearer ${accessToken}`,
-      cookie: canary('cookie', `session=canary-cookie-${canaries.size}`),
-    };
-    await send(`${system.stack.issuer}/api/events`, { headers });
-    await send(`${system.stack.issuer}/api/events/c2Vhc29u/designs?access_token=${accessToken}`, { headers });
-    await send(discovery.userinfo_endpoint, { headers });
-  }
-  await send(`${discovery.token_endpoint}?client_secret=${canary('query', 'canary-in-the-query')}`, {
-    form: {},
-  });
-  await send(`${system.stack.issuer}/${canary('path', 'canary-in-an-unknown-path')}`);
-  await token(discovery.token_endpoint, partner, {
-    grant_type: 'refresh_token',
-    refresh_token: tokens.refresh_token,
-  });
-  await token(discovery.token_endpoint, partner, {
-    grant_type: 'refresh_token',
-    refresh_token: tokens.refresh_token,
-  });
-}
-
-function logLines(): { readonly service: string; readonly line: string }[] {
-  return readdirSync(system.logs)
-    .filter((file) => /^(gateway|identity|design-catalog)/.test(file))
-    .flatMap((file) =>
-      readFileSync(join(system.logs, file), 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => ({ service: file, line })),
-    );
-}
-
 test('every flow was walked, with stores up and down', async () => {
-  const good = await login();
-  await refuse();
-  await failToLogIn();
-  await misuse(good);
+  const good = await flows.login();
+  await flows.refuse();
+  await flows.failToLogIn();
+  await flows.misuse(good);
   for (const store of ['redis', 'postgres'] as const) {
     await system.kill(store);
-    await misuse(good);
-    await failToLogIn().catch(() => undefined);
+    await flows.misuse(good);
+    await flows.failToLogIn().catch(() => undefined);
     await system.start(store);
-    await expect
-      .poll(
-        async () =>
-          (
-            await token(discovery.token_endpoint, partner, {
-              grant_type: 'refresh_token',
-              refresh_token: 'x',
-            })
-          ).status,
-        { timeout: 15_000 },
-      )
-      .toBe(400);
+    await expect.poll(async () => (await flows.refresh('x')).status, { timeout: 15_000 }).toBe(400);
   }
-  await login();
-  expect(canaries.size).toBeGreaterThan(40);
-  expect(logLines().length).toBeGreaterThan(100);
+  await flows.operate();
+  await flows.login();
+  expect(flows.canaries.size).toBeGreaterThan(40);
+  expect(logLines(system).length).toBeGreaterThan(100);
+}, 180_000);
+
+test('the security events that were counted are those that were logged, by event and reason [R33.2]', async () => {
+  const counted = countedEvents(await allMetrics());
+  expect(new Set(counted).size).toBeGreaterThan(8);
+  await expect.poll(() => loggedEvents(system).toSorted(), { timeout: 15_000 }).toEqual(counted.toSorted());
+});
+
+/** Of what spans tell to have been thrown. */
+function exceptionCodes(): unknown[] {
+  const exceptions = traces.spans().flatMap((span) => span.exceptions);
+  return [...new Set(exceptions.map((exception) => exception.get('course_exchange.exception.code')))];
+}
+
+test('and with services killed, which ends what they have counted', async () => {
+  // What a process has not exported yet dies with it.
+  await expect.poll(exceptionCodes, { timeout: 15_000 }).toContain('ECONNREFUSED');
+  earlierMetrics = await allMetrics();
+  const good = await flows.login();
+  for (const service of ['identity', 'design-catalog'] as const) {
+    await system.kill(service);
+    await flows.misuse(good);
+    await system.start(service);
+    await expect.poll(async () => (await flows.refresh('x')).status, { timeout: 15_000 }).toBe(400);
+  }
+  await flows.failInTheDrivers();
 }, 180_000);
 
 test('no log line contains a canary, and every line is JSON [R27.1]', () => {
-  for (const { service, line } of logLines()) {
+  for (const { service, line } of logLines(system)) {
     expect(() => JSON.parse(line), `${service}: ${line.slice(0, 200)}`).not.toThrow();
-    for (const [kind, value] of canaries) {
+    for (const [kind, value] of flows.canaries) {
       expect(
         line.includes(value) || line.includes(encodeURIComponent(value)),
         `${kind} in ${service}: ${line}`,
@@ -187,48 +102,147 @@ test('no log line contains a canary, and every line is JSON [R27.1]', () => {
   }
 });
 
-test('no span contains a canary [R27.2]', async () => {
-  await expect.poll(() => traces.spans().length, { timeout: 15_000 }).toBeGreaterThan(50);
+test('every line of the log is as the schema says, and the schema knows each event by its reasons [R33.2]', () => {
+  const isLine = new Ajv2020({ strict: false }).compile(logEventsSchema());
+  const lines = records(system);
+  for (const line of lines)
+    expect(isLine(line) ? undefined : isLine.errors, JSON.stringify(line)).toBe(undefined);
+  const event = lines.find((line) => line.event === 'code.refused');
+  expect(isLine(event)).toBe(true);
+  for (const other of [
+    { event: 'code.taken' },
+    { reason: 'guessed' },
+    { level: 'warn' },
+    { message: 'a new one' },
+  ])
+    expect(isLine({ ...event, ...other }), JSON.stringify(other)).toBe(false);
+});
+
+test('spans tell of the faults of drivers and of gRPC by class and code, without a message [R27.2]', async () => {
+  // Of Postgres, of a socket, of gRPC.
+  const codes = expect.arrayContaining(['P0001', 'ECONNREFUSED', '14']);
+  await expect.poll(exceptionCodes, { timeout: 15_000 }).toEqual(codes);
+  const refusedBy = () => {
+    const stores = traces.spans().filter(({ attributes }) => attributes.has('db.response.status_code'));
+    return [...new Set(stores.map(({ attributes }) => attributes.get('db.system.name')))];
+  };
+  await expect.poll(refusedBy, { timeout: 15_000 }).toEqual(expect.arrayContaining(['postgresql', 'redis']));
+  for (const { name, status, exceptions } of traces.spans()) {
+    expect(status.message, name).toBeUndefined();
+    for (const exception of exceptions)
+      expect([...exception.keys()], name).not.toContain('exception.message');
+  }
+});
+
+test('no span contains a canary, those of the faults above neither [R27.2]', () => {
   const sent = traces.raw();
-  for (const [kind, value] of canaries) {
+  for (const [kind, value] of flows.canaries) {
     expect(sent.includes(value) || sent.includes(encodeURIComponent(value)), `${kind} in a span`).toBe(false);
   }
 });
 
+test('the span of a refused call says what its caller is told, why, and which client it was', async () => {
+  const replayed = ({ attributes }: ReceivedSpan) =>
+    attributes.get('course_exchange.error.reason') === 'code.refused replayed';
+  const refused = () => Object.fromEntries(traces.spans().find(replayed)?.attributes ?? []);
+  await expect.poll(refused, { timeout: 15_000 }).toMatchObject({
+    'rpc.method': 'courseexchange.identity.v1.TokenService/ExchangeToken',
+    'rpc.response.status_code': 'FAILED_PRECONDITION',
+    'error.type': 'invalid_grant',
+    'course_exchange.client_id': partner.clientId,
+  });
+});
+
+test('no metric contains a canary [R27.2]', async () => {
+  const text = earlierMetrics + (await allMetrics());
+  expect(text.split('\n').length).toBeGreaterThan(200);
+  for (const [kind, value] of flows.canaries)
+    expect(text.includes(value) || text.includes(encodeURIComponent(value)), `${kind} in a metric`).toBe(
+      false,
+    );
+});
+
 test('a log names the user by a keyed hash and the client by its client_id [R27.3]', () => {
-  const lines = logLines().map(({ line }) => JSON.parse(line) as Record<string, unknown>);
+  const lines = logLines(system).map(({ line }) => JSON.parse(line) as Record<string, unknown>);
   const users = new Set(lines.map((line) => line.user).filter((name) => name !== undefined));
   expect(users.size).toBeGreaterThan(0);
   expect([...users]).not.toContain(user.sub);
   expect(lines.map((line) => line.client)).toContain(partner.clientId);
 });
 
-test('one trace leads from the route through the RPC to the store, and carries the request id', async () => {
-  const traceId = 'c0ffee00c0ffee00c0ffee00c0ffee00';
-  const { tokens } = await login();
+test('the edge names the user as the services do, in tokens, logins, user-info and lists [R33.1]', async () => {
+  const { tokens } = await flows.login();
+  const bearer = { authorization: `Bearer ${tokens.access_token}` };
+  const asked = async (path: string, id: string) => {
+    await send(`${system.stack.issuer}${path}`, { headers: { ...bearer, 'x-request-id': id } });
+    const told = () => linesOf(system, id).find(({ message }) => message === 'request')?.user;
+    await expect.poll(told, { timeout: 15_000 }).toBeTypeOf('string');
+    return told();
+  };
+  const user = await asked('/userinfo', 'user-info-with-a-user');
+  expect(await asked('/api/events', 'list-with-a-user')).toBe(user);
+  const told = () => records(system).filter((line) => line.user === user);
+  const poll = (said: () => unknown[]) => expect.poll(said, { timeout: 15_000 });
+  await poll(() => told().map(({ event, message }) => event ?? message)).toEqual(
+    expect.arrayContaining(['login.accepted', 'tokens issued', 'events listed']),
+  );
+  await poll(() => told().flatMap(({ message, route }) => (message === 'request' ? route : []))).toEqual(
+    expect.arrayContaining(['/login', '/token', '/userinfo', '/api/events']),
+  );
+});
+
+test('a trace of ours leads from the route to the store and links the caller’s, sampled or not [R32.1 R32.2]', async () => {
+  const callers = 'c0ffee00c0ffee00c0ffee00c0ffee00';
+  const { tokens } = await flows.login();
   await send(`${system.stack.issuer}/api/events`, {
     headers: {
       authorization: `Bearer ${tokens.access_token}`,
-      traceparent: `00-${traceId}-00f067aa0ba902b7-01`,
+      traceparent: `00-${callers}-00f067aa0ba902b7-00`,
       'x-request-id': 'request-of-the-trace-test',
     },
   });
-  const ours = () => traces.spans().filter((span) => span.traceId === traceId);
-  await expect.poll(() => new Set(ours().map((span) => span.service)).size, { timeout: 15_000 }).toBe(2);
-  const names = ours().map((span) => `${span.service}: ${span.name}`);
-  expect(names.some((name) => name.startsWith('gateway: GET /api/events'))).toBe(true);
-  expect(names.some((name) => /^design-catalog: .*CatalogService\/ListEvents$/.test(name))).toBe(true);
-  expect(names.some((name) => name.startsWith('design-catalog: postgres '))).toBe(true);
-  const byId = new Map(ours().map((span) => [span.spanId, span]));
-  const store = ours().find((span) => span.name.startsWith('postgres '));
-  const path: string[] = [];
-  for (let at = store; at; at = byId.get(at.parentSpanId)) path.push(at.service);
-  expect(path).toEqual(['design-catalog', 'design-catalog', 'gateway', 'gateway']);
-  const withId = logLines().filter(({ line }) => line.includes('request-of-the-trace-test'));
-  expect(new Set(withId.map(({ service }) => service)).size).toBe(2);
-  expect(new Set(withId.map(({ line }) => (JSON.parse(line) as { traceId?: string }).traceId))).toEqual(
-    new Set([traceId]),
-  );
-  const route = ours().find((span) => span.name === 'GET /api/events');
-  expect(route?.attributes.get('course_exchange.request_id')).toBe('request-of-the-trace-test');
+  const isRoute = ({ service, attributes }: ReceivedSpan) =>
+    service === 'gateway' && attributes.get('course_exchange.request_id') === 'request-of-the-trace-test';
+  const route = () => traces.spans().find(isRoute);
+  await expect.poll(route, { timeout: 30_000 }).toMatchObject({ parentSpanId: '', linked: [callers] });
+  const own = route()?.traceId;
+  const pathFromStore = () => {
+    const ours = traces.spans().filter(({ traceId }) => traceId === own);
+    const byId = new Map(ours.map((span) => [span.spanId, span]));
+    const path: string[] = [];
+    const store = ours.find(({ name }) => name.startsWith('postgres '));
+    for (let at = store; at; at = byId.get(at.parentSpanId)) path.push(`${at.service} ${at.name}`);
+    return path;
+  };
+  await expect
+    .poll(pathFromStore, { timeout: 30_000 })
+    .toEqual([
+      expect.stringMatching(/^design-catalog postgres /),
+      expect.stringMatching(/^design-catalog .*CatalogService\/ListEvents$/),
+      expect.stringMatching(/^gateway .*CatalogService\/ListEvents$/),
+      'gateway GET /api/events',
+    ]);
+  const told = linesOf(system, 'request-of-the-trace-test').map(({ service, traceId }) => [service, traceId]);
+  expect(new Set(told.map(String))).toEqual(new Set([`gateway,${own}`, `design-catalog,${own}`]));
+  // And back, by the trace that a line names.
+  const requests = traces
+    .spans()
+    .filter(({ traceId }) => traceId === told[0]?.[1])
+    .flatMap(({ attributes }) => attributes.get('course_exchange.request_id') ?? []);
+  expect(requests).toEqual(['request-of-the-trace-test', 'request-of-the-trace-test']);
+});
+
+test('of two partners who send the same request id, each line of a grant or a list names its own [R32.3]', async () => {
+  const headers = { 'x-request-id': 'request-id-of-two-partners' };
+  const [, other] = twinPartners(system.stack);
+  const { tokens } = await flows.login();
+  const authorization = `Bearer ${tokens.access_token}`;
+  await send(`${system.stack.issuer}/api/events`, { headers: { ...headers, authorization } });
+  const credentials = { client_id: other.clientId, client_secret: other.clientSecret };
+  const form = { ...credentials, grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
+  await send(discovery.token_endpoint, { form, headers });
+  const told = () =>
+    linesOf(system, headers['x-request-id']).map(({ message, event, client }) => [event ?? message, client]);
+  await expect.poll(told, { timeout: 15_000 }).toContainEqual(['events listed', partner.clientId]);
+  await expect.poll(told, { timeout: 15_000 }).toContainEqual(['refresh_token.refused', other.clientId]);
 });

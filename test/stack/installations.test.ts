@@ -1,6 +1,6 @@
 // Each environment is an installation of its own (R28): what one gave out is nothing to the other.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { authorizeUrl, basic, discover, tokensOf, walk } from '../support/flow.ts';
+import { authorizeUrl, basic, discover, logInAndAgree, tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { type PrivateStack, startStack } from '../support/stack.ts';
 import { partnerFor, readStackFile, type StackFile, userWho } from '../support/stack-file.ts';
@@ -24,7 +24,8 @@ test('tokens, codes, sessions and keys of one installation are nothing to anothe
   const agent = openUserAgent(one.issuer);
   const [here, there] = [await discover(one.issuer), await discover(two.issuer)];
   const start = await agent.visit(authorizeUrl(here.authorization_endpoint, partner, { redirect_uri }));
-  const code = (await walk(agent, start, userWho(one, 'typical season'))).parameters.get('code') ?? '';
+  const code =
+    (await logInAndAgree(agent, start, userWho(one, 'typical season'))).parameters.get('code') ?? '';
   const form = { grant_type: 'authorization_code', code, redirect_uri };
   const foreign = await send(there.token_endpoint, { form, headers: basic(partner) });
   expect([foreign.status, foreign.json().error]).toEqual([400, 'invalid_grant']);

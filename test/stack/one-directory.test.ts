@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { newRunDirectory } from '../support/stack.ts';
 import { readStackFile } from '../support/stack-file.ts';
-import { command } from './command.ts';
-import { untilGone } from './processes.ts';
+import { command, untilGone } from './local-command.ts';
 
 const directory = newRunDirectory();
 const stackFile = join(directory, 'stack.json');

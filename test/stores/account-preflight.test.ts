@@ -1,10 +1,14 @@
 // What --check says of an account that gets in: its powers, its rights, the server behind it and the way there; and
 // that the job ends where a server breaks off.
 import { randomBytes } from 'node:crypto';
-import { migrate } from '@course-exchange/runtime/migrations';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '@course-exchange/runtime/postgres/migrate';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAuthority } from '../rpc/certificate-authority.ts';
+import { type Link, openLink } from '../support/tcp-link.ts';
 import { type JobDatabase, openJobDatabase, runJob } from './migration-jobs.ts';
-import { openFaultyLink } from './postgres-faulty-link.ts';
 
 const directory = new URL('../../services/design-catalog/migrations', import.meta.url).pathname;
 let database: JobDatabase;
@@ -14,11 +18,7 @@ let login: string;
 beforeEach(async () => {
   database = await openJobDatabase();
   login = `login_${randomBytes(6).toString('hex')}`;
-  whole = {
-    MIGRATOR_POSTGRES_URL: database.as('catalog_migrator'),
-    POSTGRES_URL: database.as('catalog_ro'),
-    FEED_POSTGRES_URL: database.as('catalog_feed'),
-  };
+  whole = database.settings('design-catalog');
 });
 afterEach(async () => {
   await database.sql(`drop owned by ${login}`).catch(() => {});
@@ -118,6 +118,35 @@ test('in production a connection that leaves the machine must be encrypted', asy
   expect(await failures({ FEED_POSTGRES_URL: away, ENVIRONMENT: 'test' })).toEqual({ code: 0, said: [] });
 });
 
+test('in production a verified connection passes for every account, the migrator that works as the owner too', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'course-exchange-preflight-'));
+  const { certificate, issue } = await createAuthority('Stores');
+  writeFileSync(join(folder, 'ca.crt'), certificate);
+  await encrypt(await issue(['localhost', '0.0.0.0']));
+  try {
+    const verified = (address = '') =>
+      `${at(address, `0.0.0.0:${new URL(database.superuser).port}`)}?sslmode=verify-full&sslrootcert=${folder}/ca.crt`;
+    const encrypted = Object.fromEntries(
+      Object.entries(whole).map(([setting, address]) => [setting, verified(address)]),
+    );
+    expect(await failures({ ...encrypted, ENVIRONMENT: 'production' })).toEqual({ code: 0, said: [] });
+  } finally {
+    await database.sql('alter system reset ssl');
+    await database.sql('select pg_reload_conf()');
+    rmSync(folder, { recursive: true });
+  }
+});
+
+/** Has the server take TLS beside plain connections. It writes the files itself: nobody else may own the key. */
+async function encrypt({ certificate, key }: { certificate: string; key: string }): Promise<void> {
+  for (const [file, pem] of Object.entries({ 'server.crt': certificate, 'server.key': key }))
+    await database.sql(
+      `copy (select unnest(string_to_array('${pem}', E'\\n'))) to program 'umask 077; cat > ${file}'`,
+    );
+  await database.sql('alter system set ssl = on');
+  await database.sql('select pg_reload_conf()');
+}
+
 describe('a server that lets everybody in and then', () => {
   test.each(['closes', 'is silent'] as const)('%s: the job ends with a sentence', async (fault) => {
     const link = await openFaultyLink(Number(new URL(database.superuser).port), fault);
@@ -146,3 +175,18 @@ describe('a server that lets everybody in and then', () => {
     }
   });
 });
+
+/** First bytes of what asks something: Query and Parse. */
+const asking: readonly (number | undefined)[] = [0x51, 0x50];
+
+function openFaultyLink(target: number, fault: 'closes' | 'is silent'): Promise<Link> {
+  return openLink(target, (client, upstream) => {
+    let faulty = false;
+    client.on('data', (bytes: Buffer) => {
+      faulty ||= asking.includes(bytes[0]);
+      if (!faulty) upstream.write(bytes);
+      else if (fault === 'closes') client.destroy();
+    });
+    upstream.pipe(client, { end: false });
+  });
+}

@@ -1,19 +1,18 @@
 // From each earlier version of each schema, with rows in it, to the newest: every row stays as it is, and what the
-// code of that version says to Postgres is still understood (docs/decisions/0019).
+// code of that version says to Postgres is still understood (decision 0019).
 import { randomBytes } from 'node:crypto';
-import { migrate, newestMigration } from '@course-exchange/runtime/migrations';
-import { Secret } from '@course-exchange/runtime/secret';
+import { migrate } from '@course-exchange/runtime/postgres/migrate';
+import { newestMigration } from '@course-exchange/runtime/postgres/schema-version';
+import { Secret } from '@course-exchange/runtime/process/secret';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { generateSigningKey } from '../../services/identity/src/signing/key-generation.ts';
+import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
 import { differences } from './catalog-database.ts';
 import { type JobDatabase, openJobDatabase, runJob } from './migration-jobs.ts';
-import { type Schema, writings } from './schema-history.ts';
+import { type EarlierMigrations, earlierMigrations, type Schema, writings } from './schema-history.ts';
 
-const directories: Readonly<Record<Schema, string>> = {
-  identity: new URL('../../services/identity/migrations', import.meta.url).pathname,
-  catalog: new URL('../../services/design-catalog/migrations', import.meta.url).pathname,
-};
+const identity = earlierMigrations('identity');
+const catalog = earlierMigrations('catalog');
 const encryptionKey = randomBytes(32);
 let database: JobDatabase;
 
@@ -22,8 +21,8 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-function earlier(schema: Schema): readonly number[] {
-  return Array.from({ length: newestMigration(directories[schema]) }, (_, index) => index + 1);
+function versionsIn({ directory }: EarlierMigrations): readonly number[] {
+  return Array.from({ length: newestMigration(directory) }, (_, index) => index + 1);
 }
 
 /** As the code of `version` writes, each statement under its own role. */
@@ -63,30 +62,33 @@ async function contentOf(schema: Schema, like?: Content): Promise<Content> {
 
 async function putSigningKeys(): Promise<void> {
   for (const algorithm of ['RS256', 'ES256'] as const) {
-    const key = await generateSigningKey(algorithm, new Secret(encryptionKey), randomBytes);
+    const key = await generateSigningKey(
+      { keyEncryptionKey: new Secret(encryptionKey), randomBytes },
+      algorithm,
+    );
     await database.sql(
       `insert into identity.signing_keys (kid, algorithm, public_jwk, private_key, state, activated_at)
         values ($1, $2, $3, $4, 'active', now())`,
-      [key.kid, algorithm, JSON.stringify(key.publicJwk), key.sealedPrivateKey],
+      [key.kid, algorithm, JSON.stringify(key.publicJwk), key.encryptedPrivateKey],
     );
   }
 }
 
-describe('identity', () => {
-  test.each(earlier('identity'))(
+const jobSettings = () => ({
+  KEY_ENCRYPTION_KEY: encryptionKey.toString('base64url'),
+  ...database.settings('identity'),
+});
+
+describe(`identity, from ${identity.origin}`, () => {
+  test.each(versionsIn(identity))(
     'from version %i: users, clients, secrets, consents and keys stay',
     async (version) => {
-      await migrate(database.as('identity_migrator'), 'identity', directories.identity, version);
+      await migrate(database.as('identity_migrator'), 'identity', identity.directory, version);
       await write('identity', version, 'before');
       await putSigningKeys();
       const before = await contentOf('identity');
       expect(before.users).toHaveLength(2);
-      const ending = await runJob('identity', {
-        KEY_ENCRYPTION_KEY: encryptionKey.toString('base64url'),
-        MIGRATOR_POSTGRES_URL: database.as('identity_migrator'),
-        POSTGRES_URL: database.as('identity_rw'),
-        OPERATOR_POSTGRES_URL: database.as('identity_operator'),
-      });
+      const ending = await runJob('identity', jobSettings());
       expect(ending.code, ending.output).toBe(0);
       // No key was made: those that were there are opened and kept.
       expect(ending.output).toContain('"keys":0');
@@ -95,34 +97,43 @@ describe('identity', () => {
     },
   );
 
-  test('clients from before there were approvals count as approved, each with its record', async () => {
-    await migrate(database.as('identity_migrator'), 'identity', directories.identity, 2);
-    await write('identity', 2, 'before');
-    await migrate(database.as('identity_migrator'), 'identity', directories.identity);
-    expect(await database.sql('select approval_state, version, dossier from identity.clients')).toEqual([
-      { approval_state: 'approved', version: 1, dossier: {} },
-    ]);
-    expect(await database.sql('select client_id, state, operator from identity.client_approvals')).toEqual([
-      { client_id: 'client-before', state: 'approved', operator: 'migration' },
+  test('a client that is written without an approval state counts as approved, and its secrets have names', async () => {
+    await migrate(database.as('identity_migrator'), 'identity', identity.directory, 1);
+    const [seed] = writings.filter(({ schema, as }) => schema === 'identity' && as === 'superuser');
+    for (const statement of seed?.statements('before') ?? []) await database.sql(statement);
+    expect((await runJob('identity', jobSettings())).code).toBe(0);
+    expect(await database.sql('select approval_state, version, registration from identity.clients')).toEqual([
+      { approval_state: 'approved', version: 1, registration: {} },
     ]);
     const secrets = await database.sql('select secret_id from identity.client_secrets');
     expect(new Set(secrets.map(({ secret_id }) => secret_id)).size).toBe(2);
   });
 });
 
-describe('catalog', () => {
-  test.each(earlier('catalog'))(
+test.each([
+  ['another text of it', `update identity.schema_migrations set sha256 = 'other' where version = 1`],
+  ['a migrator that kept no hash', 'alter table identity.schema_migrations drop column sha256'],
+])('a database whose first migration is of %s is refused, and stays as it is', async (_of, sql) => {
+  await migrate(database.as('identity_migrator'), 'identity', identity.directory, 1);
+  await database.sql(sql);
+  const before = await contentOf('identity');
+  const ending = await runJob('identity', jobSettings());
+  expect(ending.code).toBe(1);
+  expect(ending.output).toMatch(
+    /"migration":"identity 1".*this database was made by an earlier draft of this/,
+  );
+  expect(await contentOf('identity')).toEqual(before);
+});
+
+describe(`catalog, from ${catalog.origin}`, () => {
+  test.each(versionsIn(catalog))(
     'from version %i: designs stay, summaries are exact and stay so',
     async (version) => {
-      await migrate(database.as('catalog_migrator'), 'catalog', directories.catalog, version);
+      await migrate(database.as('catalog_migrator'), 'catalog', catalog.directory, version);
       await write('catalog', version, 'before');
       const before = await contentOf('catalog');
       expect(before.event_summaries?.length).toBeGreaterThan(3);
-      const ending = await runJob('design-catalog', {
-        MIGRATOR_POSTGRES_URL: database.as('catalog_migrator'),
-        POSTGRES_URL: database.as('catalog_ro'),
-        FEED_POSTGRES_URL: database.as('catalog_feed'),
-      });
+      const ending = await runJob('design-catalog', database.settings('design-catalog'));
       expect(ending.code, ending.output).toBe(0);
       expect(await contentOf('catalog', before)).toEqual(before);
       const writer = new pg.Pool({ connectionString: database.superuser, options: '-c search_path=catalog' });

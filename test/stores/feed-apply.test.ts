@@ -1,18 +1,16 @@
 // What the feed leaves in the catalog: the highest revision of each design, tombstones, exact summaries.
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { repeatedly } from '../../services/design-catalog/src/feed/write-repetition.ts';
-import { writeBatch } from '../../services/design-catalog/src/store/design-changes.ts';
-import { findResumePoint } from '../../services/design-catalog/src/store/resume-points.ts';
-import { type CatalogDatabase, differences, openCatalogDatabase } from './catalog-database.ts';
+import { beforeEach, expect, test } from 'vitest';
+import {
+  findResumePoint,
+  repeatedly,
+  writeBatch,
+} from '../../services/design-catalog/src/feed/change-table.ts';
+import { differences, useCatalogDatabase } from './catalog-database.ts';
 import { apply, changes, designs, origin } from './feed-changes.ts';
 
-let catalog: CatalogDatabase;
+const catalog = await useCatalogDatabase();
 
-beforeAll(async () => {
-  catalog = await openCatalogDatabase();
-});
-afterAll(() => catalog.close());
 beforeEach(() => catalog.writer.query('truncate designs; delete from resume_points'));
 
 test('a change repeated is ignored, one of a lower revision too, one of a higher revision holds', async () => {
@@ -55,6 +53,20 @@ test('a deletion of what never was keeps out the older design that comes late', 
   expect(await designs(catalog)).toMatchObject([{ revision: '3', event_id: null }]);
   await apply(catalog, changes({ revision: 4 }));
   expect(await designs(catalog)).toMatchObject([{ revision: '4', event_id: 'e', deleted_at: null }]);
+});
+
+test('table designs holds texts as long as the feed takes them, and no longer [R23.5]', async () => {
+  const [change = expect.fail()] = changes({ revision: 1 });
+  const { design = expect.fail() } = change;
+  const longest = { localId: 1_000, title: 1_000, eventName: 1_000, authorName: 1_000, shortDescr: 2_000 };
+  for (const [field, characters] of Object.entries(longest)) {
+    const of = (length: number) => ({
+      ...change,
+      design: { ...design, [field]: '😀'.repeat(length) },
+    });
+    await expect(apply(catalog, [of(characters + 1)]), field).rejects.toMatchObject({ code: '23514' });
+    expect(await apply(catalog, [{ ...of(characters), id: field }]), field).toMatchObject({ upserted: 1 });
+  }
 });
 
 test('revisions use all of 64 bits', async () => {

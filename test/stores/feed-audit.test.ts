@@ -1,25 +1,21 @@
 // Each committed batch of the feed has its entry in the catalog's audit log, and nothing else has one.
-import type { AuditEntry } from '@course-exchange/runtime/audit-chain';
-import { readAudit, verifyAudit } from '@course-exchange/runtime/audit-reading';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { repeatedly } from '../../services/design-catalog/src/feed/write-repetition.ts';
-import { writeBatch } from '../../services/design-catalog/src/store/design-changes.ts';
-import { findResumePoint } from '../../services/design-catalog/src/store/resume-points.ts';
-import { mendSummaries } from '../../services/design-catalog/src/store/summary-recount.ts';
-import { type CatalogDatabase, openCatalogDatabase } from './catalog-database.ts';
+import { readAudit, verifyAudit } from '@course-exchange/runtime/audit/reader';
+import type { AuditEntry } from '@course-exchange/runtime/audit/table';
+import { expect, test } from 'vitest';
+import {
+  findResumePoint,
+  repeatedly,
+  writeBatch,
+} from '../../services/design-catalog/src/feed/change-table.ts';
+import { repairSummaries } from '../../services/design-catalog/src/feed/summary-table.ts';
+import { useCatalogDatabase } from './catalog-database.ts';
 import { apply, changes, designs, origin } from './feed-changes.ts';
 
-let catalog: CatalogDatabase;
-const source = () => ({ database: catalog.feed, sleep: () => Promise.resolve() });
-
-beforeAll(async () => {
-  catalog = await openCatalogDatabase();
-});
-afterAll(() => catalog.close());
+const catalog = await useCatalogDatabase();
 
 async function entries(object?: string): Promise<readonly AuditEntry[]> {
   const all = { afterSequence: 0, limit: 1_000, newest: false };
-  return (await readAudit(source(), { object }, all)).entries;
+  return (await readAudit(catalog.feed, { object }, all)).entries;
 }
 
 const valuesOf = ({ fields }: AuditEntry) =>
@@ -60,12 +56,12 @@ test('nothing of a design is in an entry', async () => {
   );
   await catalog.writer.query(`update event_summaries set name = 'x' where owner = $1`, [canary]);
   const difference = { owner: canary, eventId: canary, summarised: 1, counted: 1 };
-  await mendSummaries(catalog.feed, [difference], origin);
+  await repairSummaries(catalog.feed, [difference], origin);
   const { rows } = await catalog.writer.query('select * from audit_log');
   expect(JSON.stringify(rows)).not.toContain(canary);
-  const [mended] = (await entries('summaries')).slice(-1);
-  expect(mended).toMatchObject({ ...origin, action: 'designs.repair' });
-  expect(mended && valuesOf(mended)).toEqual({ mended: 1 });
+  const [repaired] = (await entries('summaries')).slice(-1);
+  expect(repaired).toMatchObject({ ...origin, action: 'designs.repair' });
+  expect(repaired && valuesOf(repaired)).toEqual({ repaired: 1 });
 });
 
 test('no entry without its batch: a batch that Postgres refuses, or whose commit it refuses, leaves none', async () => {
@@ -85,19 +81,19 @@ test('no entry without its batch: a batch that Postgres refuses, or whose commit
   expect((await designs(catalog)).filter(({ id }) => id === 'good')).toEqual([]);
 });
 
-test('no batch without its entry: where none can be written, nothing is applied and nothing mended', async () => {
+test('no batch without its entry: where none can be written, nothing is applied and nothing repaired', async () => {
   const [change] = changes({ id: 'unheard', revision: 1 });
   const batch = { source: 'unheard', changes: change ? [change] : [], last: false };
   await catalog.writer.query(
     `update event_summaries set design_count = 9;
      alter table audit_log add constraint broken check (sequence < 0) not valid`,
   );
-  const mended = mendSummaries(
+  const repaired = repairSummaries(
     catalog.feed,
     [{ owner: 'u', eventId: 'e', summarised: 9, counted: 1 }],
     origin,
   );
-  await expect(mended).rejects.toMatchObject({ code: '23514' });
+  await expect(repaired).rejects.toMatchObject({ code: '23514' });
   await expect(writeBatch(catalog.feed, batch, origin)).rejects.toMatchObject({ code: '23514' });
   await catalog.writer.query('alter table audit_log drop constraint broken');
   expect((await designs(catalog)).filter(({ id }) => id === 'unheard')).toEqual([]);
@@ -117,7 +113,7 @@ test('imports side by side, with conflicts that are repeated, make one chain wit
     }
   });
   await Promise.all(imports);
-  const verdict = await verifyAudit(source(), undefined);
+  const verdict = await verifyAudit(catalog.feed, undefined);
   expect(verdict).toMatchObject({ head: { sequence: before + 80 }, firstBreak: undefined });
   for (let stream = 0; stream < 8; stream += 1)
     expect(await entries(`source:parallel-${stream}`)).toHaveLength(10);
@@ -130,5 +126,5 @@ test('nobody may change an entry, and whoever does is found out', async () => {
     alter table audit_log disable trigger audit_log_append_only;
     update audit_log set fields = '[]' where sequence = 3;
     alter table audit_log enable trigger audit_log_append_only`);
-  expect((await verifyAudit(source(), undefined)).firstBreak).toMatchObject({ sequence: 3 });
+  expect((await verifyAudit(catalog.feed, undefined)).firstBreak).toMatchObject({ sequence: 3 });
 });

@@ -1,9 +1,8 @@
 // Design changes for tests of the feed, and the states of the catalog that they lead to.
-import type { DesignChange } from '../../services/design-catalog/src/domain/design-change.ts';
-import type { Owner } from '../../services/design-catalog/src/domain/ids.ts';
-import { applyChanges } from '../../services/design-catalog/src/feed/apply-changes.ts';
-import { repeatedly } from '../../services/design-catalog/src/feed/write-repetition.ts';
-import { writeBatch } from '../../services/design-catalog/src/store/design-changes.ts';
+import type { Owner } from '../../services/design-catalog/src/events/event.ts';
+import type { DesignChange } from '../../services/design-catalog/src/feed/change.ts';
+import { repeatedly, writeBatch } from '../../services/design-catalog/src/feed/change-table.ts';
+import { applyBatches } from '../../services/design-catalog/src/feed/feed.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 
 interface Told {
@@ -56,7 +55,7 @@ export function apply(
     if (last) yield { source, changes: [], last };
   }
   const limits = { changes: batch, characters: 1_000_000, waitMs: 10_000 };
-  return applyChanges(parts(), { write: (one) => repeatedly(() => writeBatch(feed, one, origin)), limits });
+  return applyBatches({ write: (one) => repeatedly(() => writeBatch(feed, one, origin)), limits }, parts());
 }
 
 /** Every design with all that is stored of it, in the order of the keys. */

@@ -1,20 +1,12 @@
-// What role catalog_feed may do, what role catalog_ro still may not, and how a verification finds and mends.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { verifySummaries } from '../../services/design-catalog/src/feed/verify-summaries.ts';
-import {
-  mendSummaries,
-  recountEvents,
-  type SummaryDifference,
-} from '../../services/design-catalog/src/store/summary-recount.ts';
-import { type CatalogDatabase, differences, openCatalogDatabase } from './catalog-database.ts';
+// What role catalog_feed may do, what role catalog_ro still may not, and how a verification finds and repairs.
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { beforeEach, expect, test } from 'vitest';
+import { verifySummaries } from '../../services/design-catalog/src/feed/feed.ts';
+import { differences, useCatalogDatabase } from './catalog-database.ts';
 import { apply, changes, origin } from './feed-changes.ts';
 
-let catalog: CatalogDatabase;
+const catalog = await useCatalogDatabase();
 
-beforeAll(async () => {
-  catalog = await openCatalogDatabase();
-});
-afterAll(() => catalog.close());
 beforeEach(() => catalog.writer.query('truncate designs'));
 
 const insufficientPrivilege = { code: '42501' };
@@ -46,14 +38,13 @@ test.each([
   await expect(catalog.reader.query({ name: text, text }, [])).rejects.toMatchObject(insufficientPrivilege);
 });
 
-async function verify(repair: boolean) {
-  const uses = {
-    recount: (owner: string) => recountEvents(catalog.feed, owner, 2),
-    mend: repair
-      ? (found: readonly SummaryDifference[]) => mendSummaries(catalog.feed, found, origin)
-      : undefined,
+function verify(repair: boolean) {
+  const deps = {
+    database: catalog.feed,
+    logger: createLogger('test', 'error'),
+    now: () => Date.parse(origin.at),
   };
-  return Array.fromAsync(verifySummaries(uses));
+  return Array.fromAsync(verifySummaries(deps, repair ? origin : undefined, 2));
 }
 
 test('a verification counts every owner once and finds nothing wrong', async () => {
@@ -71,15 +62,29 @@ test('a verification counts every owner once and finds nothing wrong', async () 
   expect(parts.flatMap((part) => part.differences)).toEqual([]);
 });
 
-test('it finds a wrong, a missing and a surplus summary, and mends them when asked to', async () => {
-  const events = ['right', 'wrong', 'missing', 'name'];
+/** As a version of event_json would have left it that wrote another text. */
+async function writeOtherJson(eventId: string): Promise<void> {
+  const { rows } = await catalog.writer.query<{ definition: string }>(
+    `select pg_get_functiondef('event_json'::regproc) as definition`,
+  );
+  await catalog.writer.query(`
+    create or replace function event_json(event_id text, name text, start_date timestamptz, end_date timestamptz,
+      updated_at timestamptz, design_count integer) returns text language sql immutable return '{}';
+    update event_summaries set name = name where event_id = '${eventId}';
+    ${rows[0]?.definition}`);
+}
+
+test('it finds a wrong, a missing and a surplus summary, one of another JSON too, and repairs them when asked to', async () => {
+  const events = ['right', 'wrong', 'missing', 'name', 'json'];
   await apply(catalog, changes(...events.map((eventId) => ({ id: eventId, eventId, revision: 1 }))));
   await catalog.writer.query(`
     update event_summaries set design_count = 9 where event_id = 'wrong';
     update event_summaries set name = 'other' where event_id = 'name';
     delete from event_summaries where event_id = 'missing';
     insert into event_summaries (owner, event_id, design_count) values ('z', 'surplus', 3)`);
+  await writeOtherJson('json');
   const found = [
+    { owner: 'u', eventId: 'json', summarised: 1, counted: 1 },
     { owner: 'u', eventId: 'missing', summarised: null, counted: 1 },
     { owner: 'u', eventId: 'name', summarised: 1, counted: 1 },
     { owner: 'u', eventId: 'wrong', summarised: 9, counted: 1 },

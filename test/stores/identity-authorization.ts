@@ -1,43 +1,54 @@
 // An authorization endpoint over real stores with a clock that the tests set, and one browser walking it.
 import { randomBytes } from 'node:crypto';
-import { Secret } from '@course-exchange/runtime/secret';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Secret } from '@course-exchange/runtime/process/secret';
+import { beforeEach } from 'vitest';
+import { type AuthorizeResult, beginAuthorization } from '../../services/identity/src/authorize/begin.ts';
+import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
+import { formToken } from '../../services/identity/src/authorize/interaction.ts';
+import { createInteractionSeal } from '../../services/identity/src/authorize/interaction-store.ts';
+import { type LoginOutcome, submitLogin } from '../../services/identity/src/authorize/login.ts';
+import type { AuthorizationParameters } from '../../services/identity/src/authorize/request.ts';
+import type { createAuthorizationHandlers } from '../../services/identity/src/authorize/rpc.ts';
+import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
 import {
-  type Beginning,
-  beginAuthorization,
-} from '../../services/identity/src/authorization/begin-authorization.ts';
-import type { AuthorizationDependencies } from '../../services/identity/src/authorization/dependencies.ts';
-import type { PresentedForm } from '../../services/identity/src/authorization/held-form.ts';
-import { type LoginOutcome, submitLogin } from '../../services/identity/src/authorization/submit-login.ts';
-import { openAuthorization } from '../../services/identity/src/authorization-endpoint.ts';
-import type { AuthorizationParameters } from '../../services/identity/src/domain/authorization-parameters.ts';
-import { formToken } from '../../services/identity/src/domain/binding.ts';
-import type { ClientId, Sub } from '../../services/identity/src/domain/ids.ts';
-import type { TokenEndpoint } from '../../services/identity/src/grants/token-endpoint.ts';
-import { hashPassword } from '../../services/identity/src/passwords/password-hash.ts';
-import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
-import { redirectUri } from './identity-grant.ts';
-import type { IdentityDatabase } from './identity-stores.ts';
+  createHashingQueue,
+  createPasswordVerifier,
+  hashPassword,
+} from '../../services/identity/src/login/password.ts';
+import { listPasswordForms } from '../../services/identity/src/users/user-table.ts';
+import { redirectUri, useEndpoint } from './identity-grant.ts';
+import { type IdentityDatabase, keyEncryptionKey } from './identity-stores.ts';
+
+/** What the whole flow needs. */
+export type FlowDeps = Parameters<typeof createAuthorizationHandlers>[0];
 
 export const password = 'grün auf Zeit 🐎';
 const passwordHash = await hashPassword(password);
 
-/** Milliseconds since the epoch, as the endpoint sees them. */
-export interface Clock {
-  now: number;
-}
-
-/** One endpoint for each connection, all of one clock and one password queue. */
-export async function openAuthorizations(
-  endpoint: TokenEndpoint,
-  connections: readonly ReplicatedStore[],
-  clock: Clock,
-): Promise<AuthorizationDependencies[]> {
-  const opened = connections.map((redis) =>
-    openAuthorization({ ...endpoint, redis, now: () => clock.now }, 2, new Secret(Buffer.alloc(32))),
-  );
-  const all = await Promise.all(opened);
-  // The queue is one process's: the connections stand for callers, not for processes.
-  return all.map((deps) => ({ ...deps, verifyPassword: all[0]?.verifyPassword ?? deps.verifyPassword }));
+/** The authorization endpoint for the tests of this file, by a clock that each test starts anew. */
+export async function useAuthorization(connections = 1) {
+  const { identity, redis, stores, endpoint } = await useEndpoint(connections);
+  const clock = { now: Date.now() };
+  beforeEach(() => {
+    clock.now = Date.now();
+  });
+  const pace = { now: () => clock.now, sleep: (milliseconds: number) => sleep(milliseconds) };
+  const hashingQueue = createHashingQueue({ concurrency: 2, waiting: 100 });
+  const verifyPassword = createPasswordVerifier(hashingQueue, () => listPasswordForms(identity.database));
+  const accountsKey = new Secret(Buffer.alloc(32));
+  const deps: FlowDeps = {
+    ...endpoint,
+    ...pace,
+    seal: createInteractionSeal([keyEncryptionKey]),
+    randomBytes,
+    hashingQueue,
+    verifyPassword,
+    accountsKey,
+  };
+  // The connections stand for callers, not for processes: they share one password queue.
+  const browsers = stores.map((store) => ({ ...deps, redis: store }));
+  return { identity, redis, endpoint, clock, deps, browsers };
 }
 
 export interface Person {
@@ -58,9 +69,10 @@ export async function addPerson({ sql }: IdentityDatabase): Promise<Person> {
   return { sub, email };
 }
 
-/** A network of its own for each test, so that failures of one do not delay another. */
+/** An address whose /48, too, nobody else has: 40 random bits, those of RFC 4193. */
 export function freshAddress(): string {
-  return `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`;
+  const hex = randomBytes(7).toString('hex');
+  return `fd${hex.slice(0, 2)}:${hex.slice(2, 6)}:${hex.slice(6, 10)}:${hex.slice(10)}::1`;
 }
 
 function parametersOf(
@@ -76,11 +88,11 @@ function parametersOf(
 }
 
 export function begin(
-  deps: AuthorizationDependencies,
+  deps: FlowDeps,
   clientId: ClientId,
   changes: Partial<AuthorizationParameters> = {},
   browserSession = '',
-): Promise<Beginning> {
+): Promise<AuthorizeResult> {
   return beginAuthorization(deps, {
     parameters: parametersOf(clientId, changes),
     repeated: [],
@@ -88,41 +100,49 @@ export function begin(
   });
 }
 
-/** Begins a transaction that needs a person; returns its form as the browser would send it. */
+/** Begins an interaction that needs a person; returns its form as the browser would send it. */
 export async function beginForm(
-  deps: AuthorizationDependencies,
+  deps: FlowDeps,
   clientId: ClientId,
   changes: Partial<AuthorizationParameters> = {},
   browserSession = '',
 ): Promise<PresentedForm> {
-  const beginning = await begin(deps, clientId, changes, browserSession);
-  if (beginning.kind !== 'interaction') throw new Error(`answered at once: ${beginning.location}`);
-  const { interactionId, binding } = beginning;
-  return { interactionId, binding, formToken: formToken(binding, 'form'), browserSession };
+  const result = await begin(deps, clientId, changes, browserSession);
+  if (result.kind !== 'interaction') throw new Error(`answered at once: ${result.location}`);
+  const { interactionId, interactionCookie, login } = result;
+  return {
+    interactionId,
+    sealedInteraction: login?.page.sealedInteraction ?? '',
+    interactionCookie,
+    formToken: formToken(interactionCookie, 'form'),
+    browserSession,
+  };
 }
 
 export function logIn(
-  deps: AuthorizationDependencies,
+  deps: FlowDeps,
   form: PresentedForm,
   { email }: Pick<Person, 'email'>,
-  { typed = password, address = freshAddress(), forgetMe = false } = {},
+  { typed = password, address = freshAddress(), forgetMe = false, deviceCookie = '' } = {},
 ): Promise<LoginOutcome> {
-  return submitLogin(deps, { ...form, email, password: typed, forgetMe, clientAddress: address });
+  const credentials = { email, password: typed, forgetMe, clientAddress: address, deviceCookie };
+  return submitLogin(deps, { ...form, ...credentials });
 }
 
-/** Logs in and returns the form as the browser would send it next: with the new session. */
-export async function signIn(
-  deps: AuthorizationDependencies,
-  form: PresentedForm,
-  person: Person,
-): Promise<PresentedForm> {
+/** What a refused login tells, in part. */
+export const throttled = { reason: 'throttled' };
+export const throttledFor = (retryAfterSeconds: number) => ({ ...throttled, retryAfterSeconds });
+export const wrongPassword = { reason: 'credentials' };
+
+/** Logs in and returns the form as the browser would send it next: of a stored interaction, with the new session. */
+export async function signIn(deps: FlowDeps, form: PresentedForm, person: Person): Promise<PresentedForm> {
   const outcome = await logIn(deps, form, person);
   if (outcome.kind !== 'accepted') throw new Error(`login ended as ${outcome.kind}`);
-  return { ...form, browserSession: outcome.browserSession };
+  return { ...form, sealedInteraction: '', browserSession: outcome.browserSession };
 }
 
-/** Counts the passwords that are looked at. */
-export function counting(all: AuthorizationDependencies[]) {
+/** Counts the passwords that are verified. */
+export function counting(all: FlowDeps[]) {
   const seen = { passwords: 0 };
   const counted = all.map((one) => ({
     ...one,
@@ -134,12 +154,8 @@ export function counting(all: AuthorizationDependencies[]) {
   return { seen, counted };
 }
 
-/** Signs in by a transaction of its own; the cookie of the session. */
-export async function sessionOf(
-  deps: AuthorizationDependencies,
-  clientId: ClientId,
-  person: Person,
-): Promise<string> {
+/** Signs in by an interaction of its own; the cookie of the session. */
+export async function sessionOf(deps: FlowDeps, clientId: ClientId, person: Person): Promise<string> {
   const outcome = await logIn(deps, await beginForm(deps, clientId), person);
   if (!('browserSession' in outcome)) throw new Error(`login ended as ${outcome.kind}`);
   return outcome.browserSession;

@@ -1,61 +1,36 @@
-// The decision of a transaction on real stores: raced, repeated, foreign, expired, and cut off between its steps.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { AuthorizationDependencies } from '../../services/identity/src/authorization/dependencies.ts';
-import { getInteraction } from '../../services/identity/src/authorization/get-interaction.ts';
-import type { PresentedForm } from '../../services/identity/src/authorization/held-form.ts';
-import {
-  cancelAuthorization,
-  submitConsent,
-} from '../../services/identity/src/authorization/submit-consent.ts';
-import { parseToken } from '../../services/identity/src/domain/token-string.ts';
-import type { TokenEndpoint } from '../../services/identity/src/grants/token-endpoint.ts';
-import { readAuthorizationCode } from '../../services/identity/src/store/redis/authorization-codes.ts';
-import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
+// The decision of an interaction on real stores: raced, repeated, foreign, expired, and cut off between its steps.
+import { beforeEach, describe, expect, test } from 'vitest';
+import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
+import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
+import { getInteraction } from '../../services/identity/src/authorize/page.ts';
+import { findConsent } from '../../services/identity/src/consents/consent-table.ts';
+import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
+import { parseToken } from '../../services/identity/src/secrets.ts';
+import { readAuthorizationCode } from '../../services/identity/src/token/grant-store.ts';
 import {
   addPerson,
   answerOf,
   begin,
   beginForm,
-  type Clock,
-  openAuthorizations,
+  type FlowDeps,
   type Person,
   signIn,
+  useAuthorization,
 } from './identity-authorization.ts';
-import { addPartner, openEndpoint, outcomeOf, type Partner, requestExchange } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis, serverOf } from './identity-stores.ts';
+import { addPartner, outcomeOf, type Partner, requestExchange } from './identity-grant.ts';
+import { serverOf } from './identity-stores.ts';
 
 const racers = 50;
-const clock: Clock = { now: Date.now() };
-let identity: IdentityDatabase;
-let connections: ReplicatedStore[];
-let endpoint: TokenEndpoint;
-let browsers: AuthorizationDependencies[];
-let deps: AuthorizationDependencies;
+const { identity, redis, endpoint, clock, deps, browsers } = await useAuthorization(racers);
 let partner: Partner;
 let person: Person;
 
-beforeAll(async () => {
-  identity = await openIdentityDatabase(20);
-  connections = await openRedis(racers);
-  endpoint = await openEndpoint(identity, connections[0] as ReplicatedStore);
-  browsers = await openAuthorizations(endpoint, connections, clock);
-  deps = browsers[0] as AuthorizationDependencies;
-});
-
-afterAll(async () => {
-  await Promise.all(connections.map(({ close }) => close()));
-  await identity.close();
-});
-
 beforeEach(async () => {
-  clock.now = Date.now();
   partner = await addPartner(identity);
   person = await addPerson(identity);
 });
 
-async function consentForm(): Promise<PresentedForm> {
-  return signIn(deps, await beginForm(deps, partner.clientId), person);
-}
+const consentForm = async () => signIn(deps, await beginForm(deps, partner.clientId), person);
 
 /** The form as the page that is shown now would send it. */
 async function shownForm(form: PresentedForm): Promise<PresentedForm> {
@@ -64,17 +39,9 @@ async function shownForm(form: PresentedForm): Promise<PresentedForm> {
   return { ...form, formToken: view.page.formToken };
 }
 
-function allow(form: PresentedForm, by = deps) {
-  return submitConsent(by, { ...form, decision: 'allow' });
-}
-
-async function consents(): Promise<unknown[]> {
-  return identity.sql('select consent_id from consents where sub = $1', [person.sub]);
-}
-
-async function codeKeys(): Promise<number> {
-  return (await serverOf(connections[0]).keys('code:*'))?.length ?? 0;
-}
+const allow = (form: PresentedForm, by = deps) => submitConsent(by, { ...form, decision: 'allow' });
+const consents = () => identity.sql('select consent_id from consents where sub = $1', [person.sub]);
+const codeKeys = async () => (await serverOf(redis).keys('code:*')).length;
 
 describe('one decision, one code', () => {
   test(`of ${racers} submits of one consent form all get the same redirect and there is one code [R6.7]`, async () => {
@@ -116,14 +83,14 @@ describe('one decision, one code', () => {
     expect((await getInteraction(deps, form)).kind).toBe('expired');
   });
 
-  test('the store holds no code, binding or form token in plain', async () => {
+  test('the store holds no code, interaction cookie or form token in plain', async () => {
     const form = await consentForm();
     const code = answerOf(await allow(form)).get('code') ?? '';
-    const family = parseToken(code)?.family ?? '';
-    const secret = code.slice(family.length);
-    const raw = (await serverOf(connections[0]).get(`interaction:${form.interactionId}`)) ?? '';
-    const fields = JSON.stringify(await serverOf(connections[0]).hgetall(`code:{${family}}`));
-    for (const text of [secret, form.binding, form.formToken, form.browserSession])
+    const familyId = parseToken(code)?.familyId ?? '';
+    const secret = code.slice(familyId.length);
+    const raw = (await serverOf(redis).get(`interaction:${form.interactionId}`)) ?? '';
+    const fields = JSON.stringify(await serverOf(redis).hgetall(`code:{${familyId}}`));
+    for (const text of [secret, form.interactionCookie, form.formToken, form.browserSession])
       expect(raw + fields).not.toContain(text);
   });
 });
@@ -131,9 +98,22 @@ describe('one decision, one code', () => {
 describe('crash points of a decision', () => {
   const crash = () => Promise.reject(new Error('crash'));
 
+  /** The process dies before the `nth` Redis operation of that name. */
+  function dyingBefore(operation: string, nth = 1): FlowDeps {
+    let calls = 0;
+    const run: RedisStore['run'] = (name, key, work) => {
+      if (name === operation) calls += 1;
+      return name === operation && calls === nth ? crash() : deps.redis.run(name, key, work);
+    };
+    return { ...deps, redis: { ...deps.redis, run } };
+  }
+
   test('after the decision was recorded, before the consent: a repeat makes consent and code', async () => {
     const form = await consentForm();
-    await expect(allow(form, { ...deps, grantConsent: crash })).rejects.toThrow('crash');
+    const { database } = deps;
+    const query: typeof database.query = (statement, values) =>
+      statement.name === 'grant consent' ? crash() : database.query(statement, values);
+    await expect(allow(form, { ...deps, database: { ...database, query } })).rejects.toThrow('crash');
     expect(await consents()).toHaveLength(0);
     const code = answerOf(await allow(form)).get('code') ?? '';
     expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('tokens');
@@ -141,7 +121,7 @@ describe('crash points of a decision', () => {
 
   test('after the consent, before the code: a reload makes the code under the same consent', async () => {
     const form = await consentForm();
-    await expect(allow(form, { ...deps, createAuthorizationCode: crash })).rejects.toThrow('crash');
+    await expect(allow(form, dyingBefore('create authorization code'))).rejects.toThrow('crash');
     const [consent] = await consents();
     const code = answerOf(await getInteraction(deps, form)).get('code') ?? '';
     expect(await consents()).toEqual([consent]);
@@ -150,12 +130,7 @@ describe('crash points of a decision', () => {
 
   test('after the code, before it is marked: a repeat gives the same code, never a second', async () => {
     const form = await consentForm();
-    let replacements = 0;
-    const replaceInteraction: typeof deps.replaceInteraction = (held, next) => {
-      replacements += 1;
-      return replacements === 2 ? crash() : deps.replaceInteraction(held, next);
-    };
-    await expect(allow(form, { ...deps, replaceInteraction })).rejects.toThrow('crash');
+    await expect(allow(form, dyingBefore('replace interaction', 2))).rejects.toThrow('crash');
     const before = await codeKeys();
     const code = answerOf(await allow(form)).get('code') ?? '';
     expect(await codeKeys()).toBe(before);
@@ -164,7 +139,7 @@ describe('crash points of a decision', () => {
 
   test('without a repeat there is a decision without a code, and the form is dead after 10 s', async () => {
     const form = await consentForm();
-    await expect(allow(form, { ...deps, createAuthorizationCode: crash })).rejects.toThrow('crash');
+    await expect(allow(form, dyingBefore('create authorization code'))).rejects.toThrow('crash');
     clock.now += 10_000;
     expect(answerOf(await allow(form)).get('error')).toBe('invalid_request');
   });
@@ -173,73 +148,75 @@ describe('crash points of a decision', () => {
 describe('foreign and expired forms [R6.3 R6.6]', () => {
   test('a foreign form redirects with invalid_request and the owner goes on', async () => {
     const form = await consentForm();
-    const before = await serverOf(connections[0]).get(`interaction:${form.interactionId}`);
+    const before = await serverOf(redis).get(`interaction:${form.interactionId}`);
     for (const foreign of [
-      { ...form, binding: 'x'.repeat(43) },
+      { ...form, interactionCookie: 'x'.repeat(43) },
       { ...form, formToken: 'x' },
-      { ...form, binding: '', formToken: '' },
+      { ...form, interactionCookie: '', formToken: '' },
     ]) {
       const answer = answerOf(await allow(foreign));
       expect([answer.get('error'), answer.get('state')]).toEqual(['invalid_request', 'a b']);
       expect(answerOf(await cancelAuthorization(deps, foreign)).get('error')).toBe('invalid_request');
     }
-    expect((await getInteraction(deps, { ...form, binding: 'x'.repeat(43) })).kind).toBe('expired');
-    expect(await serverOf(connections[0]).get(`interaction:${form.interactionId}`)).toBe(before);
+    expect((await getInteraction(deps, { ...form, interactionCookie: 'x'.repeat(43) })).kind).toBe('expired');
+    expect(await serverOf(redis).get(`interaction:${form.interactionId}`)).toBe(before);
     expect(answerOf(await allow(form)).get('code')).not.toBeNull();
   });
 
   test('an expired form redirects with invalid_request for an hour; the record lives that long', async () => {
     const form = await consentForm();
-    const ttl = (await serverOf(connections[0]).pttl(`interaction:${form.interactionId}`)) ?? 0;
+    const ttl = (await serverOf(redis).pttl(`interaction:${form.interactionId}`)) ?? 0;
     expect(ttl).toBeGreaterThan(89 * 60_000);
     clock.now += 30 * 60_000;
     expect(answerOf(await allow(form)).get('error')).toBe('invalid_request');
     expect((await getInteraction(deps, form)).kind).toBe('expired');
-    await serverOf(connections[0]).del(`interaction:${form.interactionId}`);
+    await serverOf(redis).del(`interaction:${form.interactionId}`);
     expect((await allow(form)).kind).toBe('expired');
     expect((await allow({ ...form, interactionId: '../x' })).kind).toBe('expired');
   });
 });
 
 describe('what is checked again at the decision [R6.5]', () => {
+  const change = (assignment: string) =>
+    identity.sql(`update clients set ${assignment} where client_id = $1`, [partner.clientId]);
+  const changeUser = (assignment: string) =>
+    identity.sql(`update users set ${assignment} where sub = $1`, [person.sub]);
+  const atLogin = { kind: 'next', page: 'login' };
+
   test('a deactivated client is invalid_client, directly', async () => {
     const form = await consentForm();
-    await identity.sql('update clients set active = false where client_id = $1', [partner.clientId]);
+    await change('active = false');
     await expect(allow(form)).rejects.toMatchObject({ code: 'invalid_client' });
     expect(await consents()).toHaveLength(0);
   });
 
   test('a redirect URI taken away is invalid_redirect_uri, directly', async () => {
     const form = await consentForm();
-    await identity.sql("update clients set redirect_uris = '{https://other.example/}' where client_id = $1", [
-      partner.clientId,
-    ]);
-    await expect(allow(form)).rejects.toMatchObject({ code: 'invalid_redirect_uri' });
-    await expect(cancelAuthorization(deps, form)).rejects.toMatchObject({ code: 'invalid_redirect_uri' });
+    await change("redirect_uris = '{https://other.example/}'");
+    for (const answer of await Promise.allSettled([allow(form), cancelAuthorization(deps, form)]))
+      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'invalid_redirect_uri' } });
   });
 
   test('a scope no longer approved is invalid_scope, by redirect', async () => {
     const form = await consentForm();
-    await identity.sql("update clients set scopes = '{openid}' where client_id = $1", [partner.clientId]);
+    await change("scopes = '{openid}'");
     expect(answerOf(await allow(form)).get('error')).toBe('invalid_scope');
     expect(await consents()).toHaveLength(0);
   });
 
   test('a disabled user comes to the login form, and the session is gone [R29.5]', async () => {
     const form = await consentForm();
-    await identity.sql('update users set disabled_at = now() where sub = $1', [person.sub]);
-    expect((await allow(form)).kind).toBe('next');
+    await changeUser('disabled_at = now()');
+    expect(await allow(form)).toEqual(atLogin);
     expect((await getInteraction(deps, form)).kind).toBe('login');
-    await identity.sql('update users set disabled_at = null where sub = $1', [person.sub]);
-    expect((await allow(form)).kind).toBe('next');
+    await changeUser('disabled_at = null');
+    expect(await allow(form)).toEqual(atLogin);
   });
 
   test('a user signed out by the operator comes to the login form', async () => {
     const form = await consentForm();
-    await identity.sql("update users set signed_out_at = now() + interval '1 minute' where sub = $1", [
-      person.sub,
-    ]);
-    expect((await allow(form)).kind).toBe('next');
+    await changeUser("signed_out_at = now() + interval '1 minute'");
+    expect(await allow(form)).toEqual(atLogin);
   });
 });
 
@@ -249,21 +226,14 @@ test('a consent is remembered; extended for a new scope it stays the same consen
   const [first] = (await consents()) as { consent_id: string }[];
   const again = await begin(deps, partner.clientId, {}, form.browserSession);
   const code = answerOf(again).get('code') ?? '';
-  const kept = await readAuthorizationCode(
-    connections[0] as ReplicatedStore,
-    parseToken(code)?.family as never,
-  );
+  const kept = await readAuthorizationCode(redis, parseToken(code)?.familyId as never, Date.now);
   expect(kept?.consentId).toBe(first?.consent_id);
   const wider = await beginForm(deps, partner.clientId, { scope: 'openid profile' }, form.browserSession);
-  const view = await getInteraction(deps, wider);
-  expect(view).toMatchObject({
-    kind: 'consent',
-    scopes: ['openid', 'profile'],
-    scopesGrantedBefore: ['openid'],
-  });
+  const asked = { kind: 'consent', scopes: ['openid', 'profile'], scopesGrantedBefore: ['openid'] };
+  expect(await getInteraction(deps, wider)).toMatchObject(asked);
   await allow(wider);
   expect(await consents()).toEqual([first]);
-  const found = await deps.findConsent(person.sub, partner.clientId);
+  const found = await findConsent(deps.database, person.sub, partner.clientId);
   expect(new Set(found?.scopes)).toEqual(new Set(['openid', 'email', 'profile']));
 });
 
@@ -271,6 +241,7 @@ test('a consent page left open under another account agrees to nothing for the o
   const [other, opened] = [await addPerson(identity), await beginForm(deps, partner.clientId)];
   const stale = await shownForm(await signIn(deps, opened, other));
   const current = await signIn(deps, opened, person);
-  expect(await allow({ ...stale, browserSession: current.browserSession })).toEqual({ kind: 'next' });
+  const { browserSession } = current;
+  expect(await allow({ ...stale, browserSession })).toEqual({ kind: 'next', page: 'consent' });
   expect((await allow(await shownForm(current))).kind).toBe('redirect');
 });

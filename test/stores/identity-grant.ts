@@ -1,24 +1,20 @@
 // A client, a user and a consent in the database, a code in Redis, and the token endpoint over both.
 import { createHash, randomBytes } from 'node:crypto';
-import type { ClientId, ConsentId, FamilyId, Sub } from '../../services/identity/src/domain/ids.ts';
-import type { Scope } from '../../services/identity/src/domain/scope.ts';
-import { hashSecret, newSecret } from '../../services/identity/src/domain/secrets.ts';
-import { formatToken } from '../../services/identity/src/domain/token-string.ts';
-import { exchangeToken } from '../../services/identity/src/grants/exchange-token.ts';
-import type { TokenResponse } from '../../services/identity/src/grants/presented-grant.ts';
-import type { TokenEndpoint } from '../../services/identity/src/grants/token-endpoint.ts';
-import { generateSigningKey } from '../../services/identity/src/signing/key-generation.ts';
-import { createKeyRing } from '../../services/identity/src/signing/key-ring.ts';
-import {
-  insertFirstKey,
-  listPublishedKeys,
-} from '../../services/identity/src/store/postgres/signing-keys.ts';
+import { logText } from '@course-exchange/runtime/process/logger';
+import type { Scope } from '../../services/identity/src/clients/scope.ts';
+import type { ClientId, ConsentId, FamilyId, Sub } from '../../services/identity/src/ids.ts';
+import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
+import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
+import { createKeyRing } from '../../services/identity/src/keys/ring.ts';
+import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
+import { formatToken, hashSecret, newSecret } from '../../services/identity/src/secrets.ts';
+import { exchangeToken } from '../../services/identity/src/token/endpoint.ts';
+import type { TokenDeps, TokenResponse } from '../../services/identity/src/token/grant.ts';
 import {
   type AuthorizationCode,
   createAuthorizationCode,
-} from '../../services/identity/src/store/redis/authorization-codes.ts';
-import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
-import { type IdentityDatabase, keyEncryptionKey } from './identity-stores.ts';
+} from '../../services/identity/src/token/grant-store.ts';
+import { type IdentityDatabase, keyEncryptionKey, useIdentityDatabase, useRedis } from './identity-stores.ts';
 
 export const redirectUri = 'https://partner.example/callback';
 const issuer = 'https://id.example';
@@ -79,13 +75,13 @@ export async function addConsent(
 
 /** Issues a code as the authorization endpoint does. Returns what the partner receives. */
 export async function issueCode(
-  redis: ReplicatedStore,
+  redis: RedisStore,
   granted: Pick<AuthorizationCode, 'clientId' | 'sub' | 'consentId'> & Partial<AuthorizationCode>,
 ): Promise<string> {
-  const family = randomBytes(16).toString('base64url') as FamilyId;
+  const familyId = randomBytes(16).toString('base64url') as FamilyId;
   const secret = newSecret(randomBytes);
   await createAuthorizationCode(redis, {
-    family,
+    familyId,
     hash: hashSecret(secret),
     redirectUri,
     scopes: ['openid', 'email', 'profile'],
@@ -95,18 +91,18 @@ export async function issueCode(
     loggedInAt: Date.now(),
     ...granted,
   });
-  return formatToken(family, secret);
+  return formatToken(familyId, secret);
 }
 
 export async function openEndpoint(
   { database, owner }: IdentityDatabase,
-  redis: ReplicatedStore,
-): Promise<TokenEndpoint> {
+  redis: RedisStore,
+): Promise<TokenDeps> {
   for (const algorithm of ['RS256', 'ES256'] as const)
-    await insertFirstKey(owner, await generateSigningKey(algorithm, keyEncryptionKey, randomBytes));
+    await insertFirstKey(owner, await generateSigningKey({ keyEncryptionKey, randomBytes }, algorithm));
   const keys = createKeyRing({
     readKeys: () => listPublishedKeys(database),
-    keyEncryptionKey,
+    encryptionKeys: [keyEncryptionKey],
     needed: ['RS256', 'ES256'],
   });
   await keys.refresh();
@@ -115,15 +111,19 @@ export async function openEndpoint(
     redis,
     tokens: { keys, issuer, algorithm: 'ES256' },
     now: Date.now,
+    deadline: () => Date.now() + 60_000,
     randomBytes,
+    keyedUser: logText,
     onIssued: () => {},
+    onRefused: () => {},
     onSecretUsed: () => {},
+    onSecurityEvent: () => {},
   };
 }
 
 /** A token request with `fields`, authenticated as `partner` in the body. */
 export function requestTokens(
-  endpoint: TokenEndpoint,
+  endpoint: TokenDeps,
   { clientId, secret }: Partner,
   fields: Readonly<Record<string, string>>,
 ): Promise<TokenResponse> {
@@ -138,13 +138,12 @@ export function requestTokens(
     clientId,
     clientSecret: secret,
     repeatedParameters: [],
-    formEncoded: true,
     ...fields,
   });
 }
 
 export function requestExchange(
-  endpoint: TokenEndpoint,
+  endpoint: TokenDeps,
   partner: Partner,
   code: string,
   fields: Readonly<Record<string, string>> = {},
@@ -158,7 +157,7 @@ export function requestExchange(
 }
 
 export function requestRefresh(
-  endpoint: TokenEndpoint,
+  endpoint: TokenDeps,
   partner: Partner,
   refreshToken: string,
   fields: Readonly<Record<string, string>> = {},
@@ -172,4 +171,20 @@ export async function outcomeOf(request: Promise<TokenResponse>): Promise<string
     () => 'tokens',
     (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error)),
   );
+}
+
+/** The token endpoint for the tests of this file; `connections` of their own to Redis. */
+export async function useEndpoint(connections = 1) {
+  const identity = await useIdentityDatabase();
+  const stores = await useRedis(connections);
+  const [redis] = stores as [RedisStore];
+  return { identity, redis, stores, endpoint: await openEndpoint(identity, redis) };
+}
+
+/** Somebody who agreed that a partner of their own may act. */
+export async function addGrant(identity: IdentityDatabase) {
+  const partner = await addPartner(identity);
+  const sub = await addUser(identity);
+  const { clientId } = partner;
+  return { partner, granted: { sub, clientId, consentId: await addConsent(identity, sub, clientId) } };
 }

@@ -1,62 +1,42 @@
 // The login defence in Redis, raced and timed by a clock that the tests set.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { AuthorizationDependencies } from '../../services/identity/src/authorization/dependencies.ts';
-import type { PresentedForm } from '../../services/identity/src/authorization/held-form.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
+  accountKey,
   accountThreshold,
-  delayAfter,
-  networkThreshold,
-} from '../../services/identity/src/domain/login-throttle.ts';
-import { networkOf } from '../../services/identity/src/domain/network.ts';
-import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
+  countersOf,
+  networksOf,
+} from '../../services/identity/src/login/throttle.ts';
+import { admitLogin, recordLoginFailure } from '../../services/identity/src/login/throttle-store.ts';
 import {
   addPerson,
   beginForm,
-  type Clock,
   counting,
+  type FlowDeps,
   freshAddress,
   logIn,
-  openAuthorizations,
   type Person,
   password,
+  throttled,
+  throttledFor,
+  useAuthorization,
+  wrongPassword,
 } from './identity-authorization.ts';
-import { addPartner, openEndpoint, type Partner } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis, serverOf } from './identity-stores.ts';
+import { addPartner } from './identity-grant.ts';
+import { serverOf } from './identity-stores.ts';
 
 const guesses = 50;
-const clock: Clock = { now: Date.now() };
-let identity: IdentityDatabase;
-let connections: ReplicatedStore[];
-let browsers: AuthorizationDependencies[];
-let deps: AuthorizationDependencies;
-let partner: Partner;
+const { identity, redis, clock, deps, browsers } = await useAuthorization(guesses);
+const partner = await addPartner(identity);
 let person: Person;
 
-beforeAll(async () => {
-  identity = await openIdentityDatabase(20);
-  connections = await openRedis(guesses);
-  const endpoint = await openEndpoint(identity, connections[0] as ReplicatedStore);
-  browsers = await openAuthorizations(endpoint, connections, clock);
-  deps = browsers[0] as AuthorizationDependencies;
-  partner = await addPartner(identity);
-});
-
-afterAll(async () => {
-  await Promise.all(connections.map(({ close }) => close()));
-  await identity.close();
-});
-
 beforeEach(async () => {
-  clock.now = Date.now();
   person = await addPerson(identity);
 });
 
-function loginForm(changes = {}, session = ''): Promise<PresentedForm> {
-  return beginForm(deps, partner.clientId, changes, session);
-}
+const loginForm = () => beginForm(deps, partner.clientId);
 
 describe('login defence', () => {
-  test(`of ${guesses} guesses at once no more than five are looked at [R30.1 R30.2]`, async () => {
+  test(`of ${guesses} guesses at once no more than five are verified [R30.1 R30.2]`, async () => {
     const [form, address] = [await loginForm(), freshAddress()];
     const { seen, counted } = counting(browsers);
     const outcomes = await Promise.all(
@@ -73,21 +53,18 @@ describe('login defence', () => {
     const forms = await Promise.all(Array.from({ length: 12 }, () => loginForm()));
     const outcomes = await Promise.all(forms.map((form) => logIn(deps, form, person, { address })));
     expect(outcomes.map(({ kind }) => kind)).toEqual(forms.map(() => 'accepted'));
-    expect(await serverOf(connections[0]).keys(`login-failures:{${networkOf(address)}}*`)).toEqual([]);
+    expect(await serverOf(redis).keys(`login-failures:{${networksOf(address).at(-1)}}*`)).toEqual([]);
   });
 
   test('the delay doubles from 1 s to 60 s, as the rule says; even the right password waits [R30.2 R30.8]', async () => {
     const [form, address] = [await loginForm(), freshAddress()];
-    for (let failures = 1; failures <= 13; failures += 1) {
+    const delays = [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60];
+    for (const seconds of delays) {
       const wrong = await logIn(deps, form, person, { typed: 'wrong', address });
-      expect(wrong).toMatchObject({ reason: 'credentials' });
-      const delay = delayAfter(failures, accountThreshold);
-      if (delay === 0) continue;
-      expect(await logIn(deps, form, person, { address })).toMatchObject({
-        reason: 'throttled',
-        retryAfterSeconds: delay / 1000,
-      });
-      clock.now += delay;
+      expect(wrong).toMatchObject(wrongPassword);
+      if (seconds === 0) continue;
+      expect(await logIn(deps, form, person, { address })).toMatchObject(throttledFor(seconds));
+      clock.now += seconds * 1000;
     }
     expect(await logIn(deps, form, person, { address })).toMatchObject({ kind: 'accepted' });
   });
@@ -97,7 +74,7 @@ describe('login defence', () => {
     for (let i = 0; i < 4; i += 1) await logIn(deps, form, person, { typed: 'wrong', address });
     clock.now += 15 * 60_000;
     const later = await logIn(deps, form, person, { typed: 'wrong', address });
-    expect(later).toMatchObject({ reason: 'credentials' });
+    expect(later).toMatchObject(wrongPassword);
     expect(await logIn(deps, form, person, { address })).toMatchObject({ kind: 'accepted' });
   });
 
@@ -106,7 +83,7 @@ describe('login defence', () => {
     const unknown = { email: `nobody-${person.email}` };
     for (const someone of [person, unknown]) {
       for (let i = 0; i < 5; i += 1) await logIn(deps, form, someone, { typed: 'wrong', address });
-      expect(await logIn(deps, form, someone, { address })).toMatchObject({ reason: 'throttled' });
+      expect(await logIn(deps, form, someone, { address })).toMatchObject(throttled);
     }
     expect(await logIn(deps, form, person)).toMatchObject({ kind: 'accepted' });
   });
@@ -115,22 +92,65 @@ describe('login defence', () => {
     const [form, address] = [await loginForm(), freshAddress()];
     for (let i = 0; i < 4; i += 1) await logIn(deps, form, person, { typed: 'wrong', address });
     await logIn(deps, form, person, { address });
-    const count = (key: string) =>
-      serverOf(connections[0]).zcard(`login-failures:{${networkOf(address)}}${key}`);
-    expect(await count(`:${deps.accountKey(person.email)}`)).toBe(0);
-    expect(await count('')).toBe(4);
+    const account = accountKey(deps.accountsKey.reveal(), person.email);
+    const [counters] = countersOf({ account, networks: networksOf(address) });
+    const counts = counters.map(({ name }) => serverOf(redis).zcard(`login-failures:${name}`));
+    expect(await Promise.all(counts)).toEqual([0, 4, 4, 4]);
   });
 
-  test('fifty failures of one network delay all its accounts [R30.7]', async () => {
+  test.each([
+    ['a /24', 50, () => '198.51.100.7', '198.51.100.8', '198.51.101.8'],
+    ['a /64', 50, () => '2001:db8:a:1::7', '2001:db8:a:1::8', '2001:db8:a:2::8'],
+    [
+      'a /56',
+      150,
+      (i: number) => `2001:db8:b:${(i % 100).toString(16)}::`,
+      '2001:db8:b:ff::',
+      '2001:db8:b:100::',
+    ],
+    [
+      'a /48',
+      400,
+      (i: number) => `2001:db8:c:${(i % 200).toString(16)}00::`,
+      '2001:db8:c:fff::',
+      '2001:db8:d::',
+    ],
+  ])(
+    '%s: %i failures delay all its accounts, and no other network [R30.7 R30.10]',
+    async (_, most, from, inside, outside) => {
+      const form = await loginForm();
+      for (let i = 0; i < most + 20; i += 1) {
+        const attempt = { id: `${i}`, account: `account-${i}`, networks: networksOf(from(i)) };
+        if (i < most)
+          expect(await admitLogin(deps.redis, attempt, clock.now)).toBe(i === 0 ? 'admitted' : 'suspect');
+        await recordLoginFailure(deps.redis, attempt, clock.now);
+        if (i !== most - 1) continue;
+        expect(await logIn(deps, form, person, { address: inside })).toMatchObject(throttledFor(1));
+        expect(await logIn(deps, form, person, { address: outside })).toMatchObject({ kind: 'accepted' });
+      }
+      const counter = countersOf({ account: '', networks: networksOf(inside) })[0].find(
+        ({ threshold }) => threshold === most,
+      );
+      expect(await serverOf(redis).zcard(`login-failures:${counter?.name}`)).toBe(most + 10);
+      clock.now += 60_000;
+      expect(await logIn(deps, form, person, { address: inside })).toMatchObject({ kind: 'accepted' });
+    },
+  );
+
+  test('a network with failures leaves half of the hashing queue to those without', async () => {
+    const suspected: unknown[] = [];
+    const seen: FlowDeps = {
+      ...deps,
+      verifyPassword: (...asked) => {
+        suspected.push(asked[3]);
+        return deps.verifyPassword(...asked);
+      },
+    };
     const [form, address] = [await loginForm(), freshAddress()];
-    for (let i = 0; i < networkThreshold; i += 1) {
-      const attempt = { id: `${i}`, account: `account-${i}`, network: networkOf(address) };
-      expect(await deps.admitLogin(attempt, clock.now)).toEqual({ kind: 'admitted' });
-      await deps.recordLoginFailure(attempt, clock.now);
-    }
-    expect(await logIn(deps, form, person, { address })).toMatchObject({ reason: 'throttled' });
-    clock.now += 1000;
-    expect(await logIn(deps, form, person, { address })).toMatchObject({ kind: 'accepted' });
+    await logIn(seen, form, person, { typed: 'wrong', address });
+    await logIn(seen, form, person, { typed: 'wrong', address });
+    await logIn(seen, form, person, { address: freshAddress() });
+    expect(suspected).toEqual([false, true, false]);
   });
 
   test('a full queue is no failure: nothing is counted and the place is given back [R14.5]', async () => {
@@ -141,14 +161,29 @@ describe('login defence', () => {
     expect(await logIn(deps, form, person, { address })).toMatchObject({ kind: 'accepted' });
   });
 
+  test('an attempt whose password was not verified clears no failures, throttled or not [R30.1 R30.2]', async () => {
+    const [form, address] = [await loginForm(), freshAddress()];
+    const full = { ...deps, verifyPassword: () => Promise.reject(new Error('full')) };
+    const failAgain = () => logIn(deps, form, person, { typed: 'wrong', address });
+    for (let i = 0; i < accountThreshold - 1; i += 1) await failAgain();
+    await expect(logIn(full, form, person, { address })).rejects.toThrow('full');
+    expect(await failAgain()).toMatchObject(wrongPassword);
+    const refused = throttledFor(1);
+    expect(await logIn(deps, form, person, { address })).toMatchObject(refused);
+    expect(await logIn(deps, form, person, { address })).toMatchObject(refused);
+    clock.now += 1000;
+    expect(await failAgain()).toMatchObject(wrongPassword);
+    expect(await logIn(deps, form, person, { address })).toMatchObject({ retryAfterSeconds: 2 });
+  });
+
   test('an attempt that a crash left open gives its place back after 15 s', async () => {
-    const network = networkOf(freshAddress());
-    const attempts = Array.from({ length: 6 }, (_, i) => ({ id: `${i}`, account: 'a', network }));
+    const networks = networksOf(freshAddress());
+    const attempts = Array.from({ length: 6 }, (_, i) => ({ id: `${i}`, account: 'a', networks }));
     const kinds = [];
-    for (const attempt of attempts) kinds.push((await deps.admitLogin(attempt, clock.now)).kind);
+    for (const attempt of attempts) kinds.push(await admitLogin(deps.redis, attempt, clock.now));
     expect(kinds).toEqual([...Array(5).fill('admitted'), 'busy']);
-    const late = { id: 'late', account: 'a', network };
-    expect((await deps.admitLogin(late, clock.now + 15_000)).kind).toBe('admitted');
+    const late = { id: 'late', account: 'a', networks };
+    expect(await admitLogin(deps.redis, late, clock.now + 15_000)).toBe('admitted');
   });
 
   test('the right password is never told from a wrong one by its place in the queue', async () => {

@@ -1,60 +1,34 @@
 // Login and who is accepted without one, on real stores.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { AuthorizationDependencies } from '../../services/identity/src/authorization/dependencies.ts';
-import { getInteraction } from '../../services/identity/src/authorization/get-interaction.ts';
-import type { PresentedForm } from '../../services/identity/src/authorization/held-form.ts';
-import { getBrowserSession } from '../../services/identity/src/authorization/sign-out.ts';
-import { submitAccountChoice } from '../../services/identity/src/authorization/submit-account-choice.ts';
-import { submitConsent } from '../../services/identity/src/authorization/submit-consent.ts';
-import { hashSecret } from '../../services/identity/src/domain/secrets.ts';
-import type { TokenEndpoint } from '../../services/identity/src/grants/token-endpoint.ts';
-import { issueIdToken } from '../../services/identity/src/signing/id-token.ts';
-import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { submitAccountChoice } from '../../services/identity/src/authorize/account.ts';
+import { submitConsent } from '../../services/identity/src/authorize/consent.ts';
+import { getInteraction } from '../../services/identity/src/authorize/page.ts';
+import { getBrowserSession } from '../../services/identity/src/authorize/signed-in-user.ts';
+import { hashSecret } from '../../services/identity/src/secrets.ts';
 import {
   addPerson,
   answerOf,
-  begin,
   beginForm,
-  type Clock,
   counting,
   logIn,
-  openAuthorizations,
   type Person,
   sessionOf,
   signIn,
+  useAuthorization,
 } from './identity-authorization.ts';
-import { addConsent, addPartner, openEndpoint, type Partner } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis, serverOf } from './identity-stores.ts';
+import { addConsent, addPartner } from './identity-grant.ts';
+import { serverOf } from './identity-stores.ts';
 
-const clock: Clock = { now: Date.now() };
-let identity: IdentityDatabase;
-let connections: ReplicatedStore[];
-let endpoint: TokenEndpoint;
-let deps: AuthorizationDependencies;
-let partner: Partner;
+const { identity, redis, deps } = await useAuthorization();
+const partner = await addPartner(identity);
 let person: Person;
 
-beforeAll(async () => {
-  identity = await openIdentityDatabase(20);
-  connections = await openRedis();
-  endpoint = await openEndpoint(identity, connections[0] as ReplicatedStore);
-  [deps] = (await openAuthorizations(endpoint, connections, clock)) as [AuthorizationDependencies];
-  partner = await addPartner(identity);
-});
-
-afterAll(async () => {
-  await Promise.all(connections.map(({ close }) => close()));
-  await identity.close();
-});
-
 beforeEach(async () => {
-  clock.now = Date.now();
   person = await addPerson(identity);
 });
 
-function loginForm(changes = {}, session = ''): Promise<PresentedForm> {
-  return beginForm(deps, partner.clientId, changes, session);
-}
+const loginForm = (changes = {}, session = '') => beginForm(deps, partner.clientId, changes, session);
 
 describe('login', () => {
   test('is for the e-mail in any letter case; unknown, wrong and disabled look alike [R18.5]', async () => {
@@ -91,6 +65,52 @@ describe('login', () => {
     expect(seen.passwords).toBe(0);
   });
 
+  const replacePassword = (database: Queries, signedOutAt: number | null = deps.now() - 1) => {
+    const text = `update users set password_hash = 'x', imported_hash = sha256('x'),
+      signed_out_at = to_timestamp($2::float8 / 1000) where sub = $1`;
+    return database.query({ name: '', text }, [person.sub, signedOutAt]);
+  };
+  /** Logs in; once the password is verified the import begins. */
+  async function logInWhile(importing: () => Promise<void>, sleep = deps.sleep) {
+    const verifyPassword: typeof deps.verifyPassword = async (hash, ...asked) => {
+      const matches = await deps.verifyPassword(hash, ...asked);
+      if (matches) await importing();
+      return matches;
+    };
+    return logIn({ ...deps, verifyPassword, sleep }, await loginForm(), person);
+  }
+
+  test.each([
+    ['signs out', undefined],
+    ['keeps sessions', null],
+  ])('a password that an import which %s replaces meanwhile opens nothing', async (_what, signedOutAt) => {
+    const outcome = await logInWhile(
+      async () => void (await replacePassword(identity.operator, signedOutAt)),
+    );
+    expect(outcome).toMatchObject({ kind: 'rejected', reason: 'credentials' });
+  });
+
+  test('a password that an unfinished import replaces opens nothing: the login waits for its end', async () => {
+    const [changed, waiting] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const imported = { ends: Promise.resolve() };
+    const outcome = await logInWhile(
+      async () => {
+        imported.ends = identity.operator.transaction(async (transaction) => {
+          await replacePassword(transaction);
+          changed.resolve();
+          await waiting.promise;
+        });
+        await Promise.race([changed.promise, imported.ends]);
+      },
+      async (ms) => {
+        waiting.resolve();
+        await deps.sleep(ms);
+      },
+    );
+    await imported.ends;
+    expect(outcome).toMatchObject({ kind: 'rejected', reason: 'credentials' });
+  });
+
   test('gives a fresh session each time and ends the one before', async () => {
     const first = await signIn(deps, await loginForm(), person);
     const again = await signIn(deps, await loginForm({ prompt: 'login' }, first.browserSession), person);
@@ -98,7 +118,7 @@ describe('login', () => {
     expect((await getBrowserSession(deps, first.browserSession)).account).toBeUndefined();
     expect((await getBrowserSession(deps, again.browserSession)).account?.email).toBe(person.email);
     const key = `session:${hashSecret(again.browserSession)}`;
-    expect(await serverOf(connections[0]).exists(key, `session:${again.browserSession}`)).toBe(1);
+    expect(await serverOf(redis).exists(key, `session:${again.browserSession}`)).toBe(1);
   });
 
   test('a double click on a login that leaves nothing to ask gives one code', async () => {
@@ -110,7 +130,7 @@ describe('login', () => {
     expect(codes[1]).toBe(codes[0]);
   });
 
-  test('by Back from the consent page replaces who the transaction is about', async () => {
+  test('by Back from the consent page replaces who the interaction is about', async () => {
     const other = await addPerson(identity);
     const form = await signIn(deps, await loginForm(), person);
     const next = await signIn(deps, form, other);
@@ -125,7 +145,9 @@ describe('login', () => {
     const form = await loginForm({ prompt: 'login' }, signedIn.browserSession);
     expect(await logIn(deps, form, person, { forgetMe: true })).toEqual({
       kind: 'accepted',
+      page: 'consent',
       browserSession: '',
+      deviceCookie: '',
     });
     expect((await getBrowserSession(deps, signedIn.browserSession)).account).toBeUndefined();
     const move = await submitConsent(deps, { ...form, browserSession: '', decision: 'allow' });
@@ -134,20 +156,6 @@ describe('login', () => {
 });
 
 describe('who is accepted without a login form', () => {
-  test('prompt=none: login_required, consent_required, then a code [R5.1 R5.2]', async () => {
-    const none = { prompt: 'none' };
-    expect(answerOf(await begin(deps, partner.clientId, none)).get('error')).toBe('login_required');
-    const form = await signIn(deps, await loginForm(), person);
-    const session = form.browserSession;
-    expect(answerOf(await begin(deps, partner.clientId, none, session)).get('error')).toBe(
-      'consent_required',
-    );
-    await submitConsent(deps, { ...form, decision: 'allow' });
-    expect(answerOf(await begin(deps, partner.clientId, none, session)).get('code')).not.toBeNull();
-    const aged = { prompt: 'none', maxAge: '0' };
-    expect(answerOf(await begin(deps, partner.clientId, aged, session)).get('error')).toBe('login_required');
-  });
-
   test('prompt=login asks one who is signed in again, by name [R5.3]', async () => {
     const { browserSession } = await signIn(deps, await loginForm(), person);
     const form = await loginForm({ prompt: 'login' }, browserSession);
@@ -156,39 +164,30 @@ describe('who is accepted without a login form', () => {
       email: person.email,
       account: { email: person.email },
     });
-    expect((await submitConsent(deps, { ...form, decision: 'allow' })).kind).toBe('next');
+    expect(await submitConsent(deps, { ...form, decision: 'allow' })).toEqual({
+      kind: 'next',
+      page: 'login',
+    });
     const next = await signIn(deps, form, person);
     expect((await getInteraction(deps, next)).kind).toBe('consent');
   });
 
-  test('a hint at the signed-in user passes, at another asks for a login [R5.9 R5.10]', async () => {
-    await addConsent(identity, person.sub, partner.clientId);
-    const session = await sessionOf(deps, partner.clientId, person);
-    const stranger = await addPerson(identity);
-    const none = (idTokenHint: string) =>
-      begin(deps, partner.clientId, { prompt: 'none', idTokenHint }, session).then(answerOf);
-    expect((await none(await expiredIdToken(person))).get('code')).not.toBeNull();
-    const hint = await expiredIdToken(stranger);
-    expect((await none(hint)).get('error')).toBe('login_required');
-    expect((await none(`${hint.slice(0, -8)}AAAAAAAA`)).get('error')).toBe('invalid_request');
-    const form = await loginForm({ idTokenHint: hint }, session);
-    expect(await getInteraction(deps, form)).toMatchObject({ kind: 'login', email: '' });
-    expect((await logIn(deps, form, person)).kind).toBe('redirect');
-  });
-
   test('select_account goes on as the signed-in user, or ends the session for another [R5.4 R29.3]', async () => {
     await addConsent(identity, person.sub, partner.clientId);
-    const { browserSession } = { browserSession: await sessionOf(deps, partner.clientId, person) };
+    const browserSession = await sessionOf(deps, partner.clientId, person);
     const select = { prompt: 'select_account' };
     const form = await loginForm(select, browserSession);
     expect((await getInteraction(deps, form)).kind).toBe('account');
-    expect((await submitConsent(deps, { ...form, decision: 'allow' })).kind).toBe('next');
-    const goOn = await submitAccountChoice(deps, { ...form, useAnotherAccount: false });
-    expect(answerOf(goOn.move).get('code')).not.toBeNull();
+    const early = await submitConsent(deps, { ...form, decision: 'allow' });
+    expect(early).toEqual({ kind: 'next', page: 'account' });
+    const continued = await submitAccountChoice(deps, { ...form, useAnotherAccount: false });
+    expect(answerOf(continued.result).get('code')).not.toBeNull();
     const second = await loginForm(select, browserSession);
     const another = await submitAccountChoice(deps, { ...second, useAnotherAccount: true });
-    expect(another).toEqual({ move: { kind: 'next' }, sessionEnded: true });
-    expect(await getInteraction(deps, second)).toMatchObject({ kind: 'login', account: undefined });
+    expect(another).toEqual({ result: { kind: 'next', page: 'login' }, sessionEnded: true });
+    const view = await getInteraction(deps, second);
+    expect(view.kind).toBe('login');
+    expect(view).not.toHaveProperty('account');
     expect((await getBrowserSession(deps, browserSession)).account).toBeUndefined();
   });
 
@@ -208,13 +207,8 @@ describe('who is accepted without a login form', () => {
     const stranger = await addPerson(identity);
     const other = await signIn(deps, await loginForm({ prompt: 'login' }, tab.browserSession), stranger);
     const form = { ...tab, browserSession: other.browserSession };
-    expect((await submitConsent(deps, { ...form, decision: 'allow' })).kind).toBe('next');
+    const early = await submitConsent(deps, { ...form, decision: 'allow' });
+    expect(early).toEqual({ kind: 'next', page: 'login' });
     expect((await getInteraction(deps, form)).kind).toBe('login');
   });
 });
-
-/** An ID token of ours that expired long ago. */
-function expiredIdToken({ sub, email }: Person): Promise<string> {
-  const asked = { clientId: partner.clientId, nonce: '', authTime: undefined };
-  return issueIdToken(endpoint.tokens, { sub, email, emailVerified: true, name: 'Ada' }, asked, 1);
-}

@@ -1,6 +1,5 @@
 // identity's migration job with --check: each way in which an installation can be wrong, in one sentence.
 import { randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobDatabase, openJobDatabase, runJob } from './migration-jobs.ts';
 
@@ -12,10 +11,9 @@ beforeEach(async () => {
   database = await openJobDatabase();
   whole = {
     KEY_ENCRYPTION_KEY: key,
-    MIGRATOR_POSTGRES_URL: database.as('identity_migrator'),
-    POSTGRES_URL: database.as('identity_rw'),
-    OPERATOR_POSTGRES_URL: database.as('identity_operator'),
+    ...database.settings('identity'),
     REDIS_URL: process.env.TEST_REDIS_URL ?? '',
+    REDIS_USERNAME: 'identity',
     ISSUER: 'https://exchange.example',
     ENVIRONMENT: 'production',
     PUBLIC_HOST: 'exchange.example',
@@ -30,12 +28,9 @@ const failures = async (changed: Record<string, string>) => {
   expect(ending.code, ending.output).toBe(1);
   return ending.said('check failed');
 };
-/** The address of `role` with something in it changed. */
-function altered(role: 'identity_rw' | 'identity_migrator', change: (url: URL) => void): string {
-  const url = new URL(database.as(role));
-  change(url);
-  return url.href;
-}
+/** An address with something in it changed. */
+const altered = (address: string | undefined, change: Partial<URL>) =>
+  Object.assign(new URL(address ?? ''), change).href;
 const schemas = () =>
   database.sql(`select nspname from pg_namespace where nspname in ('identity', 'catalog')`);
 
@@ -50,7 +45,6 @@ test('passes on a migrated database too, and on one that is only at its first ve
   expect((await runJob('identity', whole)).code).toBe(0);
   expect((await check()).code).toBe(0);
   await database.sql('delete from identity.schema_migrations where version > 1');
-  await database.sql('alter table identity.signing_keys drop column removed_at');
   const ending = await check();
   expect(ending.code, ending.output).toBe(0);
   expect(ending.passed).toContain('signing keys');
@@ -61,15 +55,34 @@ test('leaves out what has no setting, and says so', async () => {
   const ending = await runJob('identity', { KEY_ENCRYPTION_KEY, MIGRATOR_POSTGRES_URL }, '--check');
   expect(ending.code, ending.output).toBe(0);
   const absent = ['ISSUER', 'POSTGRES_URL', 'OPERATOR_POSTGRES_URL', 'REDIS_URL'];
-  expect(ending.said('check left out')).toEqual(absent.map((name) => `${name} is not set here.`));
+  expect(ending.said('check skipped')).toEqual(absent.map((name) => `${name} is not set here.`));
+});
+
+test('with --report it tells the same and does not fail, so that the other job can tell its own', async () => {
+  for (const [changed, told] of [
+    [{ PUBLIC_HOST: 'other.example' }, 'check failed'],
+    [{ KEY_ENCRYPTION_KEY: 'short' }, undefined],
+  ] as const) {
+    const ending = await runJob('identity', { ...whole, ...changed }, '--report');
+    expect(ending.code, ending.output).toBe(0);
+    if (told === undefined) expect(ending.output).toContain('KEY_ENCRYPTION_KEY');
+    else expect(ending.said(told)).toHaveLength(1);
+  }
+  expect(await schemas()).toEqual([]);
+});
+
+test('what production may not be set to is told, whether or not Redis answers', async () => {
+  const insecure = { ISSUER: 'http://exchange.example', REDIS_URL: 'redis://127.0.0.1:1' };
+  const ending = await check({ ...insecure, REDIS_CLUSTER: 'true' });
+  expect(ending.code).toBe(1);
+  expect(ending.output).toContain('ISSUER is not valid: expected https:// where ENVIRONMENT is production');
+  expect(ending.output).toContain('REDIS_MIN_REPLICAS is not valid: expected 1 or more');
 });
 
 test('tells all failures at once, and migrates nothing', async () => {
   const ending = await runJob('identity', {
     ...whole,
-    POSTGRES_URL: altered('identity_rw', (url) => {
-      url.password = 'wrong-7c1f';
-    }),
+    POSTGRES_URL: altered(whole.POSTGRES_URL, { password: 'wrong-7c1f' }),
     REDIS_URL: 'redis://127.0.0.1:1',
     PUBLIC_HOST: 'other.example',
   });
@@ -80,57 +93,41 @@ test('tells all failures at once, and migrates nothing', async () => {
 });
 
 describe('Postgres', () => {
-  const where = () => `Postgres at ${new URL(database.superuser).host}`;
-  const cases: readonly [string, (url: URL) => void, () => string][] = [
+  const cases: readonly [string, Partial<URL>, string][] = [
     [
       'a wrong password',
-      (url) => {
-        url.password = 'wrong';
-      },
-      () =>
-        `${where()} refuses the password of identity_rw: set the password of POSTGRES_URL (POSTGRES_PASSWORD) or alter the role.`,
+      { password: 'wrong' },
+      'WHERE refuses the password of identity_rw: set the password of POSTGRES_URL (POSTGRES_PASSWORD) or alter the role.',
     ],
     [
       'a database that is not there',
-      (url) => {
-        url.pathname = '/nowhere';
-      },
-      () => `${where()} has no database nowhere: create it, or correct the name in POSTGRES_URL.`,
+      { pathname: '/nowhere' },
+      'WHERE has no database nowhere: create it, or correct the name in POSTGRES_URL.',
     ],
     [
       'a name that DNS does not know',
-      (url) => {
-        url.hostname = 'db.invalid';
-      },
-      () => 'The name db.invalid of POSTGRES_URL is not known to DNS: correct the host.',
+      { hostname: 'db.invalid' },
+      'The name db.invalid of POSTGRES_URL is not known to DNS: correct the host.',
     ],
     [
       'a port where nobody listens',
-      (url) => {
-        url.port = '1';
-      },
-      () =>
-        'Postgres at 127.0.0.1:1 refuses connections: start Postgres, or correct host and port in POSTGRES_URL.',
+      { port: '1' },
+      'Postgres at 127.0.0.1:1 refuses connections: start Postgres, or correct host and port in POSTGRES_URL.',
     ],
     [
       'a server without TLS that is asked for it',
-      (url) => {
-        url.search = '?sslmode=verify-full';
-      },
-      () =>
-        `${where()} speaks no TLS, which sslmode in POSTGRES_URL asks for: turn it on at the server, or name the right port.`,
+      { search: '?sslmode=verify-full' },
+      'WHERE speaks no TLS, which sslmode in POSTGRES_URL asks for: turn it on at the server, or name the right port.',
     ],
     [
       'the account of another',
-      (url) => {
-        url.username = 'catalog_ro';
-      },
-      () =>
-        'POSTGRES_URL logs in as catalog_ro, which is not identity_rw and has not its rights: name identity_rw there, or a login that is in it and inherits.',
+      { username: 'catalog_ro' },
+      'POSTGRES_URL logs in as catalog_ro, which is not identity_rw and has not its rights: name identity_rw there, or a login that is in it and inherits.',
     ],
   ];
   test.each(cases)('%s', async (_name, change, sentence) => {
-    expect(await failures({ POSTGRES_URL: altered('identity_rw', change) })).toEqual([sentence()]);
+    const expected = sentence.replace('WHERE', `Postgres at ${new URL(database.superuser).host}`);
+    expect(await failures({ POSTGRES_URL: altered(whole.POSTGRES_URL, change) })).toEqual([expected]);
   });
 
   test('two settings that lead to different databases', async () => {
@@ -138,9 +135,8 @@ describe('Postgres', () => {
     try {
       for (const role of ['identity_rw', 'identity_operator', 'identity_migrator'])
         await database.sql(`alter role ${role} password 'one'`);
-      const one = (name: string, role: string) =>
-        Object.assign(new URL(database.superuser), { username: role, password: 'one', pathname: `/${name}` })
-          .href;
+      const one = (name: string, username: string) =>
+        altered(database.superuser, { username, password: 'one', pathname: `/${name}` });
       expect(
         await failures({
           MIGRATOR_POSTGRES_URL: one(database.name, 'identity_migrator'),
@@ -238,67 +234,7 @@ test('a key that does not open the signing keys', async () => {
   expect((await check({ KEY_ENCRYPTION_KEY: other, KEY_ENCRYPTION_KEY_PREVIOUS: key })).code).toBe(0);
 });
 
-describe('Redis', () => {
-  const redisUrl = (change: (url: URL) => void) => {
-    const url = new URL(whole.REDIS_URL ?? '');
-    change(url);
-    return url.href;
-  };
-  test('a wrong password', async () => {
-    const REDIS_URL = redisUrl((url) => {
-      url.password = 'wrong-91e2';
-    });
-    expect(await failures({ REDIS_URL })).toEqual([
-      expect.stringMatching(
-        /^Redis at \S+ refuses user or password: correct REDIS_USERNAME and REDIS_PASSWORD\.$/,
-      ),
-    ]);
-  });
-  test('none at all', async () => {
-    const REDIS_URL = redisUrl((url) => {
-      url.password = '';
-    });
-    expect(await failures({ REDIS_URL })).toEqual([
-      expect.stringMatching(/^Redis at \S+ asks for a password: set REDIS_PASSWORD\.$/),
-    ]);
-  });
-  test('TLS where there is none', async () => {
-    const REDIS_URL = (whole.REDIS_URL ?? '').replace('redis:', 'rediss:');
-    expect(await failures({ REDIS_URL })).toEqual([
-      expect.stringMatching(/does not answer by TLS: .* write redis:\/\/ if it has no TLS/),
-    ]);
-  });
-  test('a name that DNS does not know', async () => {
-    expect(await failures({ REDIS_URL: 'redis://redis.invalid' })).toEqual([
-      'A host of REDIS_URL is not known to DNS (redis.invalid): correct it.',
-    ]);
-  });
-  test('settings that lose tokens', async () => {
-    const redis = new Redis(whole.REDIS_URL ?? '');
-    const [, before = 'always'] = (await redis.config('GET', 'appendfsync')) as string[];
-    try {
-      await redis.config('SET', 'appendfsync', 'everysec');
-      expect(await failures({})).toEqual([
-        expect.stringMatching(/^Redis at \S+ may lose or bring back tokens: set appendfsync always\.$/),
-      ]);
-    } finally {
-      await redis.config('SET', 'appendfsync', before);
-      redis.disconnect();
-    }
-  });
-  test('too few replicas', async () => {
-    expect(await failures({ REDIS_MIN_REPLICAS: '1' })).toEqual([
-      expect.stringMatching(
-        /has 0 replicas and REDIS_MIN_REPLICAS is 1: connect more, or no token will leave\.$/,
-      ),
-    ]);
-  });
-});
-
-test('the issuer: https in production, and the host of the ingress', async () => {
-  expect(await failures({ ISSUER: 'http://exchange.example' })).toEqual([
-    'ISSUER is http://exchange.example, but production needs https: set an https address.',
-  ]);
+test('the issuer: the host of the ingress', async () => {
   expect(await failures({ PUBLIC_HOST: 'www.example' })).toEqual([
     'The host of ISSUER is exchange.example, but the ingress answers for www.example: set both to the host that partners call.',
   ]);
@@ -308,6 +244,7 @@ test('an argument that it does not know', async () => {
   const { code, output } = await runJob('identity', whole, '--chekc');
   expect({ code, output }).toEqual({
     code: 1,
-    output: 'The only argument is --check: it looks, and changes nothing.\n',
+    output:
+      'The only argument is --check, or --report, whose exit code is 0: both look, and change nothing.\n',
   });
 });

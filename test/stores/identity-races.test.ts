@@ -1,71 +1,54 @@
-// The atomic steps of codes and refresh families, raced over connections of their own.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TokenEndpoint } from '../../services/identity/src/grants/token-endpoint.ts';
-import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
+// The atomic steps of codes and refresh families: raced over connections of their own, and cut off at every point where
+// the process can die. A death is staged by a store whose step never happens or whose answer never comes back.
+import { expect, test } from 'vitest';
+import type { FamilyId } from '../../services/identity/src/ids.ts';
+import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
+import { createReplicas } from '../../services/identity/src/redis/replicas.ts';
+import type { TokenDeps } from '../../services/identity/src/token/grant.ts';
 import {
-  addConsent,
+  type AuthorizationCode,
+  createAuthorizationCode,
+  grantKeys,
+  readAuthorizationCode,
+} from '../../services/identity/src/token/grant-store.ts';
+import {
+  addGrant,
   addPartner,
-  addUser,
   issueCode,
-  openEndpoint,
   outcomeOf,
-  type Partner,
   requestExchange,
   requestRefresh,
+  useEndpoint,
 } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, openRedis } from './identity-stores.ts';
+import { serverOf } from './identity-stores.ts';
 
 const racers = 60;
-let identity: IdentityDatabase;
-let connections: ReplicatedStore[];
-let endpoints: TokenEndpoint[];
-let partner: Partner;
-let issue: () => Promise<string>;
-
-beforeAll(async () => {
-  identity = await openIdentityDatabase(50);
-  connections = await openRedis(racers);
-  const [first] = connections as [ReplicatedStore];
-  const endpoint = await openEndpoint(identity, first);
-  endpoints = connections.map((redis) => ({ ...endpoint, redis }));
-  partner = await addPartner(identity);
-  const sub = await addUser(identity);
-  const consentId = await addConsent(identity, sub, partner.clientId);
-  issue = () => issueCode(first, { sub, consentId, clientId: partner.clientId });
-});
-
-afterAll(async () => {
-  await Promise.all(connections.map(({ close }) => close()));
-  await identity.close();
-});
-
-function only(endpoint: TokenEndpoint | undefined): TokenEndpoint {
-  if (endpoint === undefined) throw new Error('no connection');
-  return endpoint;
-}
+const { identity, redis, stores, endpoint } = await useEndpoint(racers);
+const endpoints = stores.map((store) => ({ ...endpoint, redis: store }));
+const { partner, granted } = await addGrant(identity);
+const issue = () => issueCode(redis, granted);
 
 test(`of ${racers} exchanges of one code at once exactly one wins, the others are invalid_grant [R9.2 R9.3]`, async () => {
   const code = await issue();
   const outcomes = await Promise.all(
-    endpoints.map((endpoint) => outcomeOf(requestExchange(endpoint, partner, code))),
+    endpoints.map((caller) => outcomeOf(requestExchange(caller, partner, code))),
   );
   expect(outcomes.filter((outcome) => outcome === 'tokens')).toHaveLength(1);
   expect(outcomes.filter((outcome) => outcome === 'invalid_grant')).toHaveLength(racers - 1);
 });
 
 test(`of ${racers} refreshes with one token at once exactly one wins and its successor lives [R11.2]`, async () => {
-  const begun = await requestExchange(only(endpoints[0]), partner, await issue());
+  const begun = await requestExchange(endpoint, partner, await issue());
   const answers = await Promise.allSettled(
-    endpoints.map((endpoint) => requestRefresh(endpoint, partner, begun.refreshToken)),
+    endpoints.map((caller) => requestRefresh(caller, partner, begun.refreshToken)),
   );
   const won = answers.filter((answer) => answer.status === 'fulfilled');
   expect(won).toHaveLength(1);
   const successor = won[0]?.value.refreshToken ?? '';
-  expect(await outcomeOf(requestRefresh(only(endpoints[1]), partner, successor))).toBe('tokens');
+  expect(await outcomeOf(requestRefresh(endpoint, partner, successor))).toBe('tokens');
 });
 
 test('a code that its client presents again is refused, and its refresh token is revoked [R10.1] [R10.2]', async () => {
-  const endpoint = only(endpoints[0]);
   const code = await issue();
   const begun = await requestExchange(endpoint, partner, code);
   const rotated = await requestRefresh(endpoint, partner, begun.refreshToken);
@@ -73,11 +56,115 @@ test('a code that its client presents again is refused, and its refresh token is
   expect(await outcomeOf(requestRefresh(endpoint, partner, rotated.refreshToken))).toBe('invalid_grant');
 });
 
+test('ten minutes after its issue nothing is remembered of a used code [R10.5]', async () => {
+  const code = await issue();
+  const [codeKey, familyKey] = grantKeys(code.slice(0, 22) as FamilyId);
+  const server = serverOf(redis);
+  await server.expire(codeKey, 200);
+  const begun = await requestExchange(endpoint, partner, code);
+  // Of its 300 s a hundred had passed.
+  expect(await server.ttl(codeKey)).toBeLessThanOrEqual(500);
+  expect(await server.ttl(codeKey)).toBeGreaterThan(490);
+  const hash = (await server.hget(codeKey, 'hash')) ?? '';
+  expect(JSON.stringify(await server.hgetall(familyKey))).not.toContain(hash);
+  await server.del(codeKey);
+  expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('invalid_grant');
+  expect(await outcomeOf(requestRefresh(endpoint, partner, begun.refreshToken))).toBe('tokens');
+});
+
 test('another client that presents a consumed code revokes nothing (R10)', async () => {
-  const endpoint = only(endpoints[0]);
   const stranger = await addPartner(identity);
   const code = await issue();
   const begun = await requestExchange(endpoint, partner, code);
   expect(await outcomeOf(requestExchange(endpoint, stranger, code))).toBe('invalid_grant');
   expect(await outcomeOf(requestRefresh(endpoint, partner, begun.refreshToken))).toBe('tokens');
+});
+
+class Death extends Error {}
+
+/** The endpoint of a process that dies at the store operation `name`: before it, or after its effect. */
+function dyingAt(name: string, when: 'before' | 'after'): TokenDeps {
+  const run: RedisStore['run'] = async (operation, key, work) => {
+    if (operation === name && when === 'before') throw new Death(name);
+    const result = await redis.run(operation, key, work);
+    if (operation === name) throw new Death(name);
+    return result;
+  };
+  return { ...endpoint, redis: { ...redis, run } };
+}
+
+const never = 'Error: exchange authorization code';
+
+test('death after the code was read: it is still there', async () => {
+  const code = await issue();
+  await outcomeOf(requestExchange(dyingAt('read authorization code', 'after'), partner, code));
+  expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('tokens');
+});
+
+test('death after signing, before the exchange: the code is still there [R9.1]', async () => {
+  const code = await issue();
+  const died = await outcomeOf(
+    requestExchange(dyingAt('exchange authorization code', 'before'), partner, code),
+  );
+  expect(died).toBe(never);
+  expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('tokens');
+});
+
+test('death after the exchange, before the answer: the code is spent, and trying again revokes its family [R10.1]', async () => {
+  const code = await issue();
+  await outcomeOf(requestExchange(dyingAt('exchange authorization code', 'after'), partner, code));
+  const key = `rt:{${code.slice(0, 22)}}`;
+  expect(await serverOf(redis).exists(key)).toBe(1);
+  expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('invalid_grant');
+  expect(await serverOf(redis).exists(key)).toBe(0);
+});
+
+test('death after signing, before the rotation: the refresh token is still current', async () => {
+  const { refreshToken } = await requestExchange(endpoint, partner, await issue());
+  await outcomeOf(requestRefresh(dyingAt('rotate refresh token', 'before'), partner, refreshToken));
+  expect(await outcomeOf(requestRefresh(endpoint, partner, refreshToken))).toBe('tokens');
+});
+
+test('death after the rotation, before the answer: the old token is never accepted again [R11.3 S3.refresh.6]', async () => {
+  const { refreshToken } = await requestExchange(endpoint, partner, await issue());
+  await outcomeOf(requestRefresh(dyingAt('rotate refresh token', 'after'), partner, refreshToken));
+  expect(await outcomeOf(requestRefresh(endpoint, partner, refreshToken))).toBe('invalid_grant');
+});
+
+async function readCode(token: string): Promise<AuthorizationCode> {
+  const code = await readAuthorizationCode(
+    redis,
+    token.slice(0, 22) as AuthorizationCode['familyId'],
+    Date.now,
+  );
+  if (code === undefined) throw new Error('no code');
+  return code;
+}
+
+test('a code that is created again after a lost answer is the same one, while it is there and after its exchange (R6)', async () => {
+  const token = await issue();
+  const code = await readCode(token);
+  expect(await createAuthorizationCode(redis, code)).toBe(false);
+  await requestExchange(endpoint, partner, token);
+  expect(await createAuthorizationCode(redis, code)).toBe(false);
+  expect(await outcomeOf(requestExchange(endpoint, partner, token))).toBe('invalid_grant');
+  expect(await createAuthorizationCode(redis, code)).toBe(false);
+});
+
+test('lifetimes: a code lives 5 minutes, a family 30 days from each rotation (specification §3)', async () => {
+  const token = await issue();
+  const familyId = token.slice(0, 22);
+  expect(await serverOf(redis).ttl(`code:{${familyId}}`)).toBeGreaterThan(295);
+  expect(await serverOf(redis).ttl(`code:{${familyId}}`)).toBeLessThanOrEqual(300);
+  const { refreshToken } = await requestExchange(endpoint, partner, token);
+  await serverOf(redis).expire(`rt:{${familyId}}`, 100);
+  await requestRefresh(endpoint, partner, refreshToken);
+  expect(await serverOf(redis).ttl(`rt:{${familyId}}`)).toBeGreaterThan(30 * 86_400 - 10);
+});
+
+test('where a replica is asked for and does not answer, no token leaves, and none is accepted twice (R14)', async () => {
+  const alone = { ...endpoint, redis: { ...redis, replicas: createReplicas(1) } };
+  const { refreshToken } = await requestExchange(endpoint, partner, await issue());
+  expect(await outcomeOf(requestRefresh(alone, partner, refreshToken))).toBe('temporarily_unavailable');
+  expect(await outcomeOf(requestRefresh(endpoint, partner, refreshToken))).toBe('invalid_grant');
 });

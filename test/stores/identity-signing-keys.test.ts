@@ -1,36 +1,31 @@
 // Signing keys through their states, as every pod sees them (R17, R18), and the plans of the hot statements.
 import { randomBytes } from 'node:crypto';
-import { Secret } from '@course-exchange/runtime/secret';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generateSigningKey } from '../../services/identity/src/signing/key-generation.ts';
-import { createKeyRing, type KeyRing } from '../../services/identity/src/signing/key-ring.ts';
-import { currentConsentStatement } from '../../services/identity/src/store/postgres/consents.ts';
-import { standingStatement } from '../../services/identity/src/store/postgres/grant-standing.ts';
+import { Secret } from '@course-exchange/runtime/process/secret';
+import { expect, test } from 'vitest';
+import { currentConsentStatement } from '../../services/identity/src/consents/consent-table.ts';
+import { activateKey, stageKey } from '../../services/identity/src/keys/admin.ts';
+import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
+import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
+import { createKeyRing, type KeyRing } from '../../services/identity/src/keys/ring.ts';
+import { grantStatusStatement } from '../../services/identity/src/token/grant-status-table.ts';
 import {
-  activateKey,
-  insertFirstKey,
-  listPublishedKeys,
-  stageKey,
-} from '../../services/identity/src/store/postgres/signing-keys.ts';
-import { userByEmailStatement } from '../../services/identity/src/store/postgres/users.ts';
-import { type IdentityDatabase, keyEncryptionKey, openIdentityDatabase } from './identity-stores.ts';
+  passwordFormsStatement,
+  userByEmailStatement,
+} from '../../services/identity/src/users/user-table.ts';
+import { keyEncryptionKey, useIdentityDatabase } from './identity-stores.ts';
+import { anna, openAdminContext, refusalOf } from './operator-context.ts';
 
-let identity: IdentityDatabase;
-
-beforeAll(async () => {
-  identity = await openIdentityDatabase();
-});
-afterAll(() => identity.close());
+const identity = await useIdentityDatabase();
 
 function podWith(key = keyEncryptionKey): KeyRing {
   return createKeyRing({
     readKeys: () => listPublishedKeys(identity.database),
-    keyEncryptionKey: key,
+    encryptionKeys: [key],
     needed: ['ES256'],
   });
 }
 
-const newKey = () => generateSigningKey('ES256', keyEncryptionKey, randomBytes);
+const newKey = () => generateSigningKey({ keyEncryptionKey, randomBytes }, 'ES256');
 const kids = (pod: KeyRing) => pod.publishedKeys().map(({ kid }) => kid);
 const age = (column: string, kid: string, seconds: number) =>
   identity.sql(`update signing_keys set ${column} = now() - make_interval(secs => $2) where kid = $1`, [
@@ -46,30 +41,32 @@ test('before the first key a pod says so and has nothing to sign with', async ()
   expect(() => pod.signingKey('ES256')).toThrow(expect.objectContaining({ code: 'temporarily_unavailable' }));
 });
 
-test('staged, active, retired: published before it signs and until its last token has expired [R17.1] [R17.2] [R17.3]', async () => {
+test('staged, active, superseded: published before it signs and until its last token has expired [R17.1] [R17.2] [R17.3]', async () => {
   const pod = podWith();
-  const [first, second] = [await newKey(), await newKey()];
+  const context = openAdminContext(identity);
+  const first = await newKey();
   expect(await insertFirstKey(identity.owner, first)).toBe(true);
-  expect(await insertFirstKey(identity.owner, second)).toBe(false);
+  expect(await insertFirstKey(identity.owner, await newKey())).toBe(false);
   await pod.refresh();
   expect(pod.signingKey('ES256').kid).toBe(first.kid);
 
-  await stageKey(identity.owner, second);
+  const { result: second } = await stageKey(context, anna, 'ES256');
+  const activate = () => activateKey(context, anna, { kid: second.kid, emergency: false });
   await pod.refresh();
   expect(kids(pod)).toEqual([first.kid, second.kid]);
   expect(pod.signingKey('ES256').kid).toBe(first.kid);
-  expect(await activateKey(identity.owner, second.kid)).toBe(false);
+  expect((await refusalOf(activate())).code).toBe('refused_until');
 
-  await age('published_at', second.kid, 301);
-  expect(await activateKey(identity.owner, second.kid)).toBe(true);
+  await age('published_at', second.kid, 311);
+  expect((await activate()).result.state).toBe('active');
   await pod.refresh();
   expect(pod.signingKey('ES256').kid).toBe(second.kid);
   expect(kids(pod).sort()).toEqual([first.kid, second.kid].sort());
 
-  await age('retired_at', first.kid, 905);
+  await age('superseded_at', first.kid, 905);
   await pod.refresh();
   expect(pod.verificationKey(first.kid)).toBeDefined();
-  await age('retired_at', first.kid, 961);
+  await age('superseded_at', first.kid, 961);
   await pod.refresh();
   expect(kids(pod)).toEqual([second.kid]);
 });
@@ -77,7 +74,7 @@ test('staged, active, retired: published before it signs and until its last toke
 test('of twenty first migrations at once one makes the key', async () => {
   const made = await Promise.all(
     Array.from({ length: 20 }, async () =>
-      insertFirstKey(identity.owner, await generateSigningKey('RS256', keyEncryptionKey, randomBytes)),
+      insertFirstKey(identity.owner, await generateSigningKey({ keyEncryptionKey, randomBytes }, 'RS256')),
     ),
   );
   expect(made.filter(Boolean)).toHaveLength(1);
@@ -126,8 +123,9 @@ async function fill(): Promise<void> {
 test('the statements of every request find their rows by index', async () => {
   await fill();
   const statements: [string, unknown[]][] = [
-    [standingStatement.text, ['c1', 'k500']],
+    [grantStatusStatement.text, ['c1', 'k500']],
     [userByEmailStatement.text, ['u9@example.org']],
+    [passwordFormsStatement.text, []],
     [currentConsentStatement.text, ['u500', 'c1']],
   ];
   for (const [text, values] of statements) {

@@ -1,39 +1,32 @@
-// The two migration jobs as programs on a database of their own, with the roles and passwords that an operator makes.
+// Databases of their own, with the roles and passwords that an operator makes, and the two migration jobs as programs.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Role, roles } from '@course-exchange/local-stack/run-directory';
 import pg from 'pg';
 
 const repository = new URL('../../', import.meta.url).pathname;
-export type Job = 'identity' | 'design-catalog';
-type Role =
-  | 'identity_migrator'
-  | 'identity_rw'
-  | 'identity_operator'
-  | 'catalog_migrator'
-  | 'catalog_ro'
-  | 'catalog_feed';
-const roles: readonly Role[] = [
-  'identity_migrator',
-  'identity_rw',
-  'identity_operator',
-  'catalog_migrator',
-  'catalog_ro',
-  'catalog_feed',
-];
+type Job = 'identity' | 'design-catalog';
 
-export interface JobDatabase {
-  readonly name: string;
-  /** Address for a role, with its password. */
-  readonly as: (role: Role) => string;
-  /** As superuser in this database. */
-  readonly sql: (text: string, values?: unknown[]) => Promise<Record<string, unknown>[]>;
-  readonly superuser: string;
-  readonly close: () => Promise<void>;
-}
+/** The accounts that each job is told. */
+const accounts: Readonly<Record<Job, Readonly<Record<string, Role>>>> = {
+  identity: {
+    MIGRATOR_POSTGRES_URL: 'identity_migrator',
+    POSTGRES_URL: 'identity_rw',
+    OPERATOR_POSTGRES_URL: 'identity_operator',
+  },
+  'design-catalog': {
+    MIGRATOR_POSTGRES_URL: 'catalog_migrator',
+    POSTGRES_URL: 'catalog_ro',
+    FEED_POSTGRES_URL: 'catalog_feed',
+  },
+};
+
+export type JobDatabase = Awaited<ReturnType<typeof openJobDatabase>>;
 
 /** A new database; `prepared`: with roles and passwords. */
-export async function openJobDatabase(prepared = true): Promise<JobDatabase> {
+export async function openJobDatabase(prepared = true) {
   const server = process.env.TEST_POSTGRES_URL;
   if (!server) throw new Error('TEST_POSTGRES_URL is missing: run this suite through test/run.ts');
   const name = `job_${randomBytes(6).toString('hex')}`;
@@ -44,15 +37,28 @@ export async function openJobDatabase(prepared = true): Promise<JobDatabase> {
     await once(superuser, readFileSync(`${repository}deploy/postgres/roles.sql`, 'utf8'));
     for (const role of roles) await once(superuser, `alter role ${role} password '${password}'`);
   }
+  const as = (role: Role) => Object.assign(new URL(superuser), { username: role, password }).href;
   return {
     name,
     superuser,
-    as: (role) => Object.assign(new URL(superuser), { username: role, password }).href,
-    sql: (text, values = []) => once(superuser, text, values),
+    /** Address for a role, with its password. */
+    as,
+    /** What an installation tells a job of its accounts. */
+    settings: (job: Job) =>
+      Object.fromEntries(Object.entries(accounts[job]).map(([setting, role]) => [setting, as(role)])),
+    /** As superuser in this database. */
+    sql: (text: string, values: unknown[] = []) => once(superuser, text, values),
     close: async () => {
+      await untilLeft(server, name);
       await once(server, `drop database ${name} with (force)`);
     },
   };
+}
+
+/** A connection that is ending is no longer listened to: being told to go then would be nobody's to catch. */
+async function untilLeft(server: string, database: string): Promise<void> {
+  const connected = () => once(server, 'select from pg_stat_activity where datname = $1', [database]);
+  for (let round = 0; round < 100 && (await connected()).length > 0; round++) await sleep(50);
 }
 
 async function once(url: string, text: string, values?: unknown[]): Promise<Record<string, unknown>[]> {
@@ -70,7 +76,7 @@ export interface Ending {
   /** Everything that it said. */
   readonly output: string;
   /** The sentences of its findings, by `message`. */
-  readonly said: (message: 'check failed' | 'check warns' | 'check left out') => readonly string[];
+  readonly said: (message: 'check failed' | 'check warns' | 'check skipped') => readonly string[];
   readonly passed: readonly string[];
 }
 

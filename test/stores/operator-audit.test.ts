@@ -1,77 +1,78 @@
 // The audit log: one chain under many writers, append-only by the database's own word, and a change without its
 // entry does not happen.
+import { followAudit, readAudit, verifyAudit } from '@course-exchange/runtime/audit/reader';
+import { expect, test } from 'vitest';
+import { auditedTransaction } from '../../services/identity/src/admin/context.ts';
+import { registerClient } from '../../services/identity/src/clients/admin.ts';
+import type { IdentityDatabase } from './identity-stores.ts';
+import { anna, bert, newRegistration, useAdminContext } from './operator-context.ts';
 
-import { followAudit, readAudit, verifyAudit } from '@course-exchange/runtime/audit-reading';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { registerClient } from '../../services/identity/src/operator/clients/register-client.ts';
-import { carryOut, type Desk } from '../../services/identity/src/operator/desk.ts';
-import { type IdentityDatabase, openIdentityDatabase } from './identity-stores.ts';
-import { anna, bert, newDossier, openDesk } from './operator-desk.ts';
-
-let identity: IdentityDatabase;
-let desk: Desk;
-
-beforeAll(async () => {
-  identity = await openIdentityDatabase();
-  desk = openDesk(identity);
-});
-afterAll(() => identity.close());
-
-const register = (order = anna, dossier = newDossier()) =>
-  registerClient(desk, order, { dossier, firstSecret: undefined });
+const { identity, context } = await useAdminContext();
+const register = (request = anna, registration = newRegistration()) =>
+  registerClient(context, request, { registration, firstSecret: undefined });
 const all = { afterSequence: 0, limit: 1_000, newest: false };
 
 test('fifty writers at once make one chain without a gap', async () => {
   await Promise.all(Array.from({ length: 50 }, (_, index) => register(index % 2 ? anna : bert)));
-  const { entries } = await readAudit(desk, {}, all);
+  const { entries } = await readAudit(context.database, {}, all);
   expect(entries.map(({ sequence }) => sequence)).toEqual(
     Array.from({ length: 50 }, (_, index) => index + 1),
   );
-  expect(await verifyAudit(desk, undefined)).toMatchObject({ head: { sequence: 50 }, firstBreak: undefined });
+  expect(await verifyAudit(context.database, undefined)).toMatchObject({
+    head: { sequence: 50 },
+    firstBreak: undefined,
+  });
 });
 
 test('entries are found by actor, client, object, action and page', async () => {
-  const dossier = newDossier();
-  await register(bert, dossier);
-  const { clientId } = dossier;
+  const registration = newRegistration();
+  await register(bert, registration);
+  const { clientId } = registration;
   for (const filter of [
     { clientId },
     { object: `client:${clientId}` },
     { clientId, actor: 'local:bert' },
     { clientId, action: 'client' },
   ])
-    expect((await readAudit(desk, filter, all)).entries).toMatchObject([
+    expect((await readAudit(context.database, filter, all)).entries).toMatchObject([
       { actor: 'local:bert', action: 'client.register', requestId: 'request-bert' },
     ]);
-  expect((await readAudit(desk, { actor: 'local:nobody' }, all)).entries).toEqual([]);
-  expect(await readAudit(desk, {}, { ...all, limit: 3 })).toMatchObject({
+  expect((await readAudit(context.database, { actor: 'local:nobody' }, all)).entries).toEqual([]);
+  expect(await readAudit(context.database, {}, { ...all, limit: 3 })).toMatchObject({
     more: true,
     entries: [{ sequence: 1 }, {}, {}],
   });
-  const newest = await readAudit(desk, {}, { ...all, limit: 2, newest: true });
+  const newest = await readAudit(context.database, {}, { ...all, limit: 2, newest: true });
   expect(newest.entries.map(({ sequence }) => sequence)).toEqual([50, 51]);
 });
 
 test('a change whose audit entry cannot be written does not happen', async () => {
-  const dossier = newDossier();
+  const registration = newRegistration();
   await identity.sql('alter table audit_log add constraint broken check (sequence < 0) not valid');
-  await expect(register(anna, dossier)).rejects.toMatchObject({ code: '23514' });
+  await expect(register(anna, registration)).rejects.toMatchObject({ code: '23514' });
   await identity.sql('alter table audit_log drop constraint broken');
-  expect(await identity.sql('select 1 from clients where client_id = $1', [dossier.clientId])).toEqual([]);
-  const failing = carryOut(desk, anna, async (queries, note) => {
+  expect(await identity.sql('select 1 from clients where client_id = $1', [registration.clientId])).toEqual(
+    [],
+  );
+  const failing = auditedTransaction(context, anna, async ({ queries, recordChange }) => {
     await queries.query({ name: '', text: `update users set name = 'x'` }, []);
-    note({ action: 'user.x', object: 'user:x', fields: [] });
+    recordChange({ action: 'user.x', object: 'user:x', fields: [] });
     throw new Error('later');
   });
   await expect(failing).rejects.toThrow('later');
-  expect((await verifyAudit(desk, undefined)).head.sequence).toBe(51);
+  expect((await verifyAudit(context.database, undefined)).head.sequence).toBe(51);
 });
 
 test('followers see each entry once and in order', async () => {
   const stop = new AbortController();
   const seen: number[] = [];
   const follower = (async () => {
-    for await (const { sequence } of followAudit(desk, { actor: 'local:anna' }, 51, stop.signal)) {
+    for await (const { sequence } of followAudit(
+      context.database,
+      { actor: 'local:anna' },
+      51,
+      stop.signal,
+    )) {
       seen.push(sequence);
       if (seen.length === 20) stop.abort();
     }
@@ -96,20 +97,20 @@ test('neither role may change or delete an entry, the public one may not even re
 });
 
 test('whoever changes, takes out, cuts off or writes anew is found out', async () => {
-  const noted = (await verifyAudit(desk, undefined)).head;
+  const noted = (await verifyAudit(context.database, undefined)).head;
   const tamper = async (text: string) => {
     await identity.sql('alter table audit_log disable trigger audit_log_append_only');
     await identity.sql(text);
     await identity.sql('alter table audit_log enable trigger audit_log_append_only');
   };
-  expect(await verifyAudit(desk, noted)).toMatchObject({ firstBreak: undefined });
+  expect(await verifyAudit(context.database, noted)).toMatchObject({ firstBreak: undefined });
   await tamper(`delete from audit_log where sequence = ${noted.sequence}`);
-  expect((await verifyAudit(desk, undefined)).firstBreak).toBeUndefined();
-  expect((await verifyAudit(desk, noted)).firstBreak).toMatchObject({ sequence: noted.sequence });
+  expect((await verifyAudit(context.database, undefined)).firstBreak).toBeUndefined();
+  expect((await verifyAudit(context.database, noted)).firstBreak).toMatchObject({ sequence: noted.sequence });
   await register(bert);
-  expect((await verifyAudit(desk, noted)).firstBreak?.reason).toContain('written anew');
+  expect((await verifyAudit(context.database, noted)).firstBreak?.reason).toContain('written anew');
   await tamper(`delete from audit_log where sequence = 30`);
-  expect((await verifyAudit(desk, undefined)).firstBreak?.reason).toBe('Entry 30 is missing.');
+  expect((await verifyAudit(context.database, undefined)).firstBreak?.reason).toBe('Entry 30 is missing.');
   await tamper(`update audit_log set actor = 'local:eve' where sequence = 7`);
-  expect((await verifyAudit(desk, undefined)).firstBreak?.sequence).toBe(7);
+  expect((await verifyAudit(context.database, undefined)).firstBreak?.sequence).toBe(7);
 });

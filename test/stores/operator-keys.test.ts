@@ -1,96 +1,89 @@
 // Signing keys on the operator's side: guarded by time, raced by operators, encrypted anew without a stop (R17, R18).
 import { randomBytes } from 'node:crypto';
-import { Secret } from '@course-exchange/runtime/secret';
+import { Secret } from '@course-exchange/runtime/process/secret';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { phaseOf } from '../../services/identity/src/domain/key-lifecycle.ts';
-import type { Desk } from '../../services/identity/src/operator/desk.ts';
-import { activateKey, retireKey, stageKey } from '../../services/identity/src/operator/keys/change-keys.ts';
-import { readKeys } from '../../services/identity/src/operator/keys/read-keys.ts';
-import { reencryptKeys } from '../../services/identity/src/operator/keys/reencrypt-keys.ts';
-import { rotateKeys } from '../../services/identity/src/operator/keys/rotate-keys.ts';
-import { generateSigningKey } from '../../services/identity/src/signing/key-generation.ts';
-import { createKeyRing } from '../../services/identity/src/signing/key-ring.ts';
+import type { AdminContext } from '../../services/identity/src/admin/context.ts';
 import {
-  insertFirstKey,
-  listPublishedKeys,
-} from '../../services/identity/src/store/postgres/signing-keys.ts';
-import type { ReplicatedStore } from '../../services/identity/src/store/redis/replication.ts';
-import {
-  addConsent,
-  addPartner,
-  addUser,
-  issueCode,
-  openEndpoint,
-  requestExchange,
-  requestRefresh,
-} from './identity-grant.ts';
+  activateKey,
+  readKeys,
+  reencryptKeys,
+  retireKey,
+  stageKey,
+} from '../../services/identity/src/keys/admin.ts';
+import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
+import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
+import { createKeyRing } from '../../services/identity/src/keys/ring.ts';
+import { rotateKeys } from '../../services/identity/src/keys/rotation.ts';
+import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
+import { addGrant, issueCode, openEndpoint, requestExchange, requestRefresh } from './identity-grant.ts';
 import {
   type IdentityDatabase,
   keyEncryptionKey,
   openIdentityDatabase,
-  openRedis,
+  useRedis,
 } from './identity-stores.ts';
-import { anna, bert, dry, openDesk, refusalOf } from './operator-desk.ts';
+import { anna, bert, dry, openAdminContext, refusalOf } from './operator-context.ts';
 
+const [redis] = (await useRedis(1)) as [RedisStore];
 let identity: IdentityDatabase;
-let desk: Desk;
+let context: AdminContext;
 
 beforeEach(async () => {
   identity = await openIdentityDatabase();
-  desk = openDesk(identity);
+  context = openAdminContext(identity);
   for (const algorithm of ['RS256', 'ES256'] as const)
-    await insertFirstKey(identity.owner, await generateSigningKey(algorithm, keyEncryptionKey, randomBytes));
+    await insertFirstKey(
+      identity.owner,
+      await generateSigningKey({ keyEncryptionKey, randomBytes }, algorithm),
+    );
 });
 afterEach(() => identity.close());
 
 const age = (seconds: number) =>
   identity.sql(
     `update signing_keys set published_at = published_at - make_interval(secs => $1),
-       retired_at = retired_at - make_interval(secs => $1)`,
+       superseded_at = superseded_at - make_interval(secs => $1)`,
     [seconds],
   );
 const rotation = { algorithms: [], continueOnly: false, olderThan: 0 };
 const phases = async () =>
-  (await readKeys(desk, true)).map((key) => `${key.algorithm} ${phaseOf(key)}`).sort();
+  (await readKeys(context, true)).map((key) => `${key.algorithm} ${key.state}`).sort();
 const activeKey = async (algorithm = 'ES256') =>
-  (await readKeys(desk, false)).find((key) => key.algorithm === algorithm && phaseOf(key) === 'active');
+  (await readKeys(context, false)).find((key) => key.algorithm === algorithm && key.state === 'active');
 
 describe('a step too early is refused, with the time at which it becomes possible', () => {
   test('activation before every cached key set has been read anew (R17)', async () => {
-    const { result } = await stageKey(desk, anna, 'ES256');
-    const refusal = await refusalOf(activateKey(desk, anna, { kid: result.kid, emergency: false }));
+    const { result } = await stageKey(context, anna, 'ES256');
+    const activate = () => activateKey(context, anna, { kid: result.kid, emergency: false });
+    const refusal = await refusalOf(activate());
     expect(refusal.code).toBe('refused_until');
     expect(Math.round(((refusal.possibleAt ?? 0) - result.publishedAt) / 1000)).toBe(310);
     await age(309);
-    expect((await refusalOf(activateKey(desk, anna, { kid: result.kid, emergency: false }))).code).toBe(
-      'refused_until',
-    );
+    expect((await refusalOf(activate())).code).toBe('refused_until');
     await age(2);
-    expect(phaseOf((await activateKey(desk, anna, { kid: result.kid, emergency: false })).result)).toBe(
-      'active',
-    );
+    expect((await activate()).result.state).toBe('active');
   });
 
   test('retirement while a token that it signed may live, and of the key that signs', async () => {
     const old = await activeKey();
     const kid = old?.kid ?? '';
-    expect((await refusalOf(retireKey(desk, anna, { kid, emergency: true }))).code).toBe('refused');
-    const staged = (await stageKey(desk, anna, 'ES256')).result;
+    expect((await refusalOf(retireKey(context, anna, { kid, emergency: true }))).code).toBe('refused');
+    const staged = (await stageKey(context, anna, 'ES256')).result;
     await age(311);
-    await activateKey(desk, anna, { kid: staged.kid, emergency: false });
-    const refusal = await refusalOf(retireKey(desk, anna, { kid, emergency: false }));
+    await activateKey(context, anna, { kid: staged.kid, emergency: false });
+    const refusal = await refusalOf(retireKey(context, anna, { kid, emergency: false }));
     expect(refusal.code).toBe('refused_until');
     expect(Math.round(((refusal.possibleAt ?? 0) - Date.now()) / 1000)).toBeGreaterThan(950);
     await age(961);
-    const { result } = await retireKey(desk, anna, { kid, emergency: false });
-    expect([phaseOf(result), result.sealedPrivateKey.length]).toEqual(['retired', 0]);
+    const { result } = await retireKey(context, anna, { kid, emergency: false });
+    expect([result.state, result.encryptedPrivateKey.length]).toEqual(['retired', 0]);
   });
 
   test('but not in an emergency: a compromised key is replaced and gone at once', async () => {
     const bad = await activeKey();
-    const { kid } = (await stageKey(desk, anna, 'ES256')).result;
-    await activateKey(desk, anna, { kid, emergency: true });
-    await retireKey(desk, anna, { kid: bad?.kid ?? '', emergency: true });
+    const { kid } = (await stageKey(context, anna, 'ES256')).result;
+    await activateKey(context, anna, { kid, emergency: true });
+    await retireKey(context, anna, { kid: bad?.kid ?? '', emergency: true });
     const published = (await listPublishedKeys(identity.database)).filter((key) => key.algorithm === 'ES256');
     expect(published.map((key) => key.kid)).toEqual([kid]);
   });
@@ -98,36 +91,34 @@ describe('a step too early is refused, with the time at which it becomes possibl
 
 describe('a rotation', () => {
   test('stages, activates and retires both algorithms as time allows, and then is finished', async () => {
-    const first = (await rotateKeys(desk, anna, rotation)).result;
-    expect(first.progress.every(({ finished, nextAt }) => !finished && (nextAt ?? 0) > Date.now())).toBe(
-      true,
-    );
+    const first = (await rotateKeys(context, anna, rotation)).result;
+    expect(first.progress.every(({ nextAt }) => (nextAt ?? 0) > Date.now())).toBe(true);
     expect(await phases()).toEqual(['ES256 active', 'ES256 staged', 'RS256 active', 'RS256 staged']);
-    expect((await rotateKeys(desk, anna, rotation)).changes).toEqual([]);
+    expect((await rotateKeys(context, anna, rotation)).changes).toEqual([]);
     await age(311);
-    await rotateKeys(desk, anna, rotation);
+    await rotateKeys(context, anna, rotation);
     expect(await phases()).toEqual(['ES256 active', 'ES256 superseded', 'RS256 active', 'RS256 superseded']);
     await age(961);
-    const last = (await rotateKeys(desk, anna, { ...rotation, continueOnly: true })).result;
-    expect(last.progress.map(({ finished }) => finished)).toEqual([true, true]);
-    expect((await rotateKeys(desk, anna, { ...rotation, olderThan: 86_400_000 })).changes).toEqual([]);
+    const last = (await rotateKeys(context, anna, { ...rotation, continueOnly: true })).result;
+    expect(last.progress.map(({ nextAt }) => nextAt)).toEqual([undefined, undefined]);
+    expect((await rotateKeys(context, anna, { ...rotation, olderThan: 86_400_000 })).changes).toEqual([]);
     expect(await phases()).toEqual(['ES256 active', 'ES256 retired', 'RS256 active', 'RS256 retired']);
   });
 
   test('is begun by no call that ends another one: an interrupted one may be repeated at any time', async () => {
-    await rotateKeys(desk, anna, rotation);
+    await rotateKeys(context, anna, rotation);
     await age(311);
-    await rotateKeys(desk, anna, rotation);
+    await rotateKeys(context, anna, rotation);
     await age(961);
-    const last = (await rotateKeys(desk, anna, rotation)).result;
-    expect(last.progress.map(({ finished }) => finished)).toEqual([true, true]);
+    const last = (await rotateKeys(context, anna, rotation)).result;
+    expect(last.progress.map(({ nextAt }) => nextAt)).toEqual([undefined, undefined]);
     expect(await phases()).toEqual(['ES256 active', 'ES256 retired', 'RS256 active', 'RS256 retired']);
   });
 
   test('of two operators, twenty times at once, is one and the same', async () => {
     const everybody = () =>
       Promise.all(
-        Array.from({ length: 20 }, (_, index) => rotateKeys(desk, index % 2 ? anna : bert, rotation)),
+        Array.from({ length: 20 }, (_, index) => rotateKeys(context, index % 2 ? anna : bert, rotation)),
       );
     await everybody();
     expect(await phases()).toEqual(['ES256 active', 'ES256 staged', 'RS256 active', 'RS256 staged']);
@@ -143,7 +134,7 @@ describe('a rotation', () => {
   });
 
   test('run dry says what is due and does nothing', async () => {
-    expect((await rotateKeys(desk, dry, rotation)).changes.map(({ action }) => action)).toEqual([
+    expect((await rotateKeys(context, dry, rotation)).changes.map(({ action }) => action)).toEqual([
       'key.stage',
       'key.stage',
     ]);
@@ -151,12 +142,9 @@ describe('a rotation', () => {
   });
 
   test('beside running exchanges and refreshes fails none, and each token verifies by a set cached 300 s ago', async () => {
-    const [redis] = (await openRedis()) as [ReplicatedStore];
     const pods = await Promise.all(Array.from({ length: 3 }, () => openEndpoint(identity, redis)));
-    const partner = await addPartner(identity);
-    const sub = await addUser(identity);
-    const consentId = await addConsent(identity, sub, partner.clientId);
-    const code = await issueCode(redis, { clientId: partner.clientId, sub, consentId });
+    const { partner, granted } = await addGrant(identity);
+    const code = await issueCode(redis, granted);
     let { refreshToken, accessToken } = await requestExchange(pods[0] as never, partner, code);
     let cached: ReadonlySet<string> = new Set(pods[0]?.tokens.keys.publishedKeys().map(({ kid }) => kid));
     const kids = new Set<string>();
@@ -171,7 +159,7 @@ describe('a rotation', () => {
     for (const seconds of [0, 311, 961]) {
       const early = new Set(pods[0]?.tokens.keys.publishedKeys().map(({ kid }) => kid));
       await age(seconds);
-      await rotateKeys(desk, anna, { ...rotation, continueOnly: seconds === 961 });
+      await rotateKeys(context, anna, { ...rotation, continueOnly: seconds === 961 });
       // The pods follow one after the other, with refreshes between.
       for (const pod of pods) {
         await pod.tokens.keys.refresh();
@@ -180,24 +168,25 @@ describe('a rotation', () => {
       cached = new Set([...early, ...(pods[0]?.tokens.keys.publishedKeys().map(({ kid }) => kid) ?? [])]);
     }
     expect(kids.size).toBe(2);
-    await redis.close();
   });
 });
 
 test('keys under a new key-encryption key: pods with both keys sign before, during and after', async () => {
   const fresh = new Secret(randomBytes(32));
-  const pod = (current: typeof fresh, previous?: typeof fresh) =>
+  const pod = (...encryptionKeys: (typeof fresh)[]) =>
     createKeyRing({
       readKeys: () => listPublishedKeys(identity.database),
-      keyEncryptionKey: current,
-      previousKeyEncryptionKey: previous,
+      encryptionKeys,
       needed: ['RS256', 'ES256'],
     });
-  const both = openDesk(identity, { keyEncryptionKey: fresh, previousKeyEncryptionKey: keyEncryptionKey });
+  const both = openAdminContext(identity, {
+    keyEncryptionKey: fresh,
+    previousKeyEncryptionKey: keyEncryptionKey,
+  });
   const withBoth = pod(fresh, keyEncryptionKey);
   await withBoth.refresh();
   expect(withBoth.problem()).toBeUndefined();
-  const lone = openDesk(identity, { keyEncryptionKey: fresh });
+  const lone = openAdminContext(identity, { keyEncryptionKey: fresh });
   expect((await refusalOf(reencryptKeys(lone, anna))).code).toBe('refused');
   expect((await reencryptKeys(both, dry)).result).toEqual({ reencrypted: 2, alreadyCurrent: 0 });
   expect((await reencryptKeys(both, anna)).result).toEqual({ reencrypted: 2, alreadyCurrent: 0 });

@@ -1,10 +1,18 @@
-// Reads of many requests over one connection: their answers are told apart, and whatever happens to the
+// Reads of many requests over one connection, or few: their answers are told apart, and whatever happens to the
 // connection is over with the next read (R14).
-import { randomUUID } from 'node:crypto';
-import { createLogger } from '@course-exchange/runtime/logger';
-import { openReads, type PipelinedReads } from '@course-exchange/runtime/postgres-reads';
+import { randomInt, randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  openReads,
+  type PipelinedReads,
+  type ReadOptions,
+} from '@course-exchange/runtime/postgres/pipelined-reads';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { measureWith } from '@course-exchange/runtime/process/metrics';
+import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import pg from 'pg';
-import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { receiveTraces } from '../support/trace-receiver.ts';
 
 const url = process.env.TEST_POSTGRES_URL ?? '';
 const administrator = new pg.Pool({ connectionString: url, max: 1 });
@@ -18,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => reads.close());
 
-function openAt(address: string): PipelinedReads {
+function openAt(address: string, more: Partial<ReadOptions> = {}): PipelinedReads {
   return openReads({
     url: address,
     applicationName,
@@ -26,12 +34,15 @@ function openAt(address: string): PipelinedReads {
     readOnly: true,
     schema: 'public',
     logger: createLogger('test', 'error', () => {}),
+    ...more,
   });
 }
 
 const echo = { name: 'echo', text: 'select $1::int as value' };
 const divide = { name: 'divide', text: 'select 1 / $1::int as value' };
 const sleep = { name: 'sleep', text: 'select pg_sleep($1)' };
+const lock = { name: 'lock', text: 'select pg_advisory_lock($1)' };
+const lockKey = randomInt(2 ** 47);
 
 async function echoOf(value: number): Promise<number | undefined> {
   return (await reads.query<{ value: number }>(echo, [value]))[0]?.value;
@@ -52,6 +63,15 @@ test('a statement that fails harms none of those around it', async () => {
   const [before, failed, after] = await Promise.allSettled([echoOf(1), reads.query(divide, [0]), echoOf(2)]);
   expect(failed).toMatchObject({ status: 'rejected', reason: { code: '22012' } });
   expect([before, after]).toMatchObject([{ value: 1 }, { value: 2 }]);
+});
+
+test('a statement whose columns are known reads as it did at first, also beside others', async () => {
+  const text =
+    "select $1::int as one, null::text as none, array['a', null] as words, true as yes where $1 > 0";
+  const read = (one: number) => reads.query({ name: 'typed', text }, [one]);
+  const row = (one: number) => ({ one, none: null, words: ['a', null], yes: true });
+  expect(await Promise.all([read(1), echoOf(5), read(2)])).toEqual([[row(1)], 5, [row(2)]]);
+  expect(await Promise.all([read(3), read(0), echoOf(6), read(4)])).toEqual([[row(3)], [], 6, [row(4)]]);
 });
 
 test('nothing is written over it', async () => {
@@ -79,9 +99,71 @@ test('a read that takes too long is temporarily unavailable, and those behind it
   await slow;
 });
 
+test('of several connections one that a read holds up does not hold up those of later turns', async () => {
+  const pool = openAt(url, { poolSize: 2, statementTimeoutMs: 60_000 });
+  await pool.query(echo, [0]);
+  await administrator.query('select pg_advisory_lock($1)', [lockKey]);
+  const held = pool.query(lock, [lockKey]);
+  // Goes behind it, for there is no other connection yet: this one opens it.
+  const behind = nextTurn().then(() => pool.query(echo, [1]));
+  let answered = 0;
+  await vi.waitFor(
+    () => {
+      void pool.query(echo, [2]).then(() => {
+        answered += 1;
+      });
+      expect(answered).toBeGreaterThan(0);
+    },
+    { timeout: 20_000, interval: 50 },
+  );
+  expect(await backends()).toHaveLength(2);
+  await administrator.query('select pg_advisory_unlock($1)', [lockKey]);
+  await Promise.all([held, behind]);
+  await pool.close();
+});
+
 test('without Postgres each read is temporarily unavailable', async () => {
   const away = openAt('postgres://u:p@127.0.0.1:1/none');
   await expect(away.query(echo, [1])).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   await expect(away.query(echo, [1])).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   await away.close();
+});
+
+test('metrics tell how many are not answered, and the span of each how long those before it held it up', async () => {
+  const traces = await receiveTraces();
+  vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json');
+  const { metricsText = async () => '', flush } = await startTelemetry('test', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: traces.endpoint,
+    OTEL_METRICS_EXPORTER: 'prometheus',
+    OTEL_TRACES_SAMPLER_ARG: 1,
+  });
+  onTestFinished(async () => {
+    measureWith(undefined);
+    vi.unstubAllEnvs();
+    await traces.stop();
+  });
+  await reads.close();
+  reads = openAt(url, { statementTimeoutMs: 60_000 });
+  const unanswered = async () =>
+    (await metricsText()).match(/^course_exchange_db_pipeline_reads\{.+ (\d+)$/m)?.[1];
+  await echoOf(1);
+  expect(await unanswered()).toBe('0');
+  const lock = Math.floor(Math.random() * 2 ** 31);
+  await administrator.query('select pg_advisory_lock($1)', [lock]);
+  const held = { name: 'held up', text: 'select pg_advisory_xact_lock_shared($1)' };
+  const both = Promise.all([reads.query(held, [lock]), echoOf(2)]);
+  const begun = performance.now();
+  await expect.poll(unanswered, { timeout: 20_000 }).toBe('2');
+  const heldUp = performance.now() - begun;
+  await administrator.query('select pg_advisory_unlock($1)', [lock]);
+  await both;
+  expect(await unanswered()).toBe('0');
+  await flush();
+  const waits = traces.spans().map(({ name, attributes }) => ({
+    name,
+    wait: Number(attributes.get('course_exchange.db.connection.wait_ms')),
+  }));
+  const waited = (wanted: string) => waits.filter(({ name }) => name === wanted).at(-1)?.wait;
+  expect(waited('postgres echo')).toBeGreaterThanOrEqual(Math.floor(heldUp));
+  expect(waited('postgres held up')).toBeLessThan(waited('postgres echo') ?? 0);
 });

@@ -1,16 +1,20 @@
-// Which connections a pool keeps after a transaction that failed.
-import { createLogger } from '@course-exchange/runtime/logger';
-import { type Database, openDatabase, type Queries } from '@course-exchange/runtime/postgres';
-import { afterAll, expect, test } from 'vitest';
+// Which connections a pool keeps after a transaction that failed, and what it tells of them.
+import { type Database, openDatabase, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { measureWith } from '@course-exchange/runtime/process/metrics';
+import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { openCatalogDatabase } from './catalog-database.ts';
 
-const database: Database = openDatabase({
+const options = {
   url: process.env.TEST_POSTGRES_URL ?? '',
   applicationName: 'transactions',
   statementTimeoutMs: 1_000,
   schema: 'public',
   poolSize: 1,
   logger: createLogger('test', 'error', () => {}),
-});
+};
+const database: Database = openDatabase(options);
 afterAll(() => database.close());
 
 const run = (text: string) => (queries: Queries) => queries.query({ name: text, text }, []);
@@ -33,4 +37,46 @@ test('a connection whose statement was wrong is kept', async () => {
   const before = await backend();
   await expect(database.transaction(run('select 1 / 0'))).rejects.toMatchObject({ code: '22012' });
   expect(await backend()).toEqual(before);
+});
+
+const ownPid = { name: 'own pid', text: 'select pg_backend_pid() as pid' };
+
+test('a transaction whose connection is ended fails as unavailable, and the next one has another connection', async () => {
+  const { writer, feed, close } = await openCatalogDatabase();
+  onTestFinished(close);
+  const cut = feed.transaction(async (queries) => {
+    const [row] = await queries.query<{ pid: number }>(ownPid, []);
+    await writer.query('select pg_terminate_backend($1, 5000)', [row?.pid]);
+    await queries.query(ownPid, []);
+  });
+  await expect(cut).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  expect(await feed.transaction((queries) => queries.query(ownPid, []))).toHaveLength(1);
+});
+
+test('metrics tell of a pool whose connections are all in use, and who waits', async () => {
+  const { metricsText = async () => '' } = await startTelemetry('test', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+    OTEL_METRICS_EXPORTER: 'prometheus',
+    OTEL_TRACES_SAMPLER_ARG: 1,
+  });
+  onTestFinished(() => measureWith(undefined));
+  const pool = openDatabase({ ...options, applicationName: 'measured' });
+  onTestFinished(pool.close);
+  const told = async (metric: string) =>
+    (await metricsText())
+      .split('\n')
+      .filter((line) => line.startsWith(metric) && line.includes('pool_name="measured"'))
+      .map((line) => line.split(' ').at(-1));
+  const whileHeld = await pool.transaction(async (queries) => {
+    const second = pool.query(ownPid, []);
+    const [waiting, connections] = await Promise.all([
+      told('db_client_connection_pending_requests'),
+      told('db_client_connection_count'),
+    ]);
+    await queries.query(ownPid, []);
+    return { second, waiting, connections };
+  });
+  await whileHeld.second;
+  expect(whileHeld).toMatchObject({ waiting: ['1'], connections: ['0', '1'] });
+  expect(await told('course_exchange_db_connection_waits_total')).toEqual(['1']);
 });

@@ -2,9 +2,15 @@
 // lose an answer.
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import type { Redis } from 'ioredis';
-import { documentedClusterUser } from './documented-user.ts';
-import { type LossyLink, openLossyLink } from './lossy-link.ts';
-import { durable, openServers, type TestServer, until } from './redis-servers.ts';
+import { type Link, openLink } from '../support/tcp-link.ts';
+import {
+  documentedClusterUser,
+  durableAt,
+  hasReplicas,
+  openServers,
+  type TestServer,
+  until,
+} from './redis-servers.ts';
 
 const names = ['a', 'b', 'c'] as const;
 type Name = (typeof names)[number];
@@ -23,22 +29,7 @@ export interface Shard {
   readonly link: LossyLink;
 }
 
-export interface TestCluster {
-  /** Of the masters, as `host:port`. */
-  readonly seeds: readonly string[];
-  /** As the ACL user that the documents show. */
-  readonly url: string;
-  /** Of that user. */
-  readonly userPassword: string;
-  readonly directory: string;
-  readonly shards: Readonly<Record<Name, Shard>>;
-  readonly nodes: readonly ClusterNode[];
-  /** The shard that has `key` by the slots as they were dealt out. */
-  readonly shardOf: (key: string) => Promise<Shard>;
-  readonly stop: () => Promise<void>;
-}
-
-export async function startCluster(): Promise<TestCluster> {
+export async function startCluster() {
   const servers = await openServers();
   const links: LossyLink[] = [];
   const start = async (
@@ -50,8 +41,7 @@ export async function startCluster(): Promise<TestCluster> {
     const server = await servers.start({
       name,
       lines: [
-        ...durable,
-        `port ${ports.own}`,
+        ...durableAt(ports.own),
         'cluster-enabled yes',
         `cluster-port ${ports.bus}`,
         'cluster-announce-ip 127.0.0.1',
@@ -62,7 +52,6 @@ export async function startCluster(): Promise<TestCluster> {
         `requirepass ${password}`,
         `masterauth ${password}`,
         `user ${documentedClusterUser(userPassword).join(' ')}`,
-        'repl-diskless-sync-delay 0',
       ],
       look: { port: ports.own, password },
     });
@@ -79,13 +68,15 @@ export async function startCluster(): Promise<TestCluster> {
   await form(shards, nodes);
   const seeds = names.map((name) => shards[name].master.address);
   return {
+    /** Of the masters, as `host:port`. */
     seeds,
-    url: `redis://identity:${userPassword}@${seeds.join(',')}`,
+    /** Of that user. */
     userPassword,
     directory: servers.directory,
     shards,
     nodes,
-    shardOf: async (key) => {
+    /** The shard that has `key` by the slots as they were dealt out. */
+    shardOf: async (key: string) => {
       const slot = Number(await shards.a.master.admin.call('CLUSTER', 'KEYSLOT', key));
       return shards[names[rangeOf(slot)] ?? 'a'];
     },
@@ -124,7 +115,9 @@ async function form(
     );
   await until('the cluster', async () => {
     const infos = await Promise.all(nodes.map(({ admin }) => infoOf(admin)));
-    const replicated = await Promise.all(Object.values(shards).map(({ master }) => hasReplica(master.admin)));
+    const replicated = await Promise.all(
+      Object.values(shards).map(({ master }) => hasReplicas(master.admin)),
+    );
     return infos.every((info) => info.includes('cluster_state:ok')) && replicated.every(Boolean);
   });
 }
@@ -133,6 +126,37 @@ async function infoOf(admin: Redis): Promise<string> {
   return String(await admin.call('CLUSTER', 'INFO'));
 }
 
-export async function hasReplica(admin: Redis): Promise<boolean> {
-  return /slave0:.*state=online/.test(await admin.info('replication'));
+interface LossyLink extends Link {
+  /** Loses the answer to the next command whose text holds `word`. */
+  readonly loseAnswerTo: (word: string) => void;
+}
+
+async function openLossyLink(port: number, target: number): Promise<LossyLink> {
+  let losing: string | undefined;
+  const link = await openLink(
+    target,
+    (client, upstream) => {
+      let lost = false;
+      client.on('data', (bytes) => {
+        if (losing !== undefined && bytes.includes(losing)) {
+          lost = true;
+          losing = undefined;
+        }
+        upstream.write(bytes);
+      });
+      upstream.on('data', (bytes) => {
+        if (lost) client.destroy();
+        else client.write(bytes);
+      });
+      client.on('close', () => upstream.destroy());
+      upstream.on('close', () => client.destroy());
+    },
+    port,
+  );
+  return {
+    ...link,
+    loseAnswerTo: (word) => {
+      losing = word;
+    },
+  };
 }

@@ -5,10 +5,35 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheDirectory } from '@course-exchange/local-stack/cache';
 import { openProcesses, type RunningProgram } from '@course-exchange/local-stack/processes';
+import { durable, identityUser } from '@course-exchange/local-stack/redis';
 import { findRedis } from '@course-exchange/local-stack/redis-program';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { readSettings } from '@course-exchange/runtime/process/settings';
 import { Redis } from 'ioredis';
+import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
+import { connectRedis } from '../../services/identity/src/redis/connect.ts';
+import { type RedisTarget, redisSettings, redisTarget } from '../../services/identity/src/redis/settings.ts';
+import { section } from '../docs/documents.ts';
 
-export const durable = ['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction', 'save ""'];
+/** Lines of a server at `port` that keeps what it acknowledged. */
+export const durableAt = (port: number) => [...durable, `port ${port}`, 'repl-diskless-sync-delay 0'];
+
+export function targetOf(source: Readonly<Record<string, string>>): RedisTarget {
+  return redisTarget(readSettings(redisSettings, source), source);
+}
+
+/** Connects as one process of several, with these settings; tokens wait for a replica. */
+export async function openStore(
+  source: Readonly<Record<string, string>>,
+  onLine: (line: string) => void = () => {},
+): Promise<RedisStore> {
+  const logger = createLogger('test', 'info', onLine);
+  const target = targetOf(source);
+  const options = { target, connectionName: 'test', commandTimeoutMs: 1_000, minReplicas: 1, logger };
+  const store = connectRedis(options);
+  await new Promise<void>(store.onceReady);
+  return store;
+}
 
 interface ServerOptions {
   readonly name: string;
@@ -30,19 +55,12 @@ export interface TestServer {
   readonly restart: (extraLines?: readonly string[]) => Promise<void>;
 }
 
-export interface TestServers {
-  readonly directory: string;
-  readonly start: (options: ServerOptions) => Promise<TestServer>;
-  readonly stop: () => Promise<void>;
-}
-
 /** A container cannot be told apart on a port of its own: these tests want the program. */
-export async function openServers(): Promise<TestServers> {
-  const program = await findRedis(cacheDirectory(), process.env.PATH, false);
+export async function openServers() {
+  const program = await findRedis(cacheDirectory(), false);
   if (program.kind !== 'program') throw new Error('There is no redis-server on PATH.');
   const directory = mkdtempSync(join(tmpdir(), 'course-exchange-redis-'));
-  const processes = openProcesses();
-  processes.throwAway(directory);
+  const processes = openProcesses(join(directory, 'processes.json'), [directory]);
   const admins: Redis[] = [];
   const libraries = program.libraries ? { LD_LIBRARY_PATH: program.libraries } : {};
   const launch = (home: string, { name, sentinel }: ServerOptions): RunningProgram =>
@@ -58,7 +76,7 @@ export async function openServers(): Promise<TestServers> {
     });
   return {
     directory,
-    start: async (options) => {
+    start: async (options: ServerOptions): Promise<TestServer> => {
       const home = join(directory, options.name);
       const configuration = join(home, 'redis.conf');
       mkdirSync(home);
@@ -96,13 +114,41 @@ async function answers(admin: Redis, log: string): Promise<void> {
   throw new Error(`Redis did not start:\n${readFileSync(log, 'utf8')}`);
 }
 
+/** Whether a master's first `count` replicas are online. */
+export async function hasReplicas(admin: Redis, count = 1): Promise<boolean> {
+  const online = (await admin.info('replication')).match(/^slave\d:.*state=online/gm) ?? [];
+  return online.length >= count;
+}
+
 /** Resolves when `holds` does; throws after `timeoutMs` milliseconds. */
 export async function until(
   what: string,
   holds: () => Promise<boolean> | boolean,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
 ): Promise<void> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(50))
     if (await Promise.resolve(holds()).catch(() => false)) return;
   throw new Error(`${what}: not within ${timeoutMs} ms`);
+}
+
+/** The ACL user that docs/settings.md shows to operators: words of ACL SETUSER, the name, then the rules. */
+export function documentedUser(password: string): string[] {
+  return identityUser(password).split(' ');
+}
+
+/** The same for the Sentinels. */
+export function documentedSentinelUser(password: string): string[] {
+  const [indented = ''] = /(?:^ {4}.*\n?)+/m.exec(page()) ?? [];
+  const words = indented.split(/\s+/).filter((word) => word !== '');
+  return words.slice(2).map((word) => (word === '>password' ? `>${password}` : word));
+}
+
+/** The same in a Cluster. */
+export function documentedClusterUser(password: string): string[] {
+  const [, more = ''] = /in a Cluster also `([^`]*)`/.exec(page()) ?? [];
+  return [...documentedUser(password), ...more.split(/\s+/)];
+}
+
+function page(): string {
+  return section('docs/settings.md', '## How identity reaches Redis');
 }

@@ -1,8 +1,46 @@
-// What each version of the two schemas was written with: the statements of the code of that time, which every later
-// version must go on taking (docs/decisions/0019), and what the rows of that time are.
+// The earlier versions of the two schemas, and what each was written with: the statements of the code of that time,
+// which every later version must go on taking (decision 0019).
+import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const repository = new URL('../../', import.meta.url).pathname;
 
 export type Schema = 'identity' | 'catalog';
+
+const migrationsOf: Readonly<Record<Schema, string>> = {
+  identity: 'services/identity/migrations',
+  catalog: 'services/design-catalog/migrations',
+};
+
+export interface EarlierMigrations {
+  /** For the title of a test. */
+  readonly origin: string;
+  readonly directory: string;
+}
+
+/**
+ * The migrations that an upgrade starts from: those of the commit before, where its first one is today's. Until v0.2.0
+ * a first migration may be rewritten, and then an upgrade has nothing earlier to start from than this very commit.
+ */
+export function earlierMigrations(schema: Schema): EarlierMigrations {
+  const path = migrationsOf[schema];
+  const present = join(repository, path);
+  const first = readdirSync(present).sort()[0] ?? '';
+  if (git('show', `HEAD^:${path}/${first}`) !== readFileSync(join(present, first), 'utf8'))
+    return { origin: 'this very commit, the first with this first migration', directory: present };
+  const directory = mkdtempSync(join(tmpdir(), `earlier-${schema}-`));
+  for (const file of git('ls-tree', '--name-only', `HEAD^:${path}`).split('\n').filter(Boolean))
+    writeFileSync(join(directory, file), git('show', `HEAD^:${path}/${file}`));
+  return { origin: 'the commit before', directory };
+}
+
+/** What git answers; empty where it does not know. */
+function git(...words: string[]): string {
+  return spawnSync('git', words, { cwd: repository, encoding: 'utf8' }).stdout ?? '';
+}
 
 export interface Writing {
   readonly schema: Schema;
@@ -31,34 +69,35 @@ export const writings: readonly Writing[] = [
          values ('client-${mark}', ${hash()}, now() + interval '1 day'), ('client-${mark}', ${hash()}, null)`,
       `insert into identity.consents (consent_id, sub, client_id, scopes, withdrawn_at)
          values ('old-${mark}', 'user-${mark}', 'client-${mark}', array['openid'], now())`,
-      `insert into identity.signing_keys (kid, algorithm, public_jwk, private_key, state, retired_at)
-         values ('retired-${mark}', 'RS256', '{"kty":"RSA"}', '\\x00', 'retired', now())`,
+      `insert into identity.signing_keys (kid, algorithm, public_jwk, private_key, state, superseded_at)
+         values ('superseded-${mark}', 'RS256', '{"kty":"RSA"}', '\\x00', 'superseded', now())`,
     ],
   },
   {
     schema: 'identity',
-    since: 2,
+    since: 1,
     as: 'identity_rw',
     statements: (mark) => [
       `insert into consents (consent_id, sub, client_id, scopes)
          values ('now-${mark}', 'user-${mark}', 'client-${mark}', array['openid'])`,
       `update consents set scopes = array['openid', 'email'], extended_at = now() where consent_id = 'now-${mark}'`,
-      'select kid, algorithm, public_jwk, private_key, state, retired_at from signing_keys',
+      'select kid, algorithm, public_jwk, private_key, state, superseded_at from signing_keys',
       'select sub, email, email_verified, name, password_hash, disabled_at, signed_out_at from users',
       'select client_id, name, active, scopes, redirect_uris from clients join client_secrets using (client_id)',
     ],
   },
   {
     schema: 'identity',
-    since: 3,
+    since: 1,
     as: 'identity_operator',
     statements: (mark) => [
-      `update clients set dossier = '{"name":"Acme"}', approval_state = 'test', version = version + 1, changed_at = now()
+      `update clients set registration = '{"userJourney":"once"}', approval_state = 'test', version = version + 1,
+           changed_at = now()
          where client_id = 'client-${mark}'`,
       `insert into client_approvals (client_id, state, operator, note) values ('client-${mark}', 'test', 'ann', 'as agreed')`,
       `update client_secrets set retired_at = now() where client_id = 'client-${mark}' and expires_at is not null`,
       `update users set imported_hash = ${hash()}, signed_out_at = now() where sub = 'user-${mark}'`,
-      `update signing_keys set removed_at = now(), private_key = '' where kid = 'retired-${mark}'`,
+      `update signing_keys set state = 'retired', retired_at = now(), private_key = '' where kid = 'superseded-${mark}'`,
       `insert into audit_log (sequence, at, actor, action, object, client_id, request_id, fields, hash)
          select ${nextSequence('identity')}, now(), 'ann', 'client.approve', 'client ${mark}', 'client-${mark}', 'r', '{}', ${hash()}::bytea`,
     ],
@@ -79,7 +118,7 @@ export const writings: readonly Writing[] = [
   },
   {
     schema: 'catalog',
-    since: 2,
+    since: 1,
     as: 'catalog_feed',
     statements: (mark) => [
       `insert into designs (owner, id, event_id, title, event_name, updated_at, revision)
@@ -92,7 +131,7 @@ export const writings: readonly Writing[] = [
   },
   {
     schema: 'catalog',
-    since: 4,
+    since: 1,
     as: 'catalog_feed',
     statements: (mark) => [
       `insert into audit_log (sequence, at, actor, action, object, request_id, fields, hash)

@@ -1,12 +1,11 @@
 // The seed of a test environment run again, as every upgrade does: it changes nothing, and undoes no operator's work.
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { demoPartners } from '@course-exchange/local-stack/demo-partners';
+import { demoPartners } from '@course-exchange/local-stack/demo-accounts';
 import { seedContent, seedDemoData } from '@course-exchange/local-stack/seed';
-import { readSeedFile } from '@course-exchange/local-stack/seed-content';
-import { migrate } from '@course-exchange/runtime/migrations';
+import { readSeedFile } from '@course-exchange/local-stack/seed-file';
+import { migrate } from '@course-exchange/runtime/postgres/migrate';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type JobDatabase, openJobDatabase } from './migration-jobs.ts';
@@ -31,7 +30,7 @@ function contentWith(clientSecret: string | undefined) {
   return readSeedFile(path);
 }
 const seed = async (address: string, clientSecret = secrets[0]) => {
-  await seedDemoData(client, demoPartners(address), 'keep');
+  await seedDemoData(client, demoPartners(address));
   await seedContent(client, contentWith(clientSecret), 'keep');
 };
 const all = async () =>

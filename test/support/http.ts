@@ -1,8 +1,8 @@
 // HTTP as it is written: node:http with the path untouched, redirects not followed, every header kept.
+import { type LookupAddress, lookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP } from 'node:net';
-import { lookupKnown } from './known-hosts.ts';
+import { isIP, type LookupFunction } from 'node:net';
 
 /** An answer, whole. */
 export type Answer = {
@@ -31,6 +31,11 @@ const agents = {
   'https:': new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
 };
 
+/** From now on as many connections to an origin: where some hang, others are not to wait for them. */
+export function allowConnections(count: number): void {
+  for (const agent of Object.values(agents)) agent.maxSockets = count;
+}
+
 /** Where requests for an origin really go, for a deployment that is called from behind its proxy. */
 const entrances = new Map<string, URL>();
 
@@ -52,7 +57,6 @@ export function send(url: string, sent: Sent = {}): Promise<Answer> {
     port,
     path: path === '' ? '/' : path,
     method: sent.method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: { ...(entrance && { host: authority }), ...headersOf(sent, body) },
     ...(protocol === 'https:' && isIP(meant.hostname) === 0 ? { servername: meant.hostname } : {}),
     agent: sent.from === undefined ? agents[protocol as 'http:' | 'https:'] : false,
     localAddress: sent.from,
@@ -70,6 +74,9 @@ export function send(url: string, sent: Sent = {}): Promise<Answer> {
     });
     request.on('timeout', () => request.destroy(new Error(`No answer in time from ${url}`)));
     request.on('error', reject);
+    // Not among the options, where Node refuses a header that comes twice.
+    const host = entrance && { host: authority };
+    request.setHeaders(new Map(Object.entries({ ...host, ...headersOf(sent, body) })));
     request.end(body);
   });
 }
@@ -96,3 +103,19 @@ function headersOf(
 function answerOf(status: number, headers: IncomingHttpHeaders, text: string): Answer {
   return { status, headers, text, json: () => JSON.parse(text) as Record<string, unknown> };
 }
+
+const known = new Map<string, string>();
+
+/** From now on requests of this process for `host` go to `address`, an IPv4 address. */
+export function knowHost(host: string, address: string): void {
+  known.set(host, address);
+}
+
+/** `dns.lookup` with these names before it. */
+const lookupKnown: LookupFunction = (host, options, callback) => {
+  const address = known.get(host);
+  if (address === undefined) return lookup(host, options, callback);
+  const found: LookupAddress = { address, family: 4 };
+  if (options.all) callback(null, [found]);
+  else callback(null, address, 4);
+};

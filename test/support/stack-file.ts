@@ -1,40 +1,18 @@
 // What a stack file says about a deployment: address, demo credentials and, where it is ours, the stores.
 import { readFileSync } from 'node:fs';
+import type { Partner, SeedUser } from '@course-exchange/local-stack/seed-file';
+import type { StackFile as LocalStackFile } from '@course-exchange/local-stack/stack-file';
 
-export type Partner = {
-  readonly name: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUris: readonly [string, ...string[]];
-  readonly scopes: readonly string[];
-  readonly active: boolean;
-};
+/** The demo users' `about` holds the words by which tests find the user that they need. */
+export type DemoUser = Omit<SeedUser, 'emailVerified' | 'disabled'> & Partial<SeedUser>;
+export type { Partner };
 
-export type DemoUser = {
-  readonly email: string;
-  readonly password: string;
-  readonly sub: string;
-  readonly name: string;
-  /** Words by which tests find the user that they need. */
-  readonly about: string;
-  readonly emailVerified?: boolean;
-  readonly disabled?: boolean;
-};
-
-export type StackFile = {
-  readonly issuer: string;
-  readonly partners: readonly Partner[];
+/** A deployment that is not ours names no stores and no processes. */
+export type StackFile = Pick<LocalStackFile, 'issuer' | 'partners'> & {
   readonly users: readonly DemoUser[];
-  readonly postgres?: string;
-  readonly redis?: string;
-  readonly processes?: Readonly<Record<string, number>>;
-  /** Where each process listens, by its name: `127.0.0.1:7001` for a service that speaks gRPC. */
-  readonly addresses?: Readonly<Record<string, string>>;
-  /** Where the operator's and the platform's surfaces listen: `identity`, `catalog`. */
-  readonly operator?: Readonly<Record<string, string>>;
-  /** The demo partner's address, for a browser. */
-  readonly demoPartner?: string;
-};
+} & Partial<
+    Pick<LocalStackFile, 'postgres' | 'redis' | 'processes' | 'addresses' | 'operator' | 'demoPartner'>
+  >;
 
 /** What a test needs and the stack file does not name. */
 export class NotGiven extends Error {}

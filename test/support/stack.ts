@@ -1,38 +1,21 @@
 // A whole private stack for black-box tests: ports and a directory of its own, away from `.run`. It ends with
 // the process that started it.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readStackFile, type StackFile } from './stack-file.ts';
+import { readStackFile } from './stack-file.ts';
 
 export const entry = resolve(import.meta.dirname, '../../deploy/local/main.ts');
 
-export interface PrivateStack {
-  readonly description: StackFile;
-  /** Path of its stack.json. */
-  readonly file: string;
-  readonly runDirectory: string;
-  /** All that the supervisor has printed so far. */
-  readonly output: () => string;
-  readonly supervisor: ChildProcess;
-  /** Signals one process of the stack by its name; `description` is read anew, since a restart changes numbers. */
-  readonly signal: (name: string, signal: NodeJS.Signals) => void;
-  /** Resolves with the exit code when the supervisor is gone. */
-  readonly ended: Promise<number | null>;
-  /** Ends the stack and deletes its data. */
-  readonly stop: () => Promise<void>;
-}
+export type PrivateStack = Awaited<ReturnType<typeof startStack>>;
 
 /**
  * Starts a stack and resolves when everything answers. `words` are further options of `start`; a
  * process that a test kills is started again, after `--restart-after MS`.
  */
-export async function startStack(
-  words: readonly string[] = [],
-  runDirectory = newRunDirectory(),
-): Promise<PrivateStack> {
+export async function startStack(words: readonly string[] = [], runDirectory = newRunDirectory()) {
   const supervisor = spawn(
     process.execPath,
     [entry, 'start', '--port', '0', '--run-dir', runDirectory, ...words],
@@ -64,16 +47,21 @@ export async function startStack(
   }
   return {
     description: readStackFile(file),
+    /** Path of its stack.json. */
     file,
     runDirectory,
+    /** All that the supervisor has printed so far. */
     output: () => output,
     supervisor,
-    signal: (name, signal) => {
+    /** Signals one process of the stack by its name; `description` is read anew, since a restart changes numbers. */
+    signal: (name: string, signal: NodeJS.Signals) => {
       const pid = readStackFile(file).processes?.[name];
       if (pid === undefined) throw new Error(`The stack has no process ${name}.`);
       process.kill(pid, signal);
     },
+    /** Resolves with the exit code when the supervisor is gone. */
     ended,
+    /** Ends the stack and deletes its data. */
     stop,
   };
 }

@@ -1,10 +1,30 @@
-// vitest's globalSetup for tests on real stores: starts both once, tells the tests where, ends them.
-import { startStores } from './stores.ts';
+// vitest's globalSetup for tests on real stores: starts a Postgres and a Redis for each worker, so that files that change
+// roles or settings of a server run beside one another, and ends them.
+import type { TestProject } from 'vitest/node';
+import { startStores, type TestStores } from './stores.ts';
 
-export async function setup(): Promise<() => Promise<void>> {
-  if (process.env.TEST_POSTGRES_URL && process.env.TEST_REDIS_URL) return async () => {};
-  const stores = await startStores();
-  process.env.TEST_POSTGRES_URL = stores.postgresUrl;
-  process.env.TEST_REDIS_URL = stores.redisUrl;
-  return stores.stop;
+type Addresses = Pick<TestStores, 'postgresUrl' | 'redisUrl'>;
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** One pair for each worker. */
+    stores: readonly Addresses[];
+  }
+}
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { TEST_POSTGRES_URL: postgresUrl, TEST_REDIS_URL: redisUrl } = process.env;
+  if (postgresUrl && redisUrl) {
+    project.provide('stores', [{ postgresUrl, redisUrl }]);
+    return async () => {};
+  }
+  const pairs: TestStores[] = [];
+  for (let worker = 0; worker < project.config.maxWorkers; worker += 1) pairs.push(await startStores());
+  project.provide(
+    'stores',
+    pairs.map(({ postgresUrl: postgres, redisUrl: redis }) => ({ postgresUrl: postgres, redisUrl: redis })),
+  );
+  return async () => {
+    await Promise.all(pairs.map(({ stop }) => stop()));
+  };
 }

@@ -1,20 +1,19 @@
 // A whole system of real processes whose parts can be stopped, killed and started again one by one.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { migrateBoth, prepareDatabase, withClient } from '@course-exchange/local-stack/database';
-import { demoPartners } from '@course-exchange/local-stack/demo-partners';
-import { demoPeople } from '@course-exchange/local-stack/demo-people';
-import { postgresUrl } from '@course-exchange/local-stack/embedded-postgres';
-import { bringUp, type Member, type RunningMember } from '@course-exchange/local-stack/members';
-import { makePlan } from '@course-exchange/local-stack/plan';
+import { basename, dirname, join } from 'node:path';
+import { bringUp, type Component, type RunningComponent } from '@course-exchange/local-stack/component';
+import { migrateBoth, prepareDatabase } from '@course-exchange/local-stack/database';
+import { allDemoUsers, demoPartners } from '@course-exchange/local-stack/demo-accounts';
+import { choosePorts } from '@course-exchange/local-stack/free-ports';
+import { makePlan, operatorSocket, type StackPlan } from '@course-exchange/local-stack/plan';
+import { databaseUrl, withClient } from '@course-exchange/local-stack/postgres';
 import { openProcesses } from '@course-exchange/local-stack/processes';
 import { openRunDirectory } from '@course-exchange/local-stack/run-directory';
 import { seedDemoData } from '@course-exchange/local-stack/seed';
-import { catalogMember, gatewayMember, type StackPlan } from '@course-exchange/local-stack/service-members';
+import { serviceComponents, storeComponents } from '@course-exchange/local-stack/services';
+import { statOf } from '@course-exchange/local-stack/shutdown';
 import { describeStack } from '@course-exchange/local-stack/stack-file';
-import { database, postgresMember, redisMember } from '@course-exchange/local-stack/store-members';
-import { balanced, type IdentityPod, identityPods, type PodName } from './identity-pods.ts';
 import type { StackFile } from './stack-file.ts';
 
 export type PartName = 'postgres' | 'redis' | PodName | 'design-catalog' | 'gateway';
@@ -26,8 +25,8 @@ export type System = {
   readonly logs: string;
   /** SIGKILL; resolves when it is gone. */
   readonly kill: (name: PartName) => Promise<void>;
-  /** Starts a killed part again, at the same address; resolves when it answers. */
-  readonly start: (name: PartName) => Promise<void>;
+  /** Starts a killed part again, at the same address; resolves when it answers, rejects when it is silent for so long. */
+  readonly start: (name: PartName, timeoutMs?: number) => Promise<void>;
   /** SIGSTOP of the part and its children: it holds its connections and answers nothing. */
   readonly pause: (name: PartName) => void;
   readonly resume: (name: PartName) => void;
@@ -43,59 +42,46 @@ type Environment = Readonly<Record<string, string>>;
 
 /** Starts stores and services with the demo data. `additions` are added to the environment of every service. */
 export async function startSystem(
-  additions: Environment | ((ports: StackPlan['ports']) => Environment) = {},
+  additions: Environment | ((plan: Pick<StackPlan, 'ports' | 'secrets'>) => Environment) = {},
   { identities = 1 }: SystemOptions = {},
 ): Promise<System> {
   const home = mkdtempSync(join(tmpdir(), 'course-exchange-fault-'));
   const run = openRunDirectory(home);
-  const processes = openProcesses();
-  const running = new Map<string, RunningMember>();
+  const processes = openProcesses(run.processesFile);
+  const running = new Map<string, RunningComponent>();
   const stop = async (): Promise<void> => {
     for (const { running: program } of running.values()) signalAll(program.pid, 'SIGCONT');
     await processes.stopAll(5_000);
     for (const directory of [home, run.otherPostgres]) rmSync(directory, { recursive: true, force: true });
   };
   try {
-    const plan = await makePlan(run, {
-      detach: false,
-      reset: false,
-      port: 0,
-      issuer: undefined,
-      seedFile: undefined,
-      restartAfterMs: 0,
-    });
-    const { ports, secrets } = plan;
-    const environment = typeof additions === 'function' ? additions(ports) : additions;
-    const up = async (member: Member): Promise<void> => {
-      running.set(member.program.name, await bringUp(processes, withEnvironment(member, environment)));
+    const plan = await makePlan(run, { reset: false, port: 0 });
+    const environment = typeof additions === 'function' ? additions(plan) : additions;
+    const up = async (component: Component, timeoutMs?: number): Promise<void> => {
+      const started = await bringUp(processes, withEnvironment(component, environment), timeoutMs);
+      running.set(component.program.name, started);
     };
-    await Promise.all([
-      up(await postgresMember(run, ports.postgres, secrets)),
-      up(await redisMember(run, ports.redis, secrets)),
-    ]);
+    await Promise.all((await storeComponents(plan)).map((store) => up(store)));
     await prepareDatabase(plan);
     await migrateBoth(processes, plan);
-    const partners = demoPartners(plan.demoPartner.url);
-    const url = postgresUrl(ports.postgres, 'postgres', secrets.postgresSuperuser, database);
-    await withClient(url, (client) => seedDemoData(client, partners));
+    const partners = demoPartners(plan.demoPartnerUrl);
+    await withClient(databaseUrl(plan, 'postgres'), (client) => seedDemoData(client, partners));
     const pods = await identityPods(plan, identities);
-    const callers = [catalogMember(plan), gatewayMember(plan)];
+    const { 'design-catalog': catalog, gateway } = serviceComponents(plan);
     await Promise.all([
-      ...pods.map(({ member }) => up(member)),
-      ...callers.map((member) => up(withEnvironment(member, balanced(pods)))),
+      ...pods.map(({ component }) => up(component)),
+      ...[catalog, gateway].map((component) => up(withEnvironment(component, balanced(pods)))),
     ]);
     return {
       pods,
-      stack: describeStack(plan, { partners, people: demoPeople }, [
-        ...running.values(),
-      ]) as unknown as StackFile,
+      stack: describeStack(plan, { partners, users: allDemoUsers }, [...running.values()]),
       logs: run.logs,
       kill: async (name) => {
         const { running: program } = part(running, name);
         signalAll(program.pid, 'SIGKILL');
         await program.exited;
       },
-      start: (name) => up(part(running, name)),
+      start: (name, timeoutMs) => up(part(running, name), timeoutMs),
       pause: (name) => signalAll(part(running, name).running.pid, 'SIGSTOP'),
       resume: (name) => signalAll(part(running, name).running.pid, 'SIGCONT'),
       stop,
@@ -106,18 +92,18 @@ export async function startSystem(
   }
 }
 
-function withEnvironment(member: Member, environment: Readonly<Record<string, string>>): Member {
-  if (member.program.rank === 2) return member;
+function withEnvironment(component: Component, environment: Readonly<Record<string, string>>): Component {
+  if (component.program.rank === 2) return component;
   return {
-    ...member,
-    program: { ...member.program, environment: { ...member.program.environment, ...environment } },
+    ...component,
+    program: { ...component.program, environment: { ...component.program.environment, ...environment } },
   };
 }
 
-function part(running: ReadonlyMap<string, RunningMember>, name: PartName): RunningMember {
-  const member = running.get(name);
-  if (!member) throw new Error(`${name} is no part of the system under test.`);
-  return member;
+function part(running: ReadonlyMap<string, RunningComponent>, name: PartName): RunningComponent {
+  const component = running.get(name);
+  if (!component) throw new Error(`${name} is no part of the system under test.`);
+  return component;
 }
 
 /** The part and its children: Postgres' backends leave its process group for groups of their own. */
@@ -131,18 +117,52 @@ function signalAll(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .filter((name) => parentOf(name) === pid)
-    .map(Number);
+    .map(Number)
+    .filter((one) => Number(statOf(one)?.[1]) === pid);
 }
 
-function parentOf(pid: string): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return 0;
+type PodName = 'identity' | `identity-${number}`;
+
+interface IdentityPod {
+  readonly name: PodName;
+  /** `host:port` of what the gateway and the catalog call. */
+  readonly address: string;
+  /** Of the operator port, as in stack.json. */
+  readonly operator: string;
+  readonly logFile: string;
+  readonly component: Component;
+}
+
+/** The pod of the plan itself and `count - 1` more: `identity-2`, `identity-3` … */
+async function identityPods(plan: StackPlan, count: number): Promise<readonly IdentityPod[]> {
+  const pods: IdentityPod[] = [podOf(plan, 'identity')];
+  const taken = [...Object.values(plan.ports)];
+  for (let number = 2; number <= count; number += 1) {
+    const ports = await choosePorts(['identity', 'identity-health'], {}, taken);
+    taken.push(...Object.values(ports));
+    const run = { ...plan.run, sockets: mkdtempSync(join(plan.run.sockets, 'pod-')) };
+    pods.push(podOf({ ...plan, run, ports: { ...plan.ports, ...ports } }, `identity-${number}`));
   }
+  return pods;
+}
+
+function podOf(plan: StackPlan, name: PodName): IdentityPod {
+  const component = serviceComponents(plan).identity;
+  const logFile = join(dirname(component.program.logFile), `${name}.log`);
+  return {
+    name,
+    address: component.address,
+    operator: `unix:${operatorSocket(plan.run, 'identity-operator')}`,
+    logFile,
+    component: { ...component, program: { ...component.program, name, logFile } },
+  };
+}
+
+/** What a client of identity is given to balance over all `pods`. */
+function balanced(pods: readonly IdentityPod[]): Readonly<Record<string, string>> {
+  const [only, ...others] = pods.map(({ address }) => address);
+  return { IDENTITY_TARGET: others.length === 0 ? `${only}` : `ipv4:${[only, ...others].join(',')}` };
 }

@@ -2,13 +2,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-type ReceivedSpan = {
+export type ReceivedSpan = {
   readonly service: string;
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
+  /** Trace ids of the spans that it links. */
+  readonly linked: readonly string[];
   readonly attributes: ReadonlyMap<string, unknown>;
+  /** Attributes of its events `exception`. */
+  readonly exceptions: readonly ReadonlyMap<string, unknown>[];
+  readonly status: { readonly code?: number; readonly message?: string };
 };
 
 export type TraceReceiver = {
@@ -24,7 +29,12 @@ type Export = {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
     readonly scopeSpans: readonly {
-      readonly spans: readonly (Record<string, unknown> & { attributes?: readonly Attribute[] })[];
+      readonly spans: readonly (Record<string, unknown> & {
+        attributes?: readonly Attribute[];
+        links?: readonly { readonly traceId: string }[];
+        events?: readonly { readonly name: string; readonly attributes?: readonly Attribute[] }[];
+        status?: ReceivedSpan['status'];
+      })[];
     }[];
   }[];
 };
@@ -43,7 +53,7 @@ export async function receiveTraces(): Promise<TraceReceiver> {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     raw: () => bodies.join('\n'),
-    spans: () => bodies.flatMap((body) => spansOf(JSON.parse(body) as Export)),
+    spans: () => bodies.flatMap(spansOf),
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -51,7 +61,9 @@ export async function receiveTraces(): Promise<TraceReceiver> {
   };
 }
 
-function spansOf({ resourceSpans }: Export): ReceivedSpan[] {
+/** Of the body of an export in JSON. */
+export function spansOf(body: string): ReceivedSpan[] {
+  const { resourceSpans } = JSON.parse(body) as Export;
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = String(attributesOf(resource.attributes).get('service.name'));
     return scopeSpans.flatMap(({ spans }) =>
@@ -61,7 +73,12 @@ function spansOf({ resourceSpans }: Export): ReceivedSpan[] {
         traceId: String(span.traceId),
         spanId: String(span.spanId),
         parentSpanId: String(span.parentSpanId ?? ''),
+        linked: (span.links ?? []).map(({ traceId }) => traceId),
         attributes: attributesOf(span.attributes ?? []),
+        exceptions: (span.events ?? [])
+          .filter(({ name }) => name === 'exception')
+          .map(({ attributes = [] }) => attributesOf(attributes)),
+        status: span.status ?? {},
       })),
     );
   });

@@ -1,6 +1,5 @@
 // A browser without a browser: cookies, redirects on one origin, forms. It stops where the issuer sends it
 // away, so that a redirect URI needs nobody who listens.
-
 import { type Form, formsOf, visibleText } from './html-forms.ts';
 import { type Answer, type Fields, formEncoded, send } from './http.ts';
 
@@ -67,7 +66,7 @@ export function openUserAgent(issuer: string, options: UserAgentOptions = {}): U
       at = new URL(location, at).href;
       answer = await load(at, 'GET');
     }
-    throw new Error(`Redirected in circles: ${url}`);
+    throw new Error(`Redirected in a loop: ${url}`);
   }
 
   function submit(page: Page, form: Form, values: Fields, button?: string): Promise<Page | Departure> {

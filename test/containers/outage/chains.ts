@@ -21,7 +21,7 @@ export interface Chain {
   doubtful: boolean;
 }
 
-export interface Verdict {
+interface Verdict {
   readonly refreshes: number;
   /** Consumed tokens that were accepted again. */
   readonly acceptedTwice: number;
@@ -31,16 +31,9 @@ export interface Verdict {
   readonly lostAnswers: number;
 }
 
-export interface Chains {
-  /** From the first page to tokens, with a browser that nobody knows; the first answer that is not what it should be. */
-  readonly logIn: () => Promise<{ readonly answer: Answer; readonly chain?: Chain }>;
-  readonly refresh: (chain: Chain) => Promise<Answer>;
-  /** Takes an answer to `refresh` down; false where the family is at its end. */
-  readonly note: (chain: Chain, answer: Answer | undefined) => boolean;
-  readonly judge: (chains: readonly Chain[]) => Promise<Verdict>;
-}
+export type Chains = ReturnType<typeof openChains>;
 
-export function openChains(discovery: Discovery, partner: Partner, user: DemoUser): Chains {
+export function openChains(discovery: Discovery, partner: Partner, user: DemoUser) {
   const counts = { refreshes: 0, acceptedTwice: 0, lostSuccessors: 0, lostAnswers: 0 };
   const spend = (refreshToken: string) =>
     token(discovery.token_endpoint, partner, { grant_type: 'refresh_token', refresh_token: refreshToken });
@@ -62,10 +55,12 @@ export function openChains(discovery: Discovery, partner: Partner, user: DemoUse
   }
 
   return {
+    /** From the first page to tokens, with a browser that nobody knows; the first answer that is not what it should be. */
     logIn: () => logInAnew(discovery, partner, user),
-    refresh: (chain) => spend(chain.refresh),
+    refresh: (chain: Chain) => spend(chain.refresh),
+    /** Takes an answer to `refresh` down; false where the family is at its end. */
     note,
-    judge: async (chains) => {
+    judge: async (chains: readonly Chain[]): Promise<Verdict> => {
       for (const chain of chains) {
         for (const consumed of chain.spent)
           if ((await spend(consumed)).status === 200) counts.acceptedTwice += 1;

@@ -1,21 +1,15 @@
 // A small steady load that goes on through an outage as a patient partner does: it asks again after a 503, and starts a
-// family anew only where its token is refused.
+// family anew only where its token is refused. Unlike `test/support/load`, which keeps its rate whatever happens, each
+// chain waits for its answer: only so is it known of every token, at the end, whether it may be good.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { demoPartners } from '@course-exchange/local-stack/demo-partners';
-import { people } from '@course-exchange/local-stack/demo-people';
+import { demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { discover } from '../../support/flow.ts';
 import { send } from '../../support/http.ts';
 import type { Partner } from '../../support/stack-file.ts';
-import { type Chain, openChains, type Verdict } from './chains.ts';
-import { type Operation, openSamples, type Sample } from './samples.ts';
-import { type Stalls, watchStalls } from './stalls.ts';
+import { type Chain, openChains } from './chains.ts';
+import { type Operation, openSamples, watchStalls } from './samples.ts';
 
-export interface OutageLoad {
-  readonly samples: readonly Sample[];
-  readonly stalls: Stalls;
-  /** Ends the load, then tries every token that it had. */
-  readonly stop: () => Promise<Verdict>;
-}
+export type OutageLoad = Awaited<ReturnType<typeof startOutageLoad>>;
 
 const families = 4;
 /** Between two calls of one operation, milliseconds. */
@@ -29,10 +23,10 @@ const pauses: Readonly<Record<Operation, number>> = {
 };
 
 /** Resolves when the families are there and the load runs. */
-export async function startOutageLoad(issuer: string): Promise<OutageLoad> {
+export async function startOutageLoad(issuer: string) {
   const discovery = await discover(issuer);
   const partner = demoPartners('http://127.0.0.1:9000')[1] as Partner;
-  const chains = openChains(discovery, partner, people.typical);
+  const chains = openChains(discovery, partner, demoUsers.typical);
   const { all, take } = openSamples();
   const everyChain: Chain[] = [];
   for (let count = 0; count < families; count += 1) everyChain.push(await firstChain(chains.logIn));
@@ -79,6 +73,9 @@ export async function startOutageLoad(issuer: string): Promise<OutageLoad> {
   return {
     samples: all,
     stalls,
+    /** Whether a family's last answer was lost or a 503. */
+    isAnyDoubtful: () => everyChain.some(({ doubtful }) => doubtful),
+    /** Ends the load, then tries every token that it had. */
     stop: async () => {
       over = true;
       await running;

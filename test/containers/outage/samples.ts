@@ -1,4 +1,6 @@
-// What a partner's calls were answered with while something was away: every answer with its time.
+// What a partner's calls were answered with while something was away: every answer with its time; and how long this machine
+// kept its processes waiting meanwhile, for what a busy machine adds to an answer is not the product's.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from '../../support/http.ts';
 
 export const operations = ['refresh', 'login', 'user-info', 'events', 'discovery', 'keys'] as const;
@@ -16,17 +18,12 @@ export interface Sample {
   readonly retryAfter: number;
 }
 
-export interface Samples {
-  readonly all: readonly Sample[];
-  /** Runs the call and takes its answer down; undefined where the connection broke. */
-  readonly take: (operation: Operation, call: () => Promise<Answer>) => Promise<Answer | undefined>;
-}
-
-export function openSamples(): Samples {
+export function openSamples() {
   const all: Sample[] = [];
   return {
     all,
-    take: async (operation, call) => {
+    /** Runs the call and takes its answer down; undefined where the connection broke. */
+    take: async (operation: Operation, call: () => Promise<Answer>): Promise<Answer | undefined> => {
       const begun = performance.now();
       const note = (rest: Pick<Sample, 'status' | 'error' | 'retryAfter'>) =>
         all.push({ operation, begun, ended: performance.now(), ...rest });
@@ -58,4 +55,28 @@ export function failuresOf(samples: readonly Sample[]): string {
     if (status === 0 || status >= 400) counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   return [...counts].map(([what, count]) => `${what} ×${count}`).join(', ');
+}
+
+const tickMs = 25;
+
+export function watchStalls() {
+  const late: { readonly at: number; readonly by: number }[] = [];
+  let over = false;
+  async function watch(): Promise<void> {
+    while (!over) {
+      const from = performance.now();
+      await sleep(tickMs);
+      const at = performance.now();
+      late.push({ at, by: at - from - tickMs });
+    }
+  }
+  void watch();
+  return {
+    /** Milliseconds by which timers of this process came late between two moments of `performance.now()`. */
+    between: (from: number, to: number) =>
+      late.reduce((sum, { at, by }) => (at >= from && at - by <= to ? sum + Math.max(0, by) : sum), 0),
+    stop: () => {
+      over = true;
+    },
+  };
 }

@@ -1,10 +1,10 @@
 // Refresh families of one partner, each with its newest tokens. A family is refreshed by one at a time (specification §3).
 import { setTimeout as sleep } from 'node:timers/promises';
-import { authorizeUrl, type Discovery, type Tokens, token, tokensOf, walk } from '../flow.ts';
+import { authorizeUrl, type Discovery, logInAndAgree, type Tokens, token, tokensOf } from '../flow.ts';
 import { send } from '../http.ts';
 import type { DemoUser, Partner } from '../stack-file.ts';
 import { openUserAgent, type UserAgent } from '../user-agent.ts';
-import type { LoadRecord } from './record.ts';
+import type { Failure, LoadRecord } from './record.ts';
 
 export interface Family {
   refresh: string;
@@ -20,7 +20,7 @@ export interface Deployment {
 export async function connect(at: Deployment, agent: UserAgent, user: DemoUser): Promise<Family> {
   const { discovery, partner } = at;
   const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner, { state: 'load' }));
-  const { parameters } = await walk(agent, start, user);
+  const { parameters } = await logInAndAgree(agent, start, user);
   const [redirect_uri] = partner.redirectUris;
   const form = { grant_type: 'authorization_code', code: parameters.get('code') ?? '', redirect_uri };
   return familyOf(tokensOf(await token(discovery.token_endpoint, partner, form)));
@@ -48,18 +48,28 @@ export async function replay(at: Deployment, record: LoadRecord, family: Family)
 }
 
 /**
- * After an answer that never came the token may be spent or not, but once at most: tried twice at the same time, then the
- * family starts anew. Counts nothing as a failure: the failure that led here is counted.
+ * After a refusal, or an answer that never came, the token may be spent or not, but once at most: sent twice at the same
+ * time, after Retry-After again while neither is certain, and where it is spent the family starts anew. Counts nothing as a
+ * failure: the failure that led here is counted.
  */
-export async function startAnew(
+export async function recover(
   at: Deployment,
   record: LoadRecord,
-  family: Family,
-  user: DemoUser,
+  { family, failure, user }: { readonly family: Family; readonly failure: Failure; readonly user: DemoUser },
 ): Promise<void> {
-  const lost = family.refresh;
-  const tries = await Promise.all([1, 2].map(() => spend(at, lost).catch(() => undefined)));
-  if (tries.every((answer) => answer?.status === 200)) record.countDoubleSpend();
+  const sent = family.refresh;
+  for (let attempt = 0; attempt < 40; attempt++) {
+    const tries = await Promise.all([1, 2].map(() => spend(at, sent).catch(() => undefined)));
+    const [accepted, again] = tries.filter((answer) => answer?.status === 200);
+    if (again) record.countDoubleSpend();
+    if (accepted) {
+      Object.assign(family, familyOf(tokensOf(accepted)));
+      return;
+    }
+    if (tries.every((answer) => answer?.status === 400)) break;
+    await sleep(1_000 * Math.max(0.5, ...tries.map((answer) => Number(answer?.headers['retry-after'] ?? 0))));
+  }
+  record.countLost(failure);
   for (let attempt = 0; attempt < 40; attempt++) {
     try {
       Object.assign(family, await connect(at, openUserAgent(at.discovery.issuer), user));

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { discover } from '../flow.ts';
 import type { DemoUser, Partner } from '../stack-file.ts';
 import { openUserAgent } from '../user-agent.ts';
-import { connect, type Family, listEvents, openFamilies, refresh, replay, startAnew } from './families.ts';
-import { type Failure, type LoadReport, type OperationName, openRecord } from './record.ts';
+import { connect, type Family, listEvents, openFamilies, recover, refresh, replay } from './families.ts';
+import { type OperationName, openRecord } from './record.ts';
 
 export interface LoadOptions {
   readonly issuer: string;
@@ -15,22 +15,22 @@ export interface LoadOptions {
   /** 50 a second where nothing is said. */
   readonly perSecond?: Readonly<Partial<Record<OperationName, number>>>;
   readonly families?: number;
+  /** Families of an earlier load on this issuer, in the place of new ones. */
+  readonly kept?: readonly Family[] | undefined;
 }
 
-export interface Load {
-  /** Those so far. */
-  readonly failures: readonly Failure[];
-  /** Ends the load and waits for what is in progress. */
-  readonly stop: () => Promise<LoadReport>;
-}
+/** The reason of a failure that is none of the product's: nothing was asked. */
+export const everyFamilyWaits = 'Every family waits for an answer.';
+
+export type Load = Awaited<ReturnType<typeof startLoad>>;
 
 const usual: Readonly<Record<OperationName, number>> = { refresh: 23, events: 25, login: 1, replay: 1 };
 
 /** Resolves when the families are there and the load runs. */
-export async function startLoad(options: LoadOptions): Promise<Load> {
+export async function startLoad(options: LoadOptions) {
   const { issuer, partner, users } = options;
   const at = { discovery: await discover(issuer), partner };
-  const everyFamily = await openFamilies(at, users[0], options.families ?? 80);
+  const everyFamily = options.kept ?? (await openFamilies(at, users[0], options.families ?? 80));
   const idle = [...everyFamily];
   const record = openRecord();
   const inProgress = new Set<Promise<void>>();
@@ -40,10 +40,11 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   async function withFamily(operation: 'refresh' | 'replay', run: (family: Family) => Promise<void>) {
     const family = idle.shift();
     if (!family) {
-      await record.measure(operation, () => Promise.reject(new Error('Every family waits for an answer.')));
+      await record.measure(operation, () => Promise.reject(new Error(everyFamilyWaits)));
       return;
     }
-    if (!(await record.measure(operation, () => run(family)))) await startAnew(at, record, family, users[0]);
+    const failure = await record.measure(operation, () => run(family));
+    if (failure) await recover(at, record, { family, failure, user: users[0] });
     idle.push(family);
   }
 
@@ -77,7 +78,10 @@ export async function startLoad(options: LoadOptions): Promise<Load> {
   const rates = Object.entries({ ...usual, ...options.perSecond }) as [OperationName, number][];
   const starters = rates.filter(([, rate]) => rate > 0).map(([name, rate]) => keepStarting(name, rate));
   return {
+    /** Those so far. */
     failures: record.failures,
+    families: everyFamily,
+    /** Ends the load and waits for what is in progress. */
     stop: async () => {
       course.over = true;
       await Promise.all(starters);

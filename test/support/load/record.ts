@@ -4,6 +4,8 @@ export type OperationName = 'refresh' | 'events' | 'login' | 'replay';
 
 export interface Failure {
   readonly at: string;
+  /** Milliseconds from its beginning until then. */
+  readonly took: number;
   readonly operation: OperationName;
   /** A status or an error, never a token. */
   readonly what: string;
@@ -15,36 +17,34 @@ export interface LoadReport {
   readonly failures: readonly Failure[];
   /** Refresh tokens that were accepted twice. */
   readonly doubleSpends: number;
+  /** Refresh tokens that were spent although no answer brought their successors: the failures that led there. */
+  readonly lost: readonly Failure[];
   /** Milliseconds. */
   readonly median: number;
   readonly p99: number;
   readonly longest: number;
 }
 
-export interface LoadRecord {
-  readonly failures: readonly Failure[];
-  /** Runs the operation; it fails by throwing. Says whether it went well. */
-  readonly measure: (operation: OperationName, run: () => Promise<void>) => Promise<boolean>;
-  readonly countDoubleSpend: () => void;
-  readonly report: () => LoadReport;
-}
+export type LoadRecord = ReturnType<typeof openRecord>;
 
-export function openRecord(): LoadRecord {
+export function openRecord() {
   const begun = performance.now();
   const operations = { refresh: 0, events: 0, login: 0, replay: 0 };
-  const failures: Failure[] = [];
+  const [failures, lost]: [Failure[], Failure[]] = [[], []];
   const times: number[] = [];
   let doubleSpends = 0;
 
-  async function measure(operation: OperationName, run: () => Promise<void>): Promise<boolean> {
+  async function measure(operation: OperationName, run: () => Promise<void>): Promise<Failure | undefined> {
     operations[operation] += 1;
     const from = performance.now();
     try {
       await run();
-      return true;
+      return undefined;
     } catch (error) {
-      failures.push({ at: new Date().toISOString(), operation, what: reasonOf(error) });
-      return false;
+      const took = performance.now() - from;
+      const failure = { at: new Date().toISOString(), took, operation, what: reasonOf(error) };
+      failures.push(failure);
+      return failure;
     } finally {
       times.push(performance.now() - from);
     }
@@ -58,6 +58,7 @@ export function openRecord(): LoadRecord {
       operations: { ...operations },
       failures: [...failures],
       doubleSpends,
+      lost: [...lost],
       median: at(0.5),
       p99: at(0.99),
       longest: at(1),
@@ -66,9 +67,13 @@ export function openRecord(): LoadRecord {
 
   return {
     failures,
+    /** Runs the operation; it fails by throwing. Gives the failure. */
     measure,
     countDoubleSpend: () => {
       doubleSpends += 1;
+    },
+    countLost: (failure: Failure) => {
+      lost.push(failure);
     },
     report,
   };

@@ -1,0 +1,80 @@
+// npm oidc-provider as a subject. It is installed beside the cache of the local stack, never in this workspace.
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheDirectory } from '@course-exchange/local-stack/cache';
+import { basic } from '../support/flow.ts';
+import { connectionsTo, formRequest, getRequest } from '../support/load/connection.ts';
+import type { StackFile } from '../support/stack-file.ts';
+import { exchanging, refreshing, type Subject } from './subject.ts';
+
+const version = '9.13.3';
+const partner = { clientId: 'bench', clientSecret: 'bench-secret-of-a-provider-on-loopback' };
+const redirect_uri = 'http://127.0.0.1:9099/callback';
+
+function install(): string {
+  const directory = join(cacheDirectory(), `bench-oidc-provider-${version}`);
+  const entry = join(directory, 'node_modules/oidc-provider/lib/index.js');
+  if (existsSync(entry)) return entry;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'package.json'), '{ "private": true }\n');
+  const wanted = ['--no-audit', '--no-fund', '--ignore-scripts', `oidc-provider@${version}`];
+  execFileSync('npm', ['install', '--prefix', directory, ...wanted], { stdio: 'pipe' });
+  return entry;
+}
+
+export async function startOidcProvider(stack: StackFile): Promise<Subject> {
+  const server = fork(new URL('./oidc-provider-server.ts', import.meta.url), {
+    // It writes warnings about its defaults.
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      REDIS_URL: stack.redis ?? '',
+      OIDC_PROVIDER: install(),
+      CLIENT_ID: partner.clientId,
+      CLIENT_SECRET: partner.clientSecret,
+    },
+  });
+  const [origin] = (await Promise.race([
+    once(server, 'message'),
+    once(server, 'exit').then(() => Promise.reject(new Error('oidc-provider ended while it was starting'))),
+  ])) as [string];
+  const connections = connectionsTo(origin);
+  const { authorization } = basic(partner);
+  const current: string[] = [];
+
+  async function make(kind: 'refresh' | 'exchange', count: number): Promise<string[]> {
+    server.send({ kind, count });
+    return (await once(server, 'message'))[0] as string[];
+  }
+
+  const post = (lane: number, form: Readonly<Record<string, string>>) =>
+    connections(lane).ask(formRequest('/token', form, authorization));
+  const discovery = getRequest('/.well-known/openid-configuration');
+
+  return {
+    name: 'oidc-provider',
+    processes: { 'oidc-provider': server.pid ?? 0 },
+    prepare: async (operation, lanes) => {
+      if (operation === 'refresh')
+        return refreshing(
+          current,
+          lanes,
+          (count) => make('refresh', count),
+          (lane, refresh_token) => post(lane, { grant_type: 'refresh_token', refresh_token }),
+        );
+      if (operation === 'exchange')
+        return exchanging(
+          (count) => make('exchange', count),
+          (lane, code) => post(lane, { grant_type: 'authorization_code', code, redirect_uri }),
+        );
+      if (operation !== 'discovery') return undefined;
+      return { ask: async (lane) => (await connections(lane).ask(discovery)).status };
+    },
+    stop: async () => {
+      server.kill();
+    },
+  };
+}

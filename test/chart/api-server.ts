@@ -1,0 +1,58 @@
+// An API server for Helm's `lookup`: it knows the objects that a test gives it, and nothing else.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import type { KubernetesObject } from './render.ts';
+
+const resources: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  v1: { secrets: 'Secret', serviceaccounts: 'ServiceAccount' },
+  'apps/v1': { deployments: 'Deployment' },
+  'autoscaling/v2': { horizontalpodautoscalers: 'HorizontalPodAutoscaler' },
+};
+
+/** Its address. It ends with the test. */
+export async function serveObjects(objects: readonly KubernetesObject[]): Promise<string> {
+  const server = createServer(({ url = '' }, answer) => {
+    const found = answerFor(new URL(url, 'http://localhost').pathname, objects);
+    const missing = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 };
+    answer.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
+    answer.end(JSON.stringify(found ?? missing));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function answerFor(path: string, objects: readonly KubernetesObject[]): object | undefined {
+  if (path === '/version') return { major: '1', minor: '34', gitVersion: 'v1.34.0' };
+  if (path === '/api') return { kind: 'APIVersions', versions: ['v1'] };
+  if (path === '/apis') {
+    const named = Object.keys(resources).filter((groupVersion) => groupVersion.includes('/'));
+    const groups = named.map((groupVersion) => {
+      const [name, version] = groupVersion.split('/');
+      return {
+        name,
+        versions: [{ groupVersion, version }],
+        preferredVersion: { groupVersion, version },
+      };
+    });
+    return { kind: 'APIGroupList', apiVersion: 'v1', groups };
+  }
+  const [, groupVersion = '', namespace, plural = '', name] =
+    /^\/apis?\/(v1|\w+\/v\d)(?:\/namespaces\/([^/]+)\/([^/]+)(?:\/([^/]+))?)?$/.exec(path) ?? [];
+  const kinds = resources[groupVersion];
+  if (kinds === undefined) return undefined;
+  if (namespace === undefined) {
+    const list = Object.entries(kinds).map(([of, kind]) => ({
+      name: of,
+      kind,
+      namespaced: true,
+      verbs: ['get', 'list'],
+    }));
+    return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: list };
+  }
+  const kind = kinds[plural];
+  const there = objects.filter((one) => one.kind === kind && one.metadata.namespace === namespace);
+  if (name !== undefined) return there.find(({ metadata }) => metadata.name === name);
+  return { kind: `${kind}List`, apiVersion: groupVersion, metadata: {}, items: there };
+}

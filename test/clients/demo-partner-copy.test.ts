@@ -1,0 +1,86 @@
+// The folder of the demo partner, copied out of the repository, installed and run by itself: what a partner does.
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { choosePorts } from '@course-exchange/local-stack/free-ports';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { runningStack } from '../support/running-stack.ts';
+import { agree, registrationOf } from './user.ts';
+
+const source = resolve(import.meta.dirname, '../../services/demo-partner');
+const folder = mkdtempSync(join(tmpdir(), 'demo-partner-copy-'));
+const registration = registrationOf(runningStack());
+/** Where the callback is registered; the copy listens elsewhere and the test carries the browser across. */
+const publicUrl = new URL(registration.redirectUri).origin;
+let address: string;
+let partner: ChildProcess;
+let output = '';
+let cookie = '';
+
+beforeAll(async () => {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '.'], { cwd: source });
+  for (const file of String(files).trim().split('\n')) cpSync(join(source, file), join(folder, file));
+  const options = ['install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'];
+  await promisify(execFile)('npm', options, { cwd: folder, timeout: 150_000 });
+  const ports = await choosePorts(['http', 'health']);
+  address = `http://127.0.0.1:${ports.http}`;
+  partner = spawn(process.execPath, ['src/main.ts'], {
+    cwd: folder,
+    env: {
+      PUBLIC_URL: publicUrl,
+      ISSUER: registration.issuer,
+      CLIENT_ID: registration.clientId,
+      CLIENT_SECRET: registration.clientSecret,
+      TOKEN_ENCRYPTION_KEY: Buffer.alloc(32, 5).toString('base64'),
+      DATABASE_FILE: join(folder, 'partner.sqlite'),
+      HTTP_PORT: String(ports.http),
+      HEALTH_PORT: String(ports.health),
+    },
+  });
+  for (const stream of [partner.stdout, partner.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      output += String(chunk);
+    });
+  }
+  await vi.waitFor(
+    async () => expect((await fetch(`http://127.0.0.1:${ports.health}/readyz`)).ok, output).toBe(true),
+    { timeout: 20_000, interval: 100 },
+  );
+}, 180_000);
+
+afterAll(() => {
+  partner?.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+async function visit(path: string, form?: URLSearchParams): Promise<Response> {
+  const sent = form ? { method: 'POST', body: form } : {};
+  const response = await fetch(`${address}${path}`, { ...sent, headers: { cookie }, redirect: 'manual' });
+  const [fresh] = response.headers.getSetCookie();
+  if (fresh) cookie = fresh.split(';')[0] ?? '';
+  return response;
+}
+
+async function submit(action: string): Promise<Response> {
+  const home = await (await visit('/')).text();
+  const token = /name="form_token" value="([^"]+)"/.exec(home)?.[1] ?? '';
+  return visit(action, new URLSearchParams({ form_token: token }));
+}
+
+test('it connects a user, reads, refreshes, disconnects and stops when told', async () => {
+  const departure = (await visit('/connect')).headers.get('location') ?? '';
+  const callback = new URL(await agree(registration, departure));
+  const arrival = await visit(`${callback.pathname}${callback.search}`);
+  expect([arrival.status, arrival.headers.get('location')]).toEqual([303, '/events']);
+  expect((await (await visit('/events')).text()).match(/<li/g)?.length).toBeGreaterThan(5);
+  expect((await submit('/refresh')).status).toBe(303);
+  expect((await visit('/events')).status).toBe(200);
+  expect((await submit('/disconnect')).headers.get('location')).toBe('/disconnected');
+  expect((await visit('/events')).status).toBe(401);
+  const ended = new Promise((done) => partner.once('exit', done));
+  partner.kill('SIGTERM');
+  expect(await ended, basename(folder)).toBe(0);
+  expect(output).toContain('"message":"stopped"');
+});

@@ -1,0 +1,79 @@
+// NetworkPolicies: the paths of the architecture are open, all others are not.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Environment } from './environment.ts';
+import { figure } from './figures.ts';
+import type { Kube } from './kube.ts';
+import { type Component, components, podsOf, runInside } from './pods.ts';
+import { node, startTool } from './tools.ts';
+
+/** Anything else in the release's namespace. */
+const stranger = 'stranger';
+
+const ports: Readonly<Record<Component, readonly number[]>> = {
+  gateway: [8080, 8081],
+  identity: [7001, 7101, 7201],
+  'design-catalog': [7002, 7102, 7301],
+};
+const stores = ['postgres:5432', 'redis:6379'];
+
+/** `component:port` or a store, by who may connect to it. The kubelet's probes pass anyway. */
+const allowed: Readonly<Record<Component | typeof stranger, readonly string[]>> = {
+  gateway: ['identity:7001', 'design-catalog:7002'],
+  identity: stores,
+  'design-catalog': ['identity:7001', 'postgres:5432'],
+  // The stores belong to the operator, whose policies are not the chart's.
+  [stranger]: stores,
+};
+
+export function networkPaths(environment: () => Environment): void {
+  describe('NetworkPolicies', () => {
+    test.each([...components, stranger] as const)('%s reaches what it may and nothing else', async (from) => {
+      const { kube } = environment();
+      if (from === stranger) {
+        await startTool(kube, stranger, node('setInterval(() => {}, 60_000)'));
+        // A policy holds for a pod from its first second on.
+        await sleep(3_000);
+      }
+      const addresses = await addressesOf(environment(), from);
+      const [own] = from === stranger ? [] : await podsOf(kube, from);
+      const targets = [...addresses.keys(), ...stores];
+      const said = await tryConnections(kube, own?.name ?? stranger, from, targets);
+      const open = targets.filter((target) => said[target] === 'open');
+      expect(open.map((target) => addresses.get(target) ?? target).sort()).toEqual([...allowed[from]].sort());
+      figure(`${from}: connections tried, open`, `${targets.length}, ${open.length}`);
+    });
+  });
+}
+
+/** `component:port` by `address:port`, of one pod of each other component. */
+async function addressesOf({ kube }: Environment, from: string): Promise<ReadonlyMap<string, string>> {
+  const others = components.filter((component) => component !== from);
+  const entries = await Promise.all(
+    others.map(async (component) => {
+      const [pod] = await podsOf(kube, component);
+      return ports[component].map((port) => [`${pod?.address}:${port}`, `${component}:${port}`] as const);
+    }),
+  );
+  return new Map(entries.flat());
+}
+
+const script = `
+  const net = require('node:net');
+  const attempt = (target) => new Promise((resolve) => {
+    const at = target.lastIndexOf(':');
+    const socket = net.connect({ host: target.slice(0, at), port: Number(target.slice(at + 1)), timeout: 2500 });
+    const end = (said) => { socket.destroy(); resolve([target, said]); };
+    socket.once('connect', () => end('open')).once('timeout', () => end('silent')).once('error', (error) => end(error.code));
+  });
+  Promise.all(process.argv.slice(1).map(attempt)).then((said) => console.log(JSON.stringify(Object.fromEntries(said))));`;
+
+/** For each `host:port`: `open`, `silent` (no answer within 2.5 s), or the code of the refusal. */
+async function tryConnections(
+  kube: Kube,
+  pod: string,
+  container: string,
+  targets: readonly string[],
+): Promise<Readonly<Record<string, string>>> {
+  return JSON.parse(await runInside(kube, pod, container, script, ...targets)) as Record<string, string>;
+}

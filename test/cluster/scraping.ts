@@ -1,0 +1,105 @@
+// Prometheus finds the pods by its own discovery and reads their metrics; networkPolicy.monitoring names who may.
+import { test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { send } from '../support/http.ts';
+import { type Environment, makeNamespace } from './environment.ts';
+import { figure } from './figures.ts';
+import { eventually, type Kube, type KubeObject } from './kube.ts';
+import { allPods } from './pods.ts';
+import { prometheusImage, release } from './settings.ts';
+import { startTool } from './tools.ts';
+import { monitoring, scraper } from './values.ts';
+
+/** The same program under a label that the value does not name. */
+const unnamed = 'another-prometheus';
+
+export function scraping(environment: () => Environment): void {
+  test.skipIf(prometheusImage === '')(
+    'Prometheus reads every pod, and one that the NetworkPolicies do not name reads none',
+    async () => {
+      const { kube } = environment();
+      const observer = await makeNamespace(monitoring, 'restricted');
+      await kube.apply(await metricsService(environment()));
+      await Promise.all([scraper, unnamed].map((name) => startTool(observer, name, prometheusFor(kube))));
+      const pods = await allPods(kube);
+      const each = (value: string) => pods.map(({ address }) => `${address} ${value}`).sort();
+      const answers = (name: string, query: string, wanted: readonly string[]) =>
+        eventually(
+          () => ask(observer, name, query),
+          (said) => JSON.stringify(said) === JSON.stringify(wanted),
+        );
+      await answers(scraper, 'up', each('1'));
+      await answers(scraper, 'count by (pod) (nodejs_eventloop_utilization_ratio)', each('1'));
+      await send(`${environment().issuer}/.well-known/openid-configuration`);
+      const [requests] = await eventually(
+        () => ask(observer, scraper, 'sum(http_server_request_duration_seconds_count)'),
+        ([counted]) => Number(counted) > 0,
+      );
+      figure('Prometheus: pods read, requests that they counted', `${pods.length}, ${requests?.trim()}`);
+      // Asked twice and more, each pod without an answer.
+      await answers(unnamed, 'max_over_time(up[10m]) and count_over_time(up[10m]) > 1', each('0'));
+      await kube.kubectl('delete', 'service', metrics);
+    },
+  );
+}
+
+const metrics = `${release}-metrics`;
+
+/** The chart's own, which it makes beside a ServiceMonitor; a cluster without Prometheus' operator does not take that. */
+async function metricsService({ kube, helmWords }: Environment): Promise<KubeObject> {
+  const rendered = await kube.helm('template', ...helmWords, '--set=metrics.serviceMonitor.enabled=true');
+  const objects = parseAllDocuments(rendered).map((each) => each.toJS() as KubeObject | null);
+  const found = objects.find((object) => object?.kind === 'Service' && object.metadata.name === metrics);
+  if (!found) throw new Error(`The chart renders no Service ${metrics}.`);
+  return found;
+}
+
+/** It asks DNS for the pods and their ports: Debian's Prometheus cannot ask the API server. */
+function prometheusFor({ namespace }: Kube) {
+  const job = {
+    job_name: release,
+    dns_sd_configs: [
+      { names: [`_health._tcp.${metrics}.${namespace}.svc.cluster.local`], refresh_interval: '5s' },
+    ],
+    relabel_configs: [
+      // The first part of a pod's name is its address.
+      {
+        source_labels: ['__address__'],
+        regex: '(\\d+)-(\\d+)-(\\d+)-(\\d+)\\..*',
+        replacement: '$1.$2.$3.$4',
+        target_label: 'pod',
+      },
+    ],
+  };
+  return {
+    image: prometheusImage,
+    args: ['--config.file=/etc/tool/prometheus.yml', '--storage.tsdb.path=/tmp/data'],
+    // JSON is YAML.
+    files: {
+      'prometheus.yml': JSON.stringify({
+        global: { scrape_interval: '5s', scrape_timeout: '5s' },
+        scrape_configs: [job],
+      }),
+    },
+    port: 9090,
+  };
+}
+
+/** `pod value` of each series, sorted; none while Prometheus does not answer. */
+async function ask(observer: Kube, name: string, query: string): Promise<readonly string[]> {
+  const path = `/api/v1/namespaces/${observer.namespace}/pods/${name}:9090/proxy/api/v1/query`;
+  const asked = ['get', '--raw', `${path}?query=${encodeURIComponent(query)}`];
+  const { code, output } = await observer.tryKubectl(asked);
+  if (code !== 0) return [];
+  const { data } = JSON.parse(output) as Answer;
+  return data.result.map(({ metric, value }) => `${metric.pod ?? ''} ${value[1]}`).sort();
+}
+
+interface Answer {
+  readonly data: {
+    readonly result: readonly {
+      readonly metric: { readonly pod?: string };
+      readonly value: readonly [number, string];
+    }[];
+  };
+}

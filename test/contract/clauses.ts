@@ -1,0 +1,42 @@
+// The clauses: the numbered sentences of docs/specification.md and docs/rulings.md, which bind the server. A test proves
+// one by carrying its number in its name: `test('… [R7.3, R8.1]', …)`.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export type Clause = {
+  readonly id: string;
+  readonly text: string;
+  /** `http`: shows against any deployment; `inside`: in stores, processes or logs alone; `planned`: not proven yet. */
+  readonly proof: 'http' | 'inside' | 'planned';
+};
+
+/** Two folders up: the bundle of deploy/contract-tests lies as deep as this file. */
+const root = join(import.meta.dirname, '../..');
+const anchor = /<a id="([RS]\d+(?:\.[a-z]+)?\.\d+)"><\/a>/;
+const item = new RegExp(`^- ${anchor.source}\\*\\*(\\S+)\\*\\* (?:\\*\\((inside|planned)\\)\\* )?(.+)$`);
+
+/** Reads the list items that begin with an anchor. Throws for one that is written in another form. */
+export function readClauses(document: string): readonly Clause[] {
+  return document
+    .replaceAll(/\n {2}(?=\S)/g, ' ')
+    .split('\n')
+    .filter((line) => anchor.test(line))
+    .map((line) => {
+      const [, id = '', shown, mark, text = ''] = item.exec(line) ?? [];
+      if (id === '' || id !== shown) throw new Error(`not in the form of a clause: ${line}`);
+      return { id, text, proof: mark === 'inside' || mark === 'planned' ? mark : 'http' };
+    });
+}
+
+const all = ['specification', 'rulings'].flatMap((name) =>
+  readClauses(readFileSync(join(root, 'docs', `${name}.md`), 'utf8')),
+);
+
+/** Every clause by number, the planned ones too. */
+export const clauses: ReadonlyMap<string, Clause> = new Map(all.map((clause) => [clause.id, clause]));
+if (clauses.size !== all.length) throw new Error('two clauses have the same number');
+
+/** Numbers of the clauses with one of these proofs. */
+export function clauseIds(...proofs: readonly Clause['proof'][]): readonly string[] {
+  return all.filter(({ proof }) => proofs.includes(proof)).map(({ id }) => id);
+}

@@ -1,0 +1,118 @@
+// What changed since the grant is honoured at the exchange and on refresh (R13).
+import { describe, expect } from 'vitest';
+import { tokensOf } from '../support/flow.ts';
+import { send } from '../support/http.ts';
+import type { DemoUser, Partner } from '../support/stack-file.ts';
+import type { UserAgent } from '../support/user-agent.ts';
+import {
+  api,
+  exchange,
+  freshBrowser,
+  type Grant,
+  grant,
+  oidc,
+  refresh,
+  storeTest as test,
+} from './deployment.ts';
+import { expectError } from './expectations.ts';
+import { sql, throwawayPartner, throwawayUser } from './throwaway.ts';
+
+type LiveGrant = {
+  readonly user: DemoUser;
+  readonly partner: Partner;
+  readonly agent: UserAgent;
+  /** A code not yet exchanged. */
+  readonly code: Grant;
+  readonly refreshToken: string;
+  readonly accessToken: string;
+};
+
+async function liveGrant(): Promise<LiveGrant> {
+  const [user, partner, agent] = [await throwawayUser(), await throwawayPartner(), freshBrowser()];
+  const tokens = tokensOf(await exchange(await grant({ user, partner, agent })));
+  const code = await grant({ user, partner, agent });
+  return { user, partner, agent, code, refreshToken: tokens.refresh_token, accessToken: tokens.access_token };
+}
+
+const withdraw = 'update identity.consents set withdrawn_at = now() where sub = $1 and client_id = $2';
+
+test('a deactivated client is invalid_client; set right again, nothing was lost [R13.1 S7.code.1]', async () => {
+  const { partner, code, refreshToken } = await liveGrant();
+  await sql('update identity.clients set active = false where client_id = $1', partner.clientId);
+  expectError(await exchange(code), 401, 'invalid_client');
+  expectError(await refresh(partner, refreshToken), 401, 'invalid_client');
+  await sql('update identity.clients set active = true where client_id = $1', partner.clientId);
+  expect((await exchange(code)).status).toBe(200);
+  expect((await refresh(partner, refreshToken)).status).toBe(200);
+});
+
+describe('a disabled user', () => {
+  test('is invalid_grant and the token is deleted: enabling brings nothing back [R13.2]', async () => {
+    const { user, partner, code, refreshToken } = await liveGrant();
+    await sql('update identity.users set disabled_at = now() where sub = $1', user.sub);
+    expectError(await exchange(code), 400, 'invalid_grant');
+    expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
+    await sql('update identity.users set disabled_at = null where sub = $1', user.sub);
+    expectError(await exchange(code), 400, 'invalid_grant');
+    expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
+  });
+
+  test('gets no user-info; the access token stays good for the resource API [R13.7 S3.access.2]', async () => {
+    const { user, accessToken } = await liveGrant();
+    const ask = () => send(oidc.userinfo_endpoint, { headers: { authorization: `Bearer ${accessToken}` } });
+    expect((await ask()).status).toBe(200);
+    await sql('update identity.users set disabled_at = now() where sub = $1', user.sub);
+    expectError(await ask(), 401, 'invalid_token');
+    expect((await api('/api/events', accessToken)).status).toBe(200);
+    await sql('delete from identity.users where sub = $1', user.sub);
+    expectError(await ask(), 401, 'invalid_token');
+  });
+});
+
+describe('a withdrawn consent', () => {
+  test('is invalid_grant, also after consent is given anew [R13.3 R13.4]', async () => {
+    const { user, partner, agent, code, refreshToken } = await liveGrant();
+    await sql(withdraw, user.sub, partner.clientId);
+    expectError(await exchange(code), 400, 'invalid_grant');
+    const renewed = await grant({ user, partner, agent });
+    expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
+    expectError(await exchange(code), 400, 'invalid_grant');
+    expect((await exchange(renewed)).status).toBe(200);
+  });
+
+  test('given anew before the first try leaves the old code and family dead too [R13.4]', async () => {
+    const { user, partner, agent, code, refreshToken } = await liveGrant();
+    await sql(withdraw, user.sub, partner.clientId);
+    await grant({ user, partner, agent });
+    expectError(await exchange(code), 400, 'invalid_grant');
+    expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
+  });
+});
+
+test('a sign-out by the operator kills what was issued before, not what comes after [R13.5]', async () => {
+  const { user, partner, code, refreshToken } = await liveGrant();
+  await sql('update identity.users set signed_out_at = now() where sub = $1', user.sub);
+  expectError(await exchange(code), 400, 'invalid_grant');
+  expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  const later = await grant({ user, partner, agent: freshBrowser() });
+  const tokens = tokensOf(await exchange(later));
+  expect((await refresh(partner, tokens.refresh_token)).status).toBe(200);
+});
+
+test('reduced scopes give the intersection; an empty one is invalid_scope [R13.8 R13.9]', async () => {
+  const { partner, code, refreshToken } = await liveGrant();
+  const approve = 'update identity.clients set scopes = $2 where client_id = $1';
+  await sql(approve, partner.clientId, ['openid', 'email']);
+  expect(tokensOf(await exchange(code)).scope).toBe('openid email');
+  const next = tokensOf(await refresh(partner, refreshToken));
+  expect(next.scope).toBe('openid email');
+  const narrow = await throwawayPartner(['openid', 'email']);
+  const tokens = tokensOf(await exchange(await grant({ partner: narrow, parameters: { scope: 'openid' } })));
+  await sql(approve, narrow.clientId, ['email']);
+  expectError(await refresh(narrow, tokens.refresh_token), 400, 'invalid_scope');
+  const waiting = await throwawayPartner(['openid', 'email']);
+  const code2 = await grant({ partner: waiting, parameters: { scope: 'openid' } });
+  await sql(approve, waiting.clientId, ['email']);
+  expectError(await exchange(code2), 400, 'invalid_scope');
+});

@@ -1,0 +1,173 @@
+// The page of `start --observe`: requests as they arrive, each across processes and stores, and the metrics.
+import { mkdir } from 'node:fs/promises';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openCaller } from '../support/caller.ts';
+import { tokensOf } from '../support/flow.ts';
+import { send } from '../support/http.ts';
+import { type PrivateStack, startStack } from '../support/stack.ts';
+import { useBrowser } from './browser.ts';
+
+const browser = useBrowser();
+const pictures = join(import.meta.dirname, '../../.run/screenshots');
+let stack: PrivateStack;
+let observe: string;
+beforeAll(async () => {
+  stack = await startStack(['--observe']);
+  observe = stack.description.addresses?.observe ?? '';
+}, 180_000);
+afterAll(() => stack?.stop());
+
+async function openPage(colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
+  const page = await browser.person({
+    colorScheme,
+    reducedMotion: 'reduce',
+    viewport: { width: 1360, height: 860 },
+  });
+  await page.goto(observe);
+  await page.getByText('live', { exact: true }).waitFor();
+  return page;
+}
+
+/** Presses until `attribute` is `true`: news may put a new element in the place of one that is just being pressed. */
+function press(button: Locator, attribute: string): Promise<void> {
+  const pressed = async () => {
+    if ((await button.getAttribute(attribute)) !== 'true') await button.click();
+    return button.getAttribute(attribute);
+  };
+  return expect.poll(pressed).toBe('true');
+}
+
+const spanOf = (page: Page, name: string) => page.locator('.spans button', { hasText: name }).first();
+
+/** Opens the newest request that matches, once its trace has come as a whole. */
+async function open(page: Page, filter: string, spans: readonly string[]): Promise<void> {
+  await page.getByRole('searchbox', { name: 'Filter' }).fill(filter);
+  await press(page.locator('#rows button').filter({ visible: true }).first(), 'aria-current');
+  for (const span of spans) await spanOf(page, span).waitFor();
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('');
+}
+
+async function inspect(page: Page, name: string): Promise<void> {
+  await mkdir(pictures, { recursive: true });
+  await page.screenshot({ path: join(pictures, `observe-${name}.png`) });
+  const { violations } = await new AxeBuilder({ page })
+    .setLegacyMode()
+    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+    .analyze();
+  expect(violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id} ${target}`))).toEqual([]);
+}
+
+test('a login, a refresh, a list of 2,000 events and a refused token, each with its way through the processes', async () => {
+  const page = await openPage();
+  const caller = await openCaller(stack.description, '2,000 events');
+  const first = await caller.newTokens();
+  const refreshed = await caller.refresh(first.refresh_token);
+  const list = await caller.events(tokensOf(refreshed).access_token);
+  const refused = await caller.refresh(first.refresh_token);
+
+  await open(page, 'POST /login', ['gateway', 'identity', 'postgres', 'redis']);
+  await inspect(page, 'login');
+  await open(page, `/token 200 ${refreshed.headers['x-request-id']}`, [
+    'gateway',
+    'identity',
+    'redis rotate',
+  ]);
+  const lines = page.locator('.lines').last();
+  await lines.getByText('tokens issued').waitFor();
+  await press(spanOf(page, 'redis rotate'), 'aria-expanded');
+  await page.locator('.more dt').getByText('db.system.name').filter({ visible: true }).waitFor();
+  await inspect(page, 'refresh');
+  await open(page, `/api/events 200 ${list.headers['x-request-id']}`, [
+    'gateway',
+    'design-catalog',
+    'postgres',
+  ]);
+  await inspect(page, 'list');
+  await open(page, `invalid_grant ${refused.headers['x-request-id']}`, ['gateway', 'identity', 'redis']);
+  await press(spanOf(page, 'identity'), 'aria-expanded');
+  await page.locator('.more .lines').getByText('security event').filter({ visible: true }).waitFor();
+  await inspect(page, 'refused');
+
+  const tile = (id: string) => page.locator(`[data-tile="${id}"]`);
+  await tile('requests').getByText('POST /token 200').waitFor();
+  await tile('refusals').getByText('invalid_grant').waitFor();
+  for (const store of ['redis of identity', 'postgresql of design-catalog'])
+    await tile('stores').getByText(store).waitFor();
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.locator('#request').isVisible()).toBe(false);
+});
+
+test('the page by keys alone, in dark mode and at 320 px', async () => {
+  const page = await openPage('dark');
+  await send(`${stack.description.issuer}/api/events`, { headers: { 'x-request-id': 'keys-alone-1' } });
+  await page.keyboard.press('/');
+  await page.keyboard.type('keys-alone-1 invalid_token');
+  await page.locator('#rows button').filter({ visible: true }).waitFor();
+  await page.locator('#rows button').filter({ visible: true }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'GET /api/events' }).waitFor();
+  await spanOf(page, 'GET /api/events').focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.more dt').getByText('http.route').filter({ visible: true }).waitFor();
+  await inspect(page, 'dark');
+  await page.setViewportSize({ width: 320, height: 640 });
+  const wider = await page.evaluate(
+    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+  );
+  expect(wider).toBeLessThanOrEqual(0);
+});
+
+test('what a span says is text, whatever it says', async () => {
+  const page = await openPage();
+  const hostile = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
+  const traceId = 'ba5eba11ba5eba11ba5eba11ba5eba11';
+  const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+  const now = Date.now();
+  const span = {
+    ...{ traceId, spanId: '00000000000000aa', name: hostile, kind: 2 },
+    startTimeUnixNano: `${now}000000`,
+    endTimeUnixNano: `${now + 5}000000`,
+    attributes: [text('http.route', hostile), text(hostile, hostile)],
+  };
+  const answer = await fetch(`${observe}/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      resourceSpans: [
+        { resource: { attributes: [text('service.name', hostile)] }, scopeSpans: [{ spans: [span] }] },
+      ],
+    }),
+  });
+  expect(answer.status).toBe(200);
+  await open(page, traceId, ['<img src=x']);
+  await press(spanOf(page, '<img'), 'aria-expanded');
+  expect(await page.locator('.more dd').allTextContents()).toContain(hostile);
+  expect(await page.locator('img, #rows script, #request script').count()).toBe(0);
+  expect(await page.title()).toBe('Requests');
+  expect(
+    await page.evaluate(
+      "(() => { try { document.body.innerHTML = '<b>x</b>'; return 'set' } catch (e) { return e.name } })()",
+    ),
+  ).toBe('TypeError');
+});
+
+test('it answers this machine alone, and no other site’s page', async () => {
+  const headers = { host: 'attacker.example' };
+  const status = await new Promise((resolve) =>
+    get(`${observe}/live`, { headers }, (answer) => resolve(answer.resume().statusCode)),
+  );
+  expect(status).toBe(403);
+  const form = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{"resourceSpans":[]}' };
+  expect((await fetch(`${observe}/v1/traces`, form)).status).toBe(415);
+  const nonsense = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{' };
+  expect((await fetch(`${observe}/v1/traces`, nonsense)).status).toBe(400);
+  const { headers: said } = await fetch(observe);
+  expect(said.get('content-security-policy')).toMatch(
+    /default-src 'none'; script-src 'self';.*trusted-types/,
+  );
+  expect(said.get('access-control-allow-origin')).toBeNull();
+});

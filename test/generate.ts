@@ -1,0 +1,72 @@
+// The generate command: writes the code of .proto files, which git does not hold, and the parts of pages that code knows.
+// With `--check` it writes no page and names those that are stale; exit code 1 when there is one.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dashboards } from '@course-exchange/observability/dashboards';
+import { rulesFiles } from '@course-exchange/observability/rules';
+import { generateProto } from '@course-exchange/proto/generate';
+import { root } from './check/step.ts';
+import { valuesPart, valuesSchema } from './generate/chart-values.ts';
+import { commandsPart, exitCodesPart, generalOptionsPart } from './generate/cli.ts';
+import { errorsPart, redirectsPart, routesPart } from './generate/http.ts';
+import { jsonText } from './generate/json-text.ts';
+import { capacityPart, decisionsPart, runFilesPart, stackFieldsPart, suitesPart } from './generate/lists.ts';
+import {
+  alertsPart,
+  logEventsPart,
+  logEventsSchema,
+  metricsPart,
+  objectivesPart,
+  securityEventsPart,
+  spanAttributesPart,
+} from './generate/observability.ts';
+import { type Part, unwritten, withParts } from './generate/page.ts';
+import { settingsParts } from './generate/settings.ts';
+
+const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
+  'docs/cli.md': { options: generalOptionsPart, 'exit codes': exitCodesPart, commands: commandsPart },
+  'docs/decisions/README.md': { decisions: decisionsPart },
+  'docs/errors.md': { errors: errorsPart, redirects: redirectsPart },
+  'docs/install.md': { capacity: capacityPart },
+  'docs/operations.md': {
+    'log events': logEventsPart,
+    metrics: metricsPart,
+    'run files': runFilesPart,
+    'security events': securityEventsPart,
+    'span attributes': spanAttributesPart,
+    'stack fields': stackFieldsPart,
+  },
+  'docs/routes.md': { routes: routesPart },
+  'docs/runbook.md': { objectives: objectivesPart, alerts: alertsPart },
+  'docs/settings.md': settingsParts,
+  'helm/course-exchange/README.md': { values: valuesPart },
+  'test/README.md': { suites: suitesPart },
+};
+
+/** Files that are generated whole. */
+const files: Readonly<Record<string, () => string>> = {
+  'helm/course-exchange/values.schema.json': valuesSchema,
+  'deploy/observability/log-events.schema.json': () => `${jsonText(logEventsSchema())}\n`,
+  ...rulesFiles,
+  ...Object.fromEntries(
+    Object.entries(dashboards).map(([path, make]) => [path, () => `${jsonText(make())}\n`]),
+  ),
+};
+
+generateProto();
+const check = process.argv.includes('--check');
+const stale: string[] = [];
+for (const [path, parts] of Object.entries(pages)) write(path, (before) => withParts(before, parts));
+for (const [path, text] of Object.entries(files)) write(path, text);
+for (const line of stale) console.error(line);
+process.exitCode = stale.length > 0 ? 1 : 0;
+
+function write(path: string, make: (before: string) => string): void {
+  const file = join(root, path);
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const after = make(before);
+  if (after.includes(unwritten)) stale.push(`${path}: write a sentence in the place of "${unwritten}"`);
+  if (after === before) return;
+  if (check) stale.push(`${path} is stale: run \`npx --yes pnpm@12 generate\``);
+  else writeFileSync(file, after);
+}

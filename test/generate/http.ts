@@ -1,0 +1,65 @@
+// What the gateway answers: the tables of docs/routes.md and docs/errors.md.
+import { type ErrorCode, errorStatuses } from '@course-exchange/proto/error-codes';
+import { createCookies } from '../../services/gateway/src/http/cookies.ts';
+import { errorReply } from '../../services/gateway/src/http/errors.ts';
+import type { Route } from '../../services/gateway/src/http/route.ts';
+import { allRoutes } from '../../services/gateway/src/routes/all-routes.ts';
+import { connectServices } from '../../services/gateway/src/services.ts';
+import { redirectedErrors } from '../../services/identity/src/authorize/response.ts';
+import { code, type Part, tableWithProse } from './page.ts';
+
+export const routesPart: Part = (before) => {
+  const paths = Map.groupBy(routesOfGateway(), ({ path }) => path);
+  const rows = [...paths].map(([path, routes]) => {
+    const methods = routes.flatMap(({ method, head }) => [method, ...(head ? ['HEAD'] : [])]);
+    return [code(path), methods.join(', '), [...new Set(routes.map(({ profile }) => profile))].join(', ')];
+  });
+  return tableWithProse(before, ['path', 'methods', 'read by', 'what it answers'], rows);
+};
+
+/** The gateway's own list; its clients connect when they are called, which nobody does here. */
+function routesOfGateway(): readonly Route[] {
+  const services = connectServices({
+    identity: '127.0.0.1:1',
+    catalog: '127.0.0.1:1',
+    timeoutMs: 1,
+    calls: 'unary',
+  });
+  try {
+    return allRoutes(services, {
+      authorization: services.authorization,
+      cookies: createCookies('https://exchange.example'),
+      links: { passwordReset: undefined, privacy: undefined, imprint: undefined, support: undefined },
+      loginBudgetMs: 1,
+      now: () => 0,
+    });
+  } finally {
+    services.close();
+  }
+}
+
+export const errorsPart: Part = (before) =>
+  tableWithProse(
+    before,
+    ['error', 'gRPC', 'HTTP', 'who answers it, and when'],
+    Object.entries(errorStatuses).map(([error, status]) => [
+      code(error),
+      String(status),
+      httpStatus(error as ErrorCode),
+    ]),
+  );
+
+/** The status on the token endpoint and, where it is another, on the authorization endpoint. */
+function httpStatus(error: ErrorCode): string {
+  const [token, page] = (['token', 'page'] as const).map((profile) => errorReply(error, profile, undefined));
+  if (error === 'access_denied') return 'by redirect alone';
+  if (token?.status !== page?.status) return `${token?.status}; authorization endpoint ${page?.status}`;
+  return `${token?.status}${token?.headers['retry-after'] ? ' with `Retry-After`' : ''}`;
+}
+
+export const redirectsPart: Part = (before) =>
+  tableWithProse(
+    before,
+    ['error', 'when'],
+    redirectedErrors.map((error) => [code(error)]),
+  );

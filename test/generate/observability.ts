@@ -1,0 +1,170 @@
+// What the product tells of itself, as tables: metrics, span attributes, log and security events in docs/operations.md;
+// objectives and alerts in docs/runbook.md.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { objectives, percent } from '@course-exchange/observability/objectives';
+import { alerts } from '@course-exchange/observability/rules';
+import type { Metrics } from '@course-exchange/runtime/process/metrics';
+import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
+import { spanAttributes } from '@course-exchange/runtime/process/span-attributes';
+import { catalogMetrics } from '../../services/design-catalog/src/metrics.ts';
+import { gatewayMetrics } from '../../services/gateway/src/metrics.ts';
+import { identityMetrics } from '../../services/identity/src/metrics.ts';
+import { securityEvents } from '../../services/identity/src/security-events.ts';
+import { root } from '../check/step.ts';
+import { code, type Part, table, tableWithProse } from './page.ts';
+
+const processes: Readonly<Record<string, Metrics>> = {
+  gateway: gatewayMetrics,
+  identity: identityMetrics,
+  'design-catalog': catalogMetrics,
+  all: runtimeMetrics,
+};
+
+export const metricsPart: Part = () =>
+  table(
+    ['metric', 'kind', 'unit', 'labels', 'process', 'what it is'],
+    Object.entries(processes).flatMap(([process, metrics]) =>
+      Object.values(metrics).map(({ kind, definition: { name, unit, labels, about } }) => [
+        code(name),
+        kind,
+        code(unit),
+        labels.map(code).join(', '),
+        process,
+        about,
+      ]),
+    ),
+  );
+
+export const objectivesPart: Part = () =>
+  table(
+    ['objective', 'promised', 'of what is asked in 30 days'],
+    objectives.map(({ name, share, about }) => [name, `${percent(share)} %`, about]),
+  );
+
+export const alertsPart: Part = () =>
+  table(
+    ['alert', 'severity', 'for', 'what it says'],
+    alerts.map(({ alert, severity, for: lasting = '', summary }) => [
+      `[${alert}](#${alert.toLowerCase()})`,
+      severity,
+      lasting,
+      summary.replaceAll(/\{\{ \$(?:labels\.)?(\w+)[ |\w]* \}\}/g, (_, label: string) => code(label)),
+    ]),
+  );
+
+export const spanAttributesPart: Part = () =>
+  table(
+    ['attribute', 'spans', 'what it is'],
+    Object.entries(spanAttributes).map(([name, { spans, about }]) => [code(name), spans, about]),
+  );
+
+const programs: Readonly<Record<string, readonly string[]>> = {
+  gateway: ['services/gateway/src/main.ts'],
+  identity: ['services/identity/src/main.ts'],
+  'design-catalog': ['services/design-catalog/src/main.ts'],
+  'demo-partner': ['services/demo-partner/src/main.ts'],
+  migrations: ['services/identity/src/migrate.ts', 'services/design-catalog/src/migrate.ts'],
+};
+
+/** The message comes first; in the demo partner, after the fields. */
+const logged =
+  /\b(?:logger|log)\.(debug|info|warn|error|record)\(\s*(?:\{[^}]*\},\s*|describeError\(\w+\),\s*)?'([^']+)'/g;
+const imported = /^(?:import|export) (?!type )[^;]*?from '([^']+)';|\bimport\('([^']+)'\)/gm;
+
+interface LoggedEvent {
+  readonly message: string;
+  readonly level: string;
+  readonly programs: Set<string>;
+}
+
+function loggedEvents(): readonly LoggedEvent[] {
+  const events = new Map<string, LoggedEvent>();
+  for (const [program, entries] of Object.entries(programs)) {
+    for (const file of filesOf(entries)) {
+      for (const [, method = '', message = ''] of textOf(file).matchAll(logged)) {
+        const level = method === 'record' ? 'info' : method;
+        const event = events.get(`${level} ${message}`) ?? { message, level, programs: new Set() };
+        event.programs.add(program);
+        events.set(`${level} ${message}`, event);
+      }
+    }
+  }
+  return [...events.values()];
+}
+
+export const logEventsPart: Part = (before) => {
+  const all = Object.keys(programs).length;
+  const rows = loggedEvents().map(({ message, level, programs: by }) => [
+    code(message),
+    level,
+    by.size === all ? 'all' : [...by].join(', '),
+  ]);
+  return tableWithProse(before, ['message', 'level', 'process', 'further fields'], rows, 2);
+};
+
+const keyedHash = { type: 'string', pattern: '^[\\w-]{22}$' };
+const constantly = (values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }]));
+
+/** JSON Schema of a line of the services and their Jobs (R33). The demo partner writes its own. */
+export function logEventsSchema(): object {
+  const lines = loggedEvents().filter(({ programs: by }) => [...by].some((one) => one !== 'demo-partner'));
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'A line of the log',
+    description: 'Generated. docs/operations.md says what each line and field means.',
+    type: 'object',
+    required: ['time', 'level', 'service', 'message'],
+    properties: {
+      time: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$' },
+      service: { type: 'string' },
+      requestId: { type: 'string', pattern: '^[A-Za-z0-9._-]{8,64}$' },
+      traceId: { type: 'string', pattern: '^[0-9a-f]{32}$' },
+      spanId: { type: 'string', pattern: '^[0-9a-f]{16}$' },
+      client: { type: 'string' },
+      user: keyedHash,
+      network: keyedHash,
+    },
+    additionalProperties: { type: ['string', 'number', 'boolean'] },
+    oneOf: lines.map(({ message, level }) => ({ properties: constantly({ message, level }) })),
+    if: { properties: constantly({ message: 'security event' }) },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
+    then: {
+      required: ['event'],
+      oneOf: Object.entries(securityEvents).map(([event, reasons]) => ({
+        properties: { ...constantly({ event }), reason: reasons.length === 0 ? false : { enum: reasons } },
+        ...(reasons.length === 0 ? {} : { required: ['reason'] }),
+      })),
+    },
+  };
+}
+
+export const securityEventsPart: Part = (before) =>
+  tableWithProse(
+    before,
+    ['event', 'reasons', 'when'],
+    Object.entries(securityEvents).map(([event, reasons]) => [code(event), reasons.map(code).join(', ')]),
+  );
+
+/** The files of `services` that `entries` import, themselves first. */
+function filesOf(entries: readonly string[]): ReadonlySet<string> {
+  const found = new Set(entries);
+  for (const file of found) {
+    for (const [, from, lazily] of textOf(file).matchAll(imported)) {
+      const next = resolved(file, from ?? lazily ?? '');
+      if (next?.startsWith('services/')) found.add(next);
+    }
+  }
+  return found;
+}
+
+function resolved(importer: string, specifier: string): string | undefined {
+  const [, shared] = /^@course-exchange\/runtime\/(.+)$/.exec(specifier) ?? [];
+  if (shared !== undefined) return `services/runtime/src/${shared}.ts`;
+  return specifier.startsWith('.') ? join(importer, '..', specifier) : undefined;
+}
+
+function textOf(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}

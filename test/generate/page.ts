@@ -1,0 +1,69 @@
+// Generated parts of a page: what stands between `<!-- generated: NAME -->` and `<!-- end -->`. Code knows the rows of a
+// table; their last cell may be prose, which the page keeps.
+
+/** Makes a part anew, given what stands there now. */
+export type Part = (before: string) => string;
+
+/** In the place of prose that nobody has written yet. `check` fails where it stands. */
+export const unwritten = '(say what it is)';
+
+/** `text` with each of its parts made anew. Throws where the page and `parts` do not name the same. */
+export function withParts(text: string, parts: Readonly<Record<string, Part>>): string {
+  const found: string[] = [];
+  const made = text.replaceAll(
+    /(<!-- generated: (.+) -->\n)([\s\S]*?)(<!-- end -->)/g,
+    (_, begin: string, name: string, before: string, end: string) => {
+      found.push(name);
+      const part = parts[name];
+      if (!part) throw new Error(`nobody generates "${name}"`);
+      return `${begin}\n${part(before).trim()}\n\n${end}`;
+    },
+  );
+  const missing = Object.keys(parts).filter((name) => !found.includes(name));
+  if (missing.length > 0) throw new Error(`the page has no part "${missing.join('", "')}"`);
+  return made;
+}
+
+/** A table in Markdown. */
+export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const written = rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
+  return [`| ${heads.join(' | ')} |`, `|${'---|'.repeat(heads.length)}`, ...written].join('\n');
+}
+
+/**
+ * A table whose last columns are prose: `rows` lack them, and they are taken from the row of `before` with the same
+ * first `keys` cells. Rows come in the order of the page, new ones last.
+ */
+export function tableWithProse(
+  before: string,
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+  keys = 1,
+): string {
+  const keyOf = (row: readonly string[]) => row.slice(0, keys).join(' ');
+  const kept = rowsOf(before);
+  const order = new Map(kept.map((row, index) => [keyOf(row), index]));
+  const complete = rows.map((row) => {
+    const at = order.get(keyOf(row)) ?? kept.length;
+    const prose = heads.slice(row.length).map((_, index) => kept[at]?.[row.length + index] ?? unwritten);
+    return { at, cells: [...row, ...prose] };
+  });
+  return table(
+    heads,
+    complete.toSorted((one, other) => one.at - other.at).map(({ cells }) => cells),
+  );
+}
+
+/** Cells of the rows of a table, without its head. */
+function rowsOf(text: string): readonly (readonly string[])[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .slice(2)
+    .map((line) => line.slice(1, line.lastIndexOf('|')).split(/(?<!\\)\|/))
+    .map((cells) => cells.map((cell) => cell.trim().replaceAll('\\|', '|')));
+}
+
+export function code(text: string): string {
+  return `\`${text}\``;
+}

@@ -1,0 +1,71 @@
+// The tables of docs/settings.md. Every process and job that reads settings is in this list; the demo partner, which
+// can be copied out of the repository, lists its own in its README.
+import { identityRules } from '@course-exchange/local-stack/redis';
+import {
+  baseSettings,
+  rpcTlsSettings,
+  telemetrySettings,
+} from '@course-exchange/runtime/process/base-settings';
+import {
+  documentationOf,
+  type SettingDocumentation,
+  type Settings,
+} from '@course-exchange/runtime/process/settings';
+import { settings as catalog } from '../../services/design-catalog/src/config.ts';
+import { migrationSettings as catalogMigration } from '../../services/design-catalog/src/preflight.ts';
+import { settings as gateway } from '../../services/gateway/src/config.ts';
+import { settings as identity } from '../../services/identity/src/config.ts';
+import { migrationSettings as identityMigration } from '../../services/identity/src/preflight.ts';
+import { code, type Part, table } from './page.ts';
+
+export const programs: Readonly<Record<string, Settings>> = {
+  gateway,
+  identity,
+  'identity migration': identityMigration,
+  'design-catalog': catalog,
+  'design-catalog migration': catalogMigration,
+};
+
+const shared: Settings = { ...baseSettings, ...telemetrySettings, ...rpcTlsSettings };
+
+export const settingsParts: Readonly<Record<string, Part>> = {
+  'every service': () => settingsTable(shared),
+  gateway: () => serviceTable(gateway),
+  identity: () => serviceTable(identity),
+  'identity migration': () => jobPart(identityMigration, identity),
+  'redis user': () => ['```', 'ACL SETUSER identity on >password', ...identityRules, '```'].join('\n'),
+  'design-catalog': () => serviceTable(catalog),
+  'design-catalog migration': () => jobPart(catalogMigration, catalog),
+};
+
+function serviceTable(settings: Settings): string {
+  return settingsTable(pick(settings, (name) => settings[name] !== shared[name]));
+}
+
+/** A job's own settings, and the names of those that are its service's. */
+function jobPart(job: Settings, service: Settings): string {
+  const names = Object.keys(job).filter((name) => name in service);
+  const own = settingsTable(pick(job, (name) => !names.includes(name)));
+  const said = names.map((name) =>
+    job[name] && documentationOf(job[name]).required ? `${code(name)} (required)` : code(name),
+  );
+  return `${own}\n\nOf its service's settings it reads, where they are set: ${said.join(', ')}.`;
+}
+
+function pick(settings: Settings, wanted: (name: string) => boolean): Settings {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => wanted(name)));
+}
+
+function settingsTable(settings: Settings): string {
+  const rows = Object.entries(settings).map(([name, setting]) => {
+    const said = documentationOf(setting);
+    return [code(name), said.about, said.expects, presetOf(said), said.secret ? 'secret' : ''];
+  });
+  return table(['variable', 'what it is for', 'expected', 'default', ''], rows);
+}
+
+function presetOf({ required, fallback }: SettingDocumentation): string {
+  if (required) return 'required';
+  const none = fallback === undefined || (Array.isArray(fallback) && fallback.length === 0);
+  return none ? 'none' : code(String(fallback));
+}

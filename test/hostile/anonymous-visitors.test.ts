@@ -1,0 +1,84 @@
+// Visitors who never log in: however many there are, they take no room in Redis, and everybody else goes on.
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import {
+  authorizeUrl,
+  type Discovery,
+  discover,
+  logIn,
+  logInAndAgree,
+  token,
+  tokensOf,
+} from '../support/flow.ts';
+import { formEncoded, send } from '../support/http.ts';
+import { runningStack } from '../support/running-stack.ts';
+import { partnerFor, userWho } from '../support/stack-file.ts';
+import { openUserAgent } from '../support/user-agent.ts';
+
+const stack = runningStack();
+const partner = partnerFor(stack, 'openid', 'email', 'profile');
+const user = userWho(stack, 'no designs');
+/** A network of this test's own: its failed logins count for nobody else (R30). */
+const from = process.platform === 'linux' ? '127.0.78.9' : undefined;
+const redis = new Redis(stack.redis ?? '');
+let discovery: Discovery;
+beforeAll(async () => {
+  discovery = await discover(stack.issuer);
+});
+afterAll(() => redis.disconnect());
+
+/** As long as the bounds of R3 permit: stored, each request would take 5 KB and more. */
+const longest = {
+  state: 's'.repeat(2_048),
+  nonce: 'n'.repeat(2_048),
+  login_hint: `${'h'.repeat(242)}@example.org`,
+};
+
+/** Leaves Redis 2 MB until the test ends. */
+async function fillRedis(): Promise<void> {
+  const [, before = '0'] = (await redis.config('GET', 'maxmemory')) as string[];
+  onTestFinished(() => void redis.config('SET', 'maxmemory', before));
+  const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);
+  await redis.config('SET', 'maxmemory', used + 2 * 1024 * 1024);
+}
+
+/** Sends `total` requests, eight at a time; how many were answered with 200. */
+async function flood(total: number, request: (nth: number) => Promise<{ status: number }>): Promise<number> {
+  let [begun, served] = [0, 0];
+  const lane = async (): Promise<void> => {
+    while (begun < total) if ((await request(begun++)).status === 200) served += 1;
+  };
+  await Promise.all(Array.from({ length: 8 }, lane));
+  return served;
+}
+
+test('1,200 authorization requests leave nothing in a Redis that has 2 MB left, and a login goes on [R6.10]', async () => {
+  const before = new Set(await redis.keys('*'));
+  await fillRedis();
+  const address = authorizeUrl(discovery.authorization_endpoint, partner, longest);
+  const form = formEncoded({
+    ...{ response_type: 'code', client_id: partner.clientId, scope: 'openid', ...longest },
+    redirect_uri: partner.redirectUris[0],
+  });
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const served = await flood(1_200, (nth) =>
+    nth % 2 === 0 ? send(address) : send(discovery.authorization_endpoint, { body: form, headers }),
+  );
+  // A busy machine refuses some.
+  expect(served).toBeGreaterThanOrEqual(900);
+  const stranger = openUserAgent(stack.issuer, { from });
+  const page = await stranger.visit(address);
+  if (page.kind !== 'page') throw new Error(`no page: ${page.location}`);
+  await logIn(stranger, page, { email: 'nobody@example.org', password: 'x'.repeat(500) });
+  const left = (await redis.keys('*')).filter((key) => !before.has(key));
+  // What R30 counts, and the probe of /healthz.
+  for (const key of left) expect(key).toMatch(/^(login-|health:)/);
+
+  const agent = openUserAgent(stack.issuer);
+  const departure = await logInAndAgree(agent, await agent.visit(address), user);
+  const [code, redirectUri] = [departure.parameters.get('code') ?? '', partner.redirectUris[0]];
+  const exchange = { grant_type: 'authorization_code', code, redirect_uri: redirectUri };
+  const { refresh_token } = tokensOf(await token(discovery.token_endpoint, partner, exchange));
+  const refresh = { grant_type: 'refresh_token', refresh_token };
+  expect((await token(discovery.token_endpoint, partner, refresh)).status).toBe(200);
+});

@@ -1,0 +1,188 @@
+// Clients that ask for much and take nothing, or begin a request and never end it: what the gateway keeps for them is
+// bounded, in bytes and in time, and everybody else is served.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type ServedGateway, serveGateway } from '../../services/gateway/testing/served-gateway.ts';
+
+const part = Buffer.alloc(256 * 1024, ' ');
+const longBytes = 128 * part.length;
+const long = 'GET /api/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer long\r\n\r\n';
+const form = 'Content-Type: application/x-www-form-urlencoded';
+
+let gateway: ServedGateway;
+beforeAll(async () => {
+  gateway = await serveGateway({
+    budgetMs: 10_000,
+    answers: {
+      listEvents: async function* (_request, { authorization }) {
+        if (authorization !== 'Bearer long') yield { body: Buffer.from('{"items":[]}') };
+        else for (let sent = 0; sent < longBytes; sent += part.length) yield { body: part };
+      },
+    },
+  });
+});
+afterAll(() => gateway.close());
+
+interface Reader {
+  readonly socket: Socket;
+  readonly head: string;
+}
+
+/** Sends `request` and reads no more than the first bytes of the answer. */
+async function beginReading(request: string): Promise<Reader> {
+  const socket = connect(gateway.port, '127.0.0.1').on('error', () => socket.destroy());
+  socket.write(request);
+  const [bytes] = (await once(socket, 'data')) as [Buffer];
+  socket.pause();
+  return { socket, head: bytes.toString('latin1').split('\r\n\r\n', 1)[0] ?? '' };
+}
+
+/** Takes what is left, with a pause after each piece; the bytes that came in all. */
+async function readOn({ socket }: Reader, pauseMs = 0): Promise<number> {
+  socket.on('data', () => {
+    if (socket.bytesRead >= longBytes) socket.end();
+    else if (pauseMs > 0) {
+      socket.pause();
+      setTimeout(() => socket.resume(), pauseMs);
+    }
+  });
+  socket.resume();
+  if (!socket.closed) await once(socket, 'close');
+  return socket.bytesRead;
+}
+
+/** Status and length of a list that is read to its end. */
+async function listEvents(token: string): Promise<[number, number]> {
+  const answer = await fetch(`${gateway.origin}/api/events`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return [answer.status, (await answer.arrayBuffer()).byteLength];
+}
+
+test('readers that take nothing hold a bounded part of the memory, and none for longer than 25 s (R14)', async () => {
+  const slow = await beginReading(long);
+  const slowBytes = readOn(slow, 60);
+  const unfinished = beginReading(`POST /token HTTP/1.1\r\nHost: x\r\n${form}\r\nContent-Length: 10\r\n\r\n`);
+  const [held, refused]: [Reader[], Reader[]] = [[], []];
+  // A busy machine may have room for the first reader alone, at first.
+  const begin = async () => {
+    for (const reader of await Promise.all(Array.from({ length: 12 }, () => beginReading(long)))) {
+      const [, status] = reader.head.split(' ');
+      expect(status).toMatch(/200|503/);
+      (status === '200' ? held : refused).push(reader);
+    }
+    return held.length;
+  };
+  await expect.poll(begin).toBeGreaterThan(0);
+  expect(refused.length).toBeGreaterThanOrEqual(5);
+  for (const { head } of refused) expect(head).toMatch(/\r\nretry-after: [1-5](\r|$)/);
+  expect(await listEvents('short')).toEqual([200, 12]);
+
+  // Bytes that the client sends are no progress.
+  const sending = setInterval(() => {
+    for (const { socket } of held) socket.write('\r\n');
+  }, 2_000);
+  await sleep(27_000);
+  clearInterval(sending);
+  for (const reader of held) expect(await readOn(reader)).toBeLessThan(longBytes);
+  for (const { socket } of refused) socket.destroy();
+
+  expect((await unfinished).head).toMatch(/^HTTP\/1\.1 408 /);
+  expect(await slowBytes).toBeGreaterThan(longBytes);
+  expect(await listEvents('long')).toEqual([200, longBytes]);
+});
+
+test('forms that do not end hold a bounded part of the memory, and everybody else is served (R14)', async () => {
+  let refused = 0;
+  const sockets = Array.from({ length: 640 }, () => {
+    const socket = connect(gateway.port, '127.0.0.1').on('error', () => socket.destroy());
+    socket.on('data', (bytes: Buffer) => {
+      if (bytes.toString('latin1').startsWith('HTTP/1.1 503 ')) refused += 1;
+    });
+    const head = `POST /token HTTP/1.1\r\nHost: x\r\n${form}\r\nContent-Length: 65000\r\n\r\n`;
+    socket.write(head + 'x'.repeat(64_000));
+    return socket;
+  });
+  // 32 MiB are 585 of them.
+  await expect.poll(() => refused, { timeout: 15_000 }).toBeGreaterThanOrEqual(55);
+  expect(await listEvents('short')).toEqual([200, 12]);
+  for (const socket of sockets) socket.destroy();
+  const whole = { method: 'POST', body: new URLSearchParams({ grant_type: 'x'.repeat(60_000) }) };
+  const statusOf = async () => (await fetch(`${gateway.origin}/token`, whole)).status;
+  await expect.poll(statusOf, { timeout: 15_000 }).toBe(200);
+});
+
+test('requests one behind the other, whose client goes away, leave nothing counted', async () => {
+  for (let round = 0; round < 4; round++) (await beginReading(long.repeat(3))).socket.destroy();
+  await expect.poll(() => listEvents('long'), { timeout: 10_000 }).toEqual([200, longBytes]);
+});
+
+/** Bounds the gateway's connections until the test ends. */
+function boundConnections(most: number): void {
+  const { server } = gateway;
+  const before = server.maxConnections;
+  expect(before).toBeGreaterThanOrEqual(8_192);
+  server.maxConnections = most;
+  onTestFinished(() => {
+    server.maxConnections = before;
+  });
+}
+
+/** True when a stranger who asks once is answered. */
+async function isServed(): Promise<boolean> {
+  const asked = beginReading('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n').catch(() => undefined);
+  const reader = await Promise.race([asked, sleep(500, undefined)]);
+  reader?.socket.destroy();
+  return reader !== undefined;
+}
+
+test('connections are bounded, above what a gateway serves, and idle ones make room for others (R14)', async () => {
+  const idle = await Promise.all(
+    [1, 2, 3].map(() => beginReading('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n')),
+  );
+  boundConnections(3);
+  onTestFinished(() => {
+    for (const { socket } of idle) socket.destroy();
+  });
+  await expect.poll(isServed, { timeout: 15_000 }).toBe(true);
+});
+
+test.each([
+  ['a body', `POST /token HTTP/1.1\r\nHost: x\r\n${form}\r\nContent-Length: 10\r\n\r\na`],
+  ['a header', 'GET /nowhere HTTP/1.1\r\nHost'],
+  ['nothing', ''],
+])(
+  'requests of which %s was sent, begun anew whenever they are cut, keep nobody out (R14)',
+  async (_what, sent) => {
+    const answered = await beginReading(long);
+    boundConnections(8);
+    const open = new Set<Socket>();
+    let isOver = false;
+    const begin = (): void => {
+      if (isOver) return;
+      const socket = connect(gateway.port, '127.0.0.1', () => socket.write(sent));
+      open.add(socket);
+      socket
+        .on('error', () => {})
+        .once('close', () => {
+          open.delete(socket);
+          setTimeout(begin, 5);
+        });
+    };
+    onTestFinished(() => {
+      isOver = true;
+      for (const socket of [...open, answered.socket]) socket.destroy();
+    });
+    for (let nth = 0; nth < 8; nth++) begin();
+    await sleep(500);
+    let served = 0;
+    const ask = async () => {
+      if (await isServed()) served += 1;
+      return served;
+    };
+    await expect.poll(ask, { timeout: 15_000, interval: 10 }).toBeGreaterThanOrEqual(20);
+    expect(await readOn(answered)).toBeGreaterThan(longBytes);
+  },
+);

@@ -1,0 +1,95 @@
+// A Prometheus of the test's own that scrapes a running system and judges it by the chart's rules, in which an hour is a
+// minute. Nothing else of them differs.
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bringUp } from '@course-exchange/local-stack/component';
+import { choosePorts } from '@course-exchange/local-stack/free-ports';
+import { openProcesses, type Program } from '@course-exchange/local-stack/processes';
+import { job } from '@course-exchange/observability/promql';
+import { stringify } from 'yaml';
+import { send } from '../support/http.ts';
+import type { StackFile } from '../support/stack-file.ts';
+
+const rules = join(import.meta.dirname, '../../helm/course-exchange/rules/course-exchange.yaml');
+const durations = /(\[|\boffset |\bfor: |\binterval: )(\d+)([mhd])\b/g;
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface AlertNow {
+  readonly labels: Labels;
+  readonly annotations: Labels;
+  readonly state: 'pending' | 'firing';
+}
+
+export type Prometheus = Awaited<ReturnType<typeof startPrometheus>>;
+
+/** `[1h]` becomes `[1m]`, `for: 5m` becomes `for: 5s`. Throws where a duration stands that it does not know. */
+function scaled(text: string): string {
+  const left = text.replaceAll(durations, '').match(/\b\d+(?:ms|[smhdwy])\b/);
+  if (left !== null) throw new Error(`"${left[0]}" in the rules is in no place that is known.`);
+  return text.replaceAll(durations, (_, before: string, amount: string, unit: string) => {
+    const days = unit === 'd' ? 24 : 1;
+    return `${before}${Number(amount) * days}${unit === 'm' ? 's' : 'm'}`;
+  });
+}
+
+/** Resolves when it has scraped every service. */
+export async function startPrometheus(addresses: StackFile['addresses']) {
+  const folder = mkdtempSync(join(tmpdir(), 'prometheus-'));
+  const { prometheus: port } = await choosePorts(['prometheus'], {}, []);
+  writeFileSync(join(folder, 'rules.yaml'), scaled(readFileSync(rules, 'utf8')));
+  const static_configs = ['gateway', 'identity', 'design-catalog'].map((component) => ({
+    targets: [`${addresses?.[`${component} health`]}`.replace('http://', '')],
+    labels: { component },
+  }));
+  const config = {
+    global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+    rule_files: ['rules.yaml'],
+    scrape_configs: [{ job_name: job, static_configs }],
+  };
+  writeFileSync(join(folder, 'prometheus.yaml'), stringify(config));
+  const processes = openProcesses(join(folder, 'processes.json'), [folder]);
+  const program: Program = {
+    name: 'prometheus',
+    command: process.env.PROMETHEUS ?? 'prometheus',
+    arguments: [
+      `--config.file=${folder}/prometheus.yaml`,
+      `--storage.tsdb.path=${folder}/data`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    environment: { PATH: `${process.env.PATH}` },
+    logFile: join(folder, 'log'),
+    stopSignal: 'SIGTERM',
+    rank: 1,
+  };
+
+  async function ask(path: string): Promise<unknown> {
+    const { json, text } = await send(`http://127.0.0.1:${port}/api/v1/${path}`);
+    const { status, data } = json();
+    if (status !== 'success') throw new Error(text);
+    return data;
+  }
+  /** The series of an instant query, now. */
+  const query = async (expr: string): Promise<readonly unknown[]> => {
+    const { result } = (await ask(`query?query=${encodeURIComponent(expr)}`)) as { result: unknown[] };
+    return result;
+  };
+  const problem = async () => {
+    const up = await query('up == 1').catch(() => []);
+    return up.length < static_configs.length ? 'It has not scraped every service.' : undefined;
+  };
+  try {
+    await bringUp(processes, { program, address: `http://127.0.0.1:${port}`, problem });
+  } catch (error) {
+    await processes.stopAll();
+    throw error;
+  }
+
+  return {
+    query,
+    /** Pending and firing ones. */
+    alerts: async () => ((await ask('alerts')) as { alerts: readonly AlertNow[] }).alerts,
+    stop: () => processes.stopAll(),
+  };
+}

@@ -1,0 +1,89 @@
+// Servers and clients for the tests of calls over streams (decision 0028).
+import { CatalogService } from '@course-exchange/proto/catalog/v1';
+import { serviceErrorStatuses } from '@course-exchange/proto/error-codes';
+import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { connectRpc } from '@course-exchange/runtime/grpc/client';
+import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import {
+  bindService,
+  type Handlers,
+  type RpcServer,
+  type RpcServerOptions,
+  serveRpc,
+} from '@course-exchange/runtime/grpc/server';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { carryContextAcrossAwaits } from '@course-exchange/runtime/process/request-context';
+import { afterEach, beforeAll } from 'vitest';
+import { openLink } from '../support/tcp-link.ts';
+
+type PodHandlers = Pick<Handlers<typeof TokenService>, 'exchangeToken'> &
+  Pick<Handlers<typeof CatalogService>, 'listEvents'>;
+
+const closing: (() => Promise<void> | void)[] = [];
+
+beforeAll(carryContextAcrossAwaits);
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+export interface Pod extends RpcServer {
+  /** Calls that reached its handlers. */
+  readonly calls: () => number;
+}
+
+export async function pod(
+  handlers: Partial<PodHandlers> = {},
+  more: Partial<RpcServerOptions> = {},
+): Promise<Pod> {
+  let calls = 0;
+  const { exchangeToken = async () => ({}), listEvents = async function* () {} } = handlers;
+  const counted: PodHandlers['exchangeToken'] = (request, call) => {
+    calls += 1;
+    return exchangeToken(request, call);
+  };
+  const server = await serveRpc({
+    services: [
+      bindService(TokenService, { exchangeToken: counted, getUserInfo: async () => ({}) }),
+      bindService(CatalogService, { listEvents, listDesigns: async function* () {} }),
+    ],
+    errorStatuses: serviceErrorStatuses,
+    logger: createLogger('test', 'error', () => {}),
+    address: '127.0.0.1:0',
+    ...more,
+  });
+  closing.push(() => server.stop(100));
+  return { ...server, calls: () => calls };
+}
+
+export function client(ports: readonly number[], reads: readonly string[] = [], timeoutMs = 5_000) {
+  const target = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
+  const connection = connectRpc([TokenService, CatalogService], {
+    target,
+    reads,
+    timeoutMs,
+    calls: 'streams',
+  });
+  closing.push(connection.close);
+  return { ...connection.client(TokenService), ...connection.client(CatalogService) };
+}
+
+/** A handler that keeps its calls until they are released. */
+export function gate(accessToken = 'late') {
+  const held: IncomingCall[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const hold = async (_request: unknown, call: IncomingCall) => {
+    held.push(call);
+    await released;
+    return { accessToken };
+  };
+  return { held, hold, release };
+}
+
+/** A connection to `port` that can be cut: what a pod's end does to those who call it. */
+export async function cuttable(port: number) {
+  const link = await openLink(port, (near, far) => {
+    near.pipe(far).pipe(near);
+  });
+  closing.push(link.close);
+  return { port: link.port, cut: link.close };
+}

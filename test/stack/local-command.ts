@@ -1,0 +1,42 @@
+// The local stack as its tests meet it: a command run to its end, and which of its processes are left.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { entry, type PrivateStack } from '../support/stack.ts';
+
+export async function command(args: readonly string[]): Promise<{ code: number; output: string }> {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [entry, ...args]);
+    return { code: 0, output: stdout + stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, output: stdout + stderr };
+  }
+}
+
+/** Numbers of all processes that stack.json names. */
+export function processesOf({ description }: PrivateStack): readonly number[] {
+  return Object.values(description.processes ?? {});
+}
+
+/** Milliseconds until none of `pids` is left. Rejects after `withinMs`. */
+export async function untilGone(pids: readonly number[], withinMs: number): Promise<number> {
+  const begun = performance.now();
+  while (pids.some(lives)) {
+    if (performance.now() - begun > withinMs)
+      throw new Error(`Still there: ${pids.filter(lives).join(', ')}`);
+    await sleep(20);
+  }
+  return performance.now() - begun;
+}
+
+/** An exit that nobody has read yet does not count as a process. */
+function lives(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,106 @@
+// An interaction before the first login: the browser has it sealed, and Redis learns nothing of it (R6.10).
+import { randomBytes } from 'node:crypto';
+import { Secret } from '@course-exchange/runtime/process/secret';
+import { beforeEach, expect, test } from 'vitest';
+import { submitAccountChoice } from '../../services/identity/src/authorize/account.ts';
+import { cancelAuthorization } from '../../services/identity/src/authorize/consent.ts';
+import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
+import { createInteractionSeal } from '../../services/identity/src/authorize/interaction-store.ts';
+import { getInteraction } from '../../services/identity/src/authorize/page.ts';
+import {
+  addPerson,
+  answerOf,
+  beginForm,
+  logIn,
+  type Person,
+  sessionOf,
+  useAuthorization,
+} from './identity-authorization.ts';
+import { addConsent, addPartner } from './identity-grant.ts';
+import { keyEncryptionKey, serverOf } from './identity-stores.ts';
+
+const { identity, redis, clock, deps, browsers } = await useAuthorization(3);
+const partner = await addPartner(identity);
+let person: Person;
+let form: PresentedForm;
+
+beforeEach(async () => {
+  person = await addPerson(identity);
+  form = await beginForm(deps, partner.clientId);
+});
+
+const stored = () => serverOf(redis).exists(`interaction:${form.interactionId}`);
+
+test('a request, a wrong password, another account and a cancellation store nothing', async () => {
+  expect((await logIn(deps, form, person, { typed: 'wrong' })).kind).toBe('rejected');
+  const choice = await submitAccountChoice(deps, { ...form, useAnotherAccount: true });
+  expect(choice).toMatchObject({ result: { kind: 'next', page: 'login' } });
+  for (let times = 0; times < 2; times += 1)
+    expect(answerOf(await cancelAuthorization(deps, form)).get('error')).toBe('access_denied');
+  expect(await stored()).toBe(0);
+});
+
+test('the page of a sealed form, a refused one too, carries the same seal on', async () => {
+  const refused = await logIn(deps, form, person, { typed: 'wrong' });
+  const { sealedInteraction } = form;
+  expect(refused).toMatchObject({ view: { page: { sealedInteraction } } });
+  expect(await getInteraction(deps, form)).toMatchObject({ kind: 'login', page: { sealedInteraction } });
+  expect(await getInteraction(deps, { ...form, sealedInteraction: '' })).toEqual({ kind: 'expired' });
+});
+
+test('login stores it once: whatever else comes with the seal continues that record', async () => {
+  const forms = Array.from({ length: 20 }, (_, nth) =>
+    logIn(browsers[nth % browsers.length] ?? deps, form, person),
+  );
+  for (const { kind } of await Promise.all(forms)) expect(kind).toBe('accepted');
+  expect(await stored()).toBe(1);
+  const other = await addPerson(identity);
+  await logIn(deps, form, other);
+  const { subject } = JSON.parse((await serverOf(redis).get(`interaction:${form.interactionId}`)) ?? '');
+  expect(subject.sub).toBe(other.sub);
+});
+
+test('one seal yields at most one code, however often it is presented', async () => {
+  await addConsent(identity, person.sub, partner.clientId);
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => logIn(deps, form, person)));
+  const codes = outcomes.map((outcome) => answerOf(outcome).get('code'));
+  expect(codes[0]).not.toBeNull();
+  expect(new Set(codes).size).toBe(1);
+  clock.now += 11_000;
+  expect(answerOf(await logIn(deps, form, person)).get('error')).toBe('invalid_request');
+});
+
+test('a seal is worth nothing to another browser, changed, of another key, or under another name', async () => {
+  const foreign = { ...form, interactionCookie: 'x'.repeat(43) };
+  expect(answerOf(await logIn(deps, foreign, person)).get('error')).toBe('invalid_request');
+  const changed = {
+    ...form,
+    sealedInteraction: form.sealedInteraction.replace(/.$/, (end) => (end === 'A' ? 'Q' : 'A')),
+  };
+  const other = createInteractionSeal([new Secret(randomBytes(32))]);
+  const renamed = { ...form, interactionId: 'A'.repeat(22) };
+  expect((await logIn({ ...deps, seal: other }, form, person)).kind).toBe('expired');
+  for (const worthless of [changed, renamed])
+    expect((await logIn(deps, worthless, person)).kind).toBe('expired');
+  expect(await stored()).toBe(0);
+});
+
+test('both keys open it while KEY_ENCRYPTION_KEY is replaced', async () => {
+  const both = createInteractionSeal([new Secret(randomBytes(32)), keyEncryptionKey]);
+  expect((await logIn({ ...deps, seal: both }, form, person)).kind).toBe('accepted');
+});
+
+test('after 30 minutes it leads back to the partner, after 90 nowhere', async () => {
+  clock.now += 30 * 60_000;
+  expect(answerOf(await logIn(deps, form, person)).get('error')).toBe('invalid_request');
+  clock.now += 60 * 60_000;
+  expect((await logIn(deps, form, person)).kind).toBe('expired');
+});
+
+test('where somebody is signed in it is stored at once, and the login form that asks again is not', async () => {
+  const session = await sessionOf(deps, partner.clientId, person);
+  form = await beginForm(deps, partner.clientId, {}, session);
+  expect([form.sealedInteraction, await stored()]).toEqual(['', 1]);
+  form = await beginForm(deps, partner.clientId, { prompt: 'login' }, session);
+  expect([form.sealedInteraction !== '', await stored()]).toEqual([true, 0]);
+});

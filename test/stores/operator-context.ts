@@ -1,0 +1,114 @@
+// The operator's side on a real database, as its own role; what its tests share.
+import { createHash, randomBytes } from 'node:crypto';
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import { expect } from 'vitest';
+import type { AdminContext, AdminRequest } from '../../services/identity/src/admin/context.ts';
+import { registerClient, setActive, setApproval } from '../../services/identity/src/clients/admin.ts';
+import type { ApprovalState } from '../../services/identity/src/clients/client.ts';
+import type {
+  ClientRegistration,
+  Environment,
+} from '../../services/identity/src/clients/client-registration.ts';
+import type { ClientId } from '../../services/identity/src/ids.ts';
+import { loadGrantStatus } from '../../services/identity/src/token/grant-status-table.ts';
+import { type IdentityDatabase, keyEncryptionKey, useIdentityDatabase } from './identity-stores.ts';
+
+export function openAdminContext(
+  { operator }: Pick<IdentityDatabase, 'operator'>,
+  over: Partial<AdminContext> = {},
+): AdminContext {
+  return {
+    database: operator,
+    now: Date.now,
+    randomBytes,
+    issuer: 'https://id.example',
+    environment: 'test' satisfies Environment,
+    algorithms: ['RS256', 'ES256'],
+    keyEncryptionKey,
+    previousKeyEncryptionKey: undefined,
+    pseudonymize: (text) => `hmac:${createHash('sha256').update(text).digest('base64url')}`,
+    keyedUser: (sub) => `keyed-${sub}`,
+    onAudited: () => {},
+    onSecurityEvent: () => {},
+    ...over,
+  };
+}
+
+/** The operator's side for the tests of this file, and what many of them do with a client. */
+export async function useAdminContext() {
+  const identity = await useIdentityDatabase();
+  const context = openAdminContext(identity);
+  const register = (registration = newRegistration(), request = anna) =>
+    registerClient(context, request, { registration, firstSecret: { expiresIn: null } });
+  const approve = (clientId: string, state: ApprovalState, of = context, request = anna) =>
+    setApproval(of, request, { clientId, state, note: '', expectedVersion: 0 });
+  const activate = (clientId: string, active = true, of = context) =>
+    setActive(of, anna, { clientId, active, expectedVersion: 0 });
+  return {
+    identity,
+    context,
+    register,
+    approve,
+    activate,
+    /** A client that may act in the test environment, with a secret. */
+    activeClient: async () => {
+      const { client, secret } = (await register()).result;
+      const { registration } = client;
+      await approve(registration.clientId, 'test');
+      await activate(registration.clientId);
+      return { registration, clientId: registration.clientId, secret };
+    },
+    auditLog: async () => {
+      const rows = await identity.sql('select audit_log::text as row from audit_log');
+      return rows.map(({ row }) => row).join('\n');
+    },
+    clientStatus: async (clientId: string) =>
+      (await loadGrantStatus(identity.database, clientId, null)).client,
+  };
+}
+
+export const anna: AdminRequest = { actor: 'local:anna', requestId: 'request-anna', dryRun: false };
+export const bert: AdminRequest = { actor: 'local:bert', requestId: 'request-bert', dryRun: false };
+export const dry: AdminRequest = { ...anna, dryRun: true };
+
+let count = 0;
+
+export function newRegistration(over: Partial<ClientRegistration> = {}): ClientRegistration {
+  count += 1;
+  return {
+    clientId: `client-${process.pid}-${count}` as ClientId,
+    name: 'Stall & Weide GmbH',
+    technicalContact: { name: 'Theo Technik', email: 'theo@partner.example', phone: '+49 30 1' },
+    credentialContacts: [{ name: 'Clara Credential', email: 'clara@partner.example', phone: '' }],
+    redirectUris: { test: ['https://partner.example/callback'], production: [] },
+    scopes: ['openid', 'email'],
+    userJourney: 'A rider links the account once.',
+    logoutRequirements: 'none',
+    unlinkingRequirements: 'tokens are deleted',
+    retentionRequirements: '30 days',
+    ...over,
+  };
+}
+
+interface Refused {
+  readonly code: string;
+  readonly detail: string;
+  readonly possibleAt: number | undefined;
+}
+
+/** What a refused call says; fails when it succeeds. */
+export async function refusalOf(call: Promise<unknown>): Promise<Refused> {
+  const error = await call.then(
+    () => new Error('The call succeeded.'),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof DetailedFailure)) throw error;
+  return { code: error.code, detail: error.detail, possibleAt: error.possibleAt };
+}
+
+/** Of calls at once: `count` succeed, the others are refused with `code`. */
+export async function expectWinners(calls: readonly Promise<unknown>[], count: number, code: string) {
+  const all = await Promise.allSettled(calls);
+  expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(count);
+  for (const one of all) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code });
+}

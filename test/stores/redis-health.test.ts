@@ -1,0 +1,102 @@
+// What /healthz says of a Redis that answers and yet takes no write, as the ACL user of the documents; /readyz stays.
+import { choosePorts } from '@course-exchange/local-stack/free-ports';
+import { serveHealth } from '@course-exchange/runtime/process/health';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { redisMemoryWarning, redisProblem } from '../../services/identity/src/readiness.ts';
+import { infoField } from '../../services/identity/src/redis/durability.ts';
+import { documentedUser, durableAt, openServers, openStore, until } from './redis-servers.ts';
+
+const servers = await openServers();
+afterAll(servers.stop);
+const ports = await choosePorts(['redis']);
+const { admin } = await servers.start({
+  name: 'redis',
+  lines: [...durableAt(ports.redis), `user ${documentedUser('first').join(' ')}`],
+  look: { port: ports.redis, password: '' },
+});
+const store = await openStore({ REDIS_URL: `redis://identity:first@127.0.0.1:${ports.redis}` });
+afterAll(store.close);
+const health = await serveHealth({
+  host: '127.0.0.1',
+  port: 0,
+  checks: { redis: () => redisProblem(store) },
+  warnings: { redisMemory: () => redisMemoryWarning(store) },
+});
+afterAll(health.close);
+health.started();
+
+async function probe(path: string): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(`http://127.0.0.1:${health.port}${path}`);
+  return { status: response.status, body: await response.json() };
+}
+
+/** Sets `maxmemory` so that what is there now is `share` of it. */
+async function fill(share: number): Promise<void> {
+  const used = Number(infoField(await admin.info('memory'), 'used_memory'));
+  await admin.config('SET', 'maxmemory', Math.round(used / share));
+}
+
+beforeEach(async () => {
+  await admin.config('SET', 'maxmemory', 0);
+  // A connection that read READONLY is left for a new one.
+  await until('a write', async () => (await redisProblem(store)) === undefined);
+});
+
+const well = { phase: 'running', checks: {} };
+const refused = (code: string) => ({
+  status: 503,
+  body: { phase: 'running', checks: { redis: `Redis refuses writes: ${code}` } },
+});
+
+test('a Redis that takes writes is well, and keeps the probe for ten seconds', async () => {
+  expect(await probe('/healthz')).toEqual({ status: 200, body: well });
+  expect(await admin.keys('*')).toEqual(['health:{0}']);
+  const left = await admin.ttl('health:{0}');
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(10);
+});
+
+test('from 80 % of maxmemory on there is a warning, and no fault', async () => {
+  await fill(0.7);
+  expect(await probe('/healthz')).toEqual({ status: 200, body: well });
+  await fill(0.9);
+  const warnings = {
+    redisMemory: expect.stringMatching(
+      /^Redis uses [89]\d % of maxmemory: raise it, or writes will be refused$/,
+    ),
+  };
+  expect(await probe('/healthz')).toEqual({ status: 200, body: { ...well, warnings } });
+});
+
+test('a full Redis is unwell, and readiness stays', async () => {
+  await fill(2);
+  expect(await probe('/healthz')).toMatchObject(refused('OOM'));
+  expect(await probe('/readyz')).toEqual({ status: 200, body: well });
+});
+
+test('so is one that has become a replica', async () => {
+  await admin.call('REPLICAOF', '127.0.0.1', '1');
+  try {
+    expect(await probe('/healthz')).toEqual(refused('READONLY'));
+  } finally {
+    await admin.call('REPLICAOF', 'NO', 'ONE');
+  }
+});
+
+test('so is one that misses its replicas', async () => {
+  await admin.config('SET', 'min-replicas-to-write', 1);
+  try {
+    expect(await probe('/healthz')).toEqual(refused('NOREPLICAS'));
+  } finally {
+    await admin.config('SET', 'min-replicas-to-write', 0);
+  }
+});
+
+test('and one whose user may not write the key of the probe', async () => {
+  await admin.call('ACL', 'SETUSER', 'identity', 'resetkeys');
+  try {
+    expect(await probe('/healthz')).toEqual(refused('NOPERM'));
+  } finally {
+    await admin.call('ACL', 'SETUSER', ...documentedUser('first'));
+  }
+});

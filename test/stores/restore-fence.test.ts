@@ -1,0 +1,247 @@
+// The restore fence: both stores go back to a copy, and nothing that had ended since comes to life (R10, R11, R13, R17).
+import { randomBytes } from 'node:crypto';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { AdminContext } from '../../services/identity/src/admin/context.ts';
+import { setActive } from '../../services/identity/src/clients/admin.ts';
+import { resumeSecret, retireSecret } from '../../services/identity/src/clients/secret-admin.ts';
+import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
+import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
+import { retireKey } from '../../services/identity/src/keys/admin.ts';
+import { rotateKeys } from '../../services/identity/src/keys/rotation.ts';
+import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
+import { type AuditedTransaction, endingsOf } from '../../services/identity/src/restore/audit-trail.ts';
+import { putUpFence, type Restore } from '../../services/identity/src/restore/fence.ts';
+import type { TokenDeps } from '../../services/identity/src/token/grant.ts';
+import { disableUser, enableUser } from '../../services/identity/src/users/admin.ts';
+import {
+  addConsent,
+  addGrant,
+  addSecret,
+  addUser,
+  issueCode,
+  openEndpoint,
+  outcomeOf,
+  type Partner,
+  requestExchange,
+  requestRefresh,
+} from './identity-grant.ts';
+import { type IdentityDatabase, openIdentityDatabase, serverOf, useRedis } from './identity-stores.ts';
+import { anna, dry, openAdminContext, refusalOf } from './operator-context.ts';
+
+const [redis] = (await useRedis(1)) as [RedisStore];
+const tables = [
+  'users',
+  'clients',
+  'client_approvals',
+  'client_secrets',
+  'consents',
+  'signing_keys',
+  'audit_log',
+];
+
+let identity: IdentityDatabase;
+let context: AdminContext;
+let endpoint: TokenDeps;
+let trail: AuditedTransaction[];
+let partner: Partner;
+let granted: { sub: Sub; clientId: ClientId; consentId: Awaited<ReturnType<typeof addConsent>> };
+
+beforeEach(async () => {
+  identity = await openIdentityDatabase();
+  onTestFinished(identity.close);
+  trail = [];
+  context = openAdminContext(identity, {
+    onAudited: (head, _actor, changes) => {
+      const endings = endingsOf(changes, context.keyedUser).map((text) => {
+        const [action = '', object = ''] = text.split(' ');
+        return { action, object };
+      });
+      trail.push({ ...head, at: Date.now(), endings });
+    },
+  });
+  endpoint = await openEndpoint(identity, redis);
+  ({ partner, granted } = await addGrant(identity));
+});
+
+/** Copies every table; gives what brings the copy back. */
+async function backUpPostgres(): Promise<() => Promise<void>> {
+  for (const table of tables) await identity.sql(`create table backup_${table} as table ${table}`);
+  const back = tables.map(
+    (table) => `delete from ${table}; insert into ${table} overriding system value table backup_${table};`,
+  );
+  return async () => {
+    await identity.sql(`do $$ begin set local session_replication_role = replica; ${back.join(' ')} end $$`);
+  };
+}
+
+/** Copies what Redis knows of the family of a token or code. */
+async function backUpRedis(token: string): Promise<() => Promise<void>> {
+  const server = serverOf(redis);
+  const names = await server.keys(`*${token.slice(0, 22)}*`);
+  expect(names).not.toEqual([]);
+  const copies = await Promise.all(names.map(async (name) => [name, await server.dumpBuffer(name)] as const));
+  return async () => {
+    for (const [name, copy] of copies) if (copy) await server.restore(name, 60_000, copy, 'REPLACE');
+  };
+}
+
+const refresh = (token: string, by = partner) => outcomeOf(requestRefresh(endpoint, by, token));
+const newFamily = async () =>
+  (await requestExchange(endpoint, partner, await issueCode(redis, granted))).refreshToken ?? '';
+const fence = (over: Partial<Restore>, request = anna) =>
+  putUpFence(context, request, { store: 'postgres', trail, acceptUnknown: false, ...over });
+const secretId = async (clientId: string) =>
+  String(
+    (await identity.sql('select secret_id from client_secrets where client_id = $1', [clientId]))[0]
+      ?.secret_id,
+  );
+const rowsOf = async (table: string, condition: string) =>
+  Number((await identity.sql(`select count(*)::int as count from ${table} where ${condition}`))[0]?.count);
+
+test('after a restore of Redis a spent token and a used code stay spent; consents, secrets and keys are as they were', async () => {
+  const token = await newFamily();
+  const code = await issueCode(redis, granted);
+  const [restoreToken, restoreCode] = [await backUpRedis(token), await backUpRedis(code)];
+  expect(await refresh(token)).toBe('tokens');
+  await requestExchange(endpoint, partner, code);
+  await restoreToken();
+  await restoreCode();
+  const { result } = await fence({ store: 'redis', trail: undefined });
+  expect(result).toMatchObject({ usersSignedOut: 1, consentsWithdrawn: 0, unknownSecrets: [] });
+  expect(await refresh(token)).toBe('invalid_grant');
+  expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('invalid_grant');
+  expect(await rowsOf('consents', 'withdrawn_at is null')).toBe(1);
+  expect(await rowsOf('signing_keys', "state = 'active'")).toBe(2);
+  expect(await refresh(await newFamily())).toBe('tokens');
+});
+
+test('after a restore of Postgres what ended since the backup ends again, by the log', async () => {
+  await rotateKeys(context, anna, { algorithms: [], continueOnly: false, olderThan: 0 });
+  const second = await addGrant(identity);
+  const back = await addUser(identity);
+  const [old, kept] = [await secretId(partner.clientId), await secretId(second.partner.clientId)];
+  await addSecret(identity, partner.clientId, 'its successor');
+  const restore = await backUpPostgres();
+  await withdrawConsent(context, anna, { user: { sub: granted.sub }, clientId: partner.clientId });
+  await retireSecret(context, anna, { clientId: partner.clientId, secretId: old, evenIfInUse: true });
+  await setActive(context, anna, { clientId: second.partner.clientId, active: false, expectedVersion: 0 });
+  for (const sub of [second.granted.sub, back]) await disableUser(context, anna, { sub });
+  await enableUser(context, anna, { sub: back });
+  const before = await identity.sql("select kid, state from signing_keys where state <> 'retired'");
+  const staged = before.filter(({ state }) => state === 'staged').map(({ kid }) => String(kid));
+  for (const kid of staged) await retireKey(context, anna, { kid, emergency: true });
+  await restore();
+  expect(await refresh(await newFamily())).toBe('tokens');
+
+  const token = await newFamily();
+  const planned = await fence({}, dry);
+  expect(await refresh(token)).toBe('tokens');
+  const { result } = await fence({});
+  expect(result).toEqual(planned.result);
+  expect(result.endedAgain.toSorted()).toEqual(
+    [
+      `secret.retire secret:${old}`,
+      `client.deactivate client:${second.partner.clientId}`,
+      `user.disable user:${second.granted.sub}`,
+    ].toSorted(),
+  );
+  expect([result.consentsWithdrawn, result.unknownSecrets]).toEqual([2, []]);
+  expect(await rowsOf('client_secrets', `secret_id = '${kept}' and retired_at is null`)).toBe(1);
+  expect(await rowsOf('users', 'disabled_at is not null')).toBe(1);
+  expect(await rowsOf('consents', 'withdrawn_at is null')).toBe(0);
+  // Their private halves may be known to whoever made an operator retire them.
+  for (const { kid, state } of before)
+    expect(
+      await rowsOf(
+        'signing_keys',
+        `kid = '${kid}' and state = '${state === 'staged' ? 'retired' : 'superseded'}'`,
+      ),
+    ).toBe(1);
+  expect(await rowsOf('signing_keys', "state = 'active'")).toBe(2);
+  expect(await rowsOf('audit_log', "action = 'restore.fence' and actor = 'local:anna'")).toBe(1);
+});
+
+test('without the log every secret is suspended until it is resumed, and no key from before verifies', async () => {
+  const id = await secretId(partner.clientId);
+  const { result } = await fence({ trail: undefined });
+  expect(result.unknownSecrets).toMatchObject([{ clientId: partner.clientId, secretId: id }]);
+  const consentId = await addConsent(identity, granted.sub, partner.clientId);
+  const family = () => issueCode(redis, { ...granted, consentId });
+  expect(await outcomeOf(requestExchange(endpoint, partner, await family()))).toBe('invalid_client');
+  await resumeSecret(context, anna, { clientId: partner.clientId, secretId: id });
+  await endpoint.tokens.keys.refresh();
+  expect(await outcomeOf(requestExchange(endpoint, partner, await family()))).toBe('tokens');
+  expect(await rowsOf('signing_keys', "state in ('staged', 'superseded')")).toBe(0);
+});
+
+test('secrets that a fence without the log suspended are so after a second restore, but those that were resumed', async () => {
+  const second = await addGrant(identity);
+  const [id, good] = [await secretId(partner.clientId), await secretId(second.partner.clientId)];
+  const restore = await backUpPostgres();
+  await fence({ trail: undefined });
+  await resumeSecret(context, anna, { clientId: second.partner.clientId, secretId: good });
+  await restore();
+  expect((await fence({})).result.endedAgain).toContain(`secret.suspend secret:${id}`);
+  const suspended = await identity.sql('select secret_id from client_secrets where suspended_at is not null');
+  expect(suspended).toEqual([{ secret_id: id }]);
+});
+
+test('whoever accepts not to know has them listed and open', async () => {
+  const { result } = await fence({ trail: undefined, acceptUnknown: true });
+  expect(result.unknownSecrets).toMatchObject([{ secretId: await secretId(partner.clientId) }]);
+  expect(await rowsOf('client_secrets', 'suspended_at is not null')).toBe(0);
+  expect(await rowsOf('signing_keys', "state = 'superseded'")).toBe(2);
+});
+
+test('lines that do not follow the restored log are refused, and nothing is done', async () => {
+  await disableUser(context, anna, { sub: granted.sub });
+  await enableUser(context, anna, { sub: granted.sub });
+  const restore = await backUpPostgres();
+  for (const change of [disableUser, enableUser, disableUser])
+    await change(context, anna, { sub: granted.sub });
+  await restore();
+  const all = trail;
+  const [first, second, third, fourth, fifth] = all as [AuditedTransaction, ...AuditedTransaction[]];
+  for (const lines of [
+    [first],
+    [fifth],
+    [second, third, fifth],
+    [{ ...third, previous: randomBytes(32).toString('hex') }],
+  ])
+    expect(await refusalOf(fence({ trail: lines as AuditedTransaction[] }))).toMatchObject({
+      code: 'refused',
+    });
+  expect(await rowsOf('audit_log', "action = 'restore.fence'")).toBe(0);
+  expect(fourth?.endings).toHaveLength(1);
+  expect((await fence({ trail: all })).result.endedAgain).toHaveLength(1);
+});
+
+test('a second restore of one backup follows both logs that came of it', async () => {
+  const other = await addUser(identity);
+  const restore = await backUpPostgres();
+  await disableUser(context, anna, { sub: granted.sub });
+  await restore();
+  await fence({});
+  await disableUser(context, anna, { sub: other });
+  await restore();
+  const { result } = await fence({});
+  expect(result.endedAgain.toSorted()).toEqual(
+    [granted.sub, other].map((sub) => `user.disable user:${sub}`).toSorted(),
+  );
+});
+
+test('ends what every user has, over more users than one statement takes', async () => {
+  const [many, clientId] = [12_000, granted.clientId];
+  await identity.sql(`insert into users (sub, email, password_hash)
+    select md5(n::text), n || '@example.com', '' from generate_series(1, ${many}) as n`);
+  await identity.sql(
+    `insert into consents (consent_id, sub, client_id, scopes, withdrawn_at)
+    select md5('c' || n), md5(n::text), $1, '{openid}', case when n % 2 = 0 then now() end
+    from generate_series(1, ${many}) as n`,
+    [clientId],
+  );
+  const { result } = await fence({ trail: undefined, acceptUnknown: true });
+  expect(result).toMatchObject({ usersSignedOut: many + 1, consentsWithdrawn: many / 2 + 1 });
+  expect(await rowsOf('users', 'signed_out_at is null')).toBe(0);
+  expect(await rowsOf('consents', 'withdrawn_at is null')).toBe(0);
+});

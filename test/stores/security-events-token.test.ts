@@ -1,0 +1,137 @@
+// Security events of the token endpoint: the line of each case (R33).
+import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { beforeEach, expect, test } from 'vitest';
+import type { ClientId } from '../../services/identity/src/ids.ts';
+import {
+  addGrant,
+  addPartner,
+  issueCode,
+  outcomeOf,
+  requestExchange,
+  requestRefresh,
+  requestTokens,
+  useEndpoint,
+} from './identity-grant.ts';
+import { hashOf, recordSecurityEvents } from './security-event-log.ts';
+
+carryContextAcrossAwaits();
+const { told, onSecurityEvent } = recordSecurityEvents();
+const { identity, redis, ...opened } = await useEndpoint();
+const endpoint = { ...opened.endpoint, onSecurityEvent };
+
+let partner: Awaited<ReturnType<typeof addGrant>>['partner'];
+let granted: Awaited<ReturnType<typeof addGrant>>['granted'];
+let known: { readonly client: ClientId; readonly user: string };
+beforeEach(async () => {
+  ({ partner, granted } = await addGrant(identity));
+  known = { client: partner.clientId, user: hashOf(granted.sub) };
+});
+const issue = (changes = {}) => issueCode(redis, { ...granted, ...changes });
+const beginFamily = async () => requestExchange(endpoint, partner, await issue());
+const invalidGrant = async (request: ReturnType<typeof requestTokens>) =>
+  expect(await outcomeOf(request)).toBe('invalid_grant');
+
+test('tells of no request that is answered', async () => {
+  await requestRefresh(endpoint, partner, (await beginFamily()).refreshToken);
+  expect(told()).toEqual([]);
+});
+
+test('names a client that failed to authenticate only where there is such a client [R33.1]', async () => {
+  const event = 'client_authentication.failed';
+  const { clientId, secret } = partner;
+  for (const [sent, expected] of [
+    [
+      { clientId, secret: 'wrong' },
+      { client: clientId, reason: 'wrong_secret' },
+    ],
+    [{ clientId: 'ada@example.org' as ClientId, secret }, { reason: 'unknown_client' }],
+    [{ clientId, secret: '' }, { reason: 'no_credentials' }],
+  ] as const) {
+    expect(await outcomeOf(requestTokens(endpoint, sent, { grantType: 'x' }))).toBe('invalid_client');
+    expect(told()).toEqual([{ event, ...expected }]);
+  }
+  await identity.sql('update clients set active = false where client_id = $1', [clientId]);
+  await outcomeOf(requestTokens(endpoint, partner, { grantType: 'x' }));
+  expect(told()).toEqual([{ event, client: clientId, reason: 'inactive_client' }]);
+});
+
+test('tells from which network a request came [R33.1]', async () => {
+  const call = withCall(ROOT_CONTEXT, 'request-1', Date.now() + 10_000, '192.0.2.77');
+  await context.with(call, () => outcomeOf(requestTokens(endpoint, { ...partner, secret: 'wrong' }, {})));
+  expect(told()).toMatchObject([{ reason: 'wrong_secret', network: hashOf('network 192.0.2.0/24') }]);
+});
+
+test('tells why a code was refused, and that its replay revoked the grant [R33.1]', async () => {
+  const event = 'code.refused';
+  const code = await issue();
+  const other = await addPartner(identity);
+  await invalidGrant(requestExchange(endpoint, other, code));
+  await invalidGrant(requestExchange(endpoint, partner, code, { redirectUri: 'https://else.example/' }));
+  await invalidGrant(requestExchange(endpoint, partner, 'no code'));
+  await invalidGrant(requestExchange(endpoint, partner, 'x'.repeat(65)));
+  await invalidGrant(requestExchange(endpoint, partner, `${code.slice(0, 22)}${'x'.repeat(43)}`));
+  expect(told()).toEqual([
+    { event, ...known, client: other.clientId, reason: 'foreign' },
+    { event, ...known, reason: 'redirect_uri' },
+    { event, client: partner.clientId, reason: 'malformed' },
+    { event, client: partner.clientId, reason: 'expired' },
+    { event, ...known, reason: 'forged' },
+  ]);
+  await requestExchange(endpoint, partner, code);
+  for (let again = 0; again < 2; again += 1) await invalidGrant(requestExchange(endpoint, partner, code));
+  expect(told()).toEqual([
+    { event: 'grant.revoked', ...known, reason: 'code_replayed' },
+    { event, ...known, reason: 'replayed' },
+    { event, ...known, reason: 'replayed' },
+  ]);
+  const bound = await issue({ pkce: { challenge: 'c'.repeat(43), method: 'plain' } });
+  await invalidGrant(requestExchange(endpoint, partner, bound, { codeVerifier: 'v'.repeat(43) }));
+  expect(told()).toEqual([{ event, ...known, reason: 'verifier' }]);
+});
+
+test('a race of exchanges is told as its replays, and the revocation once [R33.1]', async () => {
+  const code = await issue();
+  await Promise.all([1, 2, 3, 4].map(() => outcomeOf(requestExchange(endpoint, partner, code))));
+  const events = told();
+  expect(events).toHaveLength(4);
+  expect(events).toContainEqual({ event: 'grant.revoked', ...known, reason: 'code_replayed' });
+  const replayed = { event: 'code.refused', ...known, reason: 'replayed' };
+  expect(events.filter((event) => JSON.stringify(event) === JSON.stringify(replayed))).toHaveLength(3);
+});
+
+test('tells a reused, foreign and expired refresh token apart [R33.1]', async () => {
+  const event = 'refresh_token.refused';
+  const { refreshToken } = await beginFamily();
+  const other = await addPartner(identity);
+  await invalidGrant(requestRefresh(endpoint, other, refreshToken));
+  await invalidGrant(requestRefresh(endpoint, partner, 'no token'));
+  await invalidGrant(requestRefresh(endpoint, partner, 'x'.repeat(65)));
+  await requestRefresh(endpoint, partner, refreshToken);
+  await invalidGrant(requestRefresh(endpoint, partner, refreshToken));
+  expect(told()).toEqual([
+    { event, ...known, client: other.clientId, reason: 'foreign' },
+    { event, client: partner.clientId, reason: 'malformed' },
+    { event, client: partner.clientId, reason: 'expired' },
+    { event, ...known, reason: 'reused' },
+  ]);
+});
+
+test.each([
+  ['consent_withdrawn', 'update consents set withdrawn_at = now() where sub = $1'],
+  ['user_disabled', 'update users set disabled_at = now() where sub = $1'],
+  ['signed_out_by_operator', 'update users set signed_out_at = now() where sub = $1'],
+  ['user_deleted', 'delete from users where sub = $1'],
+])('tells what ended a grant: %s [R33.1]', async (reason, statement) => {
+  const { refreshToken } = await beginFamily();
+  const code = await issue();
+  await identity.sql(statement, [granted.sub]);
+  await invalidGrant(requestRefresh(endpoint, partner, refreshToken));
+  await invalidGrant(requestExchange(endpoint, partner, code));
+  expect(told()).toEqual([
+    { event: 'grant.revoked', ...known, reason },
+    { event: 'refresh_token.refused', ...known, reason },
+    { event: 'grant.revoked', ...known, reason },
+    { event: 'code.refused', ...known, reason },
+  ]);
+});
