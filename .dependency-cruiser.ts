@@ -3,9 +3,17 @@
 import type { IConfiguration } from 'dependency-cruiser';
 
 const tests = '[.]test[.]ts$';
-/** Folders of a service's `src` that are no use cases. */
-const namedFolders = '(?:domain|store|signing|rpc|routes|pages|wire)';
-const useCases = `^services/(identity|design-catalog)/src/(?!${namedFolders}/)[^/]+/`;
+const services = '^services/(identity|design-catalog)/src/';
+/** The layer of a file is its suffix: tables and stores hold the drivers, rpc and its messages hold the wire. */
+const stores = '(?:-(?:table|store)|/redis/[^/]+)[.]ts$';
+/** The files that hold a noun's rules and types, below its table or store. */
+const nouns =
+  `${services}(?:authorize/(?:interaction|request|response)|clients/(?:client|client-registration|redirect-uri|scope|secret)|` +
+  'consents/consent|events/event|feed/change|jwt/[^/]+|keys/signing-key|login/(?:password|password-formats|throttle)|' +
+  'token/pkce|users/user)[.]ts$';
+const rpc = '(?:/rpc/[^/]+|(?:/|-)(?:rpc|messages))[.]ts$';
+/** What puts a process together. */
+const main = '/src/main[.]ts$';
 const packages = (...names: string[]) => `(?:^|/)node_modules/(?:${names.join('|')})/`;
 
 const rules = {
@@ -33,10 +41,25 @@ const rules = {
     },
     {
       name: 'runtime-below-everything',
-      comment: 'The runtime knows no word of the product.',
+      comment:
+        'The runtime knows no word of the product; but AuditService and CallStreamService are its own.',
       severity: 'error',
       from: { path: '^services/runtime/', pathNot: tests },
-      to: { path: ['^services/(?!runtime/)', '^proto/', '^deploy/', '^test/'] },
+      to: {
+        path: [
+          '^services/(?!runtime/)',
+          '^proto/(?!generated/courseexchange/(operator/v1/audit|rpc/v1/call_stream)_)',
+          '^deploy/',
+          '^test/',
+        ],
+      },
+    },
+    {
+      name: 'runtime-parts',
+      comment: 'process < grpc, postgres < audit.',
+      severity: 'error',
+      from: { path: '^services/runtime/src/(process|grpc|postgres)/', pathNot: tests },
+      to: { path: '^services/runtime/src/(grpc|postgres|audit)/', pathNot: '^services/runtime/src/$1/' },
     },
     {
       name: 'proto-below-everything',
@@ -46,51 +69,53 @@ const rules = {
       to: { path: ['^services/', '^deploy/', '^test/'] },
     },
     {
-      name: 'domain-pure',
-      comment: 'Rules and types alone: two pure runtime modules, and of Node what only computes.',
+      name: 'drivers-in-stores',
+      comment: 'Only tables and stores speak to a driver.',
       severity: 'error',
-      from: { path: '^services/([^/]+)/src/domain/', pathNot: tests },
-      to: {
-        pathNot: [
-          '^services/$1/src/domain/',
-          '^services/runtime/src/(failure|secret)[.]ts$',
-          '^(node:)?(buffer|crypto|net)$',
-        ],
-      },
+      from: { path: services, pathNot: [tests, stores] },
+      to: { path: packages('pg', 'ioredis') },
+    },
+    {
+      name: 'environment-on-top',
+      comment: 'Files, sockets and processes are the business of main and the runtime.',
+      severity: 'error',
+      from: { path: `${services}[^/]+/`, pathNot: [tests, '/redis/'] },
+      to: { path: '^(node:)?(fs|http|http2|os|process|child_process|worker_threads)(/|$)' },
+    },
+    {
+      name: 'rules-below-stores',
+      comment: "A noun's rules are pure: what they decide on is handed to them.",
+      severity: 'error',
+      from: { path: nouns },
+      to: { path: [stores, '/postgres/pool[.]ts$'] },
     },
     {
       name: 'stores-below-use-cases',
-      comment: 'Stores and signing know the domain and their driver.',
+      comment: 'A table or store knows rules and its driver.',
       severity: 'error',
-      from: { path: '^services/([^/]+)/src/(store|signing)/', pathNot: tests },
-      to: {
-        path: ['^services/$1/', '^proto/'],
-        pathNot: ['^services/$1/src/(domain|store|signing)/', '^proto/error-codes[.]ts$'],
-      },
+      from: { path: `${services}.*${stores}`, pathNot: tests },
+      to: { path: ['(?:/|-)(?:admin|rpc|messages|endpoint|grant|config|main)[.]ts$', '^proto/generated/'] },
     },
     {
-      name: 'use-cases-below-rpc',
-      comment: 'A use case knows neither the wire nor how the process is put together.',
+      name: 'wire-in-rpc',
+      comment: 'Only rpc.ts and its messages know proto; main puts the services together.',
       severity: 'error',
-      from: { path: useCases, pathNot: tests },
-      to: {
-        path: ['^services/[^/]+/src/(rpc/|[^/]+[.]ts$)', '^proto/generated/'],
-        pathNot: '^services/runtime/',
-      },
+      from: { path: services, pathNot: [tests, rpc, main] },
+      to: { path: ['^proto/generated/', packages('@grpc/grpc-js')] },
     },
     {
-      name: 'use-cases-without-driver',
-      comment: 'Only a store speaks to a driver, only rpc/ to gRPC.',
+      name: 'rpc-on-top',
+      comment: 'rpc.ts translates for its callers outside; inside nobody needs it but main.',
       severity: 'error',
-      from: { path: useCases, pathNot: tests },
-      to: { path: packages('pg', 'ioredis', '@grpc/grpc-js', 'fastify') },
+      from: { path: services, pathNot: [tests, rpc, main] },
+      to: { path: `${services}.*${rpc}` },
     },
     {
       name: 'rpc-translates-only',
-      comment: 'rpc/ calls use cases with what main gave it; of the stores it may know types.',
+      comment: 'rpc.ts and routes call use cases; of tables and stores they may know types.',
       severity: 'error',
-      from: { path: '^services/([^/]+)/src/(rpc|routes)/', pathNot: tests },
-      to: { path: '^services/$1/src/(store|signing)/', dependencyTypesNot: ['type-only'] },
+      from: { path: `${services}.*${rpc}`, pathNot: tests },
+      to: { path: `${services}.*${stores}`, dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'main-on-top',
@@ -122,10 +147,22 @@ const rules = {
     },
     {
       name: 'demo-partner-outside',
-      comment: 'The demo partner is a partner: HTTP only, nothing of ours but the runtime.',
+      comment: 'A partner copies the folder: HTTP only, and nothing of this workspace.',
       severity: 'error',
       from: { path: '^services/demo-partner/' },
-      to: { path: ['^proto/', packages('pg', 'ioredis', '@grpc/grpc-js', '@bufbuild/protobuf')] },
+      to: {
+        path: [
+          '^(?!services/demo-partner/)(services|proto|deploy|test)/',
+          packages('pg', 'ioredis', '@grpc/grpc-js', '@bufbuild/protobuf'),
+        ],
+      },
+    },
+    {
+      name: 'integrators-outside',
+      comment: 'An integrator installs the package alone: it has images, and nothing of this workspace.',
+      severity: 'error',
+      from: { path: '^deploy/testcontainers/' },
+      to: { path: '^(?!deploy/testcontainers/)(services|proto|deploy|test)/' },
     },
     {
       name: 'production-without-tests',
@@ -137,10 +174,17 @@ const rules = {
     {
       name: 'deploy-from-outside',
       comment:
-        'The local stack starts the services as processes; it needs none of their code. One image is tests.',
+        'The local stack starts the services as processes; of their code it needs three rules, for its demo data. ' +
+        'Alerts and dashboards are made from the tables of metrics. One image is tests.',
       severity: 'error',
       from: { path: '^deploy/', pathNot: [tests, '^deploy/contract-tests/'] },
-      to: { path: ['^test/', '^services/(?!runtime/)'] },
+      to: {
+        path: ['^test/', '^services/(?!runtime/)'],
+        pathNot: [
+          '^services/identity/src/(clients/(redirect-uri|scope)|login/password)[.]ts$',
+          '^services/[^/]+/src/metrics[.]ts$',
+        ],
+      },
     },
   ],
   options: {
