@@ -60,15 +60,21 @@ function run(program: string, words: readonly string[], input = ''): Promise<Out
   });
 }
 
-/** Resolves with what `look` gives when `wanted` says yes; rejects with the last of it after `seconds`. */
+/**
+ * Resolves with what `look` gives when `wanted` says yes. A look that fails is one that saw nothing yet: a server that has
+ * just begun may show a certificate of its own. After `seconds` rejects with the last failure, or what was seen last.
+ */
 export async function eventually<T>(
   look: () => Promise<T>,
   wanted: (seen: T) => boolean,
   seconds = 120,
 ): Promise<T> {
   for (const end = performance.now() + seconds * 1_000; ; await sleep(500)) {
-    const seen = await look();
-    if (wanted(seen)) return seen;
-    if (performance.now() > end) throw new Error(`Not after ${seconds} s: ${JSON.stringify(seen)}`);
+    const [seen] = await Promise.allSettled([look()]);
+    if (seen.status === 'fulfilled' && wanted(seen.value)) return seen.value;
+    if (performance.now() < end) continue;
+    throw seen.status === 'rejected'
+      ? seen.reason
+      : new Error(`Not after ${seconds} s: ${JSON.stringify(seen.value)}`);
   }
 }
