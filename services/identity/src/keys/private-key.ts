@@ -25,7 +25,10 @@ export interface EncryptionDeps {
 const nonceLength = 12;
 const tagLength = 16;
 
-/** RSA of 2048 bits for RS256, P-256 for ES256. The kid is the key's thumbprint (RFC 7638): it never names two keys. */
+/**
+ * RSA of 2048 bits for RS256, P-256 for ES256. The kid is the key's thumbprint (RFC 7638): it never names two keys. Operators
+ * name the key by it: one that begins with a dash, as one in 64 would, a command takes for an option.
+ */
 export async function generateSigningKey(
   deps: EncryptionDeps,
   algorithm: SigningAlgorithm,
@@ -33,6 +36,7 @@ export async function generateSigningKey(
   const privateKey = generatePrivateKey(algorithm);
   const publicJwk = { ...createPublicKey(privateKey).export({ format: 'jwk' }) };
   const kid = await calculateJwkThumbprint(publicJwk as JWK);
+  if (kid.startsWith('-')) return generateSigningKey(deps, algorithm);
   const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
   return { kid, algorithm, publicJwk, encryptedPrivateKey: encryptPrivateKey(deps, kid, pkcs8) };
 }
