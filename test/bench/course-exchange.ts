@@ -1,12 +1,15 @@
-// Our services as a subject: the local stack's processes of this or of another checkout, with its demo data,
-// telemetry off unless told otherwise, and only errors in the log.
+// Our services as a subject: the bundles of the images of this or of another checkout, on the local stack's stores and
+// with its demo data, telemetry off unless told otherwise, and only errors in the log.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { authorizeUrl, basic, discover, logInAndAgree, token, tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { connectionsTo, formRequest, getRequest } from '../support/load/connection.ts';
 import { cloneFamilies } from '../support/load/refresh-burst.ts';
 import { type DemoUser, partnerFor, userWho } from '../support/stack-file.ts';
-import type { System } from '../support/system.ts';
+import type { System, startSystem as startSystemHere } from '../support/system.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import { exchanging, type Operation, refreshing, type Subject, several, type Work } from './subject.ts';
 
@@ -17,16 +20,18 @@ export interface CourseExchange extends Subject, Pick<System, 'stack'> {
   readonly accessToken: (about: string) => Promise<string>;
 }
 
-/** `checkout`: whose sources run; `telemetry`: what every service is told of it. */
+/** `checkout`: whose code runs; `telemetry`: what every service is told of it. */
 export async function startCourseExchange(
   name: string,
   checkout: string,
   telemetry: Readonly<Record<string, string>> = { OTEL_METRICS_EXPORTER: 'none' },
 ): Promise<CourseExchange> {
   const { startSystem } = (await import(join(checkout, 'test/support/system.ts'))) as {
-    readonly startSystem: (additions: Readonly<Record<string, string>>) => Promise<System>;
+    readonly startSystem: typeof startSystemHere;
   };
-  const { stack, stop } = await startSystem({ LOG_LEVEL: 'error', ...telemetry });
+  const bundles = mkdtempSync(join(tmpdir(), 'course-exchange-bench-'));
+  execFileSync(process.execPath, [join(checkout, 'deploy/images/bundle.ts'), bundles, ...services]);
+  const { stack, stop } = await startSystem({ LOG_LEVEL: 'error', ...telemetry }, { bundles });
   const { issuer } = stack;
   const discovery = await discover(issuer);
   const partner = partnerFor(stack, 'openid', 'email', 'profile');
@@ -103,6 +108,9 @@ export async function startCourseExchange(
     processes: Object.fromEntries(services.map((service) => [service, stack.processes?.[service] ?? 0])),
     prepare: (operation, lanes) => works[operation](lanes),
     accessToken: grants.accessToken,
-    stop,
+    stop: async () => {
+      await stop();
+      rmSync(bundles, { recursive: true });
+    },
   };
 }

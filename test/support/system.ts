@@ -36,6 +36,8 @@ export type System = {
 export interface SystemOptions {
   /** Identity processes, over which gateway and catalog balance. */
   readonly identities?: number;
+  /** A directory that `deploy/images/bundle.ts` wrote: services run from it, as images do, and not from their sources. */
+  readonly bundles?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -43,7 +45,7 @@ type Environment = Readonly<Record<string, string>>;
 /** Starts stores and services with the demo data. `additions` are added to the environment of every service. */
 export async function startSystem(
   additions: Environment | ((plan: Pick<StackPlan, 'ports' | 'secrets'>) => Environment) = {},
-  { identities = 1 }: SystemOptions = {},
+  { identities = 1, bundles }: SystemOptions = {},
 ): Promise<System> {
   const home = mkdtempSync(join(tmpdir(), 'course-exchange-fault-'));
   const run = openRunDirectory(home);
@@ -58,7 +60,8 @@ export async function startSystem(
     const plan = await makePlan(run, { reset: false, port: 0 });
     const environment = typeof additions === 'function' ? additions(plan) : additions;
     const up = async (component: Component, timeoutMs?: number): Promise<void> => {
-      const started = await bringUp(processes, withEnvironment(component, environment), timeoutMs);
+      const asBuilt = bundles === undefined ? component : fromBundle(component, bundles);
+      const started = await bringUp(processes, withEnvironment(asBuilt, environment), timeoutMs);
       running.set(component.program.name, started);
     };
     await Promise.all((await storeComponents(plan)).map((store) => up(store)));
@@ -98,6 +101,14 @@ function withEnvironment(component: Component, environment: Readonly<Record<stri
     ...component,
     program: { ...component.program, environment: { ...component.program.environment, ...environment } },
   };
+}
+
+function fromBundle(component: Component, bundles: string): Component {
+  const { name, rank } = component.program;
+  if (rank === 2) return component;
+  const flags = component.program.arguments.slice(0, -1);
+  const entry = join(bundles, name, 'app/services', name, 'src/main.js');
+  return { ...component, program: { ...component.program, arguments: [...flags, entry] } };
 }
 
 function part(running: ReadonlyMap<string, RunningComponent>, name: PartName): RunningComponent {
