@@ -2,12 +2,12 @@
 // other, first those that start what they need themselves, then those that call a deployment, on one stack: two cores are
 // enough for one of them, not for two.
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { clauseIds, clauses } from './contract/clauses.ts';
 import { leftovers } from './run/leftovers.ts';
 import { proofOf } from './run/proof.ts';
+import { scratchHome } from './run/scratch.ts';
 import { lanesOf, type Selection, type SuiteName, selectSuites } from './run/suites.ts';
 import { runProgram, runSuite, type SuiteResult, type TestResult } from './run/vitest-suite.ts';
 import { startStack } from './support/stack.ts';
@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 async function main(): Promise<number> {
   const selection = selectSuites(process.argv.slice(2));
-  const scratch = mkdtempSync(join(tmpdir(), 'ce-'));
+  const scratch = mkdtempSync(join(scratchHome(), 'ce-'));
   chmodSync(scratch, 0o711);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
