@@ -57,7 +57,7 @@ function unhandled(output: string): string {
 }
 
 /** Milliseconds after which a suite that hangs is ended; stacks and stores end with it. */
-const longest = 10 * 60_000;
+const longest = 30 * 60_000;
 
 /** Runs a program of ours under this Node until it ends or `stop` aborts; gives its exit code and what it said. */
 export function runProgram(
