@@ -17,6 +17,13 @@ afterEach(() => bench.close());
 const identity = () => ({ iss: bench.issuer.issuer, sub: 'user-1' });
 const stored = () => bench.partner.connections.find(identity());
 
+/** Token requests get no answer until what it returns is called. */
+function holdTokens(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  bench.issuer.tokenGate = promise;
+  return resolve;
+}
+
 describe('a refresh', () => {
   it('happens before the access token ends, and replaces both tokens', async () => {
     bench.clock.now += 850_000;
@@ -33,8 +40,11 @@ describe('a refresh', () => {
 
   it('happens once for many concurrent requests', async () => {
     bench.clock.now += 850_000;
-    bench.issuer.tokenDelayMs = 50;
-    const pages = await Promise.all(Array.from({ length: 20 }, () => browser.get('/events')));
+    const answer = holdTokens();
+    const asked = Array.from({ length: 20 }, () => browser.get('/events'));
+    await expect.poll(() => bench.issuer.count('/token')).toBe(2);
+    answer();
+    const pages = await Promise.all(asked);
     expect(pages.every(({ status }) => status === 200)).toBe(true);
     expect(bench.issuer.count('/token')).toBe(2);
   });
@@ -90,20 +100,22 @@ describe('a refresh', () => {
   });
 
   it('does not replace the tokens of a login that overtook it', async () => {
-    bench.issuer.tokenDelayMs = 100;
+    const answer = holdTokens();
     const refresh = browser.post('/refresh');
     await expect.poll(() => bench.issuer.count('/token')).toBe(2);
     const { version: _old, ...connection } = stored() ?? expect.fail();
     bench.partner.connections.put(identity(), { ...connection, accessToken: 'newer' }, bench.clock.now);
+    answer();
     await refresh;
     expect(stored()?.accessToken).toBe('newer');
   });
 
   it('does not bring tokens back after a disconnect that overtook it', async () => {
-    bench.issuer.tokenDelayMs = 100;
+    const answer = holdTokens();
     const refresh = browser.post('/refresh');
     await expect.poll(() => bench.issuer.count('/token')).toBe(2);
     bench.partner.connections.remove(identity());
+    answer();
     expect((await refresh).status).toBe(401);
     expect(stored()).toBeUndefined();
   });

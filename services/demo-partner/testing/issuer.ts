@@ -23,7 +23,8 @@ export interface TestIssuer {
   expiresIn: number;
   /** What the next token requests do instead of answering well. */
   tokenFault: Answer | 'drop' | undefined;
-  tokenDelayMs: number;
+  /** Token requests wait for it. */
+  tokenGate: Promise<void>;
   api: (path: string, token: string) => Answer;
   readonly count: (path: string) => number;
   readonly close: () => void;
@@ -47,7 +48,7 @@ export async function startIssuer(now: () => number): Promise<TestIssuer> {
     publishedIssuer: issuer,
     expiresIn: 900,
     tokenFault: undefined,
-    tokenDelayMs: 0,
+    tokenGate: Promise.resolve(),
     api: () => ({ status: 200, body: { items: [] } }),
     count: (path) => state.requests.filter((request) => request.path === path).length,
     close: () => {
@@ -69,7 +70,7 @@ async function serve(state: TestIssuer, request: IncomingMessage, response: Serv
     basic: Buffer.from(authorization.replace('Basic ', ''), 'base64').toString(),
   });
   if (path === '/token') {
-    await new Promise((resolve) => setTimeout(resolve, state.tokenDelayMs));
+    await state.tokenGate;
     if (state.tokenFault === 'drop') return void request.socket.destroy();
   }
   const { status, body } = answer(state, path, authorization.replace('Bearer ', ''));

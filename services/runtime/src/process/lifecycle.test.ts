@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 /** A real process that stops in two steps and those of `more`; `body` runs once it listens to signals. */
 function startProcess(
   body: string,
-  { stopWithParent = false, more = '' } = {},
+  { stopWithParent = false, more = '', stopTimeoutMs = 30_000 } = {},
 ): ChildProcessWithoutNullStreams {
   const program = `
     import { stopOnSignal } from '${import.meta.dirname}/lifecycle.ts';
@@ -15,7 +15,7 @@ function startProcess(
       config: { STOP_WITH_PARENT: ${stopWithParent}, SHUTDOWN_DELAY_MS: 0 },
       health: { stopping: () => {}, close: async () => {} },
       telemetry: { flush: async () => {} },
-      stopTimeoutMs: 1_000,
+      stopTimeoutMs: ${stopTimeoutMs},
       steps: {
         first: async () => { await new Promise((done) => setTimeout(done, 50)); console.log('first'); },
         second: () => { console.log('second'); },
@@ -33,7 +33,8 @@ async function end(child: ChildProcessWithoutNullStreams): Promise<{ code: numbe
   child.stdout.on('data', (chunk) => {
     output += chunk;
   });
-  const [code] = await once(child, 'exit');
+  // Not its exit: what it wrote last may come after that.
+  const [code] = await once(child, 'close');
   return { code, output };
 }
 
@@ -74,7 +75,10 @@ test('a step that fails does not keep the next from running, and the process end
 });
 
 test('a step that hangs ends the process with 1 when the time is over', async () => {
-  const child = startProcess('', { more: 'hanging: () => new Promise(() => {}),' });
+  const child = startProcess('', {
+    more: 'hanging: () => new Promise(() => {}),',
+    stopTimeoutMs: 1_000,
+  });
   await once(child.stdout, 'data');
   child.kill('SIGTERM');
   expect(await end(child)).toMatchObject({ code: 1 });
