@@ -4,7 +4,7 @@ import { openDatabase } from '@course-exchange/runtime/postgres/pool';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import pg from 'pg';
 import { afterAll } from 'vitest';
-import { openJobDatabase } from './migration-jobs.ts';
+import { openJobDatabase, patient } from './migration-jobs.ts';
 
 const migrations = new URL('../../services/design-catalog/migrations', import.meta.url).pathname;
 
@@ -32,7 +32,7 @@ export async function openCatalogDatabase(connections = 10) {
     url: readerUrl,
     applicationName: 'catalog test',
     poolSize: 2,
-    statementTimeoutMs: 5_000,
+    ...patient,
     readOnly: true,
     schema: 'catalog',
     logger: createLogger('test', 'error'),
@@ -42,7 +42,7 @@ export async function openCatalogDatabase(connections = 10) {
     url: job.as('catalog_feed'),
     applicationName: 'feed test',
     poolSize: 8,
-    statementTimeoutMs: 30_000,
+    ...patient,
     schema: 'catalog',
     logger: createLogger('test', 'error'),
   });

@@ -11,6 +11,7 @@ import {
   listEvents,
 } from '../../services/design-catalog/src/events/event-table.ts';
 import { useCatalogDatabase } from './catalog-database.ts';
+import { patient } from './migration-jobs.ts';
 
 const catalog = await useCatalogDatabase();
 const owner = (name: string) => name as Owner;
@@ -136,7 +137,7 @@ async function problemAt(url: string, schema: string): Promise<string | undefine
     url,
     applicationName: 'catalog test',
     poolSize: 1,
-    statementTimeoutMs: 1_000,
+    ...patient,
     schema,
     logger: createLogger('test', 'error'),
   });

@@ -7,6 +7,7 @@ import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/pro
 import { context, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
 import pg from 'pg';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { patient } from './migration-jobs.ts';
 import { openStore, until } from './redis-servers.ts';
 
 carryContextAcrossAwaits();
@@ -54,7 +55,7 @@ test.each([
   const store: Queries & { close: () => Promise<void> } = open({
     url,
     applicationName,
-    statementTimeoutMs: 1_000,
+    ...patient,
     schema: 'public',
     poolSize: 1,
     logger: createLogger('test', 'info', write),
@@ -73,7 +74,7 @@ test('Postgres account is unusable', async () => {
   const database = openDatabase({
     url: unknown.href,
     applicationName: 'lines',
-    statementTimeoutMs: 1_000,
+    ...patient,
     schema: 'public',
     poolSize: 1,
     logger: createLogger('test', 'info', write),

@@ -8,7 +8,7 @@ import { Secret } from '@course-exchange/runtime/process/secret';
 import type { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
 import { connectRedis, type RedisStore } from '../../services/identity/src/redis/connect.ts';
-import { openJobDatabase } from './migration-jobs.ts';
+import { openJobDatabase, patient } from './migration-jobs.ts';
 import { targetOf } from './redis-servers.ts';
 
 const migrations = new URL('../../services/identity/migrations', import.meta.url).pathname;
@@ -46,7 +46,7 @@ function open(url: string, poolSize: number): Database {
     url,
     applicationName: 'test',
     poolSize,
-    statementTimeoutMs: 5_000,
+    ...patient,
     schema: 'identity',
     logger: silent,
   });
@@ -65,7 +65,7 @@ export async function useRedis(count: number): Promise<RedisStore[]> {
     connectRedis({
       target: targetOf({ REDIS_URL: process.env.TEST_REDIS_URL ?? '' }),
       connectionName: 'test',
-      commandTimeoutMs: 5_000,
+      commandTimeoutMs: 30_000,
       minReplicas: 0,
       logger: silent,
     }),

@@ -25,6 +25,9 @@ const accounts: Readonly<Record<Job, Readonly<Record<string, Role>>>> = {
 
 export type JobDatabase = Awaited<ReturnType<typeof openJobDatabase>>;
 
+/** For what does not turn on a time: how long statements and connections may take where the machine stands still meanwhile. */
+export const patient = { statementTimeoutMs: 30_000, connectMs: 30_000 } as const;
+
 /** A new database; `prepared`: with roles and passwords. */
 export async function openJobDatabase(prepared = true) {
   const server = process.env.TEST_POSTGRES_URL;

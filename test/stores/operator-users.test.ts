@@ -98,7 +98,7 @@ describe('an import', () => {
 });
 
 test('a password of another system opens, becomes ours at the next login, and stays when the import is repeated (R18)', async () => {
-  const queue = createHashingQueue({ concurrency: 4, waiting: 100 });
+  const queue = createHashingQueue({ concurrency: 4, waiting: 100, longestWaitMs: 60_000 });
   const verify = createPasswordVerifier(queue, () => listPasswordForms(identity.database));
   for (const passwordHash of Object.values(hashes)) {
     const one = record({ passwordHash });
@@ -117,7 +117,7 @@ test('a password of another system opens, becomes ours at the next login, and st
 });
 
 test('a wrong password costs a hash of each scheme and cost that users have, from the import on [R18.5]', async () => {
-  const queue = createHashingQueue({ concurrency: 4, waiting: 100 });
+  const queue = createHashingQueue({ concurrency: 4, waiting: 100, longestWaitMs: 60_000 });
   const verified: string[] = [];
   const forms = () => listPasswordForms(identity.database);
   const verify = createPasswordVerifier(queue, forms, async (hash) => verified.push(hash) < 0);

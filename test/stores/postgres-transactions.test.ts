@@ -5,11 +5,12 @@ import { measureWith } from '@course-exchange/runtime/process/metrics';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openCatalogDatabase } from './catalog-database.ts';
+import { patient } from './migration-jobs.ts';
 
 const options = {
   url: process.env.TEST_POSTGRES_URL ?? '',
   applicationName: 'transactions',
-  statementTimeoutMs: 1_000,
+  ...patient,
   schema: 'public',
   poolSize: 1,
   logger: createLogger('test', 'error', () => {}),

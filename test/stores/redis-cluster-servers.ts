@@ -47,7 +47,8 @@ export async function startCluster() {
         'cluster-announce-ip 127.0.0.1',
         `cluster-announce-port ${ports.announced}`,
         `cluster-announce-bus-port ${ports.bus}`,
-        'cluster-node-timeout 1000',
+        // Longer than the machine may stand still: a failover that no test brings about would mix up the masters.
+        'cluster-node-timeout 5000',
         'cluster-replica-validity-factor 0',
         `requirepass ${password}`,
         `masterauth ${password}`,

@@ -22,14 +22,15 @@ export function targetOf(source: Readonly<Record<string, string>>): RedisTarget 
   return redisTarget(readSettings(redisSettings, source), source);
 }
 
-/** Connects as one process of several, with these settings; tokens wait for a replica. */
+/** Connects as one process of several, with these settings; tokens wait for a replica. A command has the service's second. */
 export async function openStore(
   source: Readonly<Record<string, string>>,
   onLine: (line: string) => void = () => {},
+  commandTimeoutMs = 1_000,
 ): Promise<RedisStore> {
   const logger = createLogger('test', 'info', onLine);
   const target = targetOf(source);
-  const options = { target, connectionName: 'test', commandTimeoutMs: 1_000, minReplicas: 1, logger };
+  const options = { target, connectionName: 'test', commandTimeoutMs, minReplicas: 1, logger };
   const store = connectRedis(options);
   await new Promise<void>(store.onceReady);
   return store;
@@ -109,7 +110,7 @@ function lines(all: readonly string[]): string {
 }
 
 async function answers(admin: Redis, log: string): Promise<void> {
-  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(50))
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50))
     if (await admin.ping().catch(() => undefined)) return;
   throw new Error(`Redis did not start:\n${readFileSync(log, 'utf8')}`);
 }
@@ -124,7 +125,7 @@ export async function hasReplicas(admin: Redis, count = 1): Promise<boolean> {
 export async function until(
   what: string,
   holds: () => Promise<boolean> | boolean,
-  timeoutMs = 30_000,
+  timeoutMs = 90_000,
 ): Promise<void> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(50))
     if (await Promise.resolve(holds()).catch(() => false)) return;

@@ -19,6 +19,8 @@ export interface ConnectionOptions {
   readonly logger: Logger;
   /** After it a connection is replaced, in milliseconds; ten minutes without. */
   readonly lifetimeMs?: number;
+  /** How long a new connection may take, in milliseconds; 1,500 without. */
+  readonly connectMs?: number;
 }
 
 export const defaultLifetimeMs = 600_000;
@@ -47,7 +49,7 @@ export function connectionConfig(options: Omit<ConnectionOptions, 'logger'>): pg
   return {
     ...(typeof url === 'string' ? { connectionString: url } : url.read()),
     application_name: options.applicationName,
-    connectionTimeoutMillis: connectMs,
+    connectionTimeoutMillis: options.connectMs ?? connectMs,
     idle_in_transaction_session_timeout: 5_000,
     statement_timeout: options.statementTimeoutMs,
     query_timeout: options.statementTimeoutMs + 200,

@@ -50,7 +50,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     Client: connectionClass(options),
     max: options.poolSize,
-    connectionTimeoutMillis: connectMs,
+    connectionTimeoutMillis: options.connectMs ?? connectMs,
     idleTimeoutMillis: idleMs,
     min: keptOpen,
     maxLifetimeSeconds: (options.lifetimeMs ?? defaultLifetimeMs) / 1_000,
