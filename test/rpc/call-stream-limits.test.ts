@@ -12,7 +12,7 @@ import { client, gate, pod } from './stream-pods.ts';
 test('more calls in flight than a client may have are Overloaded; another method has room', async () => {
   const { held, hold, release } = gate();
   const { port } = await pod({ exchangeToken: hold });
-  const { exchangeToken, listEvents } = client([port], [], 20_000);
+  const { exchangeToken, listEvents } = client([port]);
   const asked = Array.from({ length: 512 }, () => exchangeToken({}));
   await expect(exchangeToken({})).rejects.toBeInstanceOf(Overloaded);
   expect(await listEvents({})).toEqual([]);
@@ -25,7 +25,7 @@ test('more calls in flight than a client may have are Overloaded; another method
 test('more calls in flight than a server takes are refused before their work', async () => {
   const { held, hold, release } = gate();
   const { port } = await pod({ exchangeToken: hold });
-  const clients = [client([port], [], 20_000), client([port], [], 20_000), client([port], [], 20_000)];
+  const clients = [client([port]), client([port]), client([port])];
   const settled = clients.map(({ exchangeToken }) =>
     Promise.allSettled(Array.from({ length: 400 }, () => exchangeToken({}))),
   );
@@ -54,7 +54,7 @@ test('large requests and answers pass, many at once', async () => {
   const { port } = await pod({
     exchangeToken: async ({ code }) => ({ accessToken: 'x'.repeat(Number(code.split(' ')[0])) }),
   });
-  const { exchangeToken } = client([port], [], 20_000);
+  const { exchangeToken } = client([port]);
   const padding = 'x'.repeat(60_000);
   const sizes = Array.from({ length: 40 }, (_, number) => number * 50_000);
   const answers = await Promise.all(sizes.map((size) => exchangeToken({ code: `${size} ${padding}` })));
@@ -65,7 +65,7 @@ test('large requests and answers pass, many at once', async () => {
 test('a request that no server takes is refused alone', async () => {
   const { held, hold, release } = gate();
   const { port } = await pod({ exchangeToken: hold });
-  const { exchangeToken } = client([port]);
+  const { exchangeToken } = client([port], [], 60_000);
   const asked: Promise<unknown>[] = [];
   // More calls in flight than there are streams, each asked in a turn of its own.
   for (let call = 1; call <= 12; call += 1) {
@@ -82,7 +82,7 @@ test('a request that no server takes is refused alone', async () => {
 test('no message is larger than its reader takes, whatever calls come together', async () => {
   const { held, hold, release } = gate('x'.repeat(250_000));
   const { port } = await pod({ exchangeToken: hold });
-  const { exchangeToken } = client([port], [], 20_000);
+  const { exchangeToken } = client([port]);
   const authorization = `Bearer ${'x'.repeat(10_000)}`;
   const asked = Array.from({ length: 300 }, () => exchangeToken({}, { authorization }));
   await expect.poll(() => held.length).toBe(300);

@@ -30,7 +30,7 @@ async function callUntilHeld<T>(
 test('a deadline ends the call at both ends', async () => {
   const { held, hold } = gate();
   const { port } = await pod({ exchangeToken: hold });
-  const { exchangeToken, listEvents } = client([port], [], 20_000);
+  const { exchangeToken, listEvents } = client([port]);
   // Connects.
   await listEvents({});
   const asked = context.with(withCall(ROOT_CONTEXT, 'r', Date.now() + 2_000), () => exchangeToken({}));
@@ -82,7 +82,7 @@ test('an answer that came while the caller stood still is not missed for its dea
       return { accessToken: 'in time' };
     },
   });
-  const { exchangeToken } = client([port], [], 20_000);
+  const { exchangeToken } = client([port]);
   await exchangeToken({});
   const called = withCall(ROOT_CONTEXT, 'r', Date.now() + 2_000);
   const answer = await context.with(called, () => exchangeToken({ code: 'stand still' }));

@@ -36,11 +36,11 @@ test.each([
   const connection = connectRpc([DiscoveryService], {
     target: `127.0.0.1:${server.port}`,
     reads: [],
-    timeoutMs: 5_000,
+    timeoutMs: 20_000,
   });
   try {
     const discovery = connection.client(DiscoveryService);
-    const active = withCall(ROOT_CONTEXT, 'request-0001', Date.now() + 5_000);
+    const active = withCall(ROOT_CONTEXT, 'request-0001', Date.now() + 20_000);
     await expect(context.with(active, () => discovery.getDiscovery({}))).rejects.toThrow();
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({ message, requestId: 'request-0001' }),

@@ -117,7 +117,7 @@ test('new certificates in the files are followed while it serves, unusable ones 
   const [nextServer, bert] = [await authority.issue(), await next.issue(undefined, 'bert')];
   put(nextServer.certificate, nextServer.key, next.certificate);
   await expect
-    .poll(() => actorBy(withCertificate(port, bert)).catch(() => ''), { timeout: 10_000 })
+    .poll(() => actorBy(withCertificate(port, bert)).catch(() => ''), { timeout: 30_000 })
     .toBe('cert:bert');
   await expect(actorBy(withCertificate(port, operator))).rejects.toThrow();
   rmSync(home, { recursive: true });

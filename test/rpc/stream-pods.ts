@@ -55,7 +55,7 @@ export async function pod(
   return { ...server, calls: () => calls };
 }
 
-export function client(ports: readonly number[], reads: readonly string[] = [], timeoutMs = 5_000) {
+export function client(ports: readonly number[], reads: readonly string[] = [], timeoutMs = 20_000) {
   const target = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
   const connection = connectRpc([TokenService, CatalogService], {
     target,
