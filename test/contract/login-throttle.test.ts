@@ -36,6 +36,24 @@ async function fail(from: string | undefined, user: Pick<DemoUser, 'email'>): Pr
   return next;
 }
 
+type InTime = <T>(work: () => Promise<T>) => Promise<T>;
+
+class TooLate extends Error {}
+
+/** Plays a scene with the first delay in it, and once more where a machine that stood still has let the delay pass. */
+async function play(scene: (withinASecond: InTime) => Promise<void>): Promise<void> {
+  const withinASecond: InTime = async (work) => {
+    const begun = performance.now();
+    const result = await work();
+    if (performance.now() - begun >= 1_000) throw new TooLate();
+    return result;
+  };
+  await scene(withinASecond).catch((error: unknown) => {
+    if (!(error instanceof TooLate)) throw error;
+    return play(scene);
+  });
+}
+
 test('an unknown user, a wrong password and a disabled account look alike [R30.1 S7.channel.1]', async ({
   skip,
 }) => {
@@ -60,21 +78,25 @@ test('an unknown user, a wrong password and a disabled account look alike [R30.1
 
 storeTest(
   'the fifth failure starts a delay that doubles; while it runs the right password is not looked at [R30.1 R30.2]',
-  async () => {
-    const [user, from] = [await throwawayUser(), ownNetwork()];
-    for (let time = 1; time <= 4; time++) expect((await fail(from, user)).text).not.toMatch(waitWords);
-    const { agent, page } = await loginPage(from);
-    await fail(from, user);
-    const refused = expectPage(await logIn(agent, page, user), 429);
-    expect(Number(waitWords.exec(refused.text)?.[1])).toBe(1);
-    await sleep(1_050);
-    await fail(from, user);
-    const again = expectPage(await logIn(agent, refused, user), 429);
-    expect(Number(waitWords.exec(again.text)?.[1])).toBe(2);
-    await sleep(2_050);
-    const accepted = await logIn(agent, again, user);
-    expect(accepted.kind === 'departure' || loginForm(accepted) === undefined).toBe(true);
-  },
+  () =>
+    play(async (withinASecond) => {
+      const [user, from] = [await throwawayUser(), ownNetwork()];
+      for (let time = 1; time <= 4; time++) expect((await fail(from, user)).text).not.toMatch(waitWords);
+      const { agent, page } = await loginPage(from);
+      const failAndLogIn = (at: Page) =>
+        withinASecond(async () => {
+          await fail(from, user);
+          return logIn(agent, at, user);
+        });
+      const refused = expectPage(await failAndLogIn(page), 429);
+      expect(Number(waitWords.exec(refused.text)?.[1])).toBe(1);
+      await sleep(1_050);
+      const again = expectPage(await failAndLogIn(refused), 429);
+      expect(Number(waitWords.exec(again.text)?.[1])).toBe(2);
+      await sleep(2_050);
+      const accepted = await logIn(agent, again, user);
+      expect(accepted.kind === 'departure' || loginForm(accepted) === undefined).toBe(true);
+    }),
 );
 
 networkTest('an account is not closed to its owner in another network [R30.5]', async () => {
@@ -102,17 +124,21 @@ test('35 logins of one account, one after the other, pass [R30.4 R30.3]', async 
   }
 });
 
-storeTest(
-  'X-Forwarded-For of somebody who is no trusted proxy moves nobody to another network [R30.6]',
-  async () => {
+storeTest('X-Forwarded-For of somebody who is no trusted proxy moves nobody to another network [R30.6]', () =>
+  play(async (withinASecond) => {
     const [user, from] = [await throwawayUser(), ownNetwork()];
-    for (let time = 1; time <= 5; time++) {
+    const failAs = async (time: number): Promise<void> => {
       const agent = openUserAgent(issuer, { from, headers: { 'x-forwarded-for': `198.51.${time}.1` } });
       const page = expectPage(await begin(agent, full));
       await logIn(agent, page, { email: user.email, password: 'wrong' });
-    }
-    expect((await fail(from, user)).text).toMatch(waitWords);
-  },
+    };
+    for (let time = 1; time <= 4; time++) await failAs(time);
+    const refused = await withinASecond(async () => {
+      await failAs(5);
+      return fail(from, user);
+    });
+    expect(refused.text).toMatch(waitWords);
+  }),
 );
 
 function sleep(milliseconds: number): Promise<void> {

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
 import { partnerFor, twinPartner } from './accounts.ts';
-import { api, full, refresh, storeTest, tokensFor } from './deployment.ts';
+import { api, full, judged, refresh, storeTest, tokensFor } from './deployment.ts';
 import { expectError } from './expectations.ts';
 import { redis } from './throwaway.ts';
 
@@ -38,7 +38,9 @@ test('reuse is invalid_grant at once, again and again; the successor stays valid
 
 test('of 50 refreshes at once one wins, and its token works [R11.2 R11.3]', async () => {
   const { refresh_token } = await tokensFor();
-  const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(full, refresh_token)));
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => judged(() => refresh(full, refresh_token))),
+  );
   const won = answers.filter((answer) => answer.status === 200);
   expect(won.length).toBe(1);
   for (const answer of answers.filter((lost) => lost.status !== 200))

@@ -44,8 +44,16 @@ async function statuses(token: string): Promise<number[]> {
 }
 
 test('a token of a published key is accepted until its exp, and not a second longer [R16.4 S3.access.1 S5.lifetime.2 S7.code.9 R16.2]', async () => {
-  const token = await key.sign(goodClaims({ iat: now() - 896, exp: now() + 4 }));
-  expect(await statuses(token)).toEqual([200, 200]);
+  const live = async (): Promise<string> => {
+    const exp = now() + 4;
+    const token = await key.sign(goodClaims({ iat: exp - 900, exp }));
+    const seen = await statuses(token);
+    // Where the machine stood still until its exp the token says nothing, and another one is tried.
+    if (Date.now() >= exp * 1_000) return live();
+    expect(seen).toEqual([200, 200]);
+    return token;
+  };
+  const token = await live();
   await new Promise((resolve) => setTimeout(resolve, 4_100));
   expect(await statuses(token)).toEqual([401, 401]);
   expect(await statuses(await key.sign(goodClaims({ iat: now() - 900, exp: now() })))).toEqual([401, 401]);
