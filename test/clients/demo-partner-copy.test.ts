@@ -46,9 +46,9 @@ beforeAll(async () => {
   }
   await vi.waitFor(
     async () => expect((await fetch(`http://127.0.0.1:${ports.health}/readyz`)).ok, output).toBe(true),
-    { timeout: 20_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
-}, 180_000);
+}, 240_000);
 
 afterAll(() => {
   partner?.kill('SIGKILL');

@@ -56,7 +56,7 @@ test('every flow was walked, with stores up and down', async () => {
     await flows.misuse(good);
     await flows.failToLogIn().catch(() => undefined);
     await system.start(store);
-    await expect.poll(async () => (await flows.refresh('x')).status, { timeout: 15_000 }).toBe(400);
+    await expect.poll(async () => (await flows.refresh('x')).status, { timeout: 30_000 }).toBe(400);
   }
   await flows.operate();
   await flows.login();
@@ -65,9 +65,11 @@ test('every flow was walked, with stores up and down', async () => {
 }, 180_000);
 
 test('the security events that were counted are those that were logged, by event and reason [R33.2]', async () => {
-  const counted = countedEvents(await allMetrics());
-  expect(new Set(counted).size).toBeGreaterThan(8);
-  await expect.poll(() => loggedEvents(system).toSorted(), { timeout: 15_000 }).toEqual(counted.toSorted());
+  expect(new Set(countedEvents(await allMetrics())).size).toBeGreaterThan(8);
+  // A login that its caller gave up while a store was away may still end.
+  const told = async () =>
+    [countedEvents(await allMetrics()), loggedEvents(system)].map((all) => all.toSorted().join());
+  await expect.poll(told, { timeout: 30_000 }).toSatisfy(([counted, logged]) => counted === logged);
 });
 
 /** Of what spans tell to have been thrown. */
@@ -78,14 +80,14 @@ function exceptionCodes(): unknown[] {
 
 test('and with services killed, which ends what they have counted', async () => {
   // What a process has not exported yet dies with it.
-  await expect.poll(exceptionCodes, { timeout: 15_000 }).toContain('ECONNREFUSED');
+  await expect.poll(exceptionCodes, { timeout: 30_000 }).toContain('ECONNREFUSED');
   earlierMetrics = await allMetrics();
   const good = await flows.login();
   for (const service of ['identity', 'design-catalog'] as const) {
     await system.kill(service);
     await flows.misuse(good);
     await system.start(service);
-    await expect.poll(async () => (await flows.refresh('x')).status, { timeout: 15_000 }).toBe(400);
+    await expect.poll(async () => (await flows.refresh('x')).status, { timeout: 30_000 }).toBe(400);
   }
   await flows.failInTheDrivers();
 }, 180_000);
@@ -121,12 +123,12 @@ test('every line of the log is as the schema says, and the schema knows each eve
 test('spans tell of the faults of drivers and of gRPC by class and code, without a message [R27.2]', async () => {
   // Of Postgres, of a socket, of gRPC.
   const codes = expect.arrayContaining(['P0001', 'ECONNREFUSED', '14']);
-  await expect.poll(exceptionCodes, { timeout: 15_000 }).toEqual(codes);
+  await expect.poll(exceptionCodes, { timeout: 30_000 }).toEqual(codes);
   const refusedBy = () => {
     const stores = traces.spans().filter(({ attributes }) => attributes.has('db.response.status_code'));
     return [...new Set(stores.map(({ attributes }) => attributes.get('db.system.name')))];
   };
-  await expect.poll(refusedBy, { timeout: 15_000 }).toEqual(expect.arrayContaining(['postgresql', 'redis']));
+  await expect.poll(refusedBy, { timeout: 30_000 }).toEqual(expect.arrayContaining(['postgresql', 'redis']));
   for (const { name, status, exceptions } of traces.spans()) {
     expect(status.message, name).toBeUndefined();
     for (const exception of exceptions)
@@ -145,7 +147,7 @@ test('the span of a refused call says what its caller is told, why, and which cl
   const replayed = ({ attributes }: ReceivedSpan) =>
     attributes.get('course_exchange.error.reason') === 'code.refused replayed';
   const refused = () => Object.fromEntries(traces.spans().find(replayed)?.attributes ?? []);
-  await expect.poll(refused, { timeout: 15_000 }).toMatchObject({
+  await expect.poll(refused, { timeout: 30_000 }).toMatchObject({
     'rpc.method': 'courseexchange.identity.v1.TokenService/ExchangeToken',
     'rpc.response.status_code': 'FAILED_PRECONDITION',
     'error.type': 'invalid_grant',
@@ -176,13 +178,13 @@ test('the edge names the user as the services do, in tokens, logins, user-info a
   const asked = async (path: string, id: string) => {
     await send(`${system.stack.issuer}${path}`, { headers: { ...bearer, 'x-request-id': id } });
     const told = () => linesOf(system, id).find(({ message }) => message === 'request')?.user;
-    await expect.poll(told, { timeout: 15_000 }).toBeTypeOf('string');
+    await expect.poll(told, { timeout: 30_000 }).toBeTypeOf('string');
     return told();
   };
   const user = await asked('/userinfo', 'user-info-with-a-user');
   expect(await asked('/api/events', 'list-with-a-user')).toBe(user);
   const told = () => records(system).filter((line) => line.user === user);
-  const poll = (said: () => unknown[]) => expect.poll(said, { timeout: 15_000 });
+  const poll = (said: () => unknown[]) => expect.poll(said, { timeout: 30_000 });
   await poll(() => told().map(({ event, message }) => event ?? message)).toEqual(
     expect.arrayContaining(['login.accepted', 'tokens issued', 'events listed']),
   );
@@ -243,6 +245,6 @@ test('of two partners who send the same request id, each line of a grant or a li
   await send(discovery.token_endpoint, { form, headers });
   const told = () =>
     linesOf(system, headers['x-request-id']).map(({ message, event, client }) => [event ?? message, client]);
-  await expect.poll(told, { timeout: 15_000 }).toContainEqual(['events listed', partner.clientId]);
-  await expect.poll(told, { timeout: 15_000 }).toContainEqual(['refresh_token.refused', other.clientId]);
+  await expect.poll(told, { timeout: 30_000 }).toContainEqual(['events listed', partner.clientId]);
+  await expect.poll(told, { timeout: 30_000 }).toContainEqual(['refresh_token.refused', other.clientId]);
 });
