@@ -1,6 +1,7 @@
 // The command `test:alerts`: Prometheus, then the suite of the rules. Words after the command go to vitest: names of test
 // files. Exit codes: 0 all passed, 1 something failed, 2 it cannot run here.
 import { runMeasuredSuite } from '../run/measured-suite.ts';
+import { scratchHome } from '../run/scratch.ts';
 import { findPrometheus } from './prometheus-program.ts';
 
 const programs = await findPrometheus();
@@ -10,5 +11,6 @@ if (programs === undefined) {
   );
   process.exitCode = 2;
 } else {
-  process.exitCode = await runMeasuredSuite('observability', { ...process.env, ...programs });
+  const environment = { ...process.env, ...programs, TMPDIR: scratchHome() };
+  process.exitCode = await runMeasuredSuite('observability', environment);
 }
