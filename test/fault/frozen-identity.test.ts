@@ -2,6 +2,7 @@
 // within 5 s, over streams and over unary calls (decision 0029). Calls that are refused do not count against a process.
 import { expect, onTestFinished, test } from 'vitest';
 import { openCaller, unknownToken } from '../support/caller.ts';
+import { ownStopwatch } from '../support/own-time.ts';
 import { type PartName, startSystem } from '../support/system.ts';
 
 /** So many in a row are not luck: every second call would meet the frozen process. */
@@ -14,13 +15,13 @@ test.each(['streams', 'unary'])('a frozen identity process is left within 5 s: %
   onTestFinished(system.stop);
   const { refresh } = await openCaller(system.stack);
 
-  /** Asks until enough in a row were judged. Gives when the last that was not was sent, in milliseconds from now. */
+  /** Asks until enough in a row were judged. Gives when the last that was not was sent, in milliseconds from now that this process had. */
   const lastFailure = async (): Promise<number> => {
-    const begun = performance.now();
+    const elapsed = ownStopwatch();
     let [last, judged] = [0, 0];
     const ask = async () => {
       while (judged < enoughJudged) {
-        const sent = performance.now() - begun;
+        const sent = elapsed();
         const { status } = await refresh(unknownToken);
         if (status === 400) judged += 1;
         else [last, judged] = [sent, 0];

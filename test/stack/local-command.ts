@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { ownStopwatch } from '../support/own-time.ts';
 import { entry, type PrivateStack } from '../support/stack.ts';
 
 export async function command(args: readonly string[]): Promise<{ code: number; output: string }> {
@@ -20,15 +21,14 @@ export function processesOf({ description }: PrivateStack): readonly number[] {
   return Object.values(description.processes ?? {});
 }
 
-/** Milliseconds until none of `pids` is left. Rejects after `withinMs`. */
+/** Milliseconds, of those that this process had, until none of `pids` is left. Rejects after `withinMs`. */
 export async function untilGone(pids: readonly number[], withinMs: number): Promise<number> {
-  const begun = performance.now();
+  const elapsed = ownStopwatch();
   while (pids.some(lives)) {
-    if (performance.now() - begun > withinMs)
-      throw new Error(`Still there: ${pids.filter(lives).join(', ')}`);
+    if (elapsed() > withinMs) throw new Error(`Still there: ${pids.filter(lives).join(', ')}`);
     await sleep(20);
   }
-  return performance.now() - begun;
+  return elapsed();
 }
 
 /** An exit that nobody has read yet does not count as a process. */

@@ -14,7 +14,7 @@ afterEach(async () => {
   stack.supervisor.stdin?.end();
   await stack.ended;
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
 
 /** Presses Ctrl-C and expects every process to be gone in time. */
 async function interrupt(stack: PrivateStack): Promise<void> {
@@ -84,9 +84,7 @@ test('what dies is named with its last log lines, the rest goes on, and Ctrl-C e
 test('what dies is started again at the same address; what keeps dying stays down, and Ctrl-C still ends the rest', async () => {
   stack = await startStack(['--restart-after', '100'], directory);
   for (const name of ['identity', 'redis']) await killUntilReplaced(stack, name);
-  await expect
-    .poll(async () => (await command(['status', '--run-dir', stack.runDirectory])).code, { timeout: 15_000 })
-    .toBe(0);
+  await expect.poll(async () => (await command(['status', '--run-dir', stack.runDirectory])).code).toBe(0);
   for (let death = 0; death < 3; death++) await killUntilReplaced(stack, 'gateway');
   stack.signal('gateway', 'SIGKILL');
   await expect.poll(() => stack.output()).toContain('gateway keeps dying and stays down.');
@@ -99,14 +97,12 @@ test('with --watch a saved file restarts its process within a second, and no oth
   const gateway = before.gateway ?? 0;
   save('services/gateway/src/app.ts');
   await untilGone([gateway], 1_000);
-  await expect
-    .poll(() => readStackFile(stack.file).processes?.gateway, { timeout: 15_000 })
-    .not.toBe(gateway);
+  await expect.poll(() => readStackFile(stack.file).processes?.gateway).not.toBe(gateway);
   expect((await fetch(`${stack.description.issuer}/.well-known/jwks.json`)).status).toBe(200);
   stack.signal('demo-partner', 'SIGKILL');
   await expect.poll(() => stack.output()).toContain('demo-partner starts again in 60 s');
   save('services/demo-partner/src/pages.ts');
-  await expect.poll(() => stack.output(), { timeout: 15_000 }).toContain('demo-partner runs again.');
+  await expect.poll(() => stack.output()).toContain('demo-partner runs again.');
   const { gateway: _, 'demo-partner': __, ...others } = before;
   expect(readStackFile(stack.file).processes).toMatchObject(others);
   await interrupt({ ...stack, description: readStackFile(stack.file) });
@@ -121,5 +117,5 @@ function save(path: string): void {
 async function killUntilReplaced(stack: PrivateStack, name: string): Promise<void> {
   const before = readStackFile(stack.file).processes?.[name];
   stack.signal(name, 'SIGKILL');
-  await expect.poll(() => readStackFile(stack.file).processes?.[name], { timeout: 15_000 }).not.toBe(before);
+  await expect.poll(() => readStackFile(stack.file).processes?.[name]).not.toBe(before);
 }
