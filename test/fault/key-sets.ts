@@ -24,9 +24,17 @@ export interface IssuedToken {
   /** Before it was asked for, and after it came. */
   readonly asked: Moment;
   readonly came: Moment;
+  /** When it was asked for (`performance.now()`). */
+  readonly at: number;
 }
 
 export type HeldKeySets = ReturnType<typeof openHeldKeySets>;
+
+/** What was found at a pod, and when it was asked (`performance.now()`). */
+export interface Look {
+  readonly at: number;
+  readonly isThere: boolean;
+}
 
 interface Sighting {
   readonly earliest: number;
@@ -88,15 +96,15 @@ async function verifyWith(
 /** Tells `sets` of each that it sees. */
 export async function watchKeySets(system: System, clock: AgedClock, sets: HeldKeySets) {
   const { jwks_uri } = await discover(system.stack.issuer);
-  const shown = new Map<string, string>();
+  const shown = new Map<string, { readonly keys: string; readonly at: number }>();
   let over = false;
   async function watch(fetch: () => Promise<string>, name?: string): Promise<void> {
     for (; !over; await sleep(50)) {
-      const asked = clock.moment();
+      const [asked, at] = [clock.moment(), performance.now()];
       const document = await fetch();
       sets.see(document, asked, clock.moment());
       const { keys } = JSON.parse(document) as { readonly keys: readonly { readonly kid: string }[] };
-      if (name) shown.set(name, listed(keys.map(({ kid }) => kid)));
+      if (name) shown.set(name, { keys: listed(keys.map(({ kid }) => kid)), at });
     }
   }
   const watches = Promise.all([
@@ -108,8 +116,11 @@ export async function watchKeySets(system: System, clock: AgedClock, sets: HeldK
   ]);
   watches.catch(() => {});
   return {
-    /** Whether the pod's key set has these keys now, and no other. */
-    shows: (pod: string, kids: readonly string[]) => shown.get(pod) === listed(kids),
+    /** Whether the pod's key set has these keys and no other, and when it was asked last. */
+    shows: (pod: string, kids: readonly string[]): Look => {
+      const last = shown.get(pod);
+      return { at: last?.at ?? 0, isThere: last?.keys === listed(kids) };
+    },
     stop: async () => {
       over = true;
       await watches;

@@ -25,15 +25,14 @@ function operator<S extends DescService>(service: S): Client<S> {
 
 /** Repeats `work` as an operator would, until it is answered. */
 async function untilAnswered<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
     const answer = await work().then(
       (value) => ({ value }),
       () => undefined,
     );
     if (answer) return answer.value;
-    await sleep(100);
   }
-  throw new Error('Not answered within ten seconds.');
+  throw new Error('Not answered within a minute.');
 }
 
 /** Kills and restarts identity while `work` runs, again and again. */

@@ -27,9 +27,16 @@ async function probe(service: Service, path: string): Promise<{ status: number; 
 
 const ready = { status: 200, sentences: [] };
 
+/** What it answers, asked until it does: on a busy machine an answer may miss the time of one probe. */
+async function answerOf(service: Service, path: string): ReturnType<typeof probe> {
+  let answer = await probe(service, path);
+  for (let more = 0; answer.status === 0 && more < 10; more += 1) answer = await probe(service, path);
+  return answer;
+}
+
 /** Until `/healthz` says so: reconnecting takes a moment. */
 async function expectWhole(service: Service): Promise<void> {
-  await expect.poll(() => probe(service, '/healthz'), { timeout: 15_000, interval: 100 }).toEqual(ready);
+  await expect.poll(() => probe(service, '/healthz'), { interval: 100 }).toEqual(ready);
 }
 
 async function expectDiscoveryServed(): Promise<void> {
@@ -54,11 +61,10 @@ test.each(['paused', 'killed'] as const)(
             expect.stringMatching(/^Postgres does not answer/),
           ],
         });
-      expect(await probe('design-catalog', '/healthz')).toEqual({
-        status: 503,
-        sentences: [expect.stringMatching(/^Postgres does not answer/)],
-      });
-      for (const service of services) expect(await probe(service, '/readyz')).toEqual(ready);
+      await expect
+        .poll(() => probe('design-catalog', '/healthz'))
+        .toEqual({ status: 503, sentences: [expect.stringMatching(/^Postgres does not answer/)] });
+      for (const service of services) expect(await answerOf(service, '/readyz')).toEqual(ready);
       await expectDiscoveryServed();
     } finally {
       for (const store of stores) how === 'paused' ? system.resume(store) : await system.start(store);
@@ -73,20 +79,20 @@ test('a service that starts while Postgres is away is not ready, and becomes so 
   const starting = services.map((service) => system.start(service));
   try {
     await expect
-      .poll(() => probe('identity', '/readyz'), { timeout: 15_000 })
+      .poll(() => probe('identity', '/readyz'))
       .toEqual({ status: 503, sentences: ['Postgres does not answer', 'Signing keys were not read yet'] });
     await expect
-      .poll(() => probe('design-catalog', '/readyz'), { timeout: 15_000 })
+      .poll(() => probe('design-catalog', '/readyz'))
       .toEqual({
         status: 503,
         sentences: ['Postgres does not answer', 'The key set was not yet fetched from identity'],
       });
-    for (const service of services) expect((await probe(service, '/livez')).status).toBe(200);
+    for (const service of services) expect((await answerOf(service, '/livez')).status).toBe(200);
   } finally {
     await system.start('postgres');
     await Promise.all(starting);
   }
-  for (const service of services) expect(await probe(service, '/readyz')).toEqual(ready);
+  for (const service of services) expect(await answerOf(service, '/readyz')).toEqual(ready);
 });
 
 test('Redis does not count: a service that starts without it is ready', async () => {
@@ -94,8 +100,8 @@ test('Redis does not count: a service that starts without it is ready', async ()
   await system.kill('identity');
   const starting = system.start('identity');
   try {
-    await expect.poll(() => probe('identity', '/readyz'), { timeout: 15_000 }).toEqual(ready);
-    expect((await probe('identity', '/healthz')).sentences).toEqual([
+    await expect.poll(() => probe('identity', '/readyz')).toEqual(ready);
+    expect((await answerOf('identity', '/healthz')).sentences).toEqual([
       expect.stringMatching(/^Redis does not answer/),
     ]);
   } finally {
@@ -116,14 +122,14 @@ test.each([
   const starting = system.start(service);
   try {
     const older = { status: 503, sentences: [expect.stringMatching(says)] };
-    await expect.poll(() => probe(service, '/readyz'), { timeout: 15_000 }).toEqual(older);
+    await expect.poll(() => probe(service, '/readyz')).toEqual(older);
     for (const end = Date.now() + 2_000; Date.now() < end; )
-      expect(await probe(service, '/readyz')).toEqual(older);
+      expect(await answerOf(service, '/readyz')).toEqual(older);
   } finally {
     await sql(
       `insert into ${schema}.schema_migrations (version, sha256) values (${newest?.version}, '${newest?.sha256}')`,
     );
     await starting;
   }
-  expect(await probe(service, '/readyz')).toEqual(ready);
+  expect(await answerOf(service, '/readyz')).toEqual(ready);
 });

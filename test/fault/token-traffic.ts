@@ -6,11 +6,12 @@ import { openCaller } from '../support/caller.ts';
 import { basic, tokensOf } from '../support/flow.ts';
 import { callService } from '../support/grpc-client.ts';
 import { send } from '../support/http.ts';
+import { standstillWatch } from '../support/own-time.ts';
 import type { Partner } from '../support/stack-file.ts';
 import type { System } from '../support/system.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import type { AgedClock } from './aged-clock.ts';
-import type { IssuedToken } from './key-sets.ts';
+import type { IssuedToken, Look } from './key-sets.ts';
 
 export type Traffic = Awaited<ReturnType<typeof startTraffic>>;
 
@@ -30,17 +31,26 @@ export async function startTraffic(system: System, clock: AgedClock) {
   const { discovery, partner, codeForm, ask: askGateway } = await openCaller(system.stack);
   const issued: IssuedToken[] = [];
   const course = { over: false, userInfos: 0 };
+  const stoodStill = standstillWatch();
 
   /** Asks, and takes down what came with the moments around it. */
   async function take(ask: Ask, form: Readonly<Record<string, string>>, pod?: string): Promise<Issue> {
-    const asked = clock.moment();
+    const [asked, at] = [clock.moment(), performance.now()];
     const issue = await ask(form);
-    const around = { issuer, pod, asked, came: clock.moment() };
+    const around = { issuer, pod, asked, came: clock.moment(), at };
     for (const [kind, jwt] of [['access', issue.access] as const, ['id', issue.id] as const]) {
       const audience = kind === 'access' ? 'design-api' : partner.clientId;
       if (jwt) issued.push({ kind, jwt, audience, kid: `${decodeProtectedHeader(jwt).kid}`, ...around });
     }
     return issue;
+  }
+
+  /** One family after the other. Where the machine stood still, a store's second is over, and the next one begins. */
+  async function families(live: () => Promise<void>): Promise<void> {
+    while (!course.over)
+      await live().catch((error) => {
+        if (!stoodStill(4_000)) throw error;
+      });
   }
 
   async function familyOfGateway(): Promise<void> {
@@ -60,22 +70,22 @@ export async function startTraffic(system: System, clock: AgedClock) {
     }
   }
 
-  async function familiesOfPod(name: string, address: string): Promise<void> {
+  function familyOfPod(name: string, address: string): () => Promise<void> {
     const ask = podAsk(address, partner);
     const agent = openUserAgent(issuer);
-    while (!course.over) {
+    return async () => {
       let { refresh } = await take(ask, await codeForm(agent), name);
       for (let times = 0; times < refreshesOfCode && !course.over; times += 1)
         ({ refresh } = await take(ask, { grant_type: 'refresh_token', refresh_token: refresh }, name));
-    }
+    };
   }
 
-  const families = Promise.all([
-    ...Array.from({ length: familiesOfGateway }, familyOfGateway),
-    ...system.pods.map(({ name, address }) => familiesOfPod(name, address)),
+  const all = Promise.all([
+    ...Array.from({ length: familiesOfGateway }, () => families(familyOfGateway)),
+    ...system.pods.map(({ name, address }) => families(familyOfPod(name, address))),
   ]);
   // Told of by `stop`.
-  families.catch(() => {});
+  all.catch(() => {});
   return {
     issued,
     /** Of tokens by the gateway alone. */
@@ -83,7 +93,7 @@ export async function startTraffic(system: System, clock: AgedClock) {
     /** Resolves when every family has had its last answer; rejects with the first answer that was not 200. */
     stop: async () => {
       course.over = true;
-      await families;
+      await all;
     },
   };
 }
@@ -102,9 +112,11 @@ function podAsk(address: string, partner: Partner): Ask {
   };
 }
 
-/** Whether the last tokens of the pod are by these two keys. */
-export function signsWith({ issued }: Traffic, pod: string, kids: readonly string[]): boolean {
-  const last = (kind: 'access' | 'id') =>
-    issued.findLast((token) => token.pod === pod && token.kind === kind);
-  return kids.join() === [last('access')?.kid, last('id')?.kid].join();
+/** Whether the last tokens of the pod are by these two keys, and when the last that is not was asked for. */
+export function signsWith({ issued }: Traffic, pod: string, kids: readonly string[]): Look {
+  const last = (['access', 'id'] as const).map((kind) =>
+    issued.findLast((token) => token.pod === pod && token.kind === kind),
+  );
+  const others = last.filter((token, index) => token?.kid !== kids[index]);
+  return { at: Math.max(0, ...others.map((token) => token?.at ?? 0)), isThere: others.length === 0 };
 }

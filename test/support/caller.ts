@@ -2,7 +2,7 @@
 import { authorizeUrl, discover, logInAndAgree, type Tokens, token, tokensOf } from './flow.ts';
 import { type Answer, send } from './http.ts';
 import { partnerFor, type StackFile, userWho } from './stack-file.ts';
-import { openUserAgent } from './user-agent.ts';
+import { openUserAgent, type UserAgent } from './user-agent.ts';
 
 export type Caller = Awaited<ReturnType<typeof openCaller>>;
 
@@ -34,7 +34,7 @@ export async function openCaller(
     ask,
     codeForm,
     refresh: (refresh_token: string): Promise<Answer> => ask({ grant_type: 'refresh_token', refresh_token }),
-    newTokens: async (): Promise<Tokens> => tokensOf(await ask(await codeForm())),
+    newTokens: async (agent?: UserAgent): Promise<Tokens> => tokensOf(await ask(await codeForm(agent))),
     events: (accessToken: string): Promise<Answer> =>
       send(`${stack.issuer}/api/events`, { headers: { authorization: `Bearer ${accessToken}` } }),
   };
