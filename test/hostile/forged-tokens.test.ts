@@ -2,7 +2,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { authorizeUrl, discover, logInAndAgree, type Tokens, token, tokensOf } from '../support/flow.ts';
-import { send } from '../support/http.ts';
+import { sendUntilServed as send } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';

@@ -36,7 +36,9 @@ const nobody = () => ({ email: `nobody-${randomBytes(6).toString('hex')}@example
  */
 async function tryLogin(agent: UserAgent, user: Pick<DemoUser, 'email' | 'password'>) {
   for (let time = 1; ; time += 1) {
-    const page = expectPage(await begin(agent, full, { prompt: 'login' }));
+    const start = await begin(agent, full, { prompt: 'login' });
+    if (start.answer.status === 503 && time < 5) continue;
+    const page = expectPage(start);
     const begun = performance.now();
     const next = await logIn(agent, page, user);
     const tookMs = performance.now() - begun;
@@ -65,7 +67,7 @@ const from = (address: string, cookies?: UserAgent['cookies']) =>
 
 attack(
   'guesses from a hundred networks are slowed; the owner’s browser and network are not [R30.11 R30.12]',
-  { timeout: 180_000 },
+  { timeout: 400_000 },
   async () => {
     const [owner, attacker] = [await victim(), await victim()];
     const home = from('127.81.230.1');
@@ -86,7 +88,7 @@ attack(
 
 attack(
   'a neighbour in the same network does not keep the owner’s browser out [R30.12]',
-  { timeout: 180_000 },
+  { timeout: 400_000 },
   async () => {
     const owner = await victim();
     const home = from('127.81.240.1');
@@ -100,7 +102,7 @@ attack(
 
 attack(
   'the time of an answer tells neither who has an account nor whose hash is the costly one [R18.5]',
-  { timeout: 240_000 },
+  { timeout: 400_000 },
   async () => {
     const end = 'zCDcHwtxz48M6fQ2S9vIzuKPeO7CVi5RHJ3pvhXG5qrCfYKIQenSa';
     const disabled = await victim();

@@ -9,14 +9,11 @@ import { runningStack } from '../support/running-stack.ts';
 const stack = runningStack();
 const made = 10_000;
 
-/** Names and labels of all series, but those that only a process with too much to do has. */
+/** Names and labels of all series. */
 async function series(): Promise<readonly string[]> {
-  const all = [...(await metricsOf(stack))].flatMap(([name, text]) =>
+  return [...(await metricsOf(stack))].flatMap(([name, text]) =>
     text.split('\n').flatMap((line) => (/^\w.* /.test(line) ? [`${name} ${line.replace(/ \S+$/, '')}`] : [])),
   );
-  const busy =
-    /error_type="(?:temporarily_unavailable|server_error)"|status_code="50\d"|work_refused|connection_waits|connection_closed/;
-  return all.filter((line) => !busy.test(line));
 }
 
 /** Sends `total` requests, eight at a time. */
@@ -63,5 +60,7 @@ test('10,000 made-up client ids, paths and methods add no series', async () => {
   expect(before.size).toBeGreaterThan(100);
   await makeUp(100, made);
   const added = (await series()).filter((line) => !before.has(line));
-  expect(added).toEqual([]);
+  expect(added.filter((line) => /made.?up/i.test(line))).toEqual([]);
+  // A busy machine adds errors of its own, of few kinds; each kind of name that became a label would add thousands.
+  expect(added.length, added.slice(0, 20).join('\n')).toBeLessThan(1_000);
 }, 600_000);

@@ -1,7 +1,7 @@
 // Every known parameter given twice is refused, wherever it comes in; the first value never wins quietly.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { basic, type Discovery, discover } from '../support/flow.ts';
-import { formEncoded, send } from '../support/http.ts';
+import { formEncoded, sendUntilServed as send } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { partnerFor } from '../support/stack-file.ts';
 

@@ -1,7 +1,7 @@
 // Values that no form of ours sends: names that every object has, and far too much text.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { authorizeUrl, type Discovery, discover, formWith, logIn, loginForm } from '../support/flow.ts';
-import { type Fields, send } from '../support/http.ts';
+import { type Fields, sendUntilServed as send } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { openUserAgent, type Page } from '../support/user-agent.ts';

@@ -3,6 +3,7 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** An answer, whole. */
 export type Answer = {
@@ -79,6 +80,19 @@ export function send(url: string, sent: Sent = {}): Promise<Answer> {
     request.setHeaders(new Map(Object.entries({ ...host, ...headersOf(sent, body) })));
     request.end(body);
   });
+}
+
+/**
+ * Sends as `send` does, and again after Retry-After where nobody had time for an answer (R14), as on a busy machine. A request
+ * that is refused four times is answered so.
+ */
+export async function sendUntilServed(url: string, sent: Sent = {}): Promise<Answer> {
+  let answer = await send(url, sent);
+  for (let more = 0; more < 3 && answer.status === 503; more += 1) {
+    await sleep(1_000 * Number(answer.headers['retry-after'] ?? 1));
+    answer = await send(url, sent);
+  }
+  return answer;
 }
 
 /** `application/x-www-form-urlencoded`; fields that are undefined are left out. */
