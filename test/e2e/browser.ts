@@ -34,7 +34,12 @@ export function useBrowser() {
     const rules = `--host-resolver-rules=MAP ${new URL(silentCallback).host} 127.0.0.1:${port}`;
     const { executablePath, libraryPath } = await chromium();
     const env = libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env;
-    browser = await launcher.launch({ executablePath, args: [...quiet, rules], env: definedOnly(env) });
+    browser = await launcher.launch({
+      executablePath,
+      args: [...quiet, rules],
+      env: definedOnly(env),
+      timeout: 120_000,
+    });
   }, 400_000);
   afterEach(async () => {
     await Promise.all(profiles.splice(0).map((profile) => profile.close()));
@@ -48,7 +53,7 @@ export function useBrowser() {
     person: async (options: BrowserContextOptions = {}): Promise<Page> => {
       if (!browser) throw new Error('Chromium has not started.');
       const profile = await browser.newContext({ locale: 'en-GB', ...options });
-      profile.setDefaultTimeout(15_000);
+      profile.setDefaultTimeout(40_000);
       profiles.push(profile);
       return profile.newPage();
     },

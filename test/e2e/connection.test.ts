@@ -26,7 +26,7 @@ beforeEach(withdrawConsents);
 test('a wrong password is said beside the form, the right one leads to consent', async () => {
   const page = await browser.person();
   await connect(page);
-  expect(new URL(page.url()).origin).toBe(stack.issuer);
+  await expect.poll(() => new URL(page.url()).origin).toBe(stack.issuer);
   await logIn(page, { email: user.email, password: 'not my password' });
   await page.getByText(words.en.wrong).first().waitFor();
   expect(await page.getByLabel('E-mail address').inputValue()).toBe(user.email);
@@ -59,7 +59,7 @@ test('who agrees reads events and their designs [R25.10]', async () => {
   expect(await events.count()).toBeGreaterThan(5);
   await events.first().getByRole('link').click();
   await page.getByRole('link', { name: 'All events' }).waitFor();
-  expect(await page.locator('main li').count()).toBeGreaterThan(0);
+  await expect.poll(() => page.locator('main li').count()).toBeGreaterThan(0);
 });
 
 test('of 730 designs 500 are shown, and the partner says so', async () => {
@@ -68,7 +68,7 @@ test('of 730 designs 500 are shown, and the partner says so', async () => {
   await page.goto(`${partnerOrigin()}/events`);
   await page.locator('main li').first().getByRole('link').click();
   await page.getByText('This event has 730 designs. At most 500 are shown.').waitFor();
-  expect(await page.locator('main li').count()).toBe(500);
+  await expect.poll(() => page.locator('main li').count()).toBe(500);
 });
 
 test('who comes back is asked nothing, and who disconnects can connect again without a word', async () => {
@@ -91,7 +91,7 @@ test('Refresh renews the tokens, and events are still read', async () => {
   await page.getByRole('button', { name: 'Refresh now' }).click();
   await page.getByText('Refreshed at').waitFor();
   await page.getByRole('link', { name: words.en.events }).click();
-  expect(await page.locator('main li').count()).toBeGreaterThan(5);
+  await expect.poll(() => page.locator('main li').count()).toBeGreaterThan(5);
 });
 
 test('another account can be used from the consent page', async () => {
@@ -124,7 +124,7 @@ test('who signed out is asked for the password again', async () => {
   await page.getByRole('button', { name: 'Sign out' }).click();
   await expect.poll(() => heading(page)).toBe('You are signed out');
   await connect(page);
-  expect(await heading(page)).toBe('Log in');
+  await expect.poll(() => heading(page)).toBe('Log in');
 });
 
 test('on a shared computer nobody stays signed in', async () => {

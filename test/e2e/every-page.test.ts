@@ -139,6 +139,7 @@ test('the page for a store that does not answer', async () => {
 
 /** Inspects the page in its present state; `name` names its pictures. Leaves it in light mode and at its size. */
 async function inspect(page: Page, name: string): Promise<void> {
+  await page.waitForLoadState();
   await mkdir(pictures, { recursive: true });
   const size = page.viewportSize() ?? { width: 1280, height: 720 };
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -83,6 +83,7 @@ function eventsHeading(page: Page, said: Words) {
 /** Waits for the end of a connection: the partner shows the person's events. */
 export async function arrive(page: Page, said: Words = words.en): Promise<void> {
   await eventsHeading(page, said).waitFor();
+  await page.waitForLoadState();
 }
 
 /** Connects `user` from the first page to the last. */
@@ -99,7 +100,9 @@ export async function reachConsent(page: Page, user: DemoUser): Promise<void> {
   await expect.poll(() => heading(page)).toMatch(words.en.consent);
 }
 
+/** Of a page that has come as a whole. */
 export async function heading(page: Page): Promise<string> {
+  await page.waitForLoadState();
   return (await page.getByRole('heading', { level: 1 }).textContent())?.trim() ?? '';
 }
 

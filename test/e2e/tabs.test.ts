@@ -1,5 +1,4 @@
 // What people do to flows: two tabs, two partners, back, reload, double clicks, old links.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { useBrowser } from './browser.ts';
@@ -30,6 +29,7 @@ test('two tabs of one partner both come to their end', async () => {
   await connect(first);
   await connect(second);
   await logIn(second, user);
+  await expect.poll(() => heading(second)).toMatch(words.en.consent);
   await logIn(first, user);
   await decide(first, 'allow');
   await arrive(first);
@@ -56,6 +56,7 @@ test('two partners at once do not disturb each other', async () => {
 test('reload on each page shows the same page', async () => {
   const page = await browser.person();
   await connect(page);
+  await expect.poll(() => heading(page)).toBe('Log in');
   await page.reload();
   expect(await heading(page)).toBe('Log in');
   await logIn(page, user);
@@ -137,8 +138,8 @@ test('while Redis is gone a person reads so, and goes on when it is back', async
   } finally {
     process.kill(redis, 'SIGCONT');
   }
-  await sleep(3_000);
-  await page.goto(silentRequest(partnerFor(stack, 'openid')));
+  const again = () => page.goto(silentRequest(partnerFor(stack, 'openid')));
+  await expect.poll(async () => (await again())?.status(), { interval: 500 }).toBe(200);
   await decide(page, 'allow');
   await page.getByText('back at the partner').waitFor();
 });

@@ -35,27 +35,29 @@ test('everything works with JavaScript off', async () => {
   await page.getByRole('button', { name: 'Refresh now' }).click();
   await page.getByText('Refreshed at').waitFor();
   await page.getByRole('button', { name: 'Disconnect' }).click();
-  expect(await heading(page)).toBe('You are disconnected');
+  await expect.poll(() => heading(page)).toBe('You are disconnected');
   await page.goto(`${stack.issuer}/sign-out`);
   await page.getByRole('button', { name: 'Sign out' }).click();
-  expect(await heading(page)).toBe('You are signed out');
+  await expect.poll(() => heading(page)).toBe('You are signed out');
 });
 
 test('on a phone the consent page folds what is never shared, and opens it without script', async () => {
   const page = await browser.person({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
   await reachConsent(page, user);
   const shown = page.locator('.never').filter({ visible: true });
-  expect(await shown.count()).toBe(0);
+  await expect.poll(() => shown.count()).toBe(0);
   await page.locator('summary').click();
-  expect(await shown.count()).toBe(1);
+  await expect.poll(() => shown.count()).toBe(1);
   await page.setViewportSize({ width: 1280, height: 720 });
-  expect([await shown.count(), await page.locator('summary').isVisible()]).toEqual([1, false]);
+  await expect
+    .poll(async () => [await shown.count(), await page.locator('summary').isVisible()])
+    .toEqual([1, false]);
 });
 
 test('a German browser is spoken to in German from the first page to the last', async () => {
   const page = await browser.person({ locale: 'de-DE' });
   await connect(page, words.de);
-  expect(await page.locator('html').getAttribute('lang')).toBe('de');
+  await expect.poll(() => page.locator('html').getAttribute('lang')).toBe('de');
   await logIn(page, { ...user, password: 'falsch' }, words.de);
   await page.getByText(words.de.wrong).first().waitFor();
   await logIn(page, user, words.de);
@@ -113,7 +115,7 @@ test('a wrong password puts the focus on what went wrong', async () => {
   await connect(page);
   await logIn(page, { ...user, password: 'wrong' });
   await page.getByRole('alert').waitFor();
-  expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+  await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
 });
 
 test('a password manager knows both fields, and a paste is not blocked', async () => {
@@ -127,7 +129,7 @@ test('a password manager knows both fields, and a paste is not blocked', async (
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(user.password)})`);
   await password.focus();
   await page.keyboard.press('ControlOrMeta+V');
-  expect(await password.inputValue()).toBe(user.password);
+  await expect.poll(() => password.inputValue()).toBe(user.password);
 });
 
 test('a name in any script is shown as it is written', async () => {
