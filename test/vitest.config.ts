@@ -76,7 +76,7 @@ const suites: Record<string, Suite> = {
   observability: {
     include: ['test/observability/**/*.test.ts'],
     setup: helmSetup,
-    timeoutMs: 360_000,
+    timeoutMs: 600_000,
   },
   // Needs a cluster: test/cluster/run.ts brings images into it, and no other command runs it.
   cluster: { include: ['test/cluster/**/*.test.ts'], timeoutMs: 600_000 },

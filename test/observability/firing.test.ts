@@ -8,6 +8,7 @@ import { until } from '../stores/redis-servers.ts';
 import { unknownToken } from '../support/caller.ts';
 import { authorizeUrl } from '../support/flow.ts';
 import { send } from '../support/http.ts';
+import { standstillWatch } from '../support/own-time.ts';
 import { abuse } from './faults/abuse.ts';
 import { type AlertName, type Fault, get, openLogin } from './faults/fault.ts';
 import { outages } from './faults/outages.ts';
@@ -33,19 +34,17 @@ const nameOf = ({ labels }: Pick<AlertNow, 'labels'>) =>
 let subject: Awaited<ReturnType<typeof startSubject>>;
 let watching = true;
 let watch: Promise<void>;
-/** Faults that have begun with none of their alerts firing: at a second attempt those of the first may. */
-const begunQuiet = new Set<Fault>();
 /** The newest of each that fired, and when that was. */
 const fired = new Map<AlertName, { readonly alert: AlertNow; readonly at: number }>();
 
 beforeAll(async () => {
   subject = await startSubject();
   // Before the first scrape every service was away.
-  await until('nothing fires', async () => (await firingNow()).length === 0);
+  await untilQuiet(() => true);
   watch = (async () => {
     for (; watching; await sleep(200)) await firingNow().then(remember, () => {});
   })();
-}, 180_000);
+}, 300_000);
 
 afterAll(async () => {
   watching = false;
@@ -57,6 +56,10 @@ async function firingNow(): Promise<readonly AlertNow[]> {
   return (await subject.prometheus.alerts()).filter(({ state }) => state === 'firing');
 }
 
+function untilQuiet(concerns: (alert: AlertNow) => boolean): Promise<void> {
+  return until('none of them fires', async () => !(await firingNow()).some(concerns), 200_000);
+}
+
 function remember(found: readonly AlertNow[]): void {
   for (const alert of found) fired.set(nameOf(alert), { alert, at: performance.now() });
 }
@@ -64,13 +67,12 @@ function remember(found: readonly AlertNow[]): void {
 /** Injects the fault; what it sets off says what it is about. */
 async function expectAlerts(fault: Fault): Promise<void> {
   const { fires, inject } = fault;
-  const already = (await firingNow()).map(nameOf).filter((name) => fires.includes(name));
-  if (!begunQuiet.has(fault)) expect(already).toEqual([]);
-  begunQuiet.add(fault);
+  // What uses up an objective goes on firing for minutes, and a fault before this one may have failed a request more.
+  await untilQuiet((alert) => fires.includes(nameOf(alert)) && alert.labels.objective === undefined);
   const begun = performance.now();
   const missing = (names = fires) => names.filter((name) => (fired.get(name)?.at ?? 0) < begun);
   await inject(subject, async (again = () => sleep(200), names) => {
-    const end = performance.now() + 150_000;
+    const end = performance.now() + 300_000;
     while (missing(names).length > 0 && performance.now() < end) await again();
     expect(missing(names)).toEqual([]);
   });
@@ -99,11 +101,19 @@ test('nothing fires while all is well', async () => {
     login(),
     subject.caller.refresh(unknownToken),
   ];
-  fired.clear();
-  for (let round = 0; round < 8; round += 1) await Promise.all([sleep(1_000), ...begun()]);
+  const stoodStill = standstillWatch();
+  // All is not well where the machine leaves a service no time to answer Prometheus.
+  const disturbed = async () =>
+    stoodStill(15_000) || (await subject.prometheus.query('min_over_time(up[15s]) == 0')).length > 0;
+  for (let more = 0; more < 5; more += 1) {
+    await untilQuiet(() => true);
+    fired.clear();
+    for (let round = 0; round < 8; round += 1) await Promise.all([sleep(1_000), ...begun()]);
+    if (fired.size === 0 || !(await disturbed())) break;
+  }
   expect([...fired.keys()]).toEqual([]);
   expect((await subject.caller.refresh(refresh_token)).status).toBe(200);
-}, 120_000);
+}, 900_000);
 
 test.each(Object.entries(alone))('%s', (_, fault) => expectAlerts(fault));
 
@@ -139,11 +149,10 @@ test('Prometheus answers each query of a dashboard, and each panel shows somethi
   const refused = authorizeUrl(caller.discovery.authorization_endpoint, caller.partner, { scope: 'made-up' });
   // A service that has just started has not been scraped.
   const empty = () => send(refused).then(emptyPanels);
-  await expect.poll(empty, { timeout: 60_000, interval: 500 }).toEqual([]);
+  await expect.poll(empty, { timeout: 120_000, interval: 500 }).toEqual([]);
 });
 
 test('what has been mended fires no more, but for what uses up an objective', async () => {
-  const isOver = ({ labels }: AlertNow) => labels.objective !== undefined;
-  await until('all others are over', async () => (await firingNow()).every(isOver), 150_000);
+  await untilQuiet(({ labels }) => labels.objective === undefined);
   expect((await subject.caller.newTokens()).refresh_token).toBeTruthy();
 });

@@ -36,7 +36,7 @@ function targetsOf(relabelings: readonly Labels[]): readonly Labels[] {
   try {
     const file = join(folder, 'prometheus.yaml');
     writeFileSync(file, stringify(config));
-    const words = ['check', 'service-discovery', '--timeout=2s', file, 'pods'];
+    const words = ['check', 'service-discovery', '--timeout=5s', file, 'pods'];
     const { stdout, stderr } = spawnSync(promtool, words, { encoding: 'utf8' });
     expect(stderr).toBe('');
     const found = JSON.parse(stdout) as readonly { readonly labels: Labels }[];

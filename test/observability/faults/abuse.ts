@@ -1,4 +1,5 @@
 // Strangers: who replays tokens, forges them, or guesses secrets and passwords. Each from networks of their own.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { series } from '@course-exchange/observability/promql';
 import { identityMetrics } from '../../../services/identity/src/metrics.ts';
 import { until } from '../../stores/redis-servers.ts';
@@ -60,7 +61,13 @@ const guessedPasswords: Fault = {
       if (login === undefined) throw new Error('no such lane');
       return login({ email: `user-${tried}@example.com`, password: 'wrong' });
     };
-    await meanwhile(guessers, guess, () => untilFired());
+    // One who is held back soon: refused without a hash, so that a slow machine tells of many in time, too.
+    const heldBack = await openLogin(subject, '127.0.100.1');
+    const insist = async () => {
+      await atOnce(1, () => heldBack({ email: 'user@example.com', password: 'wrong' }));
+      await sleep(50);
+    };
+    await meanwhile(guessers, guess, () => untilFired(insist));
   },
 };
 
