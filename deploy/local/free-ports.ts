@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 
 const lowest = 20_000;
 const highest = 32_000;
+/** Those that this process has chosen: whoever listens on one may not have begun to. */
+const chosenBefore = new Set<number>();
 
 /** True when `port` can be listened on at 127.0.0.1 right now. */
 function isFree(port: number): Promise<boolean> {
@@ -29,7 +31,9 @@ async function choosePort(wished: number | undefined, taken: readonly number[]):
   if (wished !== undefined && !taken.includes(wished) && (await isFree(wished))) return wished;
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = randomInt(lowest, highest);
-    if (!taken.includes(port) && (await isFree(port))) return port;
+    if (taken.includes(port) || chosenBefore.has(port)) continue;
+    chosenBefore.add(port);
+    if (await isFree(port)) return port;
   }
   throw new Error(`No free port was found between ${lowest} and ${highest} at 127.0.0.1.`);
 }

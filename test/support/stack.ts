@@ -35,7 +35,7 @@ export async function startStack(words: readonly string[] = [], runDirectory = n
   const stop = async () => {
     supervisor.stdin.end();
     await ended;
-    rmSync(runDirectory, { recursive: true, force: true });
+    rmSync(runDirectory, { recursive: true, force: true, maxRetries: 10 });
   };
   while (!output.includes('Ctrl-C ends all of it.')) {
     if (supervisor.exitCode === null && supervisor.signalCode === null) {

@@ -54,7 +54,9 @@ export async function startSystem(
   const stop = async (): Promise<void> => {
     for (const { running: program } of running.values()) signalAll(program.pid, 'SIGCONT');
     await processes.stopAll(5_000);
-    for (const directory of [home, run.otherPostgres]) rmSync(directory, { recursive: true, force: true });
+    // Tried again where a killed process is slow to let go of its files.
+    for (const directory of [home, run.otherPostgres])
+      rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
   };
   try {
     const plan = await makePlan(run, { reset: false, port: 0 });
