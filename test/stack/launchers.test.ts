@@ -14,7 +14,7 @@ const start = `"${process.execPath}" "${entry}" start --port 0 --run-dir "${dire
 afterEach(async () => {
   await command(['stop', '--run-dir', directory]);
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
 
 /** A program called npx that, as the real one does, has a shell between itself and what it runs. */
 function npx(): string {

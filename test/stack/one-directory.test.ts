@@ -14,7 +14,7 @@ const words = ['start', '--detach', '--port', '0', '--run-dir', directory];
 
 afterAll(async () => {
   await command(['stop', '--run-dir', directory]);
-  rmSync(directory, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
 });
 
 async function start(...more: readonly string[]): Promise<string> {
