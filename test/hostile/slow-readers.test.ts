@@ -49,7 +49,8 @@ async function readOn({ socket }: Reader, pauseMs = () => 0): Promise<number> {
     }
   });
   socket.resume();
-  if (!socket.closed) await once(socket, 'close');
+  // Not by `once`, which a reset would make reject: a gateway that ends a connection resets it.
+  if (!socket.closed) await new Promise((closed) => socket.once('close', closed));
   return socket.bytesRead;
 }
 
