@@ -8,7 +8,7 @@ import type { DemoUser, Partner } from '../support/stack-file.ts';
 import { signCertificate } from './certificates.ts';
 import { prepare } from './guide.ts';
 import { findIngress, findProxies, leadTo } from './ingress.ts';
-import { type Kube, type KubeObject, kubeIn } from './kube.ts';
+import { eventually, type Kube, type KubeObject, kubeIn } from './kube.ts';
 import {
   chartBefore,
   helmProgram,
@@ -43,12 +43,17 @@ export interface Environment {
 /** A demo partner whose redirects go nowhere. */
 export const demoPartner = demoPartners('https://unused.test')[1] as Partner;
 
-/** A namespace of this run; Pod Security "restricted" is enforced, or "privileged" for tools. */
+/** A namespace of this run that takes pods; Pod Security "restricted" is enforced, or "privileged" for tools. */
 export async function makeNamespace(name: string, level: 'restricted' | 'privileged'): Promise<Kube> {
   const kube = kubeIn(namespaceOf(name));
   const labels = { [runLabel]: runName, 'pod-security.kubernetes.io/enforce': level };
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: kube.namespace, labels } };
   await kube.apply(namespace as KubeObject);
+  // A pod is refused before the cluster has made the account that it has by default.
+  await eventually(
+    () => kube.tryKubectl(['get', 'serviceaccount', 'default']),
+    ({ code }) => code === 0,
+  );
   return kube;
 }
 

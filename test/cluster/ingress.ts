@@ -1,6 +1,7 @@
 // Where the suite finds the issuer: the address of the ingress, which no DNS tells for the hosts under test.
+import { discover } from '../support/flow.ts';
 import { knowHost } from '../support/http.ts';
-import { type Kube, kubeIn } from './kube.ts';
+import { eventually, type Kube, kubeIn } from './kube.ts';
 import { ingressAddress, ingressNamespaceName } from './settings.ts';
 
 interface Addressed {
@@ -51,4 +52,15 @@ export async function findProxies(kube: Kube): Promise<readonly string[]> {
 /** Requests of this process for these origins go to `address`. */
 export function leadTo(address: string, ...origins: readonly string[]): void {
   for (const origin of origins) knowHost(new URL(origin).hostname, address);
+}
+
+/**
+ * Resolves when the ingress leads to the issuer. Helm waits for pods alone: until the controller has read a new Ingress, its
+ * Secret and its endpoints, it shows a certificate of its own and knows no way.
+ */
+export async function untilLed(issuer: string): Promise<void> {
+  await eventually(
+    () => discover(issuer),
+    (document) => document.issuer === issuer,
+  );
 }

@@ -86,7 +86,7 @@ test('preparing it again keeps every Secret, and makes anew what was deleted', a
   );
   const kept = (await secrets()).filter((name) => !name.startsWith('course-exchange-catalog-feed'));
   expect(before).toEqual(expect.arrayContaining(kept));
-}, 120_000);
+}, 240_000);
 
 test('preparing it again makes no second authority beside certificates of the first', async () => {
   const [authority, signed] = ['course-exchange-services', 'course-exchange-gateway-tls'];
@@ -95,7 +95,7 @@ test('preparing it again makes no second authority beside certificates of the fi
   await expect(run(['deploy/kubernetes/prepare.sh'])).rejects.toThrow(`secret/${authority} is missing`);
   await installed.apply({ ...secret(authority, {}), data } as KubeObject);
   expect(await run(['deploy/kubernetes/prepare.sh'])).toContain(`secret/${signed} created`);
-}, 120_000);
+}, 240_000);
 
 test('a partner gets tokens and reads events', () => walkThrough(issuer));
 
@@ -155,4 +155,4 @@ test('the roles get the passwords that another tool brought', async () => {
     ]);
   expect(await connect(passwords.catalog_ro ?? '')).toMatchObject({ code: 0 });
   expect((await connect('another')).errors).toContain('password authentication failed');
-}, 60_000);
+}, 240_000);

@@ -1,4 +1,5 @@
-// kubectl and helm as programs, in one namespace. Each call that fails rejects with the words of the program.
+// kubectl and helm as programs, in one namespace. Each call that fails rejects with the words of the program; what did not
+// reach the API server, or the node behind it, is asked again.
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { helmProgram, kubectlProgram } from './settings.ts';
@@ -16,9 +17,17 @@ export type KubeObject = {
 
 export type Kube = ReturnType<typeof kubeIn>;
 
+/** Nothing of the call was done: no connection, none to the kubelet, or a server that had no time for it. */
+const notReached =
+  /^(Unable to connect to the server|The connection to the server .* was refused|error: unable to upgrade connection|Error from server \((Timeout|TooManyRequests|ServiceUnavailable)\)|Error from server: (error dialing backend|etcdserver))/m;
+
 export function kubeIn(namespace: string) {
-  const tryKubectl = (words: readonly string[], input?: string) =>
-    run(kubectlProgram, ['--namespace', namespace, ...words], input);
+  const tryKubectl = async (words: readonly string[], input?: string) => {
+    for (let tries = 1; ; tries += 1, await sleep(1_000)) {
+      const outcome = await run(kubectlProgram, ['--namespace', namespace, ...words], input);
+      if (outcome.code === 0 || tries === 10 || !notReached.test(outcome.errors)) return outcome;
+    }
+  };
   const tryHelm = (...words: readonly string[]) => run(helmProgram, ['--namespace', namespace, ...words]);
   const kubectl = async (...words: readonly string[]) => checked(await tryKubectl(words), 'kubectl', words);
   return {

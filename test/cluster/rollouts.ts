@@ -84,6 +84,7 @@ export function rollouts(environment: () => Environment, replicas: number): void
           const decided = await eventually(
             () => decisionsOf(environment()),
             (each) => each.every(Boolean),
+            200,
           );
           expect(decided).toHaveLength(components.length);
           expect(await podNames(kube)).toEqual(before);

@@ -11,7 +11,7 @@ import { expectNoFailure, underLoad } from './load.ts';
 import { allPods, type Component, components, type Pod, podsOf, runInside } from './pods.ts';
 import { release, runDirectory } from './settings.ts';
 import { secret } from './store-manifests.ts';
-import { connectionAgeSeconds, secretNames } from './values.ts';
+import { connectionAgeSeconds, secretNames, secretsDirectory } from './values.ts';
 
 export function rotations(environment: () => Environment): void {
   describe('Secrets are followed without a restart and without a failure', () => {
@@ -64,13 +64,21 @@ export function rotations(environment: () => Environment): void {
       );
       const report = await underLoad(environment(), 'load: new account at Postgres', async () => {
         await kube.apply(secret(secretNames.role('catalog_ro'), { username, password }));
-        await deliver(environment());
+        await announce(environment());
+        await eventually(
+          () => accountsOf(environment()),
+          (accounts) => accounts.every((account) => account === username),
+        );
         // From here on nobody can connect as the account before; connections that stand stay.
         await stores.query('alter role catalog_ro nologin');
-        await askForConnections(environment());
         const count = `select count(*) from pg_stat_activity where usename = '${username}'`;
-        const used = Number(await stores.query(count));
-        expect(used).toBeGreaterThan(0);
+        const used = await eventually(
+          async () => {
+            await askForConnections(environment());
+            return Number(await stores.query(count));
+          },
+          (connections) => connections > 0,
+        );
         figure('connections of the new account, the old one closed', String(used));
       });
       expectNoFailure(report);
@@ -91,25 +99,33 @@ function newAuthority() {
   return { directory, text: readFileSync(join(directory, 'ca.crt'), 'utf8') };
 }
 
-/** Changes keys of each component's Secret: `keysFor` is told the name that its certificate is for. */
+/**
+ * Changes keys of each component's Secret: `keysFor` is told the name that its certificate is for. Resolves when every pod
+ * has taken them up.
+ */
 async function giveCertificates(
   environment: Environment,
   keysFor: (name: string) => Readonly<Record<string, string>>,
 ): Promise<void> {
   const { kube } = environment;
+  const begun = new Date();
   for (const component of components) {
     const stringData = keysFor(`${release}-${component}.${kube.namespace}.svc.cluster.local`);
     await kube.kubectl(
       ...['patch', 'secret', secretNames.tls(component), `--patch=${JSON.stringify({ stringData })}`],
     );
   }
-  await deliver(environment);
+  await announce(environment);
+  await eventually(
+    () => renewalsOf(environment, begun),
+    (pods) => pods.every(({ settings }) => settings.includes('RPC_TLS_DIRECTORY')),
+  );
   // Connections that were made with the certificates before have ended by then.
   await sleep((connectionAgeSeconds + 2) * 1_000);
 }
 
-/** Resolves when the pods have the changed files: a kubelet looks after a pod at once when its object changes. */
-async function deliver({ kube }: Environment): Promise<void> {
+/** Has changed files brought into the pods: a kubelet looks after a pod at once when its object changes. */
+async function announce({ kube }: Environment): Promise<void> {
   await kube.kubectl(
     'annotate',
     'pods',
@@ -117,7 +133,14 @@ async function deliver({ kube }: Environment): Promise<void> {
     '--overwrite',
     `course-exchange.test/delivered=${Date.now()}`,
   );
-  await sleep(5_000);
+}
+
+/** As which account each pod of design-catalog would connect to Postgres now. */
+async function accountsOf({ kube }: Environment): Promise<readonly string[]> {
+  const script = `console.log(require('node:fs').readFileSync('${secretsDirectory}/POSTGRES_USER', 'utf8'))`;
+  const pods = await podsOf(kube, 'design-catalog');
+  const said = await Promise.all(pods.map(({ name }) => runInside(kube, name, 'design-catalog', script)));
+  return said.map((account) => account.trim());
 }
 
 /** By the setting that names its certificates, as the log line does. */
@@ -165,7 +188,7 @@ async function serialsOf({ kube }: Environment): Promise<string[]> {
   ] as const) {
     const service = `${release}-${component}.${kube.namespace}.svc.cluster.local`;
     const ofCalls = ['ca.crt', 'tls.crt', 'tls.key'].map((file) => `/run/course-exchange/tls/${file}`);
-    const own = ['CA', 'CERT', 'KEY'].map((part) => `/run/course-exchange/secrets/${setting}_TLS_${part}`);
+    const own = ['CA', 'CERT', 'KEY'].map((part) => `${secretsDirectory}/${setting}_TLS_${part}`);
     for (const { name, address } of await podsOf(kube, component))
       serials.push(
         await runInside(

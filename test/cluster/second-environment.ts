@@ -9,7 +9,8 @@ import { connect } from '../support/load/families.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import { chart, type Environment, makeNamespace, prepareEnvironment } from './environment.ts';
 import { figure, timed } from './figures.ts';
-import type { Kube } from './kube.ts';
+import { untilLed } from './ingress.ts';
+import { eventually, type Kube } from './kube.ts';
 import { release } from './settings.ts';
 import { expectTraceThroughAll, startTraces } from './traces.ts';
 
@@ -24,10 +25,14 @@ export function secondEnvironment(environment: () => Environment): void {
       const other = await timed('stores and Secrets of a second environment', () =>
         prepareEnvironment('test', 1),
       );
-      const owned = await objectsOf(other.kube);
+      const owned = await eventually(
+        () => objectsOf(other.kube),
+        () => true,
+      );
       await timed('helm install --wait, a pod each', () =>
         other.kube.helm('install', ...other.helmWords, '--wait', '--timeout=5m'),
       );
+      await untilLed(other.issuer);
       for (const [from, to] of [
         [environment(), other],
         [other, environment()],
@@ -56,7 +61,7 @@ async function eventsStatus(issuer: string, access: string): Promise<number> {
   return (await send(`${issuer}/api/events`, { headers })).status;
 }
 
-/** Everything in the namespace that lasts, by kind and name. */
+/** Everything in the namespace that lasts, by kind and name. Rejects while a server of further kinds, such as metrics, is away. */
 async function objectsOf(kube: Kube): Promise<readonly string[]> {
   const listed = await kube.kubectl('api-resources', '--namespaced', '--verbs=list', '--output=name');
   const kinds = listed

@@ -27,7 +27,8 @@ const names = ['postgres', 'redis', 'redis-replica'] as const;
 
 /** Resolves when both answer. `encrypted`: they take connections with TLS alone, signed by the run's authority. */
 export async function startStores(kube: Kube, encrypted = false): Promise<Stores> {
-  const password = () => randomBytes(18).toString('base64url');
+  // Redis takes a word of its command line that begins with two dashes for an option.
+  const password = () => randomBytes(18).toString('hex');
   const redisPassword = password();
   await kube.apply(
     configMap('postgres-scripts', encrypted ? { '10-encrypted-only.sh': encryptedOnly } : {}),

@@ -5,6 +5,7 @@ import { throughTheIngress } from './browser.ts';
 import { type Environment, prepareEnvironment } from './environment.ts';
 import { figure, timed } from './figures.ts';
 import { frozenProcesses } from './frozen-processes.ts';
+import { untilLed } from './ingress.ts';
 import { networkPaths } from './network-paths.ts';
 import { onBoarding, populate } from './operator.ts';
 import { podKills } from './pod-kill.ts';
@@ -29,6 +30,7 @@ beforeAll(async () => {
     installed.kube.helm('install', ...installed.helmWordsBefore, '--wait', '--timeout=8m'),
   );
   installed = await timed('a partner, users and designs', () => populate(installed));
+  await untilLed(installed.issuer);
 }, 600_000);
 
 test('helm test', async () => {

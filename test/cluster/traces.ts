@@ -89,9 +89,12 @@ export function sampling(): void {
         const byName = Map.groupBy(await keptBy(observer, name), (span) => span.name);
         return Object.fromEntries([...byName].map(([kind, spans]) => [kind, spans.length]));
       };
-      const kept = await eventually(counts, ({ slow = 0, error = 0 }) => slow >= 20 && error >= 20);
+      // The Collector has several exports under way at once.
+      const kept = await eventually(
+        counts,
+        ({ slow = 0, error = 0, ordinary = 0 }) => slow >= 20 && error >= 20 && ordinary > 0,
+      );
       figure('the Collector keeps of 400 ordinary, 20 slow, 20 failed', JSON.stringify(kept));
-      expect(kept.ordinary).toBeGreaterThan(0);
       expect(kept.ordinary).toBeLessThan(60);
     },
   );

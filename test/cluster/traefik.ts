@@ -36,7 +36,11 @@ export function traefik(environment: () => Environment, replicas: number): void 
     const plain = http.replace('://', '://plain.');
     try {
       await tools.apply(...outside);
-      await kube.apply(...objects);
+      // Objects of a definition are refused until the API server has taken the definition up.
+      await eventually(
+        () => kube.apply(...objects).then(() => true),
+        (applied) => applied,
+      );
       await annotate(kube, annotations, ([key, value]) => `${key}=${value}`);
       await tools.apply(controller(image));
       await tools.kubectl('wait', `pod/${name}`, '--for=condition=Ready', '--timeout=120s');
@@ -46,8 +50,11 @@ export function traefik(environment: () => Environment, replicas: number): void 
       for (const origin of [issuer, plain]) await eventually(() => ask(origin), isAnswered);
 
       // The gateway's own answer is 308.
-      const led = await send(`${http}/api/events`);
-      expect([led.status, led.headers.location]).toEqual([301, `${issuer}/api/events`]);
+      const led = await eventually(
+        () => send(`${http}/api/events`),
+        ({ status }) => status === 301,
+      );
+      expect(led.headers.location).toBe(`${issuer}/api/events`);
       await hanging(environment(), replicas);
       await gone(environment(), plain);
     } finally {
@@ -58,7 +65,7 @@ export function traefik(environment: () => Environment, replicas: number): void 
       await tools.kubectl('delete', 'pod', name, '--ignore-not-found');
     }
     await settled(issuer);
-  }, 300_000);
+  });
 }
 
 /** The ServersTransport ends what a pod does not answer; without it Traefik waits for as long as its client does. */

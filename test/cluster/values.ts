@@ -13,7 +13,7 @@ import {
 import { database } from './store-manifests.ts';
 
 /** Where the chart mounts a program's Secrets. */
-const secretsDirectory = '/run/course-exchange/secrets';
+export const secretsDirectory = '/run/course-exchange/secrets';
 
 export const connectionAgeSeconds = 10;
 
