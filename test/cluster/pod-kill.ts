@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Environment } from './environment.ts';
 import { figure } from './figures.ts';
-import { expectNoFailure, underLoad } from './load.ts';
+import { expectNoFailure, expectNoReadFailed, underLoad } from './load.ts';
 import { readyPods, rolledOut } from './pods.ts';
 import { kill } from './signals.ts';
 
@@ -30,7 +30,7 @@ export function podKills(environment: () => Environment, replicas: number): void
   describe('SIGKILL', () => {
     test('of identity costs no read, and no token is spent twice', async () => {
       const { report } = await die('identity');
-      expect(report.failures.filter(({ operation }) => operation === 'events')).toEqual([]);
+      expectNoReadFailed(report);
       expect(report.doubleSpends).toBe(0);
     });
 

@@ -26,11 +26,18 @@ export async function connect(at: Deployment, agent: UserAgent, user: DemoUser):
   return familyOf(tokensOf(await token(discovery.token_endpoint, partner, form)));
 }
 
-/** `count` families of one login. */
+/** `count` families of one login. A busy machine may refuse one: nothing is judged yet. */
 export async function openFamilies(at: Deployment, user: DemoUser, count: number): Promise<Family[]> {
   const agent = openUserAgent(at.discovery.issuer);
-  const families = [await connect(at, agent, user)];
-  while (families.length < count) families.push(await connect(at, agent, user));
+  const families: Family[] = [];
+  for (let failures = 0; families.length < count; )
+    try {
+      families.push(await connect(at, agent, user));
+    } catch (error) {
+      failures += 1;
+      if (failures > 5) throw error;
+      await sleep(1_000);
+    }
   return families;
 }
 

@@ -1,5 +1,6 @@
 // Load at a fixed rate, as partners make it: refreshes of many families, event lists, whole logins, and now and then a
-// consumed token sent again. An operation starts when its time comes, whether or not those before it have ended.
+// consumed token sent again. An operation starts when its time comes, whether or not those before it have ended; of those
+// that it slept through, where its machine was taken away, only the last are made up for.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { discover } from '../flow.ts';
 import type { DemoUser, Partner } from '../stack-file.ts';
@@ -21,6 +22,9 @@ export interface LoadOptions {
 
 /** The reason of a failure that is none of the product's: nothing was asked. */
 export const everyFamilyWaits = 'Every family waits for an answer.';
+
+/** Milliseconds. All that seconds would have held, at once, is another load than this. */
+const longestCatchUp = 500;
 
 export type Load = Awaited<ReturnType<typeof startLoad>>;
 
@@ -64,9 +68,11 @@ export async function startLoad(options: LoadOptions) {
   };
 
   async function keepStarting(name: OperationName, perSecond: number): Promise<void> {
-    const begun = performance.now();
-    for (let count = 1; !course.over; count++) {
-      await sleep(Math.max(0, begun + (count * 1_000) / perSecond - performance.now()));
+    const pause = 1_000 / perSecond;
+    let next = performance.now();
+    while (!course.over) {
+      next = Math.max(next + pause, performance.now() - longestCatchUp);
+      await sleep(Math.max(0, next - performance.now()));
       if (course.over) return;
       const running: Promise<void> = operations[name]().then(() => {
         inProgress.delete(running);
