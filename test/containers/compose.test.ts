@@ -37,6 +37,8 @@ describe.skipIf(compose.length === 0)('compose', () => {
     );
 
   beforeAll(async () => {
+    // What a run that was killed has left has other passwords.
+    await call('down', '--volumes', '--timeout', '15');
     await run(process.execPath, ['deploy/images/compose-secrets.ts', secrets], { cwd: root });
   });
 

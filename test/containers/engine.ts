@@ -56,7 +56,7 @@ async function startEngine(): Promise<Engine> {
   daemon.once('exit', () => {
     ended = true;
   });
-  for (const end = Date.now() + 30_000; Date.now() < end && !ended; await sleep(200)) {
+  for (const end = Date.now() + 120_000; Date.now() < end && !ended; await sleep(200)) {
     const client = clientFor(host);
     if (client) return { host, client, stop: () => stopDaemon(daemon.pid ?? 0, () => ended) };
   }
@@ -66,7 +66,7 @@ async function startEngine(): Promise<Engine> {
 
 async function stopDaemon(pid: number, ended: () => boolean): Promise<void> {
   if (!ended()) process.kill(pid, 'SIGTERM');
-  for (const end = Date.now() + 20_000; Date.now() < end && !ended(); await sleep(100));
+  for (const end = Date.now() + 60_000; Date.now() < end && !ended(); await sleep(100));
 }
 
 export function onPath(program: string): boolean {

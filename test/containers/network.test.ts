@@ -6,7 +6,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { expectGraceful, outage } from './outage/course.ts';
 import { type OutageLoad, startOutageLoad } from './outage/load.ts';
 import type { Operation } from './outage/samples.ts';
-import { startRedis } from './redis.ts';
 import { type Stores, type System, startStores, startSystem } from './system.ts';
 
 /** Empty where there is none. */
@@ -92,9 +91,7 @@ let system: System;
 let load: OutageLoad;
 
 beforeAll(async () => {
-  // Else a disk that is slow for a second is an outage of Redis, rightly (R14).
-  const redis = (network: StartedNetwork) => startRedis(network, { words: ['--appendfsync', 'everysec'] });
-  stores = await startStores({ redis });
+  stores = await startStores();
   proxies = await startProxies(stores.network);
   const at = proxies.addresses;
   system = await startSystem(stores, {

@@ -51,6 +51,7 @@ beforeAll(async () => {
       await prepareArchive(postgres.container);
       return postgres;
     },
+    redis: (network) => startRedis(network, { onDisk: true }),
   });
   redis = stores.containers.redis;
   system = await startSystem(stores);
@@ -204,7 +205,7 @@ const kept = async () => (await postgres.query(keptRows)).map(({ row }) => row).
 
 async function restartRedis(copy?: Copy): Promise<void> {
   await destroy(redis);
-  redis = await startRedis(stores.network, copy ? { restore: copy } : {});
+  redis = await startRedis(stores.network, copy ? { restore: copy } : { onDisk: true });
   await untilAnswered();
 }
 

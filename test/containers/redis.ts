@@ -19,20 +19,25 @@ interface RedisOptions {
   readonly words?: readonly string[];
   /** Content of files in the container, by their path. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Its data as they once were. */
+  /** Its data outlive the process, and can be copied: nothing waits until they are on the disk. Else they are in memory. */
+  readonly onDisk?: boolean;
+  /** Its data as they once were, on disk. */
   readonly restore?: Copy;
 }
 
+/** A disk that is slow for a second would be an outage of Redis, rightly (R14): what a test counts is not to depend on it. */
 export async function startRedis(
   network: StartedNetwork,
-  { name = 'redis', words = [], files = {}, restore }: RedisOptions = {},
+  { name = 'redis', words = [], files = {}, restore, onDisk = restore !== undefined }: RedisOptions = {},
 ): Promise<StartedTestContainer> {
+  const sync = onDisk ? ['--appendfsync', 'no'] : [];
   return new RedisContainer(defaultImages.redis)
     .withNetwork(network)
     .withNetworkAliases(name)
+    .withTmpFs(onDisk ? {} : { '/data': 'uid=999,gid=999' })
     .withCopyContentToContainer(Object.entries(files).map(([target, content]) => ({ target, content })))
     .withCopyArchivesToContainer(restore ? [{ ...restore, tar: restore.tar() }] : [])
-    .withCommand([...redisCommand, '--protected-mode', 'no', ...words])
+    .withCommand([...redisCommand, '--protected-mode', 'no', ...sync, ...words])
     .start();
 }
 
@@ -49,7 +54,7 @@ export type ReplicatedRedis = Awaited<ReturnType<typeof startReplicatedRedis>>;
 
 export async function startReplicatedRedis(network: StartedNetwork) {
   const least = ['--min-replicas-to-write', '1', '--repl-diskless-sync-delay', '0'];
-  const first = await startRedis(network, { name: 'redis-1', words: least });
+  const first = await startRedis(network, { name: 'redis-1', words: least, onDisk: true });
   const address = first.getIpAddress(network.getName());
   const replicaOf = ['--replicaof', address, '6379', ...least];
   await Promise.all(['redis-2', 'redis-3'].map((name) => startRedis(network, { name, words: replicaOf })));
@@ -81,20 +86,21 @@ async function ask(container: StartedTestContainer, port: number, ...words: stri
 
 /** A Sentinel asks the master for its replicas every 10 s, and promotes none that it does not know. */
 async function waitUntilItKnowsAll(sentinel: StartedTestContainer): Promise<void> {
-  for (const end = performance.now() + 60_000; ; await sleep(500)) {
+  for (const end = performance.now() + 120_000; ; await sleep(500)) {
     const answer = await ask(sentinel, 26379, 'info', 'sentinel');
     if (/status=ok.*slaves=2,sentinels=3/.test(answer)) return;
     if (performance.now() > end) throw new Error(`A Sentinel does not know all: ${answer}`);
   }
 }
 
-/** Its configuration is a file that it rewrites. */
+/** Its configuration is a file that it rewrites: on a disk that is slow for a second it would watch nothing meanwhile. */
 function startSentinel(network: StartedNetwork, name: string, master: string): Promise<StartedTestContainer> {
   const lines = [
     'port 26379',
     'protected-mode no',
     `sentinel monitor main ${master} 6379 2`,
-    'sentinel down-after-milliseconds main 1000',
+    // Longer than a busy machine keeps a server waiting.
+    'sentinel down-after-milliseconds main 3000',
     'sentinel failover-timeout main 5000',
   ];
   const written = lines.map((line) => `'${line}'`).join(' ');
@@ -102,6 +108,7 @@ function startSentinel(network: StartedNetwork, name: string, master: string): P
   return new GenericContainer(defaultImages.redis)
     .withNetwork(network)
     .withNetworkAliases(name)
+    .withTmpFs({ '/tmp': '' })
     .withCommand(['sh', '-c', start])
     .withWaitStrategy(Wait.forLogMessage(/\+monitor master main/))
     .start();

@@ -191,7 +191,7 @@ async function problemsOfIdentity(
   try {
     const url = `http://${container.getHost()}:${container.getMappedPort(8099)}/healthz`;
     await expecting
-      .poll(async () => (await send(url)).json().phase, { timeout: 10_000, interval: 100 })
+      .poll(async () => (await send(url)).json().phase, { timeout: 60_000, interval: 100 })
       .toBe('running');
     const answer = await send(url);
     return { status: answer.status, checks: answer.json().checks };

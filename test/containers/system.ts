@@ -25,12 +25,12 @@ export interface System extends Pick<StartedCourseExchange, 'issuer' | 'network'
 type Environments = Readonly<Partial<Record<ServiceName, Environment>>>;
 
 /** On stores of its own where none are given. */
-export async function startSystem(stores?: Stores, environments: Environments = {}): Promise<System> {
+export async function startSystem(given?: Stores, environments: Environments = {}): Promise<System> {
+  const stores = given ?? (await startStores());
   const partnerPort = await freePort();
-  const exchange = new CourseExchange().withEnvironment('seed', {
+  const exchange = new CourseExchange().withStores(stores).withEnvironment('seed', {
     DEMO_PARTNER_URL: `http://127.0.0.1:${partnerPort}`,
   });
-  if (stores) exchange.withStores(stores);
   for (const name of serviceNames) exchange.withEnvironment(name, environments[name] ?? {});
   const { issuer, network, containers } = await exchange.start();
   const partner = await demoPartnerAt(partnerPort, issuer).start();

@@ -1,5 +1,6 @@
 // The product on its stores: migrations, partners and users, then the three services. The issuer is a port of this machine
 // that is known before anything asks for it: the gateway's container takes it first.
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -166,13 +167,17 @@ async function untilReady(container: StartedTestContainer): Promise<void> {
   }
 }
 
-/** One that nobody has just now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+/** One that nobody has just now, below those that a system gives to connections and to whoever names none. */
+export async function freePort(): Promise<number> {
+  for (let tries = 1; ; tries += 1) {
+    const port = randomInt(20_000, 30_000);
+    const server = createServer();
+    const free = await once(server.listen(port), 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (free) await new Promise((closed) => server.close(closed));
+    if (free) return port;
+    if (tries === 100) throw new Error('No port from 20000 to 29999 is free.');
+  }
 }

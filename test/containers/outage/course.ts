@@ -7,11 +7,11 @@ import { failuresOf, type Operation, operations, type Sample } from './samples.t
 export interface Outage {
   /** Every call that began while the thing was away and was answered before it came back. */
   readonly during: readonly Sample[];
-  /** Every call that ended since it went away. */
+  /** Every call that ended since it went away, but for refusals of calls that this machine kept waiting. */
   readonly all: readonly Sample[];
   /** Of `all`, those that took longer than R14 allows, and longer than this machine kept them waiting. */
   readonly late: readonly Sample[];
-  /** Milliseconds from its return to the end of the last call that failed. */
+  /** Milliseconds from its return to the end of the last call that failed, without those that this machine kept all waiting. */
   readonly recoveryMs: number;
 }
 
@@ -32,7 +32,7 @@ export async function outage(
   const since = () => load.samples.filter(({ begun }) => begun >= from);
   let restoring = from;
   try {
-    await until(15_000, () => operations.every((operation) => of(since(), operation).length >= answers));
+    await until(60_000, () => operations.every((operation) => of(since(), operation).length >= answers));
     restoring = performance.now();
   } finally {
     await restore();
@@ -45,15 +45,21 @@ export async function outage(
     return last.length === 3 && last.every(({ status }) => status === 200);
   };
   // A family that waits for its answer may still learn that its token was spent.
-  await until(45_000, () => operations.every(wellAgain) && !load.isAnyDoubtful());
-  const all = load.samples.filter(({ ended }) => ended >= from);
+  await until(90_000, () => operations.every(wellAgain) && !load.isAnyDoubtful());
+  const all = load.samples.filter((sample) => sample.ended >= from && !isOfTheMachine(load, sample));
   const lastFailure = all.findLast(({ status }) => status !== 200)?.ended ?? back;
   const during = all.filter(({ begun, ended }) => begun >= from && ended <= restoring);
   const late = all.filter(
     ({ operation, begun, ended }) =>
       ended - begun > limitOf(operation) + scheduling + load.stalls.between(begun, ended),
   );
-  return { during, all, late, recoveryMs: Math.max(0, Math.round(lastFailure - back)) };
+  const recoveryMs = lastFailure - back - load.stalls.between(back, lastFailure);
+  return { during, all, late, recoveryMs: Math.max(0, Math.round(recoveryMs)) };
+}
+
+/** Whether the call was refused while this process, as all others, stood still: a service whose time is over then gives up. */
+export function isOfTheMachine({ stalls }: OutageLoad, { status, begun, ended }: Sample): boolean {
+  return status === 503 && stalls.longest(begun, ended) > 400;
 }
 
 /**

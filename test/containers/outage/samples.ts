@@ -75,6 +75,9 @@ export function watchStalls() {
     /** Milliseconds by which timers of this process came late between two moments of `performance.now()`. */
     between: (from: number, to: number) =>
       late.reduce((sum, { at, by }) => (at >= from && at - by <= to ? sum + Math.max(0, by) : sum), 0),
+    /** The longest of them. */
+    longest: (from: number, to: number) =>
+      late.reduce((most, { at, by }) => (at >= from && at - by <= to ? Math.max(most, by) : most), 0),
     stop: () => {
       over = true;
     },
