@@ -16,6 +16,9 @@ packages=ca-certificates,libatomic1,libgcc-s1,libstdc++6,netbase,postgresql-clie
 
 say() { printf '%s\n' "$*" >&2; }
 
+# A registry or a proxy that does not answer for a moment is asked again.
+again() { "$@" || { sleep 5 && "$@"; } || { sleep 20 && "$@"; }; }
+
 pack() { # DIRECTORY [PATH …]: a tar with one date, one owner order, sorted names
   local directory=$1
   shift
@@ -39,7 +42,7 @@ debian() { # the unpacked Debian that everything else is cut from; made once
     [[ -n $source ]] || { say "No package source of this machine has Debian $suite: name one by DEBIAN_MIRROR"; exit 1; }
     say "Unpacking Debian $suite into $made …"
     rm -rf "$made" && mkdir -p "$cache"
-    debootstrap --variant=minbase --include="$packages" "$suite" "$made" "$source" >"$cache/debootstrap.log" 2>&1 ||
+    again debootstrap --variant=minbase --include="$packages" "$suite" "$made" "$source" >"$cache/debootstrap.log" 2>&1 ||
       { tail -5 "$cache/debootstrap.log" >&2; exit 1; }
     rm -rf "$made"/var/cache/apt/*.bin "$made"/var/cache/apt/archives "$made"/var/lib/apt/lists/* \
       "$made"/usr/share/{doc,man,info,locale} "$made"/var/log/*.log "${made:?}"/dev
@@ -96,8 +99,8 @@ make_build() {
     tar --create --files-from - | tar --extract --directory "$context")
   mkdir -p "$context/node" "$context/pnpm" "$cache/store"
   cp -L "$root/node_modules/.bin/node" "$context/node/node"
-  npm install --global --silent --prefix "$context/pnpm" "pnpm@${PNPM_VERSION:-12}" >/dev/null
-  (cd "$context" && PATH=$context/node:$context/pnpm/bin:$PATH pnpm install --frozen-lockfile --ignore-scripts \
+  again npm install --global --silent --prefix "$context/pnpm" "pnpm@${PNPM_VERSION:-12}" >/dev/null
+  (cd "$context" && PATH=$context/node:$context/pnpm/bin:$PATH again pnpm install --frozen-lockfile --ignore-scripts \
     --store-dir "$cache/store" --filter './services/*' --filter './deploy/*' --filter '!./deploy/testcontainers' --filter ./proto >&2)
   find "$context" -name node_modules -not -path "$context/pnpm/*" -prune -exec rm -rf {} +
   cp -al "$cache/store" "$context/store" 2>/dev/null || { rm -rf "$context/store" && cp -a "$cache/store" "$context/store"; }
@@ -125,7 +128,7 @@ make_toxiproxy() {
   local tree
   command -v go >/dev/null || { say 'Go is missing: install it, or name an image of toxiproxy by TOXIPROXY_IMAGE'; exit 1; }
   tree=$(mktemp -d)
-  GOBIN=$tree CGO_ENABLED=0 go install -trimpath -ldflags='-s -w' \
+  GOBIN=$tree CGO_ENABLED=0 again go install -trimpath -ldflags='-s -w' \
     "github.com/Shopify/toxiproxy/v2/cmd/server@${TOXIPROXY_VERSION:-v2.12.0}" >&2
   mv "$tree/server" "$tree/toxiproxy" && chmod 755 "$tree"
   pack "$tree" | "$engine" import --change 'USER 65532:65532' --change 'ENTRYPOINT ["/toxiproxy"]' \
@@ -141,7 +144,7 @@ make_prometheus() {
   printf 'deb %s %s main\n' "$(mirror)" "$suite" >"$tree/sources.list"
   apt=(apt-get -qq -o APT::Sandbox::User=root -o Dir::State::Lists="$tree/lists" -o Dir::Cache="$tree"
     -o Dir::Etc::SourceList="$tree/sources.list" -o Dir::Etc::SourceParts=/dev/null)
-  (cd "$tree" && "${apt[@]}" update && "${apt[@]}" download prometheus) >&2
+  (cd "$tree" && again "${apt[@]}" update && again "${apt[@]}" download prometheus) >&2
   dpkg -x "$tree"/prometheus_*.deb "$tree/unpacked"
   build_from prometheus prometheus:2 "$tree/unpacked/usr/bin" --build-arg "RUN=$prefix/run:$suite"
   rm -rf "$tree"
@@ -155,7 +158,7 @@ make_otelcol() { # of the parts that otelcol.yaml names, and deploy/observabilit
   tree=$(mktemp -d)
   if [[ ! -x $program ]]; then
     say 'Building the OpenTelemetry Collector, some minutes the first time …'
-    (cd "$tree" && CGO_ENABLED=0 go run "go.opentelemetry.io/collector/cmd/builder@v$version" \
+    (cd "$tree" && CGO_ENABLED=0 again go run "go.opentelemetry.io/collector/cmd/builder@v$version" \
       --config "$here/otelcol.yaml" >"$tree/said" 2>&1) || { tail -n 5 "$tree/said" >&2; exit 1; }
     mkdir -p "$cache" && cp "$tree/made/otelcol" "$program.new" && mv "$program.new" "$program"
     rm -rf "$tree" && mkdir "$tree"

@@ -83,8 +83,10 @@ export function obtain(program: string, packages: readonly string[], say: (line:
   if (!isRootOnLinux() || !onPath('apt-get')) return false;
   say(`Installing ${packages.join(', ')} …`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  // Another may be installing something, or the mirror say nothing for a moment.
+  const patient = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3'];
   const apt = (...words: string[]) =>
-    spawnSync('apt-get', words, { stdio: ['ignore', 'ignore', 'inherit'], env });
+    spawnSync('apt-get', [...patient, ...words], { stdio: ['ignore', 'ignore', 'inherit'], env });
   apt('update', '-qq');
   apt('install', '-y', '-qq', '--no-install-recommends', ...packages);
   return onPath(program);
