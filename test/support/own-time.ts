@@ -1,19 +1,21 @@
 // Time as this process had it. Where the machine stands still, or gives its processors to others for longer than a moment,
-// no server can keep its bounds, and a test that measures them cannot tell: here such a time counts as that moment.
+// no server can keep its bounds, and a test that measures them cannot tell. Nothing but the machine may keep the event loop
+// of such a test busy.
 
 const tickMs = 20;
-/** Of a time between two ticks so much counts, in milliseconds. */
+/** Of a time between two ticks so much counts as had, in milliseconds. */
 const momentMs = 100;
 /** From so many milliseconds on, a time between two ticks is one in which calls of others may have missed theirs. */
 const standstillMs = 300;
 
-let [own, tickedAt, stoodAt] = [0, performance.now(), Number.NEGATIVE_INFINITY];
+/** The times between two ticks that lasted longer than one, on the clock of `performance.now()`. */
+const gaps: { readonly from: number; readonly to: number }[] = [];
+let tickedAt = 0;
 let ticking: NodeJS.Timeout | undefined;
 
 function tick(): void {
   const now = performance.now();
-  own += Math.min(now - tickedAt, momentMs);
-  if (now - tickedAt >= standstillMs) stoodAt = now;
+  if (now - tickedAt > tickMs) gaps.push({ from: tickedAt, to: now });
   tickedAt = now;
 }
 
@@ -23,21 +25,40 @@ function begin(): void {
   tick();
 }
 
-/** Gives the milliseconds that this process has had since. Between both nothing may keep its event loop busy. */
+/** The lengths of those that lay, at least in part, between two moments. */
+function gapsBetween(from: number, to: number): readonly number[] {
+  tick();
+  const first = gaps.findLastIndex((gap) => gap.to <= from) + 1;
+  return gaps.slice(first).flatMap((gap) => (gap.from < to ? [gap.to - gap.from] : []));
+}
+
+function beyond(limit: number, lengths: readonly number[]): number {
+  return lengths.reduce((sum, length) => sum + Math.max(0, length - limit), 0);
+}
+
+/** Gives the milliseconds that this process has had since; of a standstill a moment counts. */
 export function ownStopwatch(): () => number {
   begin();
-  const begun = own;
+  const begun = tickedAt;
   return () => {
-    tick();
-    return own - begun;
+    const lengths = gapsBetween(begun, Number.POSITIVE_INFINITY);
+    return performance.now() - begun - beyond(momentMs, lengths);
   };
 }
 
 /** Tells whether the machine has stood still in the last milliseconds: what failed meanwhile says nothing of a server. */
 export function standstillWatch(): (withinMs: number) => boolean {
+  const { longest } = watchStalls();
+  return (withinMs) => longest(performance.now() - withinMs, Number.POSITIVE_INFINITY) >= standstillMs;
+}
+
+/** What this process was kept waiting between two moments of `performance.now()` since, in milliseconds. */
+export function watchStalls() {
   begin();
-  return (withinMs) => {
-    tick();
-    return performance.now() - stoodAt < withinMs;
+  return {
+    /** In all. */
+    between: (from: number, to: number) => beyond(tickMs, gapsBetween(from, to)),
+    /** At once. */
+    longest: (from: number, to: number) => Math.max(0, ...gapsBetween(from, to)),
   };
 }

@@ -5,9 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { discover } from '../../support/flow.ts';
 import { send } from '../../support/http.ts';
+import { watchStalls } from '../../support/own-time.ts';
 import type { Partner } from '../../support/stack-file.ts';
 import { type Chain, openChains } from './chains.ts';
-import { type Operation, openSamples, watchStalls } from './samples.ts';
+import { type Operation, openSamples } from './samples.ts';
 
 export type OutageLoad = Awaited<ReturnType<typeof startOutageLoad>>;
 
@@ -79,7 +80,6 @@ export async function startOutageLoad(issuer: string) {
     stop: async () => {
       over = true;
       await running;
-      stalls.stop();
       return chains.judge(everyChain);
     },
   };

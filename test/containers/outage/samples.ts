@@ -1,6 +1,4 @@
-// What a partner's calls were answered with while something was away: every answer with its time; and how long this machine
-// kept its processes waiting meanwhile, for what a busy machine adds to an answer is not the product's.
-import { setTimeout as sleep } from 'node:timers/promises';
+// What a partner's calls were answered with while something was away: every answer with its time.
 import type { Answer } from '../../support/http.ts';
 
 export const operations = ['refresh', 'login', 'user-info', 'events', 'discovery', 'keys'] as const;
@@ -55,31 +53,4 @@ export function failuresOf(samples: readonly Sample[]): string {
     if (status === 0 || status >= 400) counts.set(what, (counts.get(what) ?? 0) + 1);
   }
   return [...counts].map(([what, count]) => `${what} ×${count}`).join(', ');
-}
-
-const tickMs = 25;
-
-export function watchStalls() {
-  const late: { readonly at: number; readonly by: number }[] = [];
-  let over = false;
-  async function watch(): Promise<void> {
-    while (!over) {
-      const from = performance.now();
-      await sleep(tickMs);
-      const at = performance.now();
-      late.push({ at, by: at - from - tickMs });
-    }
-  }
-  void watch();
-  return {
-    /** Milliseconds by which timers of this process came late between two moments of `performance.now()`. */
-    between: (from: number, to: number) =>
-      late.reduce((sum, { at, by }) => (at >= from && at - by <= to ? sum + Math.max(0, by) : sum), 0),
-    /** The longest of them. */
-    longest: (from: number, to: number) =>
-      late.reduce((most, { at, by }) => (at >= from && at - by <= to ? Math.max(most, by) : most), 0),
-    stop: () => {
-      over = true;
-    },
-  };
 }
