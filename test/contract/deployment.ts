@@ -119,15 +119,6 @@ export function refresh(
   return send(oidc.token_endpoint, { form, headers: basic(partner) });
 }
 
-/** The answer to what is sent, sent again where it was refused for want of time and so not looked at (R14). */
-export async function judged(ask: () => Promise<Answer>): Promise<Answer> {
-  for (;;) {
-    const answer = await ask();
-    if (answer.status !== 503) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(answer.headers['retry-after'])));
-  }
-}
-
 /** Tokens of a fresh grant. */
 export async function tokensFor(options: GrantOptions = {}): Promise<Tokens> {
   return tokensOf(await exchange(await grant(options)));

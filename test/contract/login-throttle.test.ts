@@ -40,8 +40,8 @@ type InTime = <T>(work: () => Promise<T>) => Promise<T>;
 
 class TooLate extends Error {}
 
-/** Plays a scene with the first delay in it, and once more where a machine that stood still has let the delay pass. */
-async function play(scene: (withinASecond: InTime) => Promise<void>): Promise<void> {
+/** Plays a scene with the first delay in it, and anew where a machine that stood still has let the delay pass. */
+async function play(scene: (withinASecond: InTime) => Promise<void>, times = 5): Promise<void> {
   const withinASecond: InTime = async (work) => {
     const begun = performance.now();
     const result = await work();
@@ -49,8 +49,8 @@ async function play(scene: (withinASecond: InTime) => Promise<void>): Promise<vo
     return result;
   };
   await scene(withinASecond).catch((error: unknown) => {
-    if (!(error instanceof TooLate)) throw error;
-    return play(scene);
+    if (!(error instanceof TooLate) || times === 1) throw error;
+    return play(scene, times - 1);
   });
 }
 
