@@ -90,11 +90,12 @@ function startImport(): ChildProcess {
 
 /** An import of which some batches are committed, and not all. On a busy machine one may end before it is looked at. */
 async function importMidway(): Promise<ChildProcess> {
-  for (;;) {
+  for (let tries = 1; tries <= 5; tries += 1) {
     await clear();
     const child = startImport();
     if (await isMidway(child)) return child;
   }
+  throw new Error('Five imports ended before they could be interrupted.');
 }
 
 async function isMidway(child: ChildProcess): Promise<boolean> {

@@ -6,11 +6,11 @@ import { openCaller } from '../support/caller.ts';
 import { basic, tokensOf } from '../support/flow.ts';
 import { callService } from '../support/grpc-client.ts';
 import { send } from '../support/http.ts';
-import { standstillWatch } from '../support/own-time.ts';
 import type { Partner } from '../support/stack-file.ts';
 import type { System } from '../support/system.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import type { AgedClock } from './aged-clock.ts';
+import { liveFamilies } from './families.ts';
 import type { IssuedToken, Look } from './key-sets.ts';
 
 export type Traffic = Awaited<ReturnType<typeof startTraffic>>;
@@ -31,7 +31,6 @@ export async function startTraffic(system: System, clock: AgedClock) {
   const { discovery, partner, codeForm, ask: askGateway } = await openCaller(system.stack);
   const issued: IssuedToken[] = [];
   const course = { over: false, userInfos: 0 };
-  const stoodStill = standstillWatch();
 
   /** Asks, and takes down what came with the moments around it. */
   async function take(ask: Ask, form: Readonly<Record<string, string>>, pod?: string): Promise<Issue> {
@@ -43,14 +42,6 @@ export async function startTraffic(system: System, clock: AgedClock) {
       if (jwt) issued.push({ kind, jwt, audience, kid: `${decodeProtectedHeader(jwt).kid}`, ...around });
     }
     return issue;
-  }
-
-  /** One family after the other. Where the machine stood still, a store's second is over, and the next one begins. */
-  async function families(live: () => Promise<void>): Promise<void> {
-    while (!course.over)
-      await live().catch((error) => {
-        if (!stoodStill(4_000)) throw error;
-      });
   }
 
   async function familyOfGateway(): Promise<void> {
@@ -80,12 +71,13 @@ export async function startTraffic(system: System, clock: AgedClock) {
     };
   }
 
-  const all = Promise.all([
-    ...Array.from({ length: familiesOfGateway }, () => families(familyOfGateway)),
-    ...system.pods.map(({ name, address }) => families(familyOfPod(name, address))),
-  ]);
+  const lives = [
+    ...Array.from({ length: familiesOfGateway }, () => familyOfGateway),
+    ...system.pods.map(({ name, address }) => familyOfPod(name, address)),
+  ];
+  const families = Promise.all(lives.map((live) => liveFamilies(live, () => course.over)));
   // Told of by `stop`.
-  all.catch(() => {});
+  families.catch(() => {});
   return {
     issued,
     /** Of tokens by the gateway alone. */
@@ -93,7 +85,7 @@ export async function startTraffic(system: System, clock: AgedClock) {
     /** Resolves when every family has had its last answer; rejects with the first answer that was not 200. */
     stop: async () => {
       course.over = true;
-      await all;
+      await families;
     },
   };
 }
