@@ -35,7 +35,7 @@ const nobody = () => ({ email: `nobody-${randomBytes(6).toString('hex')}@example
  * seconds to wait it says. Where a store was too slow (R14), it tries again, as a person would.
  */
 async function tryLogin(agent: UserAgent, user: Pick<DemoUser, 'email' | 'password'>) {
-  for (let time = 1; ; time += 1) {
+  for (let time = 1; ; time += 1, await sleep(1_000)) {
     const start = await begin(agent, full, { prompt: 'login' });
     if (start.answer.status === 503 && time < 5) continue;
     const page = expectPage(start);
