@@ -28,7 +28,10 @@ export async function choosePorts<Name extends string>(
 }
 
 async function choosePort(wished: number | undefined, taken: readonly number[]): Promise<number> {
-  if (wished !== undefined && !taken.includes(wished) && (await isFree(wished))) return wished;
+  if (wished !== undefined && !taken.includes(wished) && (await isFree(wished))) {
+    chosenBefore.add(wished);
+    return wished;
+  }
   for (let attempt = 0; attempt < 200; attempt += 1) {
     const port = randomInt(lowest, highest);
     if (taken.includes(port) || chosenBefore.has(port)) continue;
