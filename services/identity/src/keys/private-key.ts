@@ -26,8 +26,8 @@ const nonceLength = 12;
 const tagLength = 16;
 
 /**
- * RSA of 2048 bits for RS256, P-256 for ES256. The kid is the key's thumbprint (RFC 7638): it never names two keys. Operators
- * name the key by it: one that begins with a dash, as one in 64 would, a command takes for an option.
+ * RSA of 2048 bits for RS256, P-256 for ES256. The kid is the key's thumbprint (RFC 7638): it never names two keys. None
+ * begins with a dash, as one in 64 would: in partnerctl's commands, where operators write it, that is an option.
  */
 export async function generateSigningKey(
   deps: EncryptionDeps,

@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   readonly logger: Logger;
   /** After it a connection is replaced, in milliseconds; ten minutes without. */
   readonly lifetimeMs?: number;
-  /** How long a new connection may take, in milliseconds; 1,500 without. */
+  /** How long a connection, and in a pool its turn, may take to come, in milliseconds; 1,500 without. */
   readonly connectMs?: number;
 }
 
