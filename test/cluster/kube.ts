@@ -17,7 +17,7 @@ export type KubeObject = {
 
 export type Kube = ReturnType<typeof kubeIn>;
 
-/** Nothing of the call was done: no connection, none to the kubelet, or a server that had no time for it. */
+/** No connection, none to the kubelet, or a server that had no time for the call: as a rule nothing of it was done. */
 const notReached =
   /^(Unable to connect to the server|The connection to the server .* was refused|error: unable to upgrade connection|Error from server \((Timeout|TooManyRequests|ServiceUnavailable)\)|Error from server: (error dialing backend|etcdserver))/m;
 
