@@ -40,9 +40,8 @@ export function frozenProcesses(environment: () => Environment, replicas: number
       try {
         for (const calls of ['streams', 'unary']) {
           await callBy(calls);
-          const { last } = await freezePod('identity', 10);
           // Two of its own (decision 0029).
-          expect(last, calls).toBeLessThan(5);
+          expectLeft(await freezePod('identity', 10), 5, 10);
         }
       } finally {
         await callBy('streams');
@@ -52,9 +51,7 @@ export function frozenProcesses(environment: () => Environment, replicas: number
     test('one of two gateways: the ingress asks it no longer once it is not ready', async () => {
       // What hangs is not to keep the load itself from asking.
       allowConnections(1_000);
-      const { report, delay } = await freezePod('gateway', 30);
-      const late = asked(report).filter((failure) => delay(failure) >= 15 && delay(failure) < 30);
-      expectNoneFailed(late, report.operations.events);
+      expectLeft(await freezePod('gateway', 30), 15, 30);
     });
   });
 
@@ -75,7 +72,7 @@ export function frozenProcesses(environment: () => Environment, replicas: number
 /** Seconds after which the connections of both pods know the lack: a WAIT of 0.5 s, another behind it, and a busy node. */
 const knownAfter = 4;
 
-/** `delay`: seconds from the SIGSTOP to the beginning of what failed; `last`: the last of those that began before the SIGCONT. */
+/** `delay`: seconds from the SIGSTOP to the beginning of what failed. */
 async function frozen(
   environment: Environment,
   what: string,
@@ -98,7 +95,13 @@ async function frozen(
     `${meanwhile.length}, the last ${last.toFixed(1)} s after SIGSTOP; ` +
       `${failed.length - meanwhile.length}; ${report.lost.length}`,
   );
-  return { report, delay, last };
+  return { report, delay };
+}
+
+/** From `seconds` after the SIGSTOP to the SIGCONT nothing fails. */
+function expectLeft({ report, delay }: Awaited<ReturnType<typeof frozen>>, seconds: number, woken: number) {
+  const late = asked(report).filter((failure) => delay(failure) >= seconds && delay(failure) < woken);
+  expectNoneFailed(late, report.operations.events);
 }
 
 function asked({ failures }: LoadOutcome): readonly Failure[] {
