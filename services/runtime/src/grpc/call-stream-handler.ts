@@ -1,23 +1,32 @@
 // Serves the methods of a port to calls that a stream carries (decision 0028): each is authenticated, traced and answered
 // as one that comes alone.
-import type { DescMethod, MessageInitShape } from '@bufbuild/protobuf';
-import type { AnswerSchema, Call, CarryRequest, CarryResponseSchema } from '@course-exchange/proto/rpc/v1';
+import type { DescMethod } from '@bufbuild/protobuf';
+import type { Answer, Call, CarryRequest, CarryResponse } from '@course-exchange/proto/rpc/v1';
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { Overloaded } from '../process/errors.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
+import type { Encoded } from './encode.ts';
 import { type CallOptions, callContext } from './handlers.ts';
 import type { CallSource, IncomingCall } from './incoming-call.ts';
 import { deserializer, methodPath, serializer } from './methods.ts';
 import { toldFailure } from './status.ts';
 
-type Stream = ServerDuplexStream<CarryRequest, MessageInitShape<typeof CarryResponseSchema>>;
+interface SentAnswer
+  extends Pick<Answer, 'id'>,
+    Partial<Pick<Answer, 'errorCode' | 'more' | 'user' | 'client'>> {
+  readonly message?: Encoded;
+}
+interface SentResponse extends Partial<Pick<CarryResponse, 'draining'>> {
+  readonly answers?: readonly SentAnswer[];
+}
+type Stream = ServerDuplexStream<CarryRequest, SentResponse>;
 type Handler = (request: unknown, call: IncomingCall) => Promise<unknown> | AsyncIterable<unknown>;
 /** Gives the end of the answer; the messages of a streamed one go to `send`, which is false when nobody waits for more. */
 type ServeCall = (
   request: Uint8Array,
   source: CallSource,
-  send: (part: Buffer) => Promise<boolean>,
-) => Promise<Buffer>;
+  send: (part: Encoded) => Promise<boolean>,
+) => Promise<Encoded>;
 
 /** In milliseconds; then it is drained, for its successor may meet a new pod. See the grace of a connection in server.ts. */
 const streamAgeMs = 3_500;
@@ -65,7 +74,7 @@ function drain(stream: Stream): void {
 
 function servedMethod(method: DescMethod, handler: Handler, options: CallOptions): ServeCall {
   const [decode, serialize] = [deserializer(method.input), serializer(method.output)];
-  const encode = (message: unknown): Buffer => {
+  const encode = (message: unknown): Encoded => {
     const bytes = serialize(message);
     if (bytes.length > largestAnswer) throw new Error('an answer is larger than a client takes');
     return bytes;
@@ -81,7 +90,7 @@ function servedMethod(method: DescMethod, handler: Handler, options: CallOptions
       throw full;
     }
     inFlight += 1;
-    const work = async (call: IncomingCall): Promise<Buffer> => {
+    const work = async (call: IncomingCall): Promise<Encoded> => {
       const answered = handler(decode(request), call);
       if (!(Symbol.asyncIterator in answered)) return encode(await answered);
       for await (const message of answered) if (!(await send(encode(message)))) break;
@@ -96,7 +105,7 @@ function servedMethod(method: DescMethod, handler: Handler, options: CallOptions
 function serveStream(stream: Stream, methods: ReadonlyMap<string, ServeCall>, options: CallOptions): void {
   /** Those that somebody waits for, by id, with what cancels them. */
   const calls = new Map<number, () => void>();
-  const answers: MessageInitShape<typeof AnswerSchema>[] = [];
+  const answers: SentAnswer[] = [];
   const certificate = stream.getAuthContext().sslPeerCertificate;
   let size = 0;
 
@@ -106,7 +115,7 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServeCall>, op
     else stream.write({ answers: answers.splice(0) }, onWritten);
   };
   /** What one turn of the event loop answers leaves as one message. */
-  const write = (answer: (typeof answers)[number]): void => {
+  const write = (answer: SentAnswer): void => {
     if (answers.push(answer) === 1) setImmediate(flush);
     size += answer.message?.length ?? 0;
     if (size > fullMessage) flush();
@@ -129,7 +138,7 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServeCall>, op
         return abort.signal;
       },
     };
-    const send = async (part: Buffer): Promise<boolean> => {
+    const send = async (part: Encoded): Promise<boolean> => {
       const isLarge = part.length >= largePart;
       const answer = { id, message: part, more: true };
       // What `write` flushes by itself nobody could wait for.

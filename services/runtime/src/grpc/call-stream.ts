@@ -1,13 +1,14 @@
 // One long-lived gRPC stream at the caller's end: which calls it carries, and what becomes of each.
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import { type Answer, type Call, CallStreamService } from '@course-exchange/proto/rpc/v1';
+import { type Answer, type Call, CallStreamService, type CarryRequest } from '@course-exchange/proto/rpc/v1';
 import { type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import type { Encoded } from './encode.ts';
 import { maxUnanswered, questionPause } from './liveness.ts';
-import { deserializer, methodPath, serializer } from './methods.ts';
+import { asBuffer, deserializer, methodPath, serializer } from './methods.ts';
 import { unansweredCall } from './status.ts';
 
 /** A call that waits for its answer. */
-export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'metadata'> {
+export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'metadata'> {
+  readonly message: Encoded;
   /** Of message and metadata, in bytes. */
   readonly size: number;
   /** Milliseconds since the epoch. */
@@ -24,7 +25,12 @@ export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'm
 /** How long a draining stream still takes calls where none comes in its place, in milliseconds. */
 const successionMs = 1_000;
 const { carry } = CallStreamService.method;
-type Request = MessageInitShape<typeof carry.input>;
+interface SentCall
+  extends Pick<WaitingCall, 'id' | 'method' | 'message' | 'metadata'>,
+    Pick<Call, 'timeoutMs'> {}
+interface SentRequest extends Partial<Pick<CarryRequest, 'cancelledIds'>> {
+  readonly calls?: readonly SentCall[];
+}
 const [encode, decode] = [serializer(carry.input), deserializer(carry.output)];
 
 export type CallStream = ReturnType<typeof openCallStream>;
@@ -38,7 +44,7 @@ export function openCallStream(channel: Client, onChange: (error?: ServiceError)
   let unheard = 0;
   let state: 'opening' | 'serving' | 'draining' | 'closed' = 'opening';
 
-  const write = (message: Request): void => call.sendMessageWithContext({}, encode(message));
+  const write = (message: SentRequest): void => call.sendMessageWithContext({}, asBuffer(encode(message)));
   const cancel = (id: number): void => {
     if (waiting.delete(id) && state !== 'closed') write({ cancelledIds: [id] });
   };

@@ -16,7 +16,7 @@ import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { CallStreamService } from '@course-exchange/proto/rpc/v1';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { encoder } from './encode.ts';
+import { type Encoded, encoder } from './encode.ts';
 
 const ofUsers = [AuthorizationService, CatalogService, DiscoveryService, TokenService, CallStreamService];
 const services = [...ofUsers, ClientService, FeedService, UserService];
@@ -44,11 +44,16 @@ function fieldValue({ fieldKind, message, scalar, name }: DescField): fc.Arbitra
   return fieldKind === 'list' ? fc.array(one) : one;
 }
 
+function written(message: Encoded | undefined): Uint8Array {
+  const bytes = Buffer.alloc(message?.length ?? 0);
+  expect(message?.copy(bytes, 0)).toBe(bytes.length);
+  return new Uint8Array(bytes);
+}
+
 /** What protobuf-es reads of the bytes that we write, and of those that it writes. */
 function readOf(schema: DescMessage, message: Record<string, unknown>) {
-  const bytes = encoder(schema)?.(message) ?? Buffer.alloc(0);
   return {
-    ours: fromBinary(schema, new Uint8Array(bytes)),
+    ours: fromBinary(schema, written(encoder(schema)?.(message))),
     theirs: fromBinary(schema, toBinary(schema, create(schema, message))),
   };
 }

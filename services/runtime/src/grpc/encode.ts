@@ -1,26 +1,51 @@
-// Writes protobuf messages in one piece of their size. protobuf-es lets a buffer grow and copies it in the end: three
-// buffers outside V8's heap for each message, which cost more than all else of a small one.
+// Measures protobuf messages, and writes each straight into the frame in which grpc-js sends it. protobuf-es lets a buffer grow
+// and copies it in the end: three buffers outside V8's heap for each message, which cost more than all else of a small one.
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { FeatureSet_FieldPresence } from '@bufbuild/protobuf/wkt';
 
+/** A message as grpc-js needs it, to copy it into a frame; a Buffer is one. */
+export interface Encoded {
+  readonly length: number;
+  readonly byteLength: number;
+  readonly copy: (target: Buffer, start: number) => number;
+}
+
 /** What a message consists of: numbers are varints, the length of a text or of bytes is a part of its own. */
-type Parts = (number | string | Uint8Array)[];
+type Parts = (number | string | Uint8Array | MeasuredMessage)[];
 /** Adds a value; returns how many bytes it takes. */
 type Add = (parts: Parts, value: never) => number;
 
 const [varint, lengthDelimited] = [0, 2];
 
 /** Undefined where `schema` has fields of a kind that is left to protobuf-es. */
-export function encoder(schema: DescMessage): ((message: unknown) => Buffer) | undefined {
+export function encoder(schema: DescMessage): ((message: unknown) => Encoded) | undefined {
   const add = messageAdder(schema);
   if (add === undefined) return undefined;
   return (message) => {
     const parts: Parts = [];
-    const buffer = Buffer.allocUnsafe(add(parts, message as never));
-    let at = 0;
-    for (const part of parts) at = write(buffer, at, part);
-    return buffer;
+    return new MeasuredMessage(add(parts, message as never), parts);
   };
+}
+
+/** Its bytes are read when it is copied. It may stand in another one as a field of bytes. */
+class MeasuredMessage implements Encoded {
+  readonly length: number;
+  readonly #parts: Parts;
+
+  constructor(length: number, parts: Parts) {
+    this.length = length;
+    this.#parts = parts;
+  }
+
+  get byteLength(): number {
+    return this.length;
+  }
+
+  copy(target: Buffer, start: number): number {
+    let at = start;
+    for (const part of this.#parts) at = write(target, at, part);
+    return at - start;
+  }
 }
 
 function messageAdder({ fields, typeName }: DescMessage): Add | undefined {
@@ -82,10 +107,10 @@ function scalarAdder(number: number, scalar: ScalarType | undefined): Add | unde
   }
   if (scalar !== ScalarType.STRING && scalar !== ScalarType.BYTES) return undefined;
   const tag = (number << 3) | lengthDelimited;
-  return (parts, value: string | Uint8Array) => addText(parts, tag, value);
+  return (parts, value: Exclude<Parts[number], number>) => addText(parts, tag, value);
 }
 
-function addText(parts: Parts, tag: number, value: string | Uint8Array): number {
+function addText(parts: Parts, tag: number, value: Exclude<Parts[number], number>): number {
   const length = typeof value === 'string' ? Buffer.byteLength(value) : value.length;
   parts.push(tag, length, value);
   return sizeOf(tag) + sizeOf(length) + length;
@@ -98,7 +123,7 @@ function addEntry(parts: Parts, [key, value]: readonly [string, string]): number
 
 function isDefault(value: unknown): boolean {
   return (
-    value === 0 || value === '' || value === false || (value instanceof Uint8Array && value.length === 0)
+    value === 0 || value === '' || value === false || (value as { readonly length?: number }).length === 0
   );
 }
 
@@ -109,6 +134,7 @@ function sizeOf(value: number): number {
 /** Returns where it ends. */
 function write(buffer: Buffer, start: number, part: Parts[number]): number {
   if (typeof part === 'string') return start + buffer.write(part, start);
+  if (part instanceof MeasuredMessage) return start + part.copy(buffer, start);
   if (typeof part !== 'number') {
     buffer.set(part, start);
     return start + part.length;

@@ -8,7 +8,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import type { MethodDefinition } from '@grpc/grpc-js';
-import { encoder } from './encode.ts';
+import { type Encoded, encoder } from './encode.ts';
 
 export type OnMessage = (message: unknown) => void;
 
@@ -24,7 +24,7 @@ export function methodPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
-export function serializer(schema: DescMessage): (message: unknown) => Buffer {
+export function serializer(schema: DescMessage): (message: unknown) => Encoded {
   return (
     encoder(schema) ??
     ((message) => {
@@ -38,14 +38,20 @@ export function deserializer<S extends DescMessage>(schema: S) {
   return (bytes: Uint8Array): MessageShape<S> => fromBinary(schema, bytes);
 }
 
+/** For grpc-js, which copies every message into a frame and asks it for nothing else. */
+export function asBuffer(message: Encoded): Buffer {
+  return message as Buffer;
+}
+
 export function methodDefinition(method: DescMethod): MethodDefinition<unknown, unknown> {
+  const [request, response] = [serializer(method.input), serializer(method.output)];
   return {
     path: methodPath(method),
     requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
     responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
-    requestSerialize: serializer(method.input),
+    requestSerialize: (message) => asBuffer(request(message)),
     requestDeserialize: deserializer(method.input),
-    responseSerialize: serializer(method.output),
+    responseSerialize: (message) => asBuffer(response(message)),
     responseDeserialize: deserializer(method.output),
   };
 }
