@@ -100,7 +100,7 @@ function observedBy(url: string): Readonly<Record<string, string>> {
 }
 
 /** As in the images, for a laptop that runs all of it. No source maps: stripping types moves no line. */
-function smallHeap(name: string): readonly string[] {
+export function smallHeap(name: string): readonly string[] {
   const oldSpace = { gateway: 64, 'design-catalog': 96 }[name] ?? 48;
   return ['--max-semi-space-size=4', `--initial-old-space-size=${oldSpace}`];
 }

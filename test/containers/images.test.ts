@@ -1,4 +1,5 @@
 // Each image by itself: who it runs as, what it holds, how it refuses, starts and stops.
+import { smallHeap } from '@course-exchange/local-stack/services';
 import { imageOf } from '@course-exchange/testcontainers/images';
 import { runToEnd } from '@course-exchange/testcontainers/product-container';
 import { serviceNames as services } from '@course-exchange/testcontainers/system';
@@ -21,7 +22,7 @@ describe.each(allImages)('the image %s', (name) => {
     const { dockerode } = (await getContainerRuntimeClient()).container;
     const image = await dockerode.getImage(imageOf(name)).inspect();
     expect(image.Config.User).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-    expect(image.Config.Entrypoint?.[0]).toBe('/usr/local/bin/node');
+    expect(image.Config.Entrypoint).toEqual(['/usr/local/bin/node', ...smallHeap(name)]);
     expect(image.Config.Labels['org.opencontainers.image.title']).toContain('course-exchange');
     expect(image.Config.Labels['org.opencontainers.image.revision']).toMatch(/^[0-9a-f]{40}$/);
     console.log(`figure: ${name} ${(image.Size / 1e6).toFixed(1)} MB`);

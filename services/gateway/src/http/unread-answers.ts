@@ -7,7 +7,7 @@ import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Bytes of lists on all connections together. A pod has 512 MiB, of which a busy gateway needs 140: this leaves room
+ * Bytes of lists on all connections together. A pod has 512 MiB, of which a busy gateway needs 180: this leaves room
  * for what is no list. It is several hundred lists of 2,000 Events.
  */
 const maxUnreadBytes = 256 * 1024 * 1024;

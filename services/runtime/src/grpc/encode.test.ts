@@ -24,7 +24,8 @@ const schemas = services
   .flatMap(({ methods }) => methods.flatMap(({ input, output }) => [input, output]))
   .filter((schema) => encoder(schema) !== undefined);
 
-const text = fc.string({ unit: 'grapheme', maxLength: 200 });
+/** Half a surrogate pair among them. */
+const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.constantFrom('\ud800', 'a\udc00b'));
 const scalars: Partial<Record<ScalarType, fc.Arbitrary<unknown>>> = {
   [ScalarType.STRING]: text,
   [ScalarType.BYTES]: fc.uint8Array({ maxLength: 300 }),
@@ -45,9 +46,10 @@ function fieldValue({ fieldKind, message, scalar, name }: DescField): fc.Arbitra
 }
 
 function written(message: Encoded | undefined): Uint8Array {
-  const bytes = Buffer.alloc(message?.length ?? 0);
-  expect(message?.copy(bytes, 0)).toBe(bytes.length);
-  return new Uint8Array(bytes);
+  // Behind the five bytes with which a frame begins.
+  const frame = Buffer.alloc(5 + (message?.length ?? 0));
+  message?.copy(frame, 5);
+  return new Uint8Array(frame.subarray(5));
 }
 
 /** What protobuf-es reads of the bytes that we write, and of those that it writes. */
@@ -78,6 +80,24 @@ test('an optional text that is empty is not one that is absent', () => {
     expect(ours).toEqual(theirs);
     expect(ours).toMatchObject(message);
   }
+});
+
+test('a message stands in another one as the bytes that it is written to', () => {
+  const [inner, outer] = [TokenService.method.exchangeToken.output, CallStreamService.method.carry.output];
+  fc.assert(
+    fc.property(messageOf(inner), messageOf(inner), (one, other) => {
+      const answers = [one, other].map((message, id) => ({ id, message: encoder(inner)?.(message) }));
+      const read = fromBinary(outer, written(encoder(outer)?.({ answers })));
+      expect(read.answers.map(({ message }) => fromBinary(inner, message))).toEqual(
+        [one, other].map((message) => fromBinary(inner, toBinary(inner, create(inner, message)))),
+      );
+    }),
+  );
+});
+
+test('a value of another type is refused before anything is sent', () => {
+  const write = encoder(TokenService.method.exchangeToken.output);
+  for (const accessToken of [7, {}, true]) expect(() => write?.({ accessToken })).toThrow(TypeError);
 });
 
 test('a number that the form cannot hold is refused', () => {

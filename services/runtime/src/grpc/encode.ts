@@ -17,13 +17,18 @@ type Add = (parts: Parts, value: never) => number;
 
 const [varint, lengthDelimited] = [0, 2];
 
-/** Undefined where `schema` has fields of a kind that is left to protobuf-es. */
+/**
+ * Undefined where `schema` has fields of a kind that is left to protobuf-es. What it returns throws for a value of another
+ * type: in the frame that value would take all other calls with it.
+ */
 export function encoder(schema: DescMessage): ((message: unknown) => Encoded) | undefined {
   const add = messageAdder(schema);
   if (add === undefined) return undefined;
   return (message) => {
     const parts: Parts = [];
-    return new MeasuredMessage(add(parts, message as never), parts);
+    const length = add(parts, message as never);
+    if (!Number.isSafeInteger(length)) throw new TypeError('a value is of another type than its field');
+    return new MeasuredMessage(length, parts);
   };
 }
 
@@ -44,7 +49,9 @@ class MeasuredMessage implements Encoded {
   copy(target: Buffer, start: number): number {
     let at = start;
     for (const part of this.#parts) at = write(target, at, part);
-    return at - start;
+    // What nobody has written would be memory of other requests.
+    if (at !== start + this.length) throw new RangeError('a message has another length than was measured');
+    return this.length;
   }
 }
 

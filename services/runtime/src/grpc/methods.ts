@@ -38,7 +38,7 @@ export function deserializer<S extends DescMessage>(schema: S) {
   return (bytes: Uint8Array): MessageShape<S> => fromBinary(schema, bytes);
 }
 
-/** For grpc-js, which copies every message into a frame and asks it for nothing else. */
+/** For grpc-js, which copies every message into a frame and asks it for nothing else, unless it compresses. */
 export function asBuffer(message: Encoded): Buffer {
   return message as Buffer;
 }
