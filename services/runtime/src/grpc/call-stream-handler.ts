@@ -1,7 +1,7 @@
 // Serves the methods of a port to calls that a stream carries (decision 0028): each is authenticated, traced and answered
 // as one that comes alone.
 import type { DescMethod } from '@bufbuild/protobuf';
-import type { Answer, Call, CarryRequest, CarryResponse } from '@course-exchange/proto/rpc/v1';
+import type { Answer, Call, CarryRequest } from '@course-exchange/proto/rpc/v1';
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { Overloaded } from '../process/errors.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
@@ -16,8 +16,9 @@ interface SentAnswer
     Partial<Pick<Answer, 'errorCode' | 'more' | 'user' | 'client'>> {
   readonly message?: Encoded;
 }
-interface SentResponse extends Partial<Pick<CarryResponse, 'draining'>> {
+interface SentResponse {
   readonly answers?: readonly SentAnswer[];
+  readonly draining?: boolean;
 }
 type Stream = ServerDuplexStream<CarryRequest, SentResponse>;
 type Handler = (request: unknown, call: IncomingCall) => Promise<unknown> | AsyncIterable<unknown>;

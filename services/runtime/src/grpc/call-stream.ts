@@ -1,14 +1,21 @@
 // One long-lived gRPC stream at the caller's end: which calls it carries, and what becomes of each.
-import { type Answer, type Call, CallStreamService, type CarryRequest } from '@course-exchange/proto/rpc/v1';
+import { type Answer, type Call, CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import type { Encoded } from './encode.ts';
 import { maxUnanswered, questionPause } from './liveness.ts';
 import { asBuffer, deserializer, methodPath, serializer } from './methods.ts';
 import { unansweredCall } from './status.ts';
 
-/** A call that waits for its answer. */
-export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'metadata'> {
+interface SentCall extends Pick<Call, 'id' | 'method' | 'metadata' | 'timeoutMs'> {
   readonly message: Encoded;
+}
+interface SentRequest {
+  readonly calls?: readonly SentCall[];
+  readonly cancelledIds?: readonly number[];
+}
+
+/** A call that waits for its answer. */
+export interface WaitingCall extends Omit<SentCall, 'timeoutMs'> {
   /** Of message and metadata, in bytes. */
   readonly size: number;
   /** Milliseconds since the epoch. */
@@ -25,12 +32,6 @@ export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'metadata'> {
 /** How long a draining stream still takes calls where none comes in its place, in milliseconds. */
 const successionMs = 1_000;
 const { carry } = CallStreamService.method;
-interface SentCall
-  extends Pick<WaitingCall, 'id' | 'method' | 'message' | 'metadata'>,
-    Pick<Call, 'timeoutMs'> {}
-interface SentRequest extends Partial<Pick<CarryRequest, 'cancelledIds'>> {
-  readonly calls?: readonly SentCall[];
-}
 const [encode, decode] = [serializer(carry.input), deserializer(carry.output)];
 
 export type CallStream = ReturnType<typeof openCallStream>;

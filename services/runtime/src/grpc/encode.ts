@@ -10,8 +10,9 @@ export interface Encoded {
   readonly copy: (target: Buffer, start: number) => number;
 }
 
+type Text = string | Uint8Array | MeasuredMessage;
 /** What a message consists of: numbers are varints, the length of a text or of bytes is a part of its own. */
-type Parts = (number | string | Uint8Array | MeasuredMessage)[];
+type Parts = (number | Text)[];
 /** Adds a value; returns how many bytes it takes. */
 type Add = (parts: Parts, value: never) => number;
 
@@ -114,10 +115,10 @@ function scalarAdder(number: number, scalar: ScalarType | undefined): Add | unde
   }
   if (scalar !== ScalarType.STRING && scalar !== ScalarType.BYTES) return undefined;
   const tag = (number << 3) | lengthDelimited;
-  return (parts, value: Exclude<Parts[number], number>) => addText(parts, tag, value);
+  return (parts, value: Text) => addText(parts, tag, value);
 }
 
-function addText(parts: Parts, tag: number, value: Exclude<Parts[number], number>): number {
+function addText(parts: Parts, tag: number, value: Text): number {
   const length = typeof value === 'string' ? Buffer.byteLength(value) : value.length;
   parts.push(tag, length, value);
   return sizeOf(tag) + sizeOf(length) + length;
@@ -141,12 +142,14 @@ function sizeOf(value: number): number {
 /** Returns where it ends. */
 function write(buffer: Buffer, start: number, part: Parts[number]): number {
   if (typeof part === 'string') return start + buffer.write(part, start);
+  if (typeof part === 'number') return writeVarint(buffer, start, part);
   if (part instanceof MeasuredMessage) return start + part.copy(buffer, start);
-  if (typeof part !== 'number') {
-    buffer.set(part, start);
-    return start + part.length;
-  }
-  let [at, rest] = [start, part >>> 0];
+  buffer.set(part, start);
+  return start + part.length;
+}
+
+function writeVarint(buffer: Buffer, start: number, value: number): number {
+  let [at, rest] = [start, value >>> 0];
   for (; rest > 0x7f; rest >>>= 7) buffer[at++] = (rest & 0x7f) | 0x80;
   buffer[at] = rest;
   return at + 1;
