@@ -155,22 +155,16 @@ test('Cancel on the login page leads back with access_denied [S4.authorization.3
 });
 
 storeTest(
-  'a login form after the interaction expired leads back with invalid_request and the state [R6.3 S7.channel.1]',
+  'a form of an expired interaction gets a page for people, with status 400 [R6.4 R6.12]',
   async () => {
     const [user, agent] = [await throwawayUser(), freshBrowser()];
     const page = expectPage(await begin(agent, full, { state: 'st' }));
-    // From the login on there is a record to make older.
-    await logIn(agent, page, user);
+    const consent = expectPage(await logIn(agent, page, user));
     const id = loginForm(page)?.fields.find(({ name }) => name === 'interaction')?.value;
-    const key = `interaction:${id}`;
-    const record = JSON.parse((await redis().get(key)) ?? '{}') as { createdAt: number };
-    await redis().set(
-      key,
-      JSON.stringify({ ...record, createdAt: record.createdAt - 30 * 60_000 }),
-      'KEEPTTL',
-    );
-    const { parameters } = expectErrorRedirect(await logIn(agent, page, user), 'invalid_request');
-    expect(parameters.get('state')).toBe('st');
-    expect(await redis().ttl(key)).toBeGreaterThan(3_000);
+    // What its end does, 30 minutes after the request.
+    expect(await redis().del(`interaction:{all}:${id}`)).toBe(1);
+    const form = formWith(consent, 'decision', 'allow');
+    if (!form) throw new Error('no consent form');
+    expectPage(await agent.submit(consent, form, {}, 'decision=allow'), 400);
   },
 );

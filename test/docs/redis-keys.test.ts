@@ -48,7 +48,9 @@ async function writeOneOfEach(store: RedisStore): Promise<void> {
   for (const code of [kept, exchanged, deleted]) await createAuthorizationCode(store, code);
   await exchangeCode(store, { ...exchanged, expiresAt: now }, { hash: exchanged.hash, issuedAt: now }, now);
   await deleteGrant(store, deleted);
-  await createInteraction(store, newInteraction(kept, now));
+  const interaction = newInteraction(kept, now);
+  await createInteraction(store, interaction, now);
+  await createInteraction(store, { ...interaction, id: word(16), decision: undefined }, now);
   await createSession(store, word(32), { sub: kept.sub, authTime: now, lastUsed: now });
   const attempt = { id: word(16), account: word(16), networks: networksOf('192.0.2.1') };
   await admitLogin(store, attempt, now);
@@ -97,6 +99,7 @@ function newInteraction(
       ...{ maxAge: undefined, loginHint: '', uiLocales: '', hintedSub: undefined },
     },
     subject,
+    holder: { sub, session: hash },
     accountConfirmed: true,
     decision: { kind: 'allowed', subject, consentId, at: now },
   };

@@ -120,6 +120,11 @@ export async function beginForm(
   };
 }
 
+/** Of the stored interaction of a form. */
+export function recordKey({ interactionId }: Pick<PresentedForm, 'interactionId'>): string {
+  return `interaction:{all}:${interactionId}`;
+}
+
 export function logIn(
   deps: FlowDeps,
   form: PresentedForm,

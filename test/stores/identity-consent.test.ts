@@ -14,6 +14,7 @@ import {
   beginForm,
   type FlowDeps,
   type Person,
+  recordKey,
   signIn,
   useAuthorization,
 } from './identity-authorization.ts';
@@ -88,7 +89,7 @@ describe('one decision, one code', () => {
     const code = answerOf(await allow(form)).get('code') ?? '';
     const familyId = parseToken(code)?.familyId ?? '';
     const secret = code.slice(familyId.length);
-    const raw = (await serverOf(redis).get(`interaction:${form.interactionId}`)) ?? '';
+    const raw = (await serverOf(redis).get(recordKey(form))) ?? '';
     const fields = JSON.stringify(await serverOf(redis).hgetall(`code:{${familyId}}`));
     for (const text of [secret, form.interactionCookie, form.formToken, form.browserSession])
       expect(raw + fields).not.toContain(text);
@@ -148,7 +149,7 @@ describe('crash points of a decision', () => {
 describe('foreign and expired forms [R6.3 R6.6]', () => {
   test('a foreign form redirects with invalid_request and the owner goes on', async () => {
     const form = await consentForm();
-    const before = await serverOf(redis).get(`interaction:${form.interactionId}`);
+    const before = await serverOf(redis).get(recordKey(form));
     for (const foreign of [
       { ...form, interactionCookie: 'x'.repeat(43) },
       { ...form, formToken: 'x' },
@@ -159,20 +160,30 @@ describe('foreign and expired forms [R6.3 R6.6]', () => {
       expect(answerOf(await cancelAuthorization(deps, foreign)).get('error')).toBe('invalid_request');
     }
     expect((await getInteraction(deps, { ...form, interactionCookie: 'x'.repeat(43) })).kind).toBe('expired');
-    expect(await serverOf(redis).get(`interaction:${form.interactionId}`)).toBe(before);
+    expect(await serverOf(redis).get(recordKey(form))).toBe(before);
     expect(answerOf(await allow(form)).get('code')).not.toBeNull();
   });
 
-  test('an expired form redirects with invalid_request for an hour; the record lives that long', async () => {
-    const form = await consentForm();
-    const ttl = (await serverOf(redis).pttl(`interaction:${form.interactionId}`)) ?? 0;
-    expect(ttl).toBeGreaterThan(89 * 60_000);
-    clock.now += 30 * 60_000;
-    expect(answerOf(await allow(form)).get('error')).toBe('invalid_request');
+  test('an expired form gets the page: the record is gone after 30 minutes, however late its login [R6.11 R6.12]', async () => {
+    const opened = await beginForm(deps, partner.clientId);
+    clock.now += 20 * 60_000;
+    const form = await signIn(deps, opened, person);
+    const ttl = await serverOf(redis).pttl(recordKey(form));
+    expect(ttl).toBeGreaterThan(9 * 60_000);
+    expect(ttl).toBeLessThanOrEqual(10 * 60_000);
+    clock.now += 10 * 60_000;
     expect((await getInteraction(deps, form)).kind).toBe('expired');
-    await serverOf(redis).del(`interaction:${form.interactionId}`);
+    await serverOf(redis).del(recordKey(form));
     expect((await allow(form)).kind).toBe('expired');
     expect((await allow({ ...form, interactionId: '../x' })).kind).toBe('expired');
+  });
+
+  test('a decision in the last second is repeated for 10 s all the same [R6.7]', async () => {
+    const form = await consentForm();
+    clock.now += 30 * 60_000 - 1;
+    await serverOf(redis).pexpire(recordKey(form), 1_000);
+    await allow(form);
+    expect(await serverOf(redis).pttl(recordKey(form))).toBeGreaterThan(9_000);
   });
 });
 

@@ -13,6 +13,7 @@ import {
   beginForm,
   logIn,
   type Person,
+  recordKey,
   sessionOf,
   useAuthorization,
 } from './identity-authorization.ts';
@@ -29,7 +30,7 @@ beforeEach(async () => {
   form = await beginForm(deps, partner.clientId);
 });
 
-const stored = () => serverOf(redis).exists(`interaction:${form.interactionId}`);
+const stored = () => serverOf(redis).exists(recordKey(form));
 
 test('a request, a wrong password, another account and a cancellation store nothing', async () => {
   expect((await logIn(deps, form, person, { typed: 'wrong' })).kind).toBe('rejected');
@@ -56,7 +57,7 @@ test('login stores it once: whatever else comes with the seal continues that rec
   expect(await stored()).toBe(1);
   const other = await addPerson(identity);
   await logIn(deps, form, other);
-  const { subject } = JSON.parse((await serverOf(redis).get(`interaction:${form.interactionId}`)) ?? '');
+  const { subject } = JSON.parse((await serverOf(redis).get(recordKey(form))) ?? '');
   expect(subject.sub).toBe(other.sub);
 });
 

@@ -94,6 +94,7 @@ async function begin(
     createdAt: deps.now(),
     request,
     subject,
+    holder: subject && { sub: subject.sub, session: hashSecret(cookie) },
   };
   if (subject && consent && nextStep(interaction, consent.scopes) === 'complete') {
     const allowed = { kind: 'allowed', subject, consentId: consent.consentId } as const;
@@ -118,7 +119,7 @@ async function begin(
     const own = { kind: 'owned', stored, interactionCookie, client } as const;
     return { ...begun, login: await loginPage(deps, own, cookie) };
   }
-  await createInteraction(deps.redis, interaction);
+  await createInteraction(deps.redis, interaction, interaction.createdAt);
   return begun;
 }
 

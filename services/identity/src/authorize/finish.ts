@@ -21,7 +21,7 @@ import { type AuthorizationRequest, authTimeClaim } from './request.ts';
 import { codeLocation, type RedirectedError } from './response.ts';
 import type { StepDeps } from './signed-in-user.ts';
 
-type Deps = Pick<StepDeps, 'database' | 'redis'>;
+type Deps = Pick<StepDeps, 'database' | 'redis' | 'now'>;
 
 /** Why an interaction was decided against the partner. */
 const reasons: Partial<Record<RedirectedError, string>> = {
@@ -60,7 +60,7 @@ export async function completeDecision(
     await issueCode(deps, interaction.request, decision, cookie);
     // Lost to a twin of this call: the twin has done the same.
     const completed = { ...decision, completed: true } as const;
-    await replaceInteraction(deps.redis, stored, { ...interaction, decision: completed });
+    await replaceInteraction(deps.redis, stored, { ...interaction, decision: completed }, deps.now());
   }
   return { kind: 'redirect', location: codeLocation(interaction.request, deriveCode(cookie).code) };
 }

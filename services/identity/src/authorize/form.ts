@@ -11,7 +11,7 @@ import {
   decided,
   type Interaction,
   type InteractionCookie,
-  interactionKeptMs,
+  interactionValidMs,
   isAboutAccount,
   isExpired,
   isOwnForm,
@@ -72,9 +72,12 @@ export async function openForm(deps: StepDeps, form: PresentedForm): Promise<Own
   return { kind: 'owned', stored, interactionCookie, client };
 }
 
+/** Milliseconds in which an expired seal still leads back to the partner (R6.3). */
+const sealReadMs = interactionValidMs + 60 * 60 * 1000;
+
 /**
  * The stored interaction, which goes before the sealed one of the same id, so that a seal counts once; undefined when
- * there is neither, or the seal is older than a stored interaction can be.
+ * there is neither, or the seal is too old.
  */
 export async function findPresented(
   { redis, seal, now }: StepDeps,
@@ -83,8 +86,7 @@ export async function findPresented(
   const stored = await findInteraction(redis, interactionId);
   if (stored || sealedInteraction === '') return stored;
   const interaction = await seal.open(sealedInteraction);
-  if (interaction?.id !== interactionId || now() >= interaction.createdAt + interactionKeptMs)
-    return undefined;
+  if (interaction?.id !== interactionId || now() >= interaction.createdAt + sealReadMs) return undefined;
   return { interaction, sealed: sealedInteraction };
 }
 
@@ -181,11 +183,12 @@ export async function applyChange(
   change: (interaction: Interaction) => Interaction,
 ): Promise<FormResult> {
   const proposed = new Set<Interaction>();
-  const stored = await changeUndecided(deps.redis, own.stored, (interaction) => {
+  const propose = (interaction: Interaction) => {
     const changed = change(interaction);
     proposed.add(changed);
     return changed;
-  });
+  };
+  const stored = await changeUndecided(deps.redis, own.stored, propose, deps.now());
   // Decided by this form, not by one before it.
   if (stored && proposed.has(stored.interaction)) reportDecision(deps, stored.interaction);
   return resolve(deps, own, stored, isOwn);

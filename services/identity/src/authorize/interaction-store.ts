@@ -1,66 +1,141 @@
 // Where an interaction is kept. Until somebody has logged in, the browser has it, sealed, in the form of the login page,
 // and no store does (R6.10): a JWE (RFC 7516), which nobody else can read, make or change. From then on Redis has it, as
-// JSON under `interaction:<id>`; every change is a compare-and-set on the whole text, so that two tabs or a double click
-// never overwrite one another.
+// JSON; every change is a compare-and-set on the whole text, so that two tabs or a double click never overwrite one another.
+//
+//   interaction:{all}:<id>              the record
+//   interaction:{all}:undecided:<sub>   what bounds one account (R6.11): its undecided interactions, each with its session
+//   interaction:{all}:decided:<sub>     and its decided ones
+//
+// One slot of a Cluster holds them all: a script lists an interaction for its user, and a form brings only the id.
 import { hkdfSync } from 'node:crypto';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import type { KeyEncryptionKey } from '../keys/private-key.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, script } from '../redis/script.ts';
-import { type Interaction, interactionKeptMs } from './interaction.ts';
+import { type Interaction, interactionValidMs, repeatWindowMs } from './interaction.ts';
+import type { AuthorizationRequest } from './request.ts';
 
 /** An interaction as Redis has it, `raw`, which a change must still find; or `sealed`, as the browser brought it. */
 export type StoredInteraction =
   | { readonly interaction: Interaction; readonly raw: string; readonly sealed?: undefined }
   | { readonly interaction: Interaction; readonly sealed: string };
 
+/** Undecided interactions of one browser session, and of one user; as many decided ones of a user. The oldest goes. */
+const [mostOfSession, mostOfUser] = [16, 64];
+
 /** 16 bytes as base64url; anything else names no interaction and is not looked up. */
 const idPattern = /^[A-Za-z0-9_-]{22}$/;
 
+const prefix = 'interaction:{all}:';
+
 function keyOf(id: string): string {
-  return `interaction:${id}`;
+  return `${prefix}${id}`;
 }
 
-/** Keeps a new interaction for its validity and an hour more (R6). False when there is one of its id: nothing changed. */
-export async function createInteraction(store: RedisStore, interaction: Interaction): Promise<boolean> {
-  const raw = JSON.stringify(interaction);
-  const key = keyOf(interaction.id);
-  const created = await store.run('create interaction', key, (redis) =>
-    redis.set(key, raw, 'PX', interactionKeptMs, 'NX'),
-  );
-  return created === 'OK';
+/** The list that an interaction stands in, and its member there: the id and half of the session's hash. */
+function listingOf({ id, holder, decision }: Interaction): {
+  readonly list: string;
+  readonly member: string;
+} {
+  if (holder === undefined) throw new Error('an interaction without a login is not stored');
+  if (decision) return { list: `${prefix}decided:${holder.sub}`, member: `${id}:` };
+  const session = holder.session?.slice(0, 22) ?? '';
+  return { list: `${prefix}undecided:${holder.sub}`, member: `${id}:${session}` };
 }
 
-/** The interaction named `id`, decided and expired ones too; undefined when none is kept. */
+/** What a caller chose, kept as base64url: as JSON a control character would take six bytes (R3.9). */
+const callersTexts = ['state', 'nonce', 'loginHint', 'uiLocales'] as const;
+
+function recode(interaction: Interaction, from: BufferEncoding, to: BufferEncoding): Interaction {
+  const { request } = interaction;
+  const texts = callersTexts.map((name) => [name, Buffer.from(request[name], from).toString(to)]);
+  return { ...interaction, request: { ...request, ...(Object.fromEntries(texts) as AuthorizationRequest) } };
+}
+
+// KEYS: the record, the list that it leaves, the list that it joins. ARGV: the text before, empty for none; the text after;
+// the members in both lists; now; the end of its validity; whether it is decided.
+const keep = script(`
+local before = redis.call('GET', KEYS[1])
+if (before or '') ~= ARGV[1] then return 0 end
+local now, validUntil = tonumber(ARGV[5]), tonumber(ARGV[6])
+if before then redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
+else redis.call('SET', KEYS[1], ARGV[2], 'PX', math.max(1, validUntil - now)) end
+if ARGV[7] == '1' and redis.call('PTTL', KEYS[1]) < ${repeatWindowMs} then
+  redis.call('PEXPIRE', KEYS[1], ${repeatWindowMs})
+end
+redis.call('ZREM', KEYS[2], ARGV[3])
+redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
+local others = redis.call('ZRANGE', KEYS[3], 0, -1)
+local session, ofSession = string.sub(ARGV[4], 24), {}
+for _, other in ipairs(others) do
+  if session ~= '' and string.sub(other, 24) == session then ofSession[#ofSession + 1] = other end
+end
+local oldest = #ofSession >= ${mostOfSession} and ofSession[1] or #others >= ${mostOfUser} and others[1]
+if oldest then
+  redis.call('ZREM', KEYS[3], oldest)
+  redis.call('DEL', '${prefix}' .. string.sub(oldest, 1, 22))
+end
+redis.call('ZADD', KEYS[3], validUntil, ARGV[4])
+redis.call('PEXPIRE', KEYS[3], ${interactionValidMs})
+return 1`);
+
+/** Writes `next` where the record's text is still `before`, and bounds what its holder has. Undefined where it is not. Atomic. */
+async function keepInteraction(
+  store: RedisStore,
+  operation: string,
+  before: { readonly interaction: Interaction; readonly raw: string },
+  next: Interaction,
+  now: number,
+): Promise<StoredInteraction | undefined> {
+  const raw = JSON.stringify(recode(next, 'utf8', 'base64url'));
+  const [left, joined] = [listingOf(before.interaction), listingOf(next)];
+  const keys = [keyOf(next.id), left.list, joined.list] as const;
+  const end = next.createdAt + interactionValidMs;
+  const values = [before.raw, raw, left.member, joined.member, now, end, next.decision ? 1 : 0];
+  const kept = await runScript(store, operation, keep, keys, values);
+  return kept === 1 ? { interaction: next, raw } : undefined;
+}
+
+/**
+ * Keeps a new interaction until its validity ends. The oldest undecided one of its session goes where there would be more
+ * than 16, the oldest of its user where there would be more than 64 (R6.11). False when there is one of its id: nothing
+ * changed. Atomic. `now`: milliseconds since the epoch.
+ */
+export async function createInteraction(
+  store: RedisStore,
+  interaction: Interaction,
+  now: number,
+): Promise<boolean> {
+  const none = { interaction, raw: '' };
+  return (await keepInteraction(store, 'create interaction', none, interaction, now)) !== undefined;
+}
+
+/** The interaction named `id`, decided ones too; undefined when none is kept. */
 export async function findInteraction(store: RedisStore, id: string): Promise<StoredInteraction | undefined> {
   if (!idPattern.test(id)) return undefined;
   const key = keyOf(id);
   const raw = await store.run('find interaction', key, (redis) => redis.get(key));
   // The parsing edge of this key: only this file writes it.
-  return raw === null ? undefined : { interaction: JSON.parse(raw) as Interaction, raw };
+  return raw === null
+    ? undefined
+    : { interaction: recode(JSON.parse(raw) as Interaction, 'base64url', 'utf8'), raw };
 }
 
-const replace = script(`
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
-return 1`);
-
 /**
- * Writes `next` in place of `stored`; its time to live runs on. Undefined when the interaction has changed since it was
- * read or is gone, or, where it came sealed, is stored already: then nothing was written. Atomic.
+ * Writes `next` in place of `stored`; its time to live runs on, and a decided one lives until its repeat window has passed.
+ * Undefined when the interaction has changed since it was read or is gone, or, where it came sealed, is stored already: then
+ * nothing was written. Bounds as `createInteraction` does. Atomic. `now`: milliseconds since the epoch.
  */
 export async function replaceInteraction(
   store: RedisStore,
   stored: StoredInteraction,
   next: Interaction,
+  now: number,
 ): Promise<StoredInteraction | undefined> {
-  const raw = JSON.stringify(next);
-  if (stored.sealed !== undefined)
-    return (await createInteraction(store, next)) ? { interaction: next, raw } : undefined;
-  const values = [stored.raw, raw];
-  const replaced = await runScript(store, 'replace interaction', replace, [keyOf(next.id)], values);
-  return replaced === 1 ? { interaction: next, raw } : undefined;
+  return stored.sealed === undefined
+    ? keepInteraction(store, 'replace interaction', stored, next, now)
+    : keepInteraction(store, 'create interaction', { interaction: next, raw: '' }, next, now);
 }
 
 /** Lost compare-and-sets after which a change gives up; an interaction changes a handful of times in all. */
@@ -75,11 +150,12 @@ export async function changeUndecided(
   store: RedisStore,
   stored: StoredInteraction,
   change: (interaction: Interaction) => Interaction,
+  now: number,
 ): Promise<StoredInteraction | undefined> {
   let current: StoredInteraction | undefined = stored;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (current === undefined || current.interaction.decision) return current;
-    const replaced = await replaceInteraction(store, current, change(current.interaction));
+    const replaced = await replaceInteraction(store, current, change(current.interaction), now);
     if (replaced) return replaced;
     current = await findInteraction(store, stored.interaction.id);
   }

@@ -10,8 +10,8 @@
 //
 // A state is not stored: `pageOf` and `nextStep` derive it from the record. A login form answers in any state before the
 // decision, so Back works; "cancel" denies in any of them. The first decision of a stored interaction is final; an
-// undecided one expires after 30 minutes. Refused are forms of another browser, of another account than the subject, and
-// late ones.
+// undecided one expires after 30 minutes, or when its holder begins too many others. Refused are forms of another browser,
+// of another account than the subject, and late ones.
 //
 // Its cookie ties it to one browser; the form tokens and the one authorization code are derived from it (decision
 // 0002).
@@ -22,12 +22,10 @@ import { formatToken, hashSecret, sameHash, sameText } from '../secrets.ts';
 import { type AuthorizationRequest, needsConsent } from './request.ts';
 import type { RedirectedError } from './response.ts';
 
-/** Milliseconds that an interaction can be used … */
+/** Milliseconds from the request in which an interaction can be used. */
 export const interactionValidMs = 30 * 60 * 1000;
-/** … and kept, so that an expired form still finds its way back to the partner (R6). */
-export const interactionKeptMs = interactionValidMs + 60 * 60 * 1000;
 /** Milliseconds in which the same browser repeating its decision gets the same answer (R6). */
-const repeatWindowMs = 10_000;
+export const repeatWindowMs = 10_000;
 
 /** Who the interaction is about, and how they became known. */
 export interface Subject {
@@ -65,6 +63,13 @@ declare const brand: unique symbol;
 /** 256 random bits, base64url; lives in a cookie only, the store keeps its hash (R18). */
 export type InteractionCookie = string & { readonly [brand]: 'InteractionCookie' };
 
+/** Whom an interaction is stored for: the last user that it was about, and their browser session. */
+export interface Holder {
+  readonly sub: Sub;
+  /** Of the session cookie; absent after a login that asked not to be kept. */
+  readonly session?: SecretHash | undefined;
+}
+
 export interface Interaction {
   /** 16 random bytes, base64url; part of URLs. */
   readonly id: string;
@@ -74,9 +79,11 @@ export interface Interaction {
   readonly createdAt: number;
   readonly request: AuthorizationRequest;
   readonly subject?: Subject | undefined;
+  /** Stays when "use another account" takes the subject away. Absent while the interaction is sealed. */
+  readonly holder?: Holder | undefined;
   /** "Continue" was chosen on the account page. */
   readonly accountConfirmed?: boolean;
-  readonly decision?: Decision;
+  readonly decision?: Decision | undefined;
 }
 
 /** The pages of an interaction. */

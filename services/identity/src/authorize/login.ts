@@ -6,7 +6,7 @@ import {
   type LoginDeps,
   type RejectedCredentials,
 } from '../login/credentials.ts';
-import { newSecret } from '../secrets.ts';
+import { hashSecret, newSecret } from '../secrets.ts';
 import {
   advance,
   type OwnedForm,
@@ -15,7 +15,7 @@ import {
   type RejectedForm,
   rejectForm,
 } from './form.ts';
-import type { Page, Subject } from './interaction.ts';
+import type { Holder, Page, Subject } from './interaction.ts';
 import { type LoginPage, loginPage } from './page.ts';
 import type { PartnerRedirect } from './refusal.ts';
 import { createSession, endSession } from './session-store.ts';
@@ -66,7 +66,8 @@ async function signIn(
   // The session comes first: a crash before the next step leaves one that nobody has the cookie of.
   if (!form.forgetMe) await createSession(deps.redis, browserSession, { sub, authTime, lastUsed: authTime });
   const subject: Subject = { sub, authTime, origin: form.forgetMe ? 'login-once' : 'login' };
-  const result = await advance(deps, own, subject, (interaction) => ({ ...interaction, subject }));
+  const holder: Holder = { sub, session: form.forgetMe ? undefined : hashSecret(browserSession) };
+  const result = await advance(deps, own, subject, (interaction) => ({ ...interaction, subject, holder }));
   if (result.kind === 'not_owner' || result.kind === 'expired') {
     await endSession(deps.redis, browserSession);
     return result;

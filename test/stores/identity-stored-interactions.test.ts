@@ -1,0 +1,160 @@
+// What one account may leave in Redis after its login (R6.11), and how its interactions are stored.
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { cancelAuthorization } from '../../services/identity/src/authorize/consent.ts';
+import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
+import { findInteraction } from '../../services/identity/src/authorize/interaction-store.ts';
+import { getInteraction } from '../../services/identity/src/authorize/page.ts';
+import { createSession } from '../../services/identity/src/authorize/session-store.ts';
+import {
+  addPerson,
+  answerOf,
+  beginForm,
+  logIn,
+  type Person,
+  recordKey,
+  signIn,
+  useAuthorization,
+} from './identity-authorization.ts';
+import { addPartner, type Partner } from './identity-grant.ts';
+import { serverOf } from './identity-stores.ts';
+
+const { identity, redis, clock, deps } = await useAuthorization();
+const server = serverOf(redis);
+let partner: Partner;
+let person: Person;
+
+beforeEach(async () => {
+  partner = await addPartner(identity);
+  person = await addPerson(identity);
+});
+
+/** The cookie of a session without a login form: 300 of them would take a minute. */
+async function newSession(): Promise<string> {
+  const cookie = randomBytes(32).toString('base64url');
+  await createSession(redis, cookie, { sub: person.sub, authTime: clock.now, lastUsed: clock.now });
+  return cookie;
+}
+
+/** `count` undecided interactions of a session, the oldest first; each is a millisecond younger than the one before. */
+async function beginMany(session: string, count: number, changes = {}): Promise<PresentedForm[]> {
+  const forms: PresentedForm[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
+    clock.now += 1;
+    forms.push(await beginForm(deps, partner.clientId, { prompt: 'consent', ...changes }, session));
+  }
+  return forms;
+}
+
+/** Which of `forms` still have a page. */
+async function alive(forms: readonly PresentedForm[]): Promise<boolean[]> {
+  const views = await Promise.all(forms.map((form) => getInteraction(deps, form)));
+  return views.map(({ kind }) => kind !== 'expired');
+}
+
+const none = (count: number) => Array.from({ length: count }, () => false);
+const all = (count: number) => Array.from({ length: count }, () => true);
+
+describe('undecided interactions [R6.11]', () => {
+  test('a session has 16: the oldest goes, those of another session stay', async () => {
+    const others = await beginMany(await newSession(), 16);
+    const forms = await beginMany(await newSession(), 19);
+    expect(await alive(forms)).toEqual([...none(3), ...all(16)]);
+    expect(await alive(others)).toEqual(all(16));
+    expect((await server.keys(`interaction:{all}:*decided:${person.sub}`)).length).toBe(1);
+  });
+
+  test('a user has 64, with logins that were not kept too: the oldest goes, those of another user stay', async () => {
+    const neighbour = await signIn(deps, await beginForm(deps, partner.clientId), await addPerson(identity));
+    const once = await beginForm(deps, partner.clientId);
+    await logIn(deps, once, person, { forgetMe: true });
+    const forms: PresentedForm[] = [];
+    for (let session = 0; session < 5; session += 1) forms.push(...(await beginMany(await newSession(), 13)));
+    expect(await alive([{ ...once, sealedInteraction: '' }, ...forms])).toEqual([...none(2), ...all(64)]);
+    expect(await alive([neighbour])).toEqual(all(1));
+  });
+
+  test('a decided one counts no more, and answers on; of those a user has 64 too', async () => {
+    const session = await newSession();
+    const [open, ...forms] = await beginMany(session, 16);
+    for (const form of forms) await cancelAuthorization(deps, form);
+    for (let nth = 0; nth < 50; nth += 1) {
+      const [form] = await beginMany(session, 1);
+      if (form) await cancelAuthorization(deps, form);
+      if (form) forms.push(form);
+    }
+    expect(await alive(open ? [open] : [])).toEqual([true]);
+    const answers = await Promise.all(forms.map((form) => cancelAuthorization(deps, form)));
+    expect(answers.map(({ kind }) => kind !== 'expired')).toEqual([...none(1), ...all(64)]);
+  });
+
+  test('one that expired makes room, and one that another user took over counts for that one alone', async () => {
+    const session = await newSession();
+    const early = await beginMany(session, 16);
+    clock.now += 30 * 60_000 - 24;
+    const again = await newSession();
+    const late = await beginMany(again, 16);
+    expect(await server.zcard(`interaction:{all}:undecided:${person.sub}`)).toBe(24);
+    expect(await alive(early.slice(0, 1))).toEqual([false]);
+    const other = await addPerson(identity);
+    await logIn(deps, late[0] as PresentedForm, other);
+    expect(await server.zcard(`interaction:{all}:undecided:${other.sub}`)).toBe(1);
+    await beginMany(again, 1);
+    expect(await alive(late.slice(1))).toEqual(all(15));
+  });
+});
+
+describe('the record', () => {
+  const worst = (byte: number) => String.fromCharCode(byte).repeat(2_048);
+  const longest = {
+    state: worst(0),
+    nonce: worst(1),
+    loginHint: worst(2).slice(0, 254),
+    uiLocales: 'ü'.repeat(50),
+  };
+
+  test('takes at most 8 KiB, whatever state and nonce hold, and gives them back [R3.4 R3.8]', async () => {
+    const [form] = await beginMany(await newSession(), 1, { ...longest, codeChallenge: 'c'.repeat(128) });
+    if (!form) throw new Error('no form');
+    expect(await server.memory('USAGE', recordKey(form))).toBeLessThanOrEqual(8_192);
+    const { interaction } = (await findInteraction(redis, form.interactionId)) ?? {};
+    expect(interaction?.request).toMatchObject(longest);
+    const denied = answerOf(await cancelAuthorization(deps, form));
+    expect(denied.get('state')).toBe(longest.state);
+    expect(await server.memory('USAGE', recordKey(form))).toBeLessThanOrEqual(8_192);
+  });
+
+  test('lives as long after a change as before it', async () => {
+    const form = await signIn(deps, await beginForm(deps, partner.clientId), person);
+    await server.pexpire(recordKey(form), 600_000);
+    await logIn(deps, form, await addPerson(identity));
+    const left = await server.pttl(recordKey(form));
+    expect(left).toBeGreaterThan(590_000);
+    expect(left).toBeLessThanOrEqual(600_000);
+  });
+
+  test('is stored once, where two people log in by one seal at the same time', async () => {
+    const form = await beginForm(deps, partner.clientId);
+    const people = [person, await addPerson(identity)];
+    await Promise.all(people.map((one) => logIn(deps, form, one)));
+    const lists = people.map(({ sub }) => `interaction:{all}:undecided:${sub}`);
+    const listed = await Promise.all(lists.map((list) => server.zcard(list)));
+    expect(listed.sort()).toEqual([0, 1]);
+  });
+
+  test('of one account with 300 sessions takes less than a quarter of 24 MiB', async () => {
+    const before = await memoryUsed();
+    for (let nth = 0; nth < 300; nth += 1) {
+      const [denied] = await beginMany(await newSession(), 4, longest);
+      if (denied) await cancelAuthorization(deps, denied);
+    }
+    expect(await memoryUsed()).toBeLessThan(before + 6 * 1_024 * 1_024);
+  });
+});
+
+/** Bytes of all keys that interactions and sessions have. */
+async function memoryUsed(): Promise<number> {
+  const keys = [...(await server.keys('interaction:*')), ...(await server.keys('session:*'))];
+  const sizes = await Promise.all(keys.map((key) => server.memory('USAGE', key)));
+  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+}
