@@ -2,10 +2,13 @@
 // its body is read; the other classes and other networks are served all the while (R14.7).
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '@course-exchange/runtime/process/logger';
 import { nameSubject } from '@course-exchange/runtime/process/request-context';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { cannedAnswers } from '../../testing/canned-answers.ts';
 import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
+import { createApp } from '../app.ts';
+import { htmlAnswer, type Route } from './route.ts';
 
 /** Held lists and refreshes end when it is opened. */
 let gate: { readonly opened: Promise<void>; readonly open: () => void };
@@ -97,6 +100,38 @@ async function fill(request: string, networks: readonly number[], each: number):
     expect(answer).toContain('{"error":"temporarily_unavailable"}');
   }
   return all;
+}
+
+test('a page that cannot be rendered takes its room with it', async () => {
+  const refuse = () => Promise.reject(new Error('unforeseen'));
+  const broken: Route = {
+    method: 'GET',
+    path: '/broken',
+    profile: 'page',
+    answer: refuse,
+    renderError: fail,
+  };
+  const sound: Route = { ...broken, path: '/sound', answer: async () => htmlAnswer(200, 'sound') };
+  const app = createApp([broken, sound], {
+    issuer: 'http://127.0.0.1',
+    logger: createLogger('gateway', 'error', () => {}),
+    budgetMs: 2_000,
+    trustedProxies: [],
+    now: Date.now,
+    makeRequestId: () => 'made',
+  });
+  onTestFinished(() => app.close());
+  const origin = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
+  // As many as the class has in work at the same time.
+  for (let nth = 0; nth < 64; nth += 1) {
+    const answer = await fetch(`${origin}/broken`);
+    expect([answer.status, await answer.text()]).toEqual([500, '{"error":"server_error"}']);
+  }
+  expect((await fetch(`${origin}/sound`)).status).toBe(200);
+});
+
+function fail(): never {
+  throw new Error('no page');
 }
 
 test('bodies that never come take nobody’s room, not even their own network’s [R14.7]', async () => {

@@ -138,8 +138,8 @@ function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
     const active = withCall(ROOT_CONTEXT, request.id, deadline, incoming.clientAddress);
     const { name, attributes } = spans.get(request.method) ?? spanOf(route.method, route);
     const answerRequest = async () => {
-      const answer = await answerOf(route, incoming, options.logger);
-      place?.leave();
+      // A page that cannot be rendered throws: its place is free all the same.
+      const answer = await answerOf(route, incoming, options.logger).finally(() => place?.leave());
       const named = clientOf();
       if (client === undefined || answer.status === 401)
         limits.proven.judged(credentials, named, answer.status);
