@@ -1,13 +1,15 @@
 // What calls over a stream are refused, and what one of them takes from another: nothing (decision 0028).
-import { createClient } from '@connectrpc/connect';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Code, createClient } from '@connectrpc/connect';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
+import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { methodPath } from '@course-exchange/runtime/grpc/methods';
 import type { RpcServerOptions } from '@course-exchange/runtime/grpc/server';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { grpcTransport } from '../support/grpc-client.ts';
-import { client, gate, pod } from './stream-pods.ts';
+import { client, type DeafCaller, deafCaller, gate, pod } from './stream-pods.ts';
 
 test('more calls in flight than a client may have are Overloaded; another method has room', async () => {
   const { held, hold, release } = gate();
@@ -105,6 +107,80 @@ test('small lists that end in one turn leave as one message', async () => {
   const messages = await Array.fromAsync(carry(asked()));
   const answers = messages.map((message) => message.answers.map(({ id, more }) => (more ? 'part' : id)));
   expect(answers.filter(({ length }) => length > 0)).toEqual([['part', 'part', 'part', 1, 2, 3]]);
+});
+
+const paths = {
+  exchangeToken: methodPath(TokenService.method.exchangeToken),
+  listEvents: methodPath(CatalogService.method.listEvents),
+};
+const ids = (count: number) => Array.from({ length: count }, (_, nth) => nth + 1);
+
+test('an id that is used twice ends the stream with INVALID_ARGUMENT, and its calls with it', async () => {
+  const aborted: number[] = [];
+  const { port } = await pod({
+    exchangeToken: async (_request, call) => {
+      call.signal.addEventListener('abort', () => aborted.push(1));
+      return new Promise<never>(() => {});
+    },
+  });
+  const { carry } = createClient(CallStreamService, grpcTransport(`127.0.0.1:${port}`));
+  const twice = async function* () {
+    yield { calls: [1, 2, 1].map((id) => ({ id, method: paths.exchangeToken, timeoutMs: 60_000 })) };
+    await new Promise<never>(() => {});
+  };
+  await expect(Array.fromAsync(carry(twice()))).rejects.toMatchObject({ code: Code.InvalidArgument });
+  expect(aborted).toEqual([1, 1]);
+});
+
+describe('a place is free whatever its call waits for', () => {
+  const never = new Promise<never>(() => {});
+  /** Handlers that never end but for `last`: one waits for itself, the other for a caller that reads nothing. */
+  const handlers: Parameters<typeof pod>[0] = {
+    exchangeToken: (_request, { authorization }) => (authorization === 'last' ? sleep(0, {}) : never),
+    listEvents: async function* (_request, { authorization }) {
+      while (authorization !== 'last') yield { body: Buffer.alloc(100_000) };
+    },
+  };
+  const hour = 3_600_000;
+
+  test.each<[string, 'exchangeToken' | 'listEvents', number, (caller: DeafCaller) => void]>([
+    ['at its deadline, in its handler', 'exchangeToken', 1_000, () => {}],
+    ['at its deadline, between two parts', 'listEvents', 1_000, () => {}],
+    ['when it is cancelled', 'exchangeToken', hour, ({ say }) => say({ cancelledIds: ids(1_024) })],
+    ['when its connection is gone, in its handler', 'exchangeToken', hour, ({ leave }) => leave()],
+    ['when its connection is gone, between two parts', 'listEvents', hour, ({ leave }) => leave()],
+  ])('%s', async (_when, method, timeoutMs, end) => {
+    const { port } = await pod(handlers);
+    const caller = deafCaller(port);
+    caller.say({ calls: ids(1_024).map((id) => ({ id, method: paths[method], timeoutMs })) });
+    const other = client([port]);
+    const ask = () =>
+      other[method]({}, { authorization: 'last' }).then(
+        () => 'served',
+        ({ code }) => code,
+      );
+    await expect.poll(ask, { timeout: 10_000 }).toBe('temporarily_unavailable');
+    end(caller);
+    await expect.poll(ask, { timeout: 10_000 }).toBe('served');
+  });
+});
+
+test('a caller that does not read its answers is not read from, and goes on when it reads', async () => {
+  const accessToken = 'x'.repeat(10_000);
+  const { port, calls } = await pod({ exchangeToken: async () => ({ accessToken }) });
+  const caller = deafCaller(port);
+  // Of 20 kB, so that few come at once.
+  const metadata = { padding: 'x'.repeat(19_000) };
+  for (const id of ids(500))
+    caller.say({ calls: [{ id, method: paths.exchangeToken, timeoutMs: 60_000, metadata }] });
+  const other = client([port]);
+  for (const _ of ids(50)) await other.exchangeToken({});
+  // 1 MiB of them has been answered.
+  expect(calls() - 50).toBeGreaterThan(100);
+  expect(calls() - 50).toBeLessThan(150);
+  const seen = caller.read();
+  await expect.poll(() => seen.bytes, { timeout: 10_000 }).toBeGreaterThan(500 * accessToken.length);
+  expect(calls() - 50).toBe(500);
 });
 
 test('a server that knows no streams is called without them', async () => {

@@ -1,9 +1,13 @@
 // Servers and clients for the tests of calls over streams (decision 0028).
+import { connect } from 'node:http2';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { serviceErrorStatuses } from '@course-exchange/proto/error-codes';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { connectRpc } from '@course-exchange/runtime/grpc/client';
 import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import { methodPath } from '@course-exchange/runtime/grpc/methods';
 import {
   bindService,
   type Handlers,
@@ -86,4 +90,41 @@ export async function cuttable(port: number) {
   });
   closing.push(link.close);
   return { port: link.port, cut: link.close };
+}
+
+const { carry } = CallStreamService.method;
+
+export type DeafCaller = ReturnType<typeof deafCaller>;
+
+/** A caller on one stream that reads no answer until it is told to: its flow-control window is empty. */
+export function deafCaller(port: number) {
+  const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': methodPath(carry),
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  for (const emitter of [session, stream]) emitter.on('error', () => {});
+  const leave = () => session.destroy();
+  closing.push(leave);
+  return {
+    say: (message: MessageInitShape<typeof carry.input>): void => {
+      const bytes = toBinary(carry.input, create(carry.input, message));
+      const head = Buffer.alloc(5);
+      head.writeUInt32BE(bytes.length, 1);
+      stream.write(Buffer.concat([head, bytes]));
+    },
+    /** Bytes that come once it reads. */
+    read: (): { readonly bytes: number } => {
+      const seen = { bytes: 0 };
+      stream.on('data', (chunk: Buffer) => {
+        seen.bytes += chunk.length;
+      });
+      session.settings({ initialWindowSize: 2 ** 30 });
+      session.setLocalWindowSize(2 ** 30);
+      return seen;
+    },
+    leave,
+  };
 }
