@@ -41,7 +41,7 @@ export function registrationProblems(registration: ClientRegistration, own: Envi
     ...nameProblems(registration.name),
     ...scopeProblems(registration.scopes),
     ...(registration.redirectUris[own].length === 0
-      ? [`There is no redirect URI for the environment ${own}.`]
+      ? [`The environment ${own} needs at least one redirect URI.`]
       : []),
     ...environments.flatMap((environment) =>
       uriProblems(environment, registration.redirectUris[environment]),
