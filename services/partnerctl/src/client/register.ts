@@ -7,17 +7,16 @@ import {
   ClientService,
   type Contact,
   ContactSchema,
-  Environment,
   type EnvironmentRegistration,
-  EnvironmentRegistrationSchema,
 } from '@course-exchange/proto/operator/v1/client';
-import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
+import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
 import { missingError, usageError } from '../cli/errors.ts';
 import { countOption, durationOption, given, repeated } from '../cli/options.ts';
 import { readTextFile } from '../files/files.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
-import { environmentNames, environments, readRegistration } from './registration-file.ts';
+import { withRedirectUris } from './redirect-uris.ts';
+import { readRegistration } from './registration-file.ts';
 
 export function registerCommand() {
   const command = newRegistrationCommand('register', {
@@ -80,7 +79,8 @@ async function registrationFrom(
 ): Promise<ClientRegistration> {
   const read = file === undefined ? undefined : readRegistration(file, await readTextFile(context, file));
   const base = read?.registration ?? create(ClientRegistrationSchema);
-  const registration = withOptions({ ...base, ...given({ clientId: options.clientId }) }, options);
+  const named = { ...base, ...given({ clientId: options.clientId }) };
+  const registration = await withOptions(context, named, options);
   if (registration.clientId) return registration;
   throw usageError('The client has no identifier.', 'Give a registration file or --client-id.');
 }
@@ -94,9 +94,9 @@ export function editCommand() {
   const command = newRegistrationCommand('edit', {
     about: "Change a client's registration",
     details:
-      'Options change what they name and keep the rest; a list replaces the list. --file replaces the whole registration. A change that somebody else made in between is never overwritten (exit code 4).',
+      'Options change what they name and keep the rest; a list replaces the list, --redirect-uri the list of each environment that it names. --file replaces the whole registration. A change that somebody else made in between is never overwritten (exit code 4).',
     examples: {
-      'Another redirect URI, for production alone':
+      "Replace production's redirect URIs":
         'partnerctl client edit acme --redirect-uri production=https://acme.example/cb',
       'From a file: first see what would change': 'partnerctl client edit acme --file acme.yaml --dry-run',
     },
@@ -111,20 +111,28 @@ export function editCommand() {
         4_294_967_295,
       ),
     );
-  return withAction(command, async (context, clientId, { file, version, ...options }) => {
-    const { dryRun, services } = context;
-    const clients = services.identity(ClientService);
-    const { client } = await clients.getClient({ clientId });
-    if (!client?.registration) throw missingError(`There is no client ${clientId}.`);
-    const present = client.registration;
-    const base = file === undefined ? present : await replacementFrom(context, file, present.clientId);
-    const edited = withOptions(base, options);
-    if (file === undefined && equals(ClientRegistrationSchema, edited, present)) {
-      throw usageError('No option changes anything.', 'Name a field, or --file with a registration.');
-    }
-    const request = { registration: edited, expectedVersion: version ?? client.version, dryRun };
-    return changeResult(context, await clients.editClient(request));
-  });
+  return withAction(command, editClient);
+}
+
+type EditOptions = RegistrationValues & { readonly file?: string; readonly version?: number };
+
+async function editClient(
+  context: CommandContext,
+  clientId: string,
+  { file, version, ...options }: EditOptions,
+): Promise<Result> {
+  const { dryRun, services } = context;
+  const clients = services.identity(ClientService);
+  const { client } = await clients.getClient({ clientId });
+  if (!client?.registration) throw missingError(`There is no client ${clientId}.`);
+  const present = client.registration;
+  const base = file === undefined ? present : await replacementFrom(context, file, present.clientId);
+  const edited = await withOptions(context, base, options);
+  if (file === undefined && equals(ClientRegistrationSchema, edited, present)) {
+    throw usageError('No option changes anything.', 'Name a field, or --file with a registration.');
+  }
+  const request = { registration: edited, expectedVersion: version ?? client.version, dryRun };
+  return changeResult(context, await clients.editClient(request));
 }
 
 async function replacementFrom(
@@ -152,7 +160,7 @@ function newRegistrationCommand(...command: Parameters<typeof newCommand>) {
     )
     .option(
       '--redirect-uri <uri>',
-      'A redirect URI of this installation, or test=… or production=…; repeatable',
+      "Redirect URI of this environment, or test=… or production=…; replaces that environment's list; repeatable",
       repeated,
     )
     .option('--scope <scope>', 'openid, profile or email; repeatable', repeated)
@@ -165,13 +173,17 @@ function newRegistrationCommand(...command: Parameters<typeof newCommand>) {
 type RegistrationValues = ReturnType<ReturnType<typeof newRegistrationCommand>['opts']>;
 
 /** A copy of `registration` with the values that options override. */
-function withOptions(registration: ClientRegistration, values: RegistrationValues): ClientRegistration {
-  const { name, technicalContact, credentialContact, redirectUri, scope, userJourney } = values;
+async function withOptions(
+  context: CommandContext,
+  registration: ClientRegistration,
+  values: RegistrationValues,
+): Promise<ClientRegistration> {
+  const { name, technicalContact, credentialContact, scope, userJourney } = values;
   const edited = given({
     name,
     technicalContact: technicalContact === undefined ? undefined : parseContact(technicalContact),
     credentialContacts: credentialContact?.map(parseContact),
-    environments: redirectUri && withRedirectUris(registration.environments, redirectUri),
+    environments: await editedEnvironments(context, registration, values),
     scopes: scope?.flatMap((text) => text.split(/[\s,]+/).filter(Boolean)),
     userJourney,
     logoutRequirements: values.logout,
@@ -179,6 +191,17 @@ function withOptions(registration: ClientRegistration, values: RegistrationValue
     retentionRequirements: values.retention,
   });
   return { ...registration, ...edited };
+}
+
+/** Undefined where no option names a redirect URI. */
+async function editedEnvironments(
+  { services }: CommandContext,
+  { environments }: ClientRegistration,
+  { redirectUri }: RegistrationValues,
+): Promise<EnvironmentRegistration[] | undefined> {
+  if (redirectUri === undefined) return undefined;
+  const { environment } = await services.identity(ClientService).describeInstallation({});
+  return withRedirectUris(environments, environment, redirectUri);
 }
 
 /** `Name <mail> phone`; the telephone number may be left out. */
@@ -189,24 +212,4 @@ function parseContact(text: string): Contact {
     `'${text}' is not a contact.`,
     'Write "Ann Example <ann@partner.example>"; a telephone number may follow.',
   );
-}
-
-/** Environments that are named get the URIs given; the others keep theirs. */
-function withRedirectUris(
-  current: readonly EnvironmentRegistration[],
-  values: readonly string[],
-): EnvironmentRegistration[] {
-  const named = values.map((value): { readonly environment: Environment; readonly uri: string } => {
-    const name = environmentNames.find((one) => value.startsWith(`${one}=`));
-    return name === undefined
-      ? { environment: Environment.UNSPECIFIED, uri: value }
-      : { environment: environments[name], uri: value.slice(name.length + 1) };
-  });
-  const replaced = Map.groupBy(named, ({ environment }) => environment);
-  return [
-    ...current.filter(({ environment }) => !replaced.has(environment)),
-    ...[...replaced].map(([environment, uris]) =>
-      create(EnvironmentRegistrationSchema, { environment, redirectUris: uris.map(({ uri }) => uri) }),
-    ),
-  ];
 }
