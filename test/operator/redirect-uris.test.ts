@@ -1,6 +1,6 @@
 // Redirect URIs as a partner manager edits them, in an installation of the environment test.
 import { beforeAll, expect, test } from 'vitest';
-import { answerOf, startTool, toolEnvironment } from './tool.ts';
+import { answerOf, startTool, tool, toolEnvironment } from './tool.ts';
 
 const one = 'https://uris.example/one';
 const two = 'https://uris.example/two';
@@ -37,7 +37,20 @@ test('a plain URI replaces the list that a registration file has for this enviro
 test.each([
   [`--redirect-uri ${two}`, { test: [two], production: [live] }],
   [`--redirect-uri ${two} --redirect-uri test=${one}`, { test: [two, one], production: [live] }],
+  [`--add-redirect-uri ${two}`, { test: [one, two], production: [live] }],
+  [`--add-redirect-uri ${two} --remove-redirect-uri test=${one}`, { test: [two], production: [live] }],
+  [`--remove-redirect-uri production=${live}`, { test: [one] }],
 ])('the dry run of `client edit` with %s tells every list that would result', async (options, lists) => {
   expect(listsOf(await answerOf(...edit(options)))).toEqual(lists);
   expect(listsOf(await answerOf('client', 'show', 'uris'))).toEqual({ test: [one], production: [live] });
+});
+
+test.each([
+  [2, `--remove-redirect-uri ${one}`, 'The environment test needs at least one redirect URI.'],
+  [2, `--remove-redirect-uri ${two}`, `Registered for test: ${one}.`],
+  [2, `--add-redirect-uri ${two} --file -`, "cannot be used with option '--file <file>'."],
+  [4, `--add-redirect-uri ${two} --version=9`, 'Client uris was changed meanwhile'],
+])('exit code %i of `client edit` with %s', async (code, options, sentence) => {
+  const { exit, out, err } = await tool(...edit(options));
+  expect({ exit, out, err }).toEqual({ exit: code, out: '', err: expect.stringContaining(sentence) });
 });

@@ -115,15 +115,9 @@ describe('the runbook as written', () => {
   test('on-boards a partner from its registration to its first events', async () => {
     await next('On-board a partner');
     const redirectUris = ['http://127.0.0.1:3999/callback'] as const;
-    const clientSecret = await secretIn('acme.age');
-    acme = {
-      name: 'Acme',
-      clientId: 'acme',
-      clientSecret,
-      redirectUris,
-      scopes: ['openid', 'email', 'profile'],
-      active: true,
-    };
+    const credentials = { clientId: 'acme', clientSecret: await secretIn('acme.age') };
+    const scopes = ['openid', 'email', 'profile'];
+    acme = { name: 'Acme', ...credentials, redirectUris, scopes, active: true };
     const early = await send(authorizeUrl(discovery.authorization_endpoint, acme));
     expect(early.status).toBe(400);
     await next('On-board a partner');
@@ -135,6 +129,15 @@ describe('the runbook as written', () => {
     expect(events.status).toBe(200);
     expect((events.json() as { readonly items: unknown[] }).items).toHaveLength(12);
     expect((await next('On-board a partner')).out).toContain('openid email profile');
+  });
+
+  test('changes a redirect URI: both are accepted until the old one is removed', async () => {
+    const changed: Partner = { ...acme, redirectUris: ['http://127.0.0.1:3999/connected'] };
+    await next('Change redirect URIs');
+    for (const partner of [acme, changed]) await connect(partner);
+    await next('Change redirect URIs');
+    expect((await send(authorizeUrl(discovery.authorization_endpoint, acme))).status).toBe(400);
+    acme = changed;
   });
 
   test('rotates the secret without a failed call', async () => {

@@ -6,27 +6,43 @@ import {
   type EnvironmentRegistration,
   EnvironmentRegistrationSchema,
 } from '@course-exchange/proto/operator/v1/client';
-import { environmentNames, environments } from './registration-file.ts';
+import { usageError } from '../cli/errors.ts';
+import { environmentName, environmentNames, environments } from './registration-file.ts';
 
-/**
- * `lists`, with those replaced whose environment a value names. A list or a URI without an environment is of `own`.
- */
+export interface RedirectUriOptions {
+  /** They replace the list of each environment that they name. */
+  readonly redirectUri?: readonly string[];
+  readonly addRedirectUri?: readonly string[];
+  readonly removeRedirectUri?: readonly string[];
+}
+
+/** `lists` as the options change them. A list or a URI without an environment is of `own`. Throws a usage error. */
 export function withRedirectUris(
   lists: readonly EnvironmentRegistration[],
   own: Environment,
-  values: readonly string[],
+  { redirectUri, addRedirectUri, removeRedirectUri }: RedirectUriOptions,
 ): EnvironmentRegistration[] {
-  const replacing = byEnvironment(values, own);
+  const replacing = byEnvironment(redirectUri, own);
+  const adding = byEnvironment(addRedirectUri, own);
+  const removing = byEnvironment(removeRedirectUri, own);
+  const named = new Set([...replacing.keys(), ...adding.keys(), ...removing.keys()]);
   const present = lists.map((list) => ({ ...list, environment: list.environment || own }));
-  const edited = [...replacing].map(([environment, uris]) =>
-    create(EnvironmentRegistrationSchema, { environment, redirectUris: [...uris] }),
-  );
-  const kept = present.filter(({ environment }) => !replacing.has(environment));
+  const edited = [...named].map((environment) => {
+    const registered = present.filter((list) => list.environment === environment);
+    const redirectUris = editedList(environmentName(environment) ?? '', {
+      registered: registered.flatMap((list) => list.redirectUris),
+      replacing: replacing.get(environment),
+      adding: adding.get(environment) ?? [],
+      removing: removing.get(environment) ?? [],
+    });
+    return create(EnvironmentRegistrationSchema, { environment, redirectUris });
+  });
+  const kept = present.filter(({ environment }) => !named.has(environment));
   return [...kept, ...edited].toSorted((one, other) => one.environment - other.environment);
 }
 
 function byEnvironment(
-  values: readonly string[],
+  values: readonly string[] = [],
   own: Environment,
 ): ReadonlyMap<Environment, readonly string[]> {
   const named = values.map((value) => {
@@ -37,4 +53,30 @@ function byEnvironment(
   });
   const groups = Map.groupBy(named, ({ environment }) => environment);
   return new Map([...groups].map(([environment, group]) => [environment, group.map(({ uri }) => uri)]));
+}
+
+interface ListEdit {
+  readonly registered: readonly string[];
+  readonly replacing: readonly string[] | undefined;
+  readonly adding: readonly string[];
+  readonly removing: readonly string[];
+}
+
+/** What is added and what is removed are both compared with what is registered now. */
+function editedList(name: string, { registered, replacing, adding, removing }: ListEdit): string[] {
+  if (replacing !== undefined) {
+    if (adding.length + removing.length === 0) return [...replacing];
+    throw usageError(
+      `--redirect-uri replaces the whole list for ${name}: nothing can be added or removed as well.`,
+      'Name every URI with --redirect-uri, or use only --add-redirect-uri and --remove-redirect-uri.',
+    );
+  }
+  const known = adding.find((uri) => registered.includes(uri));
+  if (known !== undefined) throw usageError(`${known} is already a redirect URI for ${name}.`);
+  const missing = removing.find((uri) => !registered.includes(uri));
+  if (missing !== undefined) {
+    const all = registered.length > 0 ? registered.join(', ') : 'none';
+    throw usageError(`${missing} is not a redirect URI for ${name}.`, `Registered for ${name}: ${all}.`);
+  }
+  return [...registered.filter((uri) => !removing.includes(uri)), ...adding];
 }

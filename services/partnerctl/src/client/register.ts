@@ -1,5 +1,6 @@
 // `client register` and `client edit`: a registration from a file, from options, or from a file with options over it.
 import { create, equals } from '@bufbuild/protobuf';
+import { Option } from '@commander-js/extra-typings';
 import {
   type Client,
   type ClientRegistration,
@@ -15,7 +16,7 @@ import { countOption, durationOption, given, repeated } from '../cli/options.ts'
 import { readTextFile } from '../files/files.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
-import { withRedirectUris } from './redirect-uris.ts';
+import { type RedirectUriOptions, withRedirectUris } from './redirect-uris.ts';
 import { readRegistration } from './registration-file.ts';
 
 export function registerCommand() {
@@ -98,11 +99,17 @@ export function editCommand() {
     examples: {
       "Replace production's redirect URIs":
         'partnerctl client edit acme --redirect-uri production=https://acme.example/cb',
+      'Add a redirect URI of this environment':
+        'partnerctl client edit acme --add-redirect-uri https://acme.example/cb2',
+      'Remove a redirect URI of production':
+        'partnerctl client edit acme --remove-redirect-uri production=https://acme.example/cb',
       'From a file: first see what would change': 'partnerctl client edit acme --file acme.yaml --dry-run',
     },
     takes: ['--dry-run'],
   })
     .argument('<client-id>', 'The client')
+    .addOption(redirectUriEdit('--add-redirect-uri <uri>', 'Add a redirect URI'))
+    .addOption(redirectUriEdit('--remove-redirect-uri <uri>', 'Remove a redirect URI'))
     .option('--file <file>', 'YAML registration to replace the present one')
     .addOption(
       countOption(
@@ -114,7 +121,8 @@ export function editCommand() {
   return withAction(command, editClient);
 }
 
-type EditOptions = RegistrationValues & { readonly file?: string; readonly version?: number };
+type EditOptions = RegistrationValues &
+  RedirectUriOptions & { readonly file?: string; readonly version?: number };
 
 async function editClient(
   context: CommandContext,
@@ -133,6 +141,12 @@ async function editClient(
   }
   const request = { registration: edited, expectedVersion: version ?? client.version, dryRun };
   return changeResult(context, await clients.editClient(request));
+}
+
+/** It changes the list that is registered, and a file replaces that list. */
+function redirectUriEdit<const Flags extends string>(flags: Flags, about: string) {
+  const all = `${about} of this environment, or test=… or production=…; repeatable, not with --file`;
+  return new Option(flags, all).argParser(repeated).conflicts('file');
 }
 
 async function replacementFrom(
@@ -176,7 +190,7 @@ type RegistrationValues = ReturnType<ReturnType<typeof newRegistrationCommand>['
 async function withOptions(
   context: CommandContext,
   registration: ClientRegistration,
-  values: RegistrationValues,
+  values: RegistrationValues & RedirectUriOptions,
 ): Promise<ClientRegistration> {
   const { name, technicalContact, credentialContact, scope, userJourney } = values;
   const edited = given({
@@ -197,11 +211,11 @@ async function withOptions(
 async function editedEnvironments(
   { services }: CommandContext,
   { environments }: ClientRegistration,
-  { redirectUri }: RegistrationValues,
+  options: RedirectUriOptions,
 ): Promise<EnvironmentRegistration[] | undefined> {
-  if (redirectUri === undefined) return undefined;
+  if (!(options.redirectUri ?? options.addRedirectUri ?? options.removeRedirectUri)) return undefined;
   const { environment } = await services.identity(ClientService).describeInstallation({});
-  return withRedirectUris(environments, environment, redirectUri);
+  return withRedirectUris(environments, environment, options);
 }
 
 /** `Name <mail> phone`; the telephone number may be left out. */
