@@ -65,6 +65,7 @@ const head = object({ sequence: count, hash: text });
 
 export const schemas = {
   result: object({ dryRun: flag, changes: list(change) }),
+  registered: object({ dryRun: flag, client, changes: list(change) }),
   clients: object({ clients: list(client) }),
   client: object({ client }),
   secrets: object({ secrets: list(secret) }),

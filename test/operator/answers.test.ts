@@ -33,11 +33,11 @@ test('every answer keeps to its schema', async () => {
   const sub = runningStack().users[0]?.sub ?? '';
   const contact = `--technical-contact ${contactCanary}<${contactCanary}@a.example>`;
   const file = (name: string) => join(work, name);
-  await answer('result', `client register ${registration} ${contact} --dry-run`);
+  await answer('registered', `client register ${registration} ${contact} --dry-run`);
   const withSecret = `--with-secret --to-file ${file('one')}`;
-  const made = await answer('result', `client register ${registration} ${withSecret}`);
+  const made = await answer('registered', `client register ${registration} ${withSecret}`);
   expect(made.secret).toMatchObject({ delivery: 'file', secret: null });
-  await answer('result', `client edit answers ${contact}`);
+  await answer('registered', `client edit answers ${contact}`);
   await answer('result', 'client approve answers --to draft');
   await answer('result', 'client deactivate answers --yes');
   await answer('clients', 'client list');

@@ -45,6 +45,18 @@ test.each([
   expect(listsOf(await answerOf('client', 'show', 'uris'))).toEqual({ test: [one], production: [live] });
 });
 
+test('the dry run shows people the same, below what would change', async () => {
+  expect((await tool(...edit(`--add-redirect-uri ${two}`))).out).toBe(
+    `Would change client:uris (client.edit)
+  redirect_uris.test: ["${one}"] → ["${one}","${two}"]
+All redirect URIs would be:
+  test        ${one}
+  test        ${two}
+  production  ${live}
+`,
+  );
+});
+
 test.each([
   [2, `--remove-redirect-uri ${one}`, 'The environment test needs at least one redirect URI.'],
   [2, `--remove-redirect-uri ${two}`, `Registered for test: ${one}.`],

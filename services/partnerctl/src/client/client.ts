@@ -15,13 +15,9 @@ import { changeResult } from '../output/result.ts';
 import { type Columns, fields, localTime, table } from '../output/table.ts';
 import { isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
 import { applyCommand, exportCommand, planCommand } from './apply.ts';
+import { redirectUriLines } from './redirect-uris.ts';
 import { editCommand, registerCommand } from './register.ts';
-import {
-  approvalStateName,
-  approvalStateNames,
-  approvalStates,
-  environmentName,
-} from './registration-file.ts';
+import { approvalStateName, approvalStateNames, approvalStates } from './registration-file.ts';
 
 export function clientCommand() {
   return newGroup(
@@ -183,16 +179,13 @@ function clientText(client: Client): string {
 }
 
 function registrationFields(registration: ClientRegistration) {
-  const uris = registration.environments.flatMap(({ environment, redirectUris }) =>
-    redirectUris.map((uri) => `${environmentName(environment) ?? 'here'}  ${uri}`),
-  );
   const { technicalContact } = registration;
   return {
     Client: registration.clientId,
     Name: registration.name,
     'Technical contact': technicalContact ? contactText(technicalContact) : '',
     'Credential contacts': registration.credentialContacts.map(contactText),
-    'Redirect URIs': uris,
+    'Redirect URIs': redirectUriLines(registration),
     Scopes: registration.scopes.join(' '),
     'User journey': registration.userJourney,
     Logout: registration.logoutRequirements,

@@ -16,7 +16,7 @@ import { countOption, durationOption, given, repeated } from '../cli/options.ts'
 import { readTextFile } from '../files/files.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
-import { type RedirectUriOptions, withRedirectUris } from './redirect-uris.ts';
+import { type RedirectUriOptions, redirectUrisText, withRedirectUris } from './redirect-uris.ts';
 import { readRegistration } from './registration-file.ts';
 
 export function registerCommand() {
@@ -140,7 +140,8 @@ async function editClient(
     throw usageError('No option changes anything.', 'Name a field, or --file with a registration.');
   }
   const request = { registration: edited, expectedVersion: version ?? client.version, dryRun };
-  return changeResult(context, await clients.editClient(request));
+  const response = await clients.editClient(request);
+  return changeResult(context, response, redirectUrisText(response, dryRun));
 }
 
 /** It changes the list that is registered, and a file replaces that list. */
