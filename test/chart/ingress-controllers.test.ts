@@ -1,9 +1,9 @@
-// How requests reach the gateway, for each kind of ingress controller: limits of size and time, the way from http to https, and
-// what is done about a gateway that hangs or dies.
+// How requests reach the gateway, for each kind of ingress controller: limits of size and time, http as it came, and what is
+// done about a gateway that hangs or dies.
 import { expect, test } from 'vitest';
 import { ofKind } from './objects.ts';
-import { helm, mergeValues, objectsOf, type Values } from './render.ts';
-import { filesOf } from './value-sets.ts';
+import { helm, objectsOf, type Values } from './render.ts';
+import { filesOf, objectsOfSet, valueSets } from './value-sets.ts';
 
 const withHelm = test.skipIf(helm === '');
 const objectsWith = (values: Values) => objectsOf({ files: filesOf('test-minimal-values'), values });
@@ -21,43 +21,62 @@ withHelm.each([
   expect(annotated.includes('nginx.ingress.kubernetes.io/proxy-body-size')).toBe(there);
 });
 
-const ofNginx = 'nginx.ingress.kubernetes.io/ssl-redirect';
+const unredirected = {
+  'nginx.ingress.kubernetes.io/ssl-redirect': 'false',
+  'nginx.ingress.kubernetes.io/force-ssl-redirect': 'false',
+};
 const ofTraefik = 'traefik.ingress.kubernetes.io/router.middlewares';
 const ofTraefiksService = 'traefik.ingress.kubernetes.io/service.serverstransport';
-const [https, retry, transport] = ['https', 'retry', 'gateway'].map(
+const [retry, transport] = ['retry', 'gateway'].map(
   (name) => `exchange-environment-course-exchange-${name}@kubernetescrd`,
 );
-const elsewhere = { enabled: false, terminatedElsewhere: true };
-withHelm.each<readonly [what: string, controller: string, values: Values, annotations: Values]>([
-  ['ingress-nginx', 'nginx', {}, { [ofNginx]: 'true' }],
-  ['ingress-nginx that is told not to', 'nginx', { ingress: { redirect: false } }, { [ofNginx]: 'false' }],
-  ['ingress-nginx that sees http alone', 'nginx', { ingress: { tls: elsewhere } }, { [ofNginx]: 'false' }],
-  ['Traefik', 'traefik', {}, { [ofTraefik]: `${https},${retry}` }],
-  ['Traefik that is told not to', 'traefik', { ingress: { redirect: false } }, { [ofTraefik]: retry }],
-  ['Traefik that sees http alone', 'traefik', { ingress: { tls: elsewhere } }, { [ofTraefik]: retry }],
-  ['Traefik for an http issuer', 'traefik', { issuer: 'http://exchange.test' }, { [ofTraefik]: retry }],
-  ['a controller that nobody knows', 'none', {}, {}],
-])('the way from http to https: %s [R28.3]', async (_, controller, values, annotations) => {
-  const limits = { ingress: { limits: { controller } } };
-  const objects = await objectsWith(mergeValues(limits, values) as Values);
-  const [ingress] = ofKind(objects, 'Ingress');
-  const found = Object.entries(ingress?.metadata.annotations ?? {});
-  expect(Object.fromEntries(found.filter(([name]) => [ofNginx, ofTraefik].includes(name)))).toEqual(
-    annotations,
+withHelm.each<readonly [what: string, ingress: Values, annotations: Values]>([
+  ['ingress-nginx', { className: 'nginx' }, unredirected],
+  ['the default class', {}, unredirected],
+  ['a class of any name', { className: 'public' }, unredirected],
+  ['a controller without limits', { limits: { controller: 'none' } }, unredirected],
+  ['no limits at all', { className: 'nginx', limits: null }, unredirected],
+  ['an operator who says the same', { className: 'nginx', annotations: unredirected }, unredirected],
+  ['Traefik', { limits: { controller: 'traefik' } }, { [ofTraefik]: retry }],
+])('what the Ingress says of redirects: %s [R28.5]', async (_, ingress, annotations) => {
+  const objects = await objectsWith({ ingress });
+  const [found] = ofKind(objects, 'Ingress');
+  const said = Object.entries(found?.metadata.annotations ?? {}).filter(([name]) =>
+    /redirect|middleware/.test(name),
   );
+  expect(Object.fromEntries(said)).toEqual(annotations);
   const made = ofKind(objects, 'Middleware').map(({ apiVersion, metadata, spec }) => [
     apiVersion,
     `${metadata.namespace}-${metadata.name}@kubernetescrd`,
     spec,
   ]);
-  const redirect = { redirectScheme: { scheme: 'https', permanent: true } };
   const again = { retry: { attempts: 2, initialInterval: '100ms' } };
-  const named = String(annotations[ofTraefik] ?? '');
-  const expected = [[https, redirect] as const, [retry, again] as const].filter(([name = '']) =>
-    named.includes(name),
-  );
-  expect(made).toEqual(expected.map(([name, spec]) => ['traefik.io/v1alpha1', name, spec]));
+  expect(made).toEqual(annotations[ofTraefik] ? [['traefik.io/v1alpha1', retry, again]] : []);
 });
+
+withHelm.each(valueSets)(
+  '%s: nothing redirects, and every path leads to the gateway [R28.5]',
+  async (set) => {
+    const objects = await objectsOfSet(set);
+    expect(JSON.stringify(objects)).not.toMatch(/RequestRedirect|redirectScheme|ssl-redirect":"(?!false")/);
+    const ofGateway = (kind: string) =>
+      ofKind(objects, kind).filter(
+        ({ metadata }) => metadata.labels['app.kubernetes.io/component'] === 'gateway',
+      );
+    const service = { name: ofGateway('Service')[0]?.metadata.name };
+    for (const { spec } of ofGateway('Ingress')) {
+      const backend = { service: { ...service, port: { name: 'http' } } };
+      expect(spec.rules).toEqual([
+        { host: expect.any(String), http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } },
+      ]);
+    }
+    for (const { spec } of ofGateway('HTTPRoute')) {
+      const matches = [{ path: { type: 'PathPrefix', value: '/' } }];
+      const timeouts = expect.anything();
+      expect(spec.rules).toEqual([{ matches, timeouts, backendRefs: [{ ...service, port: 8080 }] }]);
+    }
+  },
+);
 
 withHelm('a gateway that hangs or dies: what ingress-nginx and Traefik are told', async () => {
   const objects = (controller: string) => objectsWith({ ingress: { limits: { controller } } });
@@ -75,18 +94,6 @@ withHelm('a gateway that hangs or dies: what ingress-nginx and Traefik are told'
   const [{ metadata, spec } = { metadata: { name: '' } }] = ofKind(ofTraefiks, 'ServersTransport');
   expect(`${metadata.namespace}-${metadata.name}@kubernetescrd`).toBe(transport);
   expect(spec).toEqual({ forwardingTimeouts: { dialTimeout: '2s', responseHeaderTimeout: '15s' } });
-});
-
-withHelm('the way from http to https: a Gateway of the Gateway API [R28.3]', async () => {
-  const parents = (sectionName: string) => [{ name: 'public', sectionName }];
-  const httpRoute = { enabled: true, parentRefs: parents('https'), redirectFrom: parents('http') };
-  const routes = ofKind(await objectsWith({ httpRoute }), 'HTTPRoute').map(({ spec }) => spec);
-  const led = routes.find(({ parentRefs }) => parentRefs[0].sectionName === 'http');
-  expect(routes).toHaveLength(2);
-  expect(led?.hostnames).toEqual(['exchange.test']);
-  expect(led?.rules).toEqual([
-    { filters: [{ type: 'RequestRedirect', requestRedirect: { scheme: 'https', statusCode: 301 } }] },
-  ]);
 });
 
 withHelm.each([

@@ -26,7 +26,7 @@ withHelm('as part of a parent chart it stands under a condition', async () => {
   onTestFinished(() => rmSync(parent, { recursive: true }));
   cpSync(chart, join(parent, 'charts/course-exchange'), { recursive: true });
   const dependencies = [
-    { name: 'course-exchange', version: '0.1.0', condition: 'course-exchange.enabled', repository: '' },
+    { name: 'course-exchange', version: '*', condition: 'course-exchange.enabled', repository: '' },
   ];
   writeFileSync(
     join(parent, 'Chart.yaml'),
@@ -225,7 +225,7 @@ withHelm('values of a release that knew none of the newer values are enough', as
     networkPolicy: { dnsPorts: null },
     defaults: { initContainers: null, extraContainers: null, deploymentAnnotations: null },
     gateway: { service: { type: null } },
-    ingress: { redirect: null, limits: { controller: null }, tls: { terminatedElsewhere: null } },
+    ingress: { limits: { controller: null }, tls: { terminatedElsewhere: null } },
   };
   const objects = await objectsWith({ ...values, ...newer });
   expect(objects).toEqual(await objectsWith({}));

@@ -13,9 +13,9 @@ const concurrently = test.skipIf(helm === '').concurrent;
 const render = (on: string, values: Values) => template({ files: filesOf(on), values });
 const refusals = Object.entries(
   parse(readFileSync(join(import.meta.dirname, 'refusals.yaml'), 'utf8')) as Refusals,
-).flatMap(([on, rows]) => Object.entries(rows).map(([what, row]) => ({ what, on, ...row })));
+).flatMap(([on, rows]) => Object.entries(rows).map(([what, row]) => [what, { on, ...row }] as const));
 
-concurrently.each(refusals)('$what is refused', async ({ on, values, says }) => {
+concurrently.each(refusals)('refused: %s', async (_, { on, values, says }) => {
   const { code, stderr } = await render(on, values);
   expect(stderr).toContain(says);
   expect(code).toBe(1);

@@ -9,7 +9,7 @@ import { connectInBrowser } from './browser.ts';
 import { demoPartner, makeNamespace } from './environment.ts';
 import { timed } from './figures.ts';
 import { blocksOf, checkout, runBlocks, trustIngress } from './guide.ts';
-import { findIngress, findIngressNamespace, leadTo } from './ingress.ts';
+import { findIngress, findIngressNamespace, findProxies, leadTo } from './ingress.ts';
 import { eventually, type Kube, type KubeObject, kubeIn } from './kube.ts';
 import { expectNoFailure, underLoad } from './load.ts';
 import { imagePrefix, imageTag, imageTagBefore, namespaceOf, runLabel, runName } from './settings.ts';
@@ -47,6 +47,7 @@ beforeAll(async () => {
     REDIS_PASSWORD: stores.redisPassword,
     INGRESS_NAMESPACE: await findIngressNamespace(beside),
     INGRESS_ADDRESS: ingressAddress,
+    INGRESS_NETWORKS: (await findProxies(beside)).join(', '),
   };
 }, 240_000);
 
@@ -96,6 +97,16 @@ test('preparing it again makes no second authority beside certificates of the fi
   await installed.apply({ ...secret(authority, {}), data } as KubeObject);
   expect(await run(['deploy/kubernetes/prepare.sh'])).toContain(`secret/${signed} created`);
 }, 240_000);
+
+test('what comes by http the gateway alone answers [R28.5]', async () => {
+  const said = await run(blocksOf('Requests by http'));
+  expect(said.match(/^(HTTP|location:|\{).*/gim)?.map((line) => line.trim())).toEqual([
+    'HTTP/1.1 400 Bad Request',
+    '{"error":"invalid_request"}',
+    'HTTP/1.1 308 Permanent Redirect',
+    expect.stringMatching(new RegExp(`^location: ${issuer}/`, 'i')),
+  ]);
+});
 
 test('a partner gets tokens and reads events', () => walkThrough(issuer));
 

@@ -30,9 +30,6 @@ identity.operator.tlsSecret is missing in production: without certificates whoev
 {{- if not .Values.networkPolicy.enabled }}
 networkPolicy.enabled must be true in production: the services' ports are for one another only.
 {{- end }}
-{{- if not .Values.gateway.trustedProxies }}
-gateway.trustedProxies is missing in production: list the networks from which the ingress controller, Gateway or load balancer calls; otherwise the login throttle takes all users for one, and what came by http is answered.
-{{- end }}
 {{- if not .Values.postgres.host }}
 postgres.host is missing: production accepts no URL from uriKey, which decides on TLS itself; name the host, and user and password by usernameKey and passwordKey.
 {{- end }}

@@ -89,9 +89,21 @@ ingress.host is not the issuer's host: set it to {{ $host | default "the host of
 {{- if and (.Values.httpRoute).enabled (not .Values.httpRoute.parentRefs) }}
 httpRoute.parentRefs is missing: name the Gateway that the HTTPRoute belongs to.
 {{- end }}
+{{- $behind := and (hasPrefix "https:" .Values.issuer) (or .Values.ingress.enabled (.Values.httpRoute).enabled) }}
+{{- if and (not .Values.gateway.trustedProxies) (or $behind (eq .Values.environment "production")) }}
+gateway.trustedProxies is missing: list the networks from which the ingress controller, Gateway or load balancer calls; otherwise the gateway serves what came by http, and the login throttle takes all users for one.
+{{- end }}
+{{- if .Values.ingress.enabled }}
+{{- range $name := list "ssl-redirect" "force-ssl-redirect" }}
+{{- $annotation := printf "nginx.ingress.kubernetes.io/%s" $name }}
+{{- if ne (dig $annotation "false" (default dict $.Values.ingress.annotations)) "false" }}
+ingress.annotations sets {{ $annotation }}: remove it; a client that follows a redirect has already sent its secret by http, so the gateway alone answers what comes by http.
+{{- end }}
+{{- end }}
+{{- end }}
 {{- $longest := max (int .Values.gateway.rpcTimeoutMs) (int .Values.gateway.loginTimeoutMs) }}
 {{- $limits := dict }}
-{{- if and .Values.ingress.enabled (ne (include "course-exchange.ingress.controller" .) "none") }}{{ $_ := set $limits "ingress.limits.timeoutSeconds" (printf "%ds" (int .Values.ingress.limits.timeoutSeconds)) }}{{ end }}
+{{- if and .Values.ingress.enabled .Values.ingress.limits (ne (include "course-exchange.ingress.controller" .) "none") }}{{ $_ := set $limits "ingress.limits.timeoutSeconds" (printf "%ds" (int .Values.ingress.limits.timeoutSeconds)) }}{{ end }}
 {{- if (.Values.httpRoute).enabled }}{{ $_ := set $limits "httpRoute.requestTimeout" (default "0s" .Values.httpRoute.requestTimeout) }}{{ end }}
 {{- $start := toDate "2006-01-02" "2000-01-01" }}
 {{- range $name, $limit := $limits }}
