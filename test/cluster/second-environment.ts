@@ -7,6 +7,7 @@ import { discover } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { connect } from '../support/load/families.ts';
 import { openUserAgent } from '../support/user-agent.ts';
+import { expectRefusedByHttp } from './browser.ts';
 import { chart, type Environment, makeNamespace, prepareEnvironment } from './environment.ts';
 import { figure, timed } from './figures.ts';
 import { untilLed } from './ingress.ts';
@@ -41,6 +42,7 @@ export function secondEnvironment(environment: () => Environment): void {
         expect(await eventsStatus(from.issuer, access)).toBe(200);
         expect(await eventsStatus(to.issuer, access)).toBe(401);
       }
+      await expectRefusedByHttp(other);
       if (observer) await expectTraceThroughAll(observer, other);
       await other.kube.helm('uninstall', release, '--wait', '--timeout=3m');
       await expect.poll(() => objectsOf(other.kube), { timeout: 60_000 }).toEqual(owned);

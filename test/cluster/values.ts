@@ -64,8 +64,7 @@ export function valuesFor(choices: Choices): object {
         name,
         {
           replicas,
-          // The pod itself stands in for a controller that tells what a request came by.
-          ...(name === 'gateway' ? { trustedProxies: [...choices.trustedProxies, '127.0.0.1'] } : {}),
+          ...(name === 'gateway' ? { trustedProxies: choices.trustedProxies } : {}),
           ...(kind === 'production' ? privatePorts[name] : {}),
         },
       ]),
