@@ -146,7 +146,7 @@ describe('crash points of a decision', () => {
   });
 });
 
-describe('foreign and expired forms [R6.3 R6.6]', () => {
+describe('foreign forms [R6.3 R6.6]', () => {
   test('a foreign form redirects with invalid_request and the owner goes on', async () => {
     const form = await consentForm();
     const before = await serverOf(redis).get(recordKey(form));
@@ -162,28 +162,6 @@ describe('foreign and expired forms [R6.3 R6.6]', () => {
     expect((await getInteraction(deps, { ...form, interactionCookie: 'x'.repeat(43) })).kind).toBe('expired');
     expect(await serverOf(redis).get(recordKey(form))).toBe(before);
     expect(answerOf(await allow(form)).get('code')).not.toBeNull();
-  });
-
-  test('an expired form gets the page: the record is gone after 30 minutes, however late its login [R6.11 R6.12]', async () => {
-    const opened = await beginForm(deps, partner.clientId);
-    clock.now += 20 * 60_000;
-    const form = await signIn(deps, opened, person);
-    const ttl = await serverOf(redis).pttl(recordKey(form));
-    expect(ttl).toBeGreaterThan(9 * 60_000);
-    expect(ttl).toBeLessThanOrEqual(10 * 60_000);
-    clock.now += 10 * 60_000;
-    expect((await getInteraction(deps, form)).kind).toBe('expired');
-    await serverOf(redis).del(recordKey(form));
-    expect((await allow(form)).kind).toBe('expired');
-    expect((await allow({ ...form, interactionId: '../x' })).kind).toBe('expired');
-  });
-
-  test('a decision in the last second is repeated for 10 s all the same [R6.7]', async () => {
-    const form = await consentForm();
-    clock.now += 30 * 60_000 - 1;
-    await serverOf(redis).pexpire(recordKey(form), 1_000);
-    await allow(form);
-    expect(await serverOf(redis).pttl(recordKey(form))).toBeGreaterThan(9_000);
   });
 });
 

@@ -1,7 +1,7 @@
 // What one account may leave in Redis after its login (R6.11), and how its interactions are stored.
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { cancelAuthorization } from '../../services/identity/src/authorize/consent.ts';
+import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
 import { findInteraction } from '../../services/identity/src/authorize/interaction-store.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
@@ -45,6 +45,8 @@ async function beginMany(session: string, count: number, changes = {}): Promise<
   }
   return forms;
 }
+
+const allow = (form: PresentedForm) => submitConsent(deps, { ...form, decision: 'allow' });
 
 /** Which of `forms` still have a page. */
 async function alive(forms: readonly PresentedForm[]): Promise<boolean[]> {
@@ -122,6 +124,28 @@ describe('the record', () => {
     const denied = answerOf(await cancelAuthorization(deps, form));
     expect(denied.get('state')).toBe(longest.state);
     expect(await server.memory('USAGE', recordKey(form))).toBeLessThanOrEqual(8_192);
+  });
+
+  test('an expired form gets the page: the record is gone after 30 minutes, however late its login [R6.11 R6.12]', async () => {
+    const opened = await beginForm(deps, partner.clientId);
+    clock.now += 20 * 60_000;
+    const form = await signIn(deps, opened, person);
+    const ttl = await serverOf(redis).pttl(recordKey(form));
+    expect(ttl).toBeGreaterThan(9 * 60_000);
+    expect(ttl).toBeLessThanOrEqual(10 * 60_000);
+    clock.now += 10 * 60_000;
+    expect((await getInteraction(deps, form)).kind).toBe('expired');
+    await serverOf(redis).del(recordKey(form));
+    expect((await allow(form)).kind).toBe('expired');
+    expect((await allow({ ...form, interactionId: '../x' })).kind).toBe('expired');
+  });
+
+  test('a decision in the last second is repeated for 10 s all the same [R6.7]', async () => {
+    const form = await signIn(deps, await beginForm(deps, partner.clientId), person);
+    clock.now += 30 * 60_000 - 1;
+    await serverOf(redis).pexpire(recordKey(form), 1_000);
+    await allow(form);
+    expect(await serverOf(redis).pttl(recordKey(form))).toBeGreaterThan(9_000);
   });
 
   test('lives as long after a change as before it', async () => {
