@@ -17,6 +17,7 @@ import { createReplicas } from '../../services/identity/src/redis/replicas.ts';
 import { exchangeCode } from '../../services/identity/src/token/consumption-store.ts';
 import {
   type AuthorizationCode,
+  countCode,
   createAuthorizationCode,
   deleteGrant,
 } from '../../services/identity/src/token/grant-store.ts';
@@ -46,6 +47,7 @@ async function writeOneOfEach(store: RedisStore): Promise<void> {
   const now = Date.now();
   const [kept, exchanged, deleted] = [newCode(now), newCode(now), newCode(now)];
   for (const code of [kept, exchanged, deleted]) await createAuthorizationCode(store, code);
+  await countCode(store, kept.sub, kept.familyId);
   await exchangeCode(store, { ...exchanged, expiresAt: now }, { hash: exchanged.hash, issuedAt: now }, now);
   await deleteGrant(store, deleted);
   const interaction = newInteraction(kept, now);
@@ -100,6 +102,7 @@ function newInteraction(
     },
     subject,
     holder: { sub, session: hash },
+    wasSealed: true,
     accountConfirmed: true,
     decision: { kind: 'allowed', subject, consentId, at: now },
   };

@@ -6,7 +6,7 @@ import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { methodPath } from '@course-exchange/runtime/grpc/methods';
 import type { RpcServerOptions } from '@course-exchange/runtime/grpc/server';
-import { Overloaded } from '@course-exchange/runtime/process/errors';
+import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
 import { describe, expect, test } from 'vitest';
 import { grpcTransport } from '../support/grpc-client.ts';
 import { client, type DeafCaller, deafCaller, gate, pod } from './stream-pods.ts';
@@ -163,6 +163,37 @@ describe('a place is free whatever its call waits for', () => {
     end(caller);
     await expect.poll(ask, { timeout: 10_000 }).toBe('served');
   });
+});
+
+test('calls of a caller that reads are answered between the parts of large lists without an end', async () => {
+  let isOver = false;
+  const body = Buffer.alloc(256 * 1024);
+  const { port } = await pod({
+    listEvents: async function* () {
+      while (!isOver) yield { body };
+    },
+  });
+  const { exchangeToken, listEvents } = client([port]);
+  const lists = ids(40).map(() => listEvents({}, {}, () => {}));
+  for (const _ of ids(20)) await exchangeToken({});
+  isOver = true;
+  await Promise.all(lists);
+});
+
+test('handlers that run on after their calls were cancelled are bounded', async () => {
+  const { held, hold, release } = gate();
+  const { port } = await pod({ exchangeToken: hold });
+  const caller = deafCaller(port);
+  for (let round = 0; round < 6; round += 1) {
+    const asked = ids(1_000).map((id) => round * 1_000 + id);
+    caller.say({ calls: asked.map((id) => ({ id, method: paths.exchangeToken, timeoutMs: 60_000 })) });
+    caller.say({ cancelledIds: asked });
+  }
+  await expect.poll(() => held.length).toBe(4_096);
+  await expect(client([port]).exchangeToken({})).rejects.toBeInstanceOf(Failure);
+  expect(held.length).toBe(4_096);
+  release();
+  await client([port]).exchangeToken({});
 });
 
 test('a caller that does not read its answers is not read from, and goes on when it reads', async () => {

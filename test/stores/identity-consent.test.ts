@@ -42,7 +42,7 @@ async function shownForm(form: PresentedForm): Promise<PresentedForm> {
 
 const allow = (form: PresentedForm, by = deps) => submitConsent(by, { ...form, decision: 'allow' });
 const consents = () => identity.sql('select consent_id from consents where sub = $1', [person.sub]);
-const codeKeys = async () => (await serverOf(redis).keys('code:*')).length;
+const codeKeys = async () => (await serverOf(redis).keys('code:{*')).length;
 
 describe('one decision, one code', () => {
   test(`of ${racers} submits of one consent form all get the same redirect and there is one code [R6.7]`, async () => {

@@ -1,4 +1,4 @@
-// What one account may leave in Redis after its login (R6.11), and how its interactions are stored.
+// What one account may leave in Redis after its login (R6.11): interactions, how they are stored, and codes.
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
@@ -6,6 +6,9 @@ import type { PresentedForm } from '../../services/identity/src/authorize/form.t
 import { findInteraction } from '../../services/identity/src/authorize/interaction-store.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import { createSession } from '../../services/identity/src/authorize/session-store.ts';
+import type { ConsentId, FamilyId } from '../../services/identity/src/ids.ts';
+import { hashSecret } from '../../services/identity/src/secrets.ts';
+import { countCode, createAuthorizationCode } from '../../services/identity/src/token/grant-store.ts';
 import {
   addPerson,
   answerOf,
@@ -16,7 +19,7 @@ import {
   signIn,
   useAuthorization,
 } from './identity-authorization.ts';
-import { addPartner, type Partner } from './identity-grant.ts';
+import { addPartner, type Partner, redirectUri } from './identity-grant.ts';
 import { serverOf } from './identity-stores.ts';
 
 const { identity, redis, clock, deps } = await useAuthorization();
@@ -44,6 +47,11 @@ async function beginMany(session: string, count: number, changes = {}): Promise<
     forms.push(await beginForm(deps, partner.clientId, { prompt: 'consent', ...changes }, session));
   }
   return forms;
+}
+
+async function shownToken(form: PresentedForm): Promise<string> {
+  const view = await getInteraction(deps, form);
+  return view.kind === 'consent' ? view.page.formToken : '';
 }
 
 const allow = (form: PresentedForm) => submitConsent(deps, { ...form, decision: 'allow' });
@@ -106,8 +114,9 @@ describe('undecided interactions [R6.11]', () => {
   });
 });
 
+const worst = (byte: number) => String.fromCharCode(byte).repeat(2_048);
+
 describe('the record', () => {
-  const worst = (byte: number) => String.fromCharCode(byte).repeat(2_048);
   const longest = {
     state: worst(0),
     nonce: worst(1),
@@ -135,7 +144,7 @@ describe('the record', () => {
     expect(ttl).toBeLessThanOrEqual(10 * 60_000);
     clock.now += 10 * 60_000;
     expect((await getInteraction(deps, form)).kind).toBe('expired');
-    await serverOf(redis).del(recordKey(form));
+    await server.del(recordKey(form));
     expect((await allow(form)).kind).toBe('expired');
     expect((await allow({ ...form, interactionId: '../x' })).kind).toBe('expired');
   });
@@ -148,13 +157,26 @@ describe('the record', () => {
     expect(await serverOf(redis).pttl(recordKey(form))).toBeGreaterThan(9_000);
   });
 
-  test('lives as long after a change as before it', async () => {
-    const form = await signIn(deps, await beginForm(deps, partner.clientId), person);
-    await server.pexpire(recordKey(form), 600_000);
-    await logIn(deps, form, await addPerson(identity));
+  test('lives as long after a change as before it, its list too', async () => {
+    const opened = await beginForm(deps, partner.clientId);
+    clock.now += 20 * 60_000;
+    const other = await addPerson(identity);
+    const form = await signIn(deps, await signIn(deps, opened, person), other);
     const left = await server.pttl(recordKey(form));
-    expect(left).toBeGreaterThan(590_000);
-    expect(left).toBeLessThanOrEqual(600_000);
+    expect(left).toBeGreaterThan(9 * 60_000);
+    expect(left).toBeLessThanOrEqual(10 * 60_000);
+    expect(await server.pttl(`interaction:{all}:undecided:${other.sub}`)).toBeGreaterThan(left);
+  });
+
+  test('that is decided and has to go leaves its seal worthless [R6.7]', async () => {
+    const opened = await beginForm(deps, partner.clientId);
+    const form = await signIn(deps, opened, person);
+    await allow({ ...form, formToken: await shownToken(form) });
+    clock.now += 11_000;
+    for (let nth = 0; nth < 4; nth += 1)
+      for (const other of await beginMany(form.browserSession, 16)) await cancelAuthorization(deps, other);
+    expect((await logIn(deps, opened, person)).kind).toBe('expired');
+    expect(await server.pttl(recordKey(form))).toBeGreaterThan(0);
   });
 
   test('is stored once, where two people log in by one seal at the same time', async () => {
@@ -168,6 +190,7 @@ describe('the record', () => {
 
   test('of one account with 300 sessions takes less than a quarter of 24 MiB', async () => {
     const before = await memoryUsed();
+    for (let nth = 0; nth < 1_100; nth += 1) await issueSilently();
     for (let nth = 0; nth < 300; nth += 1) {
       const [denied] = await beginMany(await newSession(), 4, longest);
       if (denied) await cancelAuthorization(deps, denied);
@@ -176,9 +199,36 @@ describe('the record', () => {
   });
 });
 
-/** Bytes of all keys that interactions and sessions have. */
+/** A code as a signed-in browser gets it without a page, with the longest nonce. */
+async function issueSilently(
+  familyId = randomBytes(16).toString('base64url') as FamilyId,
+): Promise<FamilyId> {
+  await countCode(redis, person.sub, familyId);
+  const grant = { ...person, familyId, clientId: partner.clientId, redirectUri, scopes: ['openid'] as const };
+  const hash = hashSecret(familyId);
+  const consentId = familyId as string as ConsentId;
+  const rest = { nonce: worst(1), pkce: undefined, authTime: undefined, loggedInAt: clock.now };
+  await createAuthorizationCode(redis, { ...grant, hash, consentId, ...rest });
+  return familyId;
+}
+
+test('of the codes of a user the latest 1,000 stay, and each that was exchanged: it may be replayed [R10.2]', async () => {
+  const [used, unused] = [await issueSilently(), await issueSilently()];
+  await server.hset(`code:{${used}}`, 'used', 1);
+  let latest = used;
+  for (let nth = 0; nth < 1_000; nth += 1) latest = await issueSilently();
+  const kept = [used, unused, latest].map((familyId) => server.exists(`code:{${familyId}}`));
+  expect(await Promise.all(kept)).toEqual([1, 0, 1]);
+  expect(await server.zcard(`code:of:{${person.sub}}`)).toBe(1_000);
+});
+
+/** Bytes of all keys that interactions, sessions and codes have. */
 async function memoryUsed(): Promise<number> {
-  const keys = [...(await server.keys('interaction:*')), ...(await server.keys('session:*'))];
+  const keys = [
+    ...(await server.keys('interaction:*')),
+    ...(await server.keys('session:*')),
+    ...(await server.keys('code:*')),
+  ];
   const sizes = await Promise.all(keys.map((key) => server.memory('USAGE', key)));
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
 }

@@ -115,7 +115,8 @@ async function begin(
     page,
   } as const;
   if (page === 'login') {
-    const stored = { interaction, sealed: await deps.seal.seal(interaction) };
+    const sealable = { ...interaction, wasSealed: true } as const;
+    const stored = { interaction: sealable, sealed: await deps.seal.seal(sealable) };
     const own = { kind: 'owned', stored, interactionCookie, client } as const;
     return { ...begun, login: await loginPage(deps, own, cookie) };
   }

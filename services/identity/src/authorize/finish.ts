@@ -7,7 +7,7 @@
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { grantConsent } from '../consents/consent-table.ts';
 import type { securityEvents } from '../security-events.ts';
-import { createAuthorizationCode } from '../token/grant-store.ts';
+import { countCode, createAuthorizationCode } from '../token/grant-store.ts';
 import {
   type Allowed,
   type Decision,
@@ -78,6 +78,7 @@ export async function issueCode(
   const { clientId, redirectUri, scopes, nonce, pkce } = request;
   const { familyId, hash } = deriveCode(cookie);
   const granted = newConsent && (await grantConsent(database, consentId, { sub, clientId, scopes }));
+  await countCode(redis, sub, familyId);
   await createAuthorizationCode(redis, {
     familyId,
     hash,

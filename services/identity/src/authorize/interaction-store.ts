@@ -33,18 +33,22 @@ function keyOf(id: string): string {
   return `${prefix}${id}`;
 }
 
-/** The list that an interaction stands in, and its member there: the id and half of the session's hash. */
-function listingOf({ id, holder, decision }: Interaction): {
-  readonly list: string;
-  readonly member: string;
-} {
+/** The text of a decided record that had to go and whose seal is still out. */
+const spent = 'spent';
+
+/**
+ * The list that an interaction belongs to, and its member there: the id, and while it is undecided half of the session's
+ * hash. `+` marks a decided one whose seal is still out.
+ */
+function listingOf(interaction: Interaction): { readonly list: string; readonly member: string } {
+  const { id, holder, decision, wasSealed } = interaction;
   if (holder === undefined) throw new Error('an interaction without a login is not stored');
-  if (decision) return { list: `${prefix}decided:${holder.sub}`, member: `${id}:` };
+  if (decision) return { list: `${prefix}decided:${holder.sub}`, member: `${id}${wasSealed ? '+' : ':'}` };
   const session = holder.session?.slice(0, 22) ?? '';
   return { list: `${prefix}undecided:${holder.sub}`, member: `${id}:${session}` };
 }
 
-/** What a caller chose, kept as base64url: as JSON a control character would take six bytes (R3.9). */
+/** What a caller chose, kept as base64url: as JSON a control character would take six bytes (R3.8). */
 const callersTexts = ['state', 'nonce', 'loginHint', 'uiLocales'] as const;
 
 function recode(interaction: Interaction, from: BufferEncoding, to: BufferEncoding): Interaction {
@@ -54,16 +58,11 @@ function recode(interaction: Interaction, from: BufferEncoding, to: BufferEncodi
 }
 
 // KEYS: the record, the list that it leaves, the list that it joins. ARGV: the text before, empty for none; the text after;
-// the members in both lists; now; the end of its validity; whether it is decided.
+// the members in both lists; now; the end of its life.
 const keep = script(`
-local before = redis.call('GET', KEYS[1])
-if (before or '') ~= ARGV[1] then return 0 end
-local now, validUntil = tonumber(ARGV[5]), tonumber(ARGV[6])
-if before then redis.call('SET', KEYS[1], ARGV[2], 'KEEPTTL')
-else redis.call('SET', KEYS[1], ARGV[2], 'PX', math.max(1, validUntil - now)) end
-if ARGV[7] == '1' and redis.call('PTTL', KEYS[1]) < ${repeatWindowMs} then
-  redis.call('PEXPIRE', KEYS[1], ${repeatWindowMs})
-end
+if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+local now, keptUntil = tonumber(ARGV[5]), tonumber(ARGV[6])
+redis.call('SET', KEYS[1], ARGV[2], 'PX', math.max(1, keptUntil - now))
 redis.call('ZREM', KEYS[2], ARGV[3])
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
 local others = redis.call('ZRANGE', KEYS[3], 0, -1)
@@ -74,9 +73,11 @@ end
 local oldest = #ofSession >= ${mostOfSession} and ofSession[1] or #others >= ${mostOfUser} and others[1]
 if oldest then
   redis.call('ZREM', KEYS[3], oldest)
-  redis.call('DEL', '${prefix}' .. string.sub(oldest, 1, 22))
+  local key = '${prefix}' .. string.sub(oldest, 1, 22)
+  if string.sub(oldest, 23, 23) == '+' then redis.call('SET', key, '${spent}', 'XX', 'KEEPTTL')
+  else redis.call('DEL', key) end
 end
-redis.call('ZADD', KEYS[3], validUntil, ARGV[4])
+redis.call('ZADD', KEYS[3], keptUntil, ARGV[4])
 redis.call('PEXPIRE', KEYS[3], ${interactionValidMs})
 return 1`);
 
@@ -91,8 +92,9 @@ async function keepInteraction(
   const raw = JSON.stringify(recode(next, 'utf8', 'base64url'));
   const [left, joined] = [listingOf(before.interaction), listingOf(next)];
   const keys = [keyOf(next.id), left.list, joined.list] as const;
-  const end = next.createdAt + interactionValidMs;
-  const values = [before.raw, raw, left.member, joined.member, now, end, next.decision ? 1 : 0];
+  const repeatableUntil = next.decision ? next.decision.at + repeatWindowMs : 0;
+  const keptUntil = Math.max(next.createdAt + interactionValidMs, repeatableUntil);
+  const values = [before.raw, raw, left.member, joined.member, now, keptUntil];
   const kept = await runScript(store, operation, keep, keys, values);
   return kept === 1 ? { interaction: next, raw } : undefined;
 }
@@ -117,14 +119,13 @@ export async function findInteraction(store: RedisStore, id: string): Promise<St
   const key = keyOf(id);
   const raw = await store.run('find interaction', key, (redis) => redis.get(key));
   // The parsing edge of this key: only this file writes it.
-  return raw === null
+  return raw === null || raw === spent
     ? undefined
     : { interaction: recode(JSON.parse(raw) as Interaction, 'base64url', 'utf8'), raw };
 }
 
 /**
- * Writes `next` in place of `stored`; its time to live runs on, and a decided one lives until its repeat window has passed.
- * Undefined when the interaction has changed since it was read or is gone, or, where it came sealed, is stored already: then
+ * Writes `next` in place of `stored`, for the rest of its validity or of its repeat window. Undefined when the interaction has changed since it was read or is gone, or, where it came sealed, is stored already: then
  * nothing was written. Bounds as `createInteraction` does. Atomic. `now`: milliseconds since the epoch.
  */
 export async function replaceInteraction(

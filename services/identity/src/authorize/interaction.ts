@@ -81,6 +81,8 @@ export interface Interaction {
   readonly subject?: Subject | undefined;
   /** Stays when "use another account" takes the subject away. Absent while the interaction is sealed. */
   readonly holder?: Holder | undefined;
+  /** A browser has had it sealed: the seal must not begin it anew once it is decided. */
+  readonly wasSealed?: true;
   /** "Continue" was chosen on the account page. */
   readonly accountConfirmed?: boolean;
   readonly decision?: Decision | undefined;

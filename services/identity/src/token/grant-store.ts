@@ -53,6 +53,38 @@ export type Read<Record extends GrantRecord> = Record & {
   readonly expiresAt: number;
 };
 
+/** Codes of one user, the latest, that are kept until they are exchanged; the next one ends the oldest. */
+const mostCodesOfUser = 1_000;
+
+// By Redis' clock, as the codes themselves expire.
+const list = script(`
+local seconds, microseconds = unpack(redis.call('TIME'))
+local now = seconds * 1000 + math.floor(microseconds / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ${codeLifetime * 1_000}, ARGV[1])
+redis.call('EXPIRE', KEYS[1], ${codeLifetime})
+local over = redis.call('ZCARD', KEYS[1]) - ${mostCodesOfUser}
+if over <= 0 then return {} end
+local oldest = redis.call('ZRANGE', KEYS[1], 0, over - 1)
+redis.call('ZREM', KEYS[1], unpack(oldest))
+return oldest`);
+
+const dropUnused = script(`
+if redis.call('HEXISTS', KEYS[1], 'used') == 1 then return 0 end
+return redis.call('DEL', KEYS[1])`);
+
+/**
+ * Counts a code that is about to be created for its user, and ends the oldest ones that nobody has exchanged: a signed-in
+ * browser needs nobody to issue one. Each step is atomic; a crash between them leaves a code that expires by itself.
+ */
+export async function countCode(store: RedisStore, sub: Sub, familyId: FamilyId): Promise<void> {
+  const oldest = (await runScript(store, 'count code', list, [`code:of:{${sub}}`], [familyId])) as FamilyId[];
+  for (const each of oldest) {
+    const [key] = grantKeys(each);
+    await runScript(store, 'drop code', dropUnused, [key], []);
+  }
+}
+
 export function grantKeys(familyId: FamilyId): [code: string, family: string] {
   return [`code:{${familyId}}`, `rt:{${familyId}}`];
 }

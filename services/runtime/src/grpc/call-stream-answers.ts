@@ -1,6 +1,6 @@
 // The answers of one stream on their way to its caller: what one turn of the event loop answers leaves as one message. A
-// caller that does not read them has at most 1 MiB kept for it: further answers wait in their calls, and nothing more is
-// read from the stream.
+// caller that does not read them has at most 1 MiB kept for it. Further answers wait in their calls, and nothing more is
+// read from the stream until the caller has taken something. A small answer passes large ones that wait.
 import type { Answer, CarryRequest } from '@course-exchange/proto/rpc/v1';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { Encoded } from './encode.ts';
@@ -34,10 +34,13 @@ export function answerQueue(stream: Stream) {
     const [answers, bytes] = [ready.splice(0), size];
     size = 0;
     if (answers.length === 0 || stream.writableEnded) return;
-    stream.write({ answers }, () => {
+    stream.write({ answers }, (error?: Error | null) => {
+      // Its connection is gone.
+      if (error) return;
       unread -= bytes;
       taken?.();
       putWaiting();
+      if (stream.isPaused()) stream.resume();
     });
   };
   const put = (answer: SentAnswer, taken?: () => void): void => {
@@ -52,13 +55,12 @@ export function answerQueue(stream: Stream) {
       waiting.delete(id);
       put(answer, taken);
     }
-    if (stream.isPaused()) stream.resume();
   };
   return {
     flush,
     /** Undefined when it leaves with its turn; a large one, and one that finds the stream full, settle once it is taken. */
     offer: (answer: SentAnswer, isLarge = false): Promise<void> | undefined => {
-      const isNext = waiting.size === 0 && fits(answer);
+      const isNext = fits(answer) && (waiting.size === 0 || !isLarge);
       if (isNext && !isLarge) return void put(answer);
       const { promise, resolve } = Promise.withResolvers<void>();
       if (isNext) put(answer, resolve);

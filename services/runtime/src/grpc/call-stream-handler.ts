@@ -26,8 +26,10 @@ interface ServedMethod {
 
 /** In milliseconds; then it is drained, for its successor may meet a new pod. See the grace of a connection in server.ts. */
 const streamAgeMs = 3_500;
-/** Calls of one method from all callers: who comes on top is refused before any work. */
+/** Calls of one method that callers wait for: what comes on top is refused before any work. */
 const mostInFlight = 1_024;
+/** Handlers of one method that run, those of calls that were cancelled or have expired too. */
+const mostRunning = 4 * mostInFlight;
 /** A smaller part leaves with its turn; a larger one is waited for, so that no list is kept twice. In bytes. */
 const largePart = 64 * 1024;
 /** In bytes: a client refuses a message of 4 MiB, and all answers in it. */
@@ -71,17 +73,18 @@ function servedMethod(method: DescMethod, handler: Handler, options: CallOptions
     return bytes;
   };
   const inCall = callContext(method, options);
-  let inFlight = 0;
+  let [inFlight, running] = [0, 0];
   const labels = { 'rpc.method': methodPath(method).slice(1) };
   runtimeMetrics.serverCallsInFlight.observe(() => [[inFlight, labels]]);
   return {
     enter: () => {
-      if (inFlight >= mostInFlight) {
+      if (inFlight >= mostInFlight || running >= mostRunning) {
         const full = new Overloaded('too many calls of this method are in flight');
         runtimeMetrics.callsRefused.add({ ...labels, reason: full.message });
         throw full;
       }
       inFlight += 1;
+      running += 1;
     },
     leave: () => {
       inFlight -= 1;
@@ -92,6 +95,8 @@ function servedMethod(method: DescMethod, handler: Handler, options: CallOptions
         if (!(Symbol.asyncIterator in answered)) return encode(await answered);
         for await (const message of answered) if (!(await send(encode(message)))) break;
         return Buffer.alloc(0);
+      }).finally(() => {
+        running -= 1;
       }),
   };
 }
@@ -115,15 +120,18 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
   stream.sendMetadata(new Metadata());
   stream
     .on('data', (request: CarryRequest) => {
-      if (stream.writableEnded) return;
-      // Its caller asks whether this process still runs; while answers are under way they say so.
+      if (stream.writableEnded || stream.cancelled) return;
+      // Its caller asks whether this process still runs; pending answers already say so.
       if (request.calls.length + request.cancelledIds.length === 0 && !stream.writableNeedDrain)
         stream.write({});
       for (const call of request.calls) {
         if (calls.has(call.id)) {
           cancelAll();
           stream.pause();
-          stream.emit('error', { code: status.INVALID_ARGUMENT, details: 'an id is used twice' });
+          stream.emit('error', {
+            code: status.INVALID_ARGUMENT,
+            details: 'a call with this id is in flight',
+          });
           return;
         }
         void serve(call);
