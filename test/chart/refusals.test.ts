@@ -32,6 +32,8 @@ concurrently.each<readonly [what: string, values: Values, path: string]>([
   ['a truth as text', { ingress: { enabled: 'yes' } }, 'ingress.enabled'],
   ['a trusted proxy by name', { gateway: { trustedProxies: ['ingress'] } }, 'gateway.trustedProxies.0'],
   ['an unknown algorithm', { identity: { accessTokenAlgorithm: 'HS256' } }, 'identity.accessTokenAlgorithm'],
+  ['a redirect of the chart, which is gone [R28.5]', { ingress: { redirect: true } }, 'ingress'],
+  ['a route that redirects, which is gone [R28.5]', { httpRoute: { redirectFrom: [] } }, 'httpRoute'],
   ['a digest that is none', { gateway: { image: { digest: 'latest' } } }, 'gateway.image.digest'],
 ])('%s is refused by the schema', async (_, values, path) => {
   const { code, stderr } = await render('test-minimal-values', values);

@@ -47,7 +47,7 @@ async function writeOneOfEach(store: RedisStore): Promise<void> {
   const now = Date.now();
   const [kept, exchanged, deleted] = [newCode(now), newCode(now), newCode(now)];
   for (const code of [kept, exchanged, deleted]) await createAuthorizationCode(store, code);
-  await countCode(store, kept.sub, kept.familyId);
+  await countCode(store, kept, now);
   await exchangeCode(store, { ...exchanged, expiresAt: now }, { hash: exchanged.hash, issuedAt: now }, now);
   await deleteGrant(store, deleted);
   const interaction = newInteraction(kept, now);

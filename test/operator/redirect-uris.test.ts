@@ -61,7 +61,7 @@ test.each([
   [2, `--remove-redirect-uri ${one}`, 'The environment test needs at least one redirect URI.'],
   [2, `--remove-redirect-uri ${two}`, `Registered for test: ${one}.`],
   [2, `--add-redirect-uri ${two} --file -`, "cannot be used with option '--file <file>'."],
-  [4, `--add-redirect-uri ${two} --version=9`, 'Client uris was changed meanwhile'],
+  [4, `--add-redirect-uri ${two} --expected-version 9`, 'Client uris was changed meanwhile'],
 ])('exit code %i of `client edit` with %s', async (code, options, sentence) => {
   const { exit, out, err } = await tool(...edit(options));
   expect({ exit, out, err }).toEqual({ exit: code, out: '', err: expect.stringContaining(sentence) });

@@ -203,7 +203,7 @@ describe('the record', () => {
 async function issueSilently(
   familyId = randomBytes(16).toString('base64url') as FamilyId,
 ): Promise<FamilyId> {
-  await countCode(redis, person.sub, familyId);
+  await countCode(redis, { ...person, familyId }, clock.now);
   const grant = { ...person, familyId, clientId: partner.clientId, redirectUri, scopes: ['openid'] as const };
   const hash = hashSecret(familyId);
   const consentId = familyId as string as ConsentId;
@@ -229,6 +229,6 @@ async function memoryUsed(): Promise<number> {
     ...(await server.keys('session:*')),
     ...(await server.keys('code:*')),
   ];
-  const sizes = await Promise.all(keys.map((key) => server.memory('USAGE', key)));
+  const sizes = await Promise.all(keys.map((key) => server.memory('USAGE', key, 'SAMPLES', 0)));
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
 }

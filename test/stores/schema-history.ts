@@ -23,7 +23,7 @@ export interface EarlierMigrations {
 
 /**
  * The migrations that an upgrade starts from: those of the commit before, where its first one is today's. Until v0.2.0
- * a first migration may be rewritten, and then an upgrade has nothing earlier to start from than this very commit.
+ * of the images a first migration may be rewritten, and then an upgrade has nothing earlier to start from than this very commit.
  */
 export function earlierMigrations(schema: Schema): EarlierMigrations {
   const path = migrationsOf[schema];

@@ -91,7 +91,7 @@ httpRoute.parentRefs is missing: name the Gateway that the HTTPRoute belongs to.
 {{- end }}
 {{- $behind := and (hasPrefix "https:" .Values.issuer) (or .Values.ingress.enabled (.Values.httpRoute).enabled) }}
 {{- if and (not .Values.gateway.trustedProxies) (or $behind (eq .Values.environment "production")) }}
-gateway.trustedProxies is missing: list the networks from which the ingress controller, Gateway or load balancer calls; otherwise the gateway serves what came by http, and the login throttle takes all users for one.
+gateway.trustedProxies is missing: list the networks from which the ingress controller, Gateway or load balancer calls; otherwise the gateway serves requests that came by http, and the login throttle treats all users as one.
 {{- end }}
 {{- if .Values.ingress.enabled }}
 {{- range $name := list "ssl-redirect" "force-ssl-redirect" }}

@@ -70,7 +70,7 @@ export async function completeDecision(
  * between the two writes: the consent is there without a code; a repeat extends it by nothing.
  */
 export async function issueCode(
-  { database, redis }: Pick<Deps, 'database' | 'redis'>,
+  { database, redis, now }: Deps,
   request: AuthorizationRequest,
   { subject: { sub, authTime }, consentId, newConsent }: Allowed,
   cookie: InteractionCookie,
@@ -78,7 +78,7 @@ export async function issueCode(
   const { clientId, redirectUri, scopes, nonce, pkce } = request;
   const { familyId, hash } = deriveCode(cookie);
   const granted = newConsent && (await grantConsent(database, consentId, { sub, clientId, scopes }));
-  await countCode(redis, sub, familyId);
+  await countCode(redis, { sub, familyId }, now());
   await createAuthorizationCode(redis, {
     familyId,
     hash,

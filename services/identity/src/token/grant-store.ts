@@ -56,12 +56,11 @@ export type Read<Record extends GrantRecord> = Record & {
 /** Codes of one user, the latest, that are kept until they are exchanged; the next one ends the oldest. */
 const mostCodesOfUser = 1_000;
 
-// By Redis' clock, as the codes themselves expire.
+// A score is later than those before it, so that the newest code is never the one to go.
 const list = script(`
-local seconds, microseconds = unpack(redis.call('TIME'))
-local now = seconds * 1000 + math.floor(microseconds / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-redis.call('ZADD', KEYS[1], now + ${codeLifetime * 1_000}, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
+local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or 0
+redis.call('ZADD', KEYS[1], math.max(ARGV[2] + ${codeLifetime * 1_000}, newest + 1), ARGV[1])
 redis.call('EXPIRE', KEYS[1], ${codeLifetime})
 local over = redis.call('ZCARD', KEYS[1]) - ${mostCodesOfUser}
 if over <= 0 then return {} end
@@ -75,13 +74,19 @@ return redis.call('DEL', KEYS[1])`);
 
 /**
  * Counts a code that is about to be created for its user, and ends the oldest ones that nobody has exchanged: a signed-in
- * browser needs nobody to issue one. Each step is atomic; a crash between them leaves a code that expires by itself.
+ * browser gets one without a page. Each step is atomic; a crash between them leaves a code that expires by itself. `now`:
+ * milliseconds since the epoch.
  */
-export async function countCode(store: RedisStore, sub: Sub, familyId: FamilyId): Promise<void> {
-  const oldest = (await runScript(store, 'count code', list, [`code:of:{${sub}}`], [familyId])) as FamilyId[];
+export async function countCode(
+  store: RedisStore,
+  { sub, familyId }: Pick<GrantRecord, 'sub' | 'familyId'>,
+  now: number,
+): Promise<void> {
+  const key = `code:of:{${sub}}`;
+  const oldest = (await runScript(store, 'count code', list, [key], [familyId, now])) as FamilyId[];
   for (const each of oldest) {
-    const [key] = grantKeys(each);
-    await runScript(store, 'drop code', dropUnused, [key], []);
+    const [code] = grantKeys(each);
+    await runScript(store, 'drop code', dropUnused, [code], []);
   }
 }
 

@@ -37,10 +37,10 @@ test('one list may be replaced while the other is added to', () => {
 test.each<[RedirectUriOptions, string]>([
   [{ redirectUri: [c], addRedirectUri: [`test=${b}`] }, '--redirect-uri replaces the whole list for test'],
   [{ redirectUri: [`test=${c}`], removeRedirectUri: [a] }, '--redirect-uri replaces the whole list for test'],
-  [{ addRedirectUri: [a] }, `${a} is already a redirect URI for test.`],
-  [{ addRedirectUri: [a], removeRedirectUri: [a] }, `${a} is already a redirect URI for test.`],
-  [{ addRedirectUri: [c], removeRedirectUri: [c] }, `${c} is not a redirect URI for test.`],
-  [{ removeRedirectUri: [`production=${a}`] }, `${a} is not a redirect URI for production.`],
+  [{ addRedirectUri: [a] }, `"${a}" is already a redirect URI for test.`],
+  [{ addRedirectUri: [a], removeRedirectUri: [a] }, `"${a}" is already a redirect URI for test.`],
+  [{ addRedirectUri: [c], removeRedirectUri: [c] }, `"${c}" is not a redirect URI for test.`],
+  [{ removeRedirectUri: [`production=${a}`] }, `"${a}" is not a redirect URI for production.`],
 ])('%j is refused', (options, sentence) => {
   expect(() => edited(options)).toThrow(sentence);
 });

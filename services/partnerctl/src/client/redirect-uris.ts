@@ -70,16 +70,16 @@ function editedList(name: string, { registered, replacing, adding, removing }: L
   if (replacing !== undefined) {
     if (adding.length + removing.length === 0) return [...replacing];
     throw usageError(
-      `--redirect-uri replaces the whole list for ${name}: nothing can be added or removed as well.`,
+      `--redirect-uri replaces the whole list for ${name}: it excludes --add-redirect-uri and --remove-redirect-uri for that environment.`,
       'Name every URI with --redirect-uri, or use only --add-redirect-uri and --remove-redirect-uri.',
     );
   }
   const known = adding.find((uri) => registered.includes(uri));
-  if (known !== undefined) throw usageError(`${known} is already a redirect URI for ${name}.`);
+  if (known !== undefined) throw usageError(`"${known}" is already a redirect URI for ${name}.`);
   const missing = removing.find((uri) => !registered.includes(uri));
   if (missing !== undefined) {
     const all = registered.length > 0 ? registered.join(', ') : 'none';
-    throw usageError(`${missing} is not a redirect URI for ${name}.`, `Registered for ${name}: ${all}.`);
+    throw usageError(`"${missing}" is not a redirect URI for ${name}.`, `Registered for ${name}: ${all}.`);
   }
   return [...registered.filter((uri) => !removing.includes(uri)), ...adding];
 }

@@ -95,7 +95,7 @@ export function editCommand() {
   const command = newRegistrationCommand('edit', {
     about: "Change a client's registration",
     details:
-      'Options change what they name and keep the rest; a list replaces the list, --redirect-uri the list of each environment that it names. --file replaces the whole registration. A change that somebody else made in between is never overwritten (exit code 4).',
+      'Options change what they name and keep the rest. A repeatable option replaces the whole list, --redirect-uri that of each environment that it names; --add-redirect-uri and --remove-redirect-uri change single URIs. --file replaces the whole registration. A change that somebody else made in between is never overwritten (exit code 4).',
     examples: {
       "Replace production's redirect URIs":
         'partnerctl client edit acme --redirect-uri production=https://acme.example/cb',
@@ -113,7 +113,7 @@ export function editCommand() {
     .option('--file <file>', 'YAML registration to replace the present one')
     .addOption(
       countOption(
-        '--version <number>',
+        '--expected-version <number>',
         'The version that you read; refused if it has changed',
         4_294_967_295,
       ),
@@ -122,12 +122,12 @@ export function editCommand() {
 }
 
 type EditOptions = RegistrationValues &
-  RedirectUriOptions & { readonly file?: string; readonly version?: number };
+  RedirectUriOptions & { readonly file?: string; readonly expectedVersion?: number };
 
 async function editClient(
   context: CommandContext,
   clientId: string,
-  { file, version, ...options }: EditOptions,
+  { file, expectedVersion, ...options }: EditOptions,
 ): Promise<Result> {
   const { dryRun, services } = context;
   const clients = services.identity(ClientService);
@@ -139,7 +139,7 @@ async function editClient(
   if (file === undefined && equals(ClientRegistrationSchema, edited, present)) {
     throw usageError('No option changes anything.', 'Name a field, or --file with a registration.');
   }
-  const request = { registration: edited, expectedVersion: version ?? client.version, dryRun };
+  const request = { registration: edited, expectedVersion: expectedVersion ?? client.version, dryRun };
   const response = await clients.editClient(request);
   return changeResult(context, response, redirectUrisText(response, dryRun));
 }
