@@ -101,16 +101,15 @@ async function keepInteraction(
 
 /**
  * Keeps a new interaction until its validity ends. The oldest undecided one of its session goes where there would be more
- * than 16, the oldest of its user where there would be more than 64 (R6.11). False when there is one of its id: nothing
+ * than 16, the oldest of its user where there would be more than 64 (R6.11). Undefined when there is one of its id: nothing
  * changed. Atomic. `now`: milliseconds since the epoch.
  */
-export async function createInteraction(
+export function createInteraction(
   store: RedisStore,
   interaction: Interaction,
   now: number,
-): Promise<boolean> {
-  const none = { interaction, raw: '' };
-  return (await keepInteraction(store, 'create interaction', none, interaction, now)) !== undefined;
+): Promise<StoredInteraction | undefined> {
+  return keepInteraction(store, 'create interaction', { interaction, raw: '' }, interaction, now);
 }
 
 /** The interaction named `id`, decided ones too; undefined when none is kept. */
@@ -136,7 +135,7 @@ export async function replaceInteraction(
 ): Promise<StoredInteraction | undefined> {
   return stored.sealed === undefined
     ? keepInteraction(store, 'replace interaction', stored, next, now)
-    : keepInteraction(store, 'create interaction', { interaction: next, raw: '' }, next, now);
+    : createInteraction(store, next, now);
 }
 
 /** Lost compare-and-sets after which a change gives up; an interaction changes a handful of times in all. */

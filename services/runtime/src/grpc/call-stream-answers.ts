@@ -15,6 +15,7 @@ interface SentResponse {
   readonly draining?: boolean;
 }
 export type Stream = ServerDuplexStream<CarryRequest, SentResponse>;
+
 /** From this size on a message takes no more answers, in bytes. */
 const fullMessage = 256 * 1024;
 /** Answers of one stream that its caller has not read, in bytes; one alone may be larger. */

@@ -34,6 +34,7 @@ const mostRunning = 4 * mostInFlight;
 const largePart = 64 * 1024;
 /** In bytes: a client refuses a message of 4 MiB, and all answers in it. */
 const largestAnswer = 3.5 * 1024 * 1024;
+
 export function callStreamHandler(options: CallOptions) {
   const methods = new Map<string, ServedMethod>();
   const open = new Set<Stream>();
@@ -202,12 +203,12 @@ function callServer(stream: Stream, { methods, options, calls, answers, onLeft }
       leavePlace = served.leave;
     };
     const send: SendPart = (part) => deliver({ id, message: part, more: true }, part.length >= largePart);
-    const last = await answerTo(call, sourceOf(call, certificate, gone), enter, send);
+    const last = await answerTo(call, carriedSource(call, certificate, gone), enter, send);
     if (await deliver(last)) leave();
   };
 }
 
-function sourceOf(
+function carriedSource(
   { metadata, timeoutMs }: Call,
   certificate: ReturnType<CallSource['certificate']>,
   gone: Promise<void>,
