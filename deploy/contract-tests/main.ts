@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startVitest } from 'vitest/node';
+import { ClauseReporter } from '../../test/reporter.ts';
 import { discover } from '../../test/support/flow.ts';
 import { sendThrough } from '../../test/support/http.ts';
 import type { StackFile } from '../../test/support/stack-file.ts';
 import { deploymentOf, readContractSettings } from './settings.ts';
-import { linesOf, type Run, testsOf } from './verdict.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 /** A deployment that has just been installed may not be in every pod's name service yet. */
@@ -40,9 +40,9 @@ async function judge(deployment: StackFile, address: string, scratch: string): P
   // vitest keeps a token there; the account of an image has no home.
   process.env.XDG_DATA_HOME = scratch;
   await expectIssuer(deployment, address);
-  const { lines, passed } = linesOf(await runTests(stackFile, scratch));
-  for (const line of lines) console.log(line);
-  return passed ? 0 : 1;
+  process.env.STACK_FILE = stackFile;
+  await runTests(scratch);
+  return Number(process.exitCode ?? 0);
 }
 
 /** Throws, with the sentence that spares a few hundred failures, where the deployment is away or another one. */
@@ -67,8 +67,7 @@ async function patiently<Result>(ask: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function runTests(stackFile: string, scratch: string): Promise<Run> {
-  const run: { tests: Run['tests']; problems: Run['problems'] } = { tests: [], problems: [] };
+async function runTests(scratch: string): Promise<void> {
   const vitest = await startVitest(
     [],
     {
@@ -77,23 +76,15 @@ async function runTests(stackFile: string, scratch: string): Promise<Run> {
       run: true,
       watch: false,
       include: ['test/contract/**/*.test.ts'],
-      provide: { stackFile },
       // One deployment: file after file, so that what one test does stands still under the next.
       fileParallelism: false,
       isolate: false,
       fsModuleCache: false,
       testTimeout: 60_000,
       hookTimeout: 60_000,
-      reporters: [
-        {
-          onTestRunEnd: (modules, unhandled) => {
-            Object.assign(run, testsOf(modules, unhandled));
-          },
-        },
-      ],
+      reporters: [new ClauseReporter('contract')],
     },
     { cacheDir: join(scratch, 'cache') },
   );
   await vitest.close();
-  return run;
 }

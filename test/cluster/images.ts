@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { imageNames } from '../../deploy/images/programs.ts';
 import { findEngine } from '../containers/engine.ts';
 import {
-  BuildFailure,
   collector,
   openWorkshop,
   prometheus,
@@ -31,7 +30,7 @@ export interface Brought {
   readonly remove: () => void;
 }
 
-/** Throws one sentence about what is missing, or BuildFailure. */
+/** Throws one sentence about what is missing. */
 export async function bringImages(root: string, say: (line: string) => void): Promise<Brought> {
   const load = process.env.LOAD_IMAGE ?? '';
   if (load === '' && process.env.IMAGE_TAG === undefined) {
@@ -89,7 +88,7 @@ function loadAll(
 function buildBoth(images: Images, tag: string): PreviousVersion | undefined {
   images.say('Building the images …');
   const { status, said } = build(images, images.root, tag);
-  if (status !== 0) throw new BuildFailure(said);
+  if (status !== 0) throw new Error(said);
   return buildPreviousVersion(images, `${tag}-before`);
 }
 

@@ -9,9 +9,6 @@ const official = { postgres: 'postgres:18', redis: 'redis:8' };
 const ownStores = { postgres: `${prefix}/postgres:18`, redis: `${prefix}/redis:7` };
 const ownBases = [`${prefix}/run:bookworm`, `${prefix}/build:bookworm`];
 
-/** The product's own images do not build: a failure, and no lack of this machine. */
-export class BuildFailure extends Error {}
-
 /** What the tests alone use. */
 interface Tool {
   readonly official: string;
@@ -89,7 +86,7 @@ export function openWorkshop({ host, client }: Engine) {
     },
     buildServices: (offline: boolean) => {
       if (!run(process.execPath, 'deploy/images/build.ts', ...(offline ? ['--offline'] : [])))
-        throw new BuildFailure('The images of the services cannot be built; the lines above say why.');
+        throw new Error('The images of the services cannot be built; the lines above say why.');
     },
   };
 }

@@ -40,3 +40,26 @@ if (clauses.size !== all.length) throw new Error('two clauses have the same numb
 export function clauseIds(...proofs: readonly Clause['proof'][]): readonly string[] {
   return all.filter(({ proof }) => proofs.includes(proof)).map(({ id }) => id);
 }
+
+export interface TestEnding {
+  readonly name: string;
+  readonly status: 'passed' | 'failed' | 'skipped';
+}
+
+/** The clause numbers in the square brackets of a test's name: `… [R7.3 S4.token.8]`. */
+export function clausesNamed(name: string): readonly string[] {
+  const brackets = [...name.matchAll(/\[([^\]]*)\]/g)].map((match) => match[1] ?? '');
+  return brackets.flatMap((text) => text.split(/[\s,]+/)).filter((word) => /^[RS]\d+\./.test(word));
+}
+
+/** Those of `known` that a passed test names; one that a failed test names too stays missing. */
+export function proofOf(
+  tests: readonly TestEnding[],
+  known: readonly string[],
+): { readonly proven: readonly string[]; readonly missing: readonly string[] } {
+  const namedBy = (status: TestEnding['status']) =>
+    new Set(tests.filter((test) => test.status === status).flatMap(({ name }) => clausesNamed(name)));
+  const [passed, failed] = [namedBy('passed'), namedBy('failed')];
+  const holds = (clause: string): boolean => passed.has(clause) && !failed.has(clause);
+  return { proven: known.filter(holds), missing: known.filter((clause) => !holds(clause)) };
+}

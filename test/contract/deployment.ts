@@ -1,6 +1,6 @@
 // The deployment under test and the shortest ways through it: a browser per person, grants, tokens.
 import { randomBytes } from 'node:crypto';
-import { inject, test } from 'vitest';
+import { test } from 'vitest';
 import {
   authorizeUrl,
   basic,
@@ -13,16 +13,11 @@ import {
   tokensOf,
 } from '../support/flow.ts';
 import { type Answer, type Fields, send, sendThrough } from '../support/http.ts';
-import {
-  type DemoUser,
-  type Partner,
-  partnerFor,
-  readStackFile,
-  typicalUser,
-} from '../support/stack-file.ts';
+import { runningStack } from '../support/running-stack.ts';
+import { type DemoUser, type Partner, partnerFor, typicalUser } from '../support/stack-file.ts';
 import { type Departure, openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
 
-export const stack = readStackFile(inject('stackFile'));
+export const stack = runningStack();
 export const issuer = stack.issuer;
 /** Where the deployment is called: the issuer's own address, unless it is reached behind its proxy. */
 export const address = process.env.CONTRACT_BASE_URL ?? issuer;

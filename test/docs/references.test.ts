@@ -15,11 +15,12 @@ import {
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 const options = read('deploy/local/arguments.ts');
-/** Scripts that read options themselves, and where. */
+/** Scripts that read options themselves: those of vitest that pages name, or where they are read. */
 const ownOptions: Readonly<Record<string, string>> = {
-  test: 'test/run/suites.ts',
-  images: 'deploy/images/build.ts',
-  bench: 'test/bench/run.ts',
+  test: '--project',
+  'test:cluster': '--testNamePattern',
+  images: read('deploy/images/build.ts'),
+  bench: read('test/bench/run.ts'),
 };
 
 /** Where a document's short paths begin, besides its own folder and the repository. */
@@ -93,7 +94,7 @@ describe.each(documents())('%s', (document) => {
     );
     const unknown = commands.filter(({ script, rest }) => {
       const given = [...rest.matchAll(/--[a-z-]+/g)].map(([option]) => option);
-      const known = ownOptions[script] ? read(ownOptions[script]) : options;
+      const known = ownOptions[script] ?? options;
       return scripts[script] === undefined || given.some((option) => !known.includes(option));
     });
     expect(unknown).toEqual([]);
@@ -144,7 +145,7 @@ test('pages name every variable that the local stack and the tests read', () => 
   const variables = sources.flatMap((path) =>
     [...read(path).matchAll(/process\.env\.([A-Z_]+)/g)].map(([, name]) => name ?? ''),
   );
-  const ofOthers = ['PATH', 'HOME', 'TMPDIR', 'XDG_DATA_HOME', 'VITEST_POOL_ID'];
+  const ofOthers = ['PATH', 'HOME', 'TMPDIR', 'XDG_DATA_HOME', 'VITEST_POOL_ID', 'NODE_COMPILE_CACHE'];
   const missing = variables.filter((name) => !ofOthers.includes(name) && !named.includes(name));
   expect([...new Set(missing)]).toEqual([]);
 });

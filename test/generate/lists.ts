@@ -6,7 +6,7 @@ import { portNames, type StackPlan } from '../../deploy/local/plan.ts';
 import { openRunDirectory } from '../../deploy/local/run-directory.ts';
 import { describeStack } from '../../deploy/local/stack-file.ts';
 import { root } from '../check/step.ts';
-import { suiteNames } from '../run/suites.ts';
+import { suites } from '../suites.ts';
 import { code, type Part, tableWithProse } from './page.ts';
 
 const decisions = join(root, 'docs/decisions');
@@ -31,7 +31,7 @@ export const suitesPart: Part = (before) =>
   tableWithProse(
     before,
     ['suite', 'what it proves', 'needs'],
-    suiteNames.map((name) => [code(name)]),
+    Object.keys(suites).map((name) => [code(name)]),
   );
 
 export const runFilesPart: Part = (before) => {

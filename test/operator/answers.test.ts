@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, expect, inject, test } from 'vitest';
-import { runningStack } from '../support/running-stack.ts';
+import { afterAll, expect, test } from 'vitest';
+import { runningStack, stackFile } from '../support/running-stack.ts';
 import { schemas } from './answer-schemas.ts';
 import { tool } from './tool.ts';
 
@@ -100,7 +100,7 @@ test('a rejected record, a secret in a file and a contact show in no answer, no 
   const rejected = await tool('user', 'import', join(work, 'users.ndjson'), '--json');
   expect(rejected.exit).toBe(1);
   const audit = await tool('audit', 'list', '--limit', '1000', '--json');
-  const logs = join(dirname(inject('stackFile')), 'logs');
+  const logs = join(dirname(stackFile()), 'logs');
   const logged = readdirSync(logs).map((name) => readFileSync(join(logs, name), 'utf8'));
   const secrets = ['one', 'two'].map((name) => readFileSync(join(work, name), 'utf8').trim());
   const all = [...printed, rejected.out, rejected.err, audit.out, ...logged].join('\n');

@@ -1,10 +1,11 @@
 // partnerctl as a process of its own against the stack under test, the way an operator or a script runs it.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { armor, Decrypter } from 'age-encryption';
-import { inject } from 'vitest';
+import { stackFile } from '../support/running-stack.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
 const main = join(repository, 'services/partnerctl/src/main.ts');
@@ -22,8 +23,8 @@ export interface Started {
 
 /** The tool's own environment: the stack under test, and nothing that the test runner brought along. */
 export function toolEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const { PATH = '', HOME = '/' } = process.env;
-  return { PATH, HOME, TZ: 'UTC', PARTNERCTL_STACK: inject('stackFile'), ...more };
+  const { PATH = '', HOME = '/', NODE_COMPILE_CACHE = '' } = process.env;
+  return { PATH, HOME, NODE_COMPILE_CACHE, TZ: 'UTC', PARTNERCTL_STACK: stackFile(), ...more };
 }
 
 /** `input`: what it reads from standard input; without it there is none. */

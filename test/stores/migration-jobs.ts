@@ -31,7 +31,7 @@ export const patient = { statementTimeoutMs: 30_000, connectMs: 30_000 } as cons
 /** A new database; `prepared`: with roles and passwords. */
 export async function openJobDatabase(prepared = true) {
   const server = process.env.TEST_POSTGRES_URL;
-  if (!server) throw new Error('TEST_POSTGRES_URL is missing: run this suite through test/run.ts');
+  if (!server) throw new Error('TEST_POSTGRES_URL is missing: this suite runs by test/vitest.config.ts');
   const name = `job_${randomBytes(6).toString('hex')}`;
   const password = randomBytes(12).toString('hex');
   await once(server, `create database ${name}`);
@@ -89,8 +89,9 @@ export function runJob(
   ...words: string[]
 ): Promise<Ending> {
   const program = `${repository}services/${job}/src/migrate.ts`;
-  const { PATH = '', HOME = '/' } = process.env;
-  const child = spawn(process.execPath, [program, ...words], { env: { PATH, HOME, ...environment } });
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
+  const child = spawn(process.execPath, [program, ...words], { env });
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {

@@ -3,6 +3,7 @@ import {
   type Attributes,
   context,
   defaultTextMapSetter,
+  propagation,
   ROOT_CONTEXT,
   SpanKind,
   type SpanStatus,
@@ -26,6 +27,8 @@ interface EndedSpan {
 
 const ended = new Map<string, EndedSpan>();
 vi.stubEnv('OTEL_LOG_LEVEL', 'none');
+// Another file of this process may have left its own.
+for (const api of [trace, context, propagation]) api.disable();
 const sdk = startNodeSdk({
   spanProcessors: [
     {

@@ -1,4 +1,4 @@
-// vitest's globalSetup of the suite `chart`: finds Helm once and tells the tests where it is.
+// vitest's globalSetup of suites that render the chart: finds Helm once and tells the tests where it is.
 import { findHelm, withoutHelm } from '../support/helm-program.ts';
 
 export async function setup(): Promise<void> {

@@ -1,7 +1,7 @@
 // vitest's globalSetup for tests on real stores: starts a Postgres and a Redis for each worker, so that files that change
 // roles or settings of a server run beside one another, and ends them.
 import type { TestProject } from 'vitest/node';
-import { startStores, type TestStores } from './stores.ts';
+import { startStores, type TestStores } from '../support/stores.ts';
 
 type Addresses = Pick<TestStores, 'postgresUrl' | 'redisUrl'>;
 
@@ -18,8 +18,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     project.provide('stores', [{ postgresUrl, redisUrl }]);
     return async () => {};
   }
-  const pairs: TestStores[] = [];
-  for (let worker = 0; worker < project.config.maxWorkers; worker += 1) pairs.push(await startStores());
+  const pairs = await Promise.all(Array.from({ length: project.config.maxWorkers }, startStores));
   project.provide(
     'stores',
     pairs.map(({ postgresUrl: postgres, redisUrl: redis }) => ({ postgresUrl: postgres, redisUrl: redis })),

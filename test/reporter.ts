@@ -1,0 +1,105 @@
+// What a run comes to: the failed tests, the clauses that passed tests prove, and last the count `N passed, M failed`.
+import type { SerializedError } from 'vitest';
+import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
+import {
+  type Clause,
+  clauseIds,
+  clauses,
+  clausesNamed,
+  proofOf,
+  type TestEnding,
+} from './contract/clauses.ts';
+
+interface Ending extends TestEnding {
+  /** What went wrong, in one line. */
+  readonly reason?: string;
+}
+
+interface Run {
+  readonly tests: readonly Ending[];
+  /** What went wrong outside of a test. */
+  readonly problems: readonly string[];
+}
+
+/** Which clauses a run counts: none, those that show over HTTP, or all; of all, each must be proven. */
+type Scope = 'part' | 'contract' | 'whole';
+const counted: Readonly<Record<Scope, readonly Clause['proof'][]>> = {
+  part: [],
+  contract: ['http'],
+  whole: ['http', 'inside'],
+};
+
+/** vitest's reporter of every command. */
+export class ClauseReporter implements Reporter {
+  #scope: Scope | undefined;
+
+  /** Without a scope, a run of chosen suites, files or names is a part. */
+  constructor(scope?: Scope) {
+    this.#scope = scope;
+  }
+
+  onInit({ config }: Vitest): void {
+    const suites = config.project.filter((name) => !name.startsWith('!'));
+    const files = process.argv.slice(3).filter((word) => !word.startsWith('-'));
+    const isWhole = suites.length === 0 && files.length === 0 && !config.testNamePattern;
+    this.#scope ??= isWhole ? 'whole' : 'part';
+  }
+
+  onTestRunEnd(
+    modules: readonly TestModule[],
+    unhandled: readonly SerializedError[],
+    _reason: TestRunEndReason,
+  ): void {
+    const { lines, passed } = verdict(runOf(modules, unhandled), this.#scope ?? 'part');
+    for (const line of lines) console.log(line);
+    if (!passed) process.exitCode = 1;
+  }
+}
+
+function runOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]): Run {
+  const cases = modules.flatMap((module) => [...module.children.allTests()]);
+  return {
+    tests: cases.map((test) => {
+      const { state, errors } = test.result();
+      const status = state === 'passed' || state === 'failed' ? state : 'skipped';
+      const name = `${test.module.relativeModuleId}: ${test.fullName}`;
+      return { name, status, ...(errors ? { reason: firstLine(errors[0]) } : {}) };
+    }),
+    problems: [
+      ...modules.flatMap((module) =>
+        module.errors().map((error) => `${module.relativeModuleId}: ${firstLine(error)}`),
+      ),
+      ...unhandled.map(firstLine),
+    ],
+  };
+}
+
+function firstLine(error: { readonly message?: string } | undefined): string {
+  return (error?.message ?? 'no reason given').split('\n')[0] ?? '';
+}
+
+/** The lines to print, the count last. A run in which no test passed has not passed. */
+export function verdict(
+  { tests, problems }: Run,
+  scope: Scope,
+): { readonly lines: readonly string[]; readonly passed: boolean } {
+  const of = (status: Ending['status']) => tests.filter((test) => test.status === status);
+  const { proven, missing } = proofOf(tests, clauseIds(...counted[scope]));
+  const refuted = new Set(of('failed').flatMap(({ name }) => clausesNamed(name)));
+  const unproven = missing.filter((clause) => scope === 'whole' || refuted.has(clause));
+  const cited = new Set(tests.flatMap(({ name }) => clausesNamed(name)));
+  const wrong = [
+    ...of('failed').map(({ name, reason }) => `${name}\n       ${reason}`),
+    ...problems,
+    ...[...cited.difference(clauses)].map((clause) => `a test cites ${clause}, which no document holds`),
+    ...unproven.map((clause) => `not proven ${clause}: ${clauses.get(clause)?.text}`),
+  ];
+  const skipped = of('skipped').length;
+  const lines = [
+    ...wrong.map((line) => `FAILED ${line}`),
+    ...(scope === 'part' ? [] : [`${proven.length} of ${proven.length + missing.length} clauses proven`]),
+    ...(skipped > 0 ? [`${skipped} tests skipped`] : []),
+    `${of('passed').length} passed, ${wrong.length} failed`,
+  ];
+  return { lines, passed: wrong.length === 0 && of('passed').length > 0 };
+}

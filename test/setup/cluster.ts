@@ -1,0 +1,51 @@
+// vitest's globalSetup of the suite on a cluster: the images, brought into the cluster that KUBECONFIG names; at its end the
+// namespaces are deleted (KEEP=1 leaves them). test/README.md lists its variables.
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from '../check/step.ts';
+import { makeAuthority } from '../cluster/certificates.ts';
+import { bringImages } from '../cluster/images.ts';
+import { helmProgram, kubectlProgram, runLabel } from '../cluster/settings.ts';
+import { onPath } from '../containers/engine.ts';
+
+export async function setup(): Promise<() => void> {
+  checkSurroundings();
+  const directory = mkdtempSync(join(tmpdir(), 'course-exchange-cluster-'));
+  makeAuthority(directory);
+  const name = randomBytes(3).toString('hex');
+  const { variables, remove } = await bringImages(root, (line) => console.log(line));
+  Object.assign(process.env, variables, { CLUSTER_RUN_DIRECTORY: directory, CLUSTER_RUN_NAME: name });
+  return () => {
+    remove();
+    cleanUp(name, directory);
+  };
+}
+
+/** Throws one sentence about what is missing. */
+function checkSurroundings(): void {
+  const missing = [kubectlProgram, helmProgram, 'openssl'].filter(
+    (program) => !existsSync(program) && !onPath(program),
+  );
+  if (missing.length > 0) throw new Error(`Install ${missing.join(', ')}, or name them by KUBECTL and HELM.`);
+  const nodes = spawnSync(kubectlProgram, ['get', 'nodes', '--request-timeout=10s'], { encoding: 'utf8' });
+  if (nodes.status !== 0) {
+    throw new Error(
+      `No cluster answers: set KUBECONFIG to the file of a cluster that may be tested on (${nodes.stderr.trim().split('\n').at(-1)}).`,
+    );
+  }
+}
+
+function cleanUp(name: string, directory: string): void {
+  if (process.env.KEEP === '1') {
+    console.log(`Kept: the namespaces of run ${name}, and ${directory}.`);
+    return;
+  }
+  const mine = `${runLabel}=${name}`;
+  spawnSync(kubectlProgram, ['delete', 'namespaces', `--selector=${mine}`, '--timeout=120s'], {
+    stdio: 'inherit',
+  });
+  rmSync(directory, { recursive: true, force: true });
+}

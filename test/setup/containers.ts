@@ -1,0 +1,43 @@
+// vitest's globalSetup of the suite on containers: a Docker engine and the images. Variables: DOCKER_HOST, DOCKER,
+// IMAGE_PREFIX, IMAGE_TAG (given: nothing is built), POSTGRES_IMAGE, REDIS_IMAGE, TOXIPROXY_IMAGE, COMPOSE (`docker compose`).
+import { spawnSync } from 'node:child_process';
+import { root } from '../check/step.ts';
+import { type Engine, findEngine } from '../containers/engine.ts';
+import { prepareImages } from '../containers/images.ts';
+
+const say = (line: string) => console.log(line);
+
+export async function setup(): Promise<() => Promise<void>> {
+  const engine = await findEngine(say);
+  try {
+    const images = prepareImages(engine, say);
+    process.env.COMPOSE ??= composeClient(engine);
+    process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
+    Object.assign(process.env, { DOCKER_HOST: engine.host, DOCKER: engine.client }, images);
+  } catch (error) {
+    await engine.stop();
+    throw error;
+  }
+  return engine.stop;
+}
+
+/** A Compose client beside the engine's: one on PATH that is version 2, else one that Go builds; empty without. */
+function composeClient({ host, client }: Engine): string {
+  const told = (program: string, ...words: string[]) =>
+    spawnSync(program, words, {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, DOCKER_HOST: host },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  if (told(client, 'compose', 'version').status === 0) return `${client} compose`;
+  if (/^v?[2-9]/.test(told('docker-compose', 'version', '--short').stdout?.trim() ?? ''))
+    return 'docker-compose';
+  if (told('go', 'version').status === 0) {
+    say('There is no Compose 2: it is built from its Go module.');
+    const built = told('bash', '.ci/offline-images/compose.sh').stdout.trim();
+    if (built !== '') return built;
+  }
+  say('No Compose 2: install it, or Go to build it. The suite "compose" is left out.');
+  return '';
+}
