@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 
-if (!process.env.STACK_FILE) {
-  const directory = inject('stacks')[Number(process.env.VITEST_POOL_ID) - 1];
-  if (!directory) throw new Error(`There is no stack for worker ${process.env.VITEST_POOL_ID}.`);
+/** Path of the stack file of a worker, when its stack has started; rejects with what its start said. */
+export async function stackOf(worker: number): Promise<string> {
+  const directory = inject('stacks')[worker - 1];
+  if (!directory) throw new Error(`There is no stack for worker ${worker}.`);
   while (!existsSync(`${directory}.started`)) {
-    const failure = `${directory}.failed`;
-    if (existsSync(failure)) throw new Error(readFileSync(failure, 'utf8'));
+    if (existsSync(`${directory}.failed`)) throw new Error(readFileSync(`${directory}.failed`, 'utf8'));
     await sleep(50);
   }
-  process.env.STACK_FILE = join(directory, 'stack.json');
+  return join(directory, 'stack.json');
 }
+
+process.env.STACK_FILE ??= await stackOf(Number(process.env.VITEST_POOL_ID));

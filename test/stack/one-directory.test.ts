@@ -74,32 +74,25 @@ test('in the background the accounts are shown to the caller and not written to 
   expect(log).not.toContain(first?.password);
 });
 
-test('SIGKILL of the supervisor leaves nothing, and the next start finds the data again', async () => {
+test('SIGKILL of the supervisor leaves nothing, and the next start, with a --seed FILE, finds the data again', async () => {
   const { processes, issuer } = readStackFile(stackFile);
   keys = await publishedKeys();
   process.kill((JSON.parse(readFileSync(stackFile, 'utf8')) as { supervisor: number }).supervisor, 'SIGKILL');
   await untilGone(Object.values(processes ?? {}), 10_000);
   expect(await command(['status', '--run-dir', directory])).toMatchObject({ code: 1 });
-  const output = await start();
-  expect(output).toContain(readStackFile(stackFile).users[0]?.password);
-  expect(output).toContain(`npx --yes pnpm@12 stop --run-dir ${directory}`);
-  expect(readStackFile(stackFile).issuer).toBe(issuer);
-  expect(await publishedKeys()).toBe(keys);
-  await stop();
-});
-
-test('a --seed FILE adds partners and users; a bad one is refused whole with every mistake', async () => {
   const bad = { partners: [{ ...partner, redirectUris: ['https://h:99999/cb'] }], users: [{}] };
   writeFileSync(seedFile, JSON.stringify(bad));
   const refused = await command([...words, '--seed', seedFile]);
   expect(refused.code).toBe(1);
-  expect(refused.output).toContain('partners[0].redirectUris');
-  expect(refused.output).toContain('Its host or port is not valid.');
-  expect(refused.output).toContain('users[0].email');
+  for (const mistake of ['partners[0].redirectUris', 'Its host or port is not valid.', 'users[0].email'])
+    expect(refused.output).toContain(mistake);
   writeFileSync(seedFile, JSON.stringify({ partners: [partner], users: [user] }));
-  await start('--seed', seedFile);
-  expectSeeded();
+  const output = await start('--seed', seedFile);
+  expect(output).toContain(readStackFile(stackFile).users[0]?.password);
+  expect(output).toContain(`npx --yes pnpm@12 stop --run-dir ${directory}`);
+  expect(readStackFile(stackFile).issuer).toBe(issuer);
   expect(await publishedKeys()).toBe(keys);
+  expectSeeded();
   await stop();
 });
 

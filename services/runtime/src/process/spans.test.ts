@@ -14,9 +14,6 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { startNodeSdk } from '@opentelemetry/sdk-node';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import { Failure, unavailable } from './errors.ts';
-import { logText } from './logger.ts';
-import { annotate, inSpan, recordError, renameSpan } from './spans.ts';
 
 interface EndedSpan {
   readonly name: string;
@@ -27,8 +24,12 @@ interface EndedSpan {
 
 const ended = new Map<string, EndedSpan>();
 vi.stubEnv('OTEL_LOG_LEVEL', 'none');
-// Another file of this process may have left its own.
+// Another file of this process may have left its own provider, to which a tracer stays bound.
 for (const api of [trace, context, propagation]) api.disable();
+vi.resetModules();
+const { Failure, unavailable } = await import('./errors.ts');
+const { logText } = await import('./logger.ts');
+const { annotate, inSpan, recordError, renameSpan } = await import('./spans.ts');
 const sdk = startNodeSdk({
   spanProcessors: [
     {

@@ -1,23 +1,13 @@
 // Each environment is an installation of its own (R28): what one gave out is nothing to the other.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { stackOf } from '../setup/own-stack.ts';
 import { authorizeUrl, basic, discover, logInAndAgree, tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
-import { type PrivateStack, startStack } from '../support/stack.ts';
-import { partnerFor, readStackFile, type StackFile, userWho } from '../support/stack-file.ts';
+import { partnerFor, readStackFile, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 
-let running: readonly PrivateStack[] = [];
-let stacks: readonly [StackFile, StackFile];
-
-beforeAll(async () => {
-  const [one, two] = [await startStack(), await startStack()];
-  running = [one, two];
-  stacks = [readStackFile(`${one.runDirectory}/stack.json`), readStackFile(`${two.runDirectory}/stack.json`)];
-});
-afterAll(() => Promise.all(running.map((stack) => stack.stop())));
-
 test('tokens, codes, sessions and keys of one installation are nothing to another [R28.1]', async () => {
-  const [one, two] = stacks;
+  const [one, two] = [readStackFile(await stackOf(1)), readStackFile(await stackOf(2))];
   expect(one.issuer).not.toBe(two.issuer);
   const partner = partnerFor(one, 'openid', 'email', 'profile');
   const redirect_uri = partner.redirectUris.find((uri) => uri.includes(':9099/')) ?? partner.redirectUris[0];
