@@ -5,8 +5,6 @@ import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, unlinkSync, w
 import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { Option } from '@commander-js/extra-typings';
-import { armor, Encrypter } from 'age-encryption';
-import { createMessage, encrypt, readKey as readPgpKey } from 'openpgp';
 import type { CommandContext, Result } from '../cli/command.ts';
 import { CliError, usageError } from '../cli/errors.ts';
 import { paint } from '../cli/terminal.ts';
@@ -194,7 +192,9 @@ async function encryptionTo(key: string): Promise<Encryption> {
   );
 }
 
-function age(recipients: readonly string[]): Encryption {
+// Both libraries are loaded where a secret is encrypted: that costs a third of the start of a command.
+async function age(recipients: readonly string[]): Promise<Encryption> {
+  const { armor, Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   try {
     for (const recipient of recipients) encrypter.addRecipient(recipient);
@@ -208,7 +208,8 @@ function age(recipients: readonly string[]): Encryption {
 }
 
 async function openPgp(armoredKey: string): Promise<Encryption> {
-  const encryptionKeys = await readPgpKey({ armoredKey }).catch(() => {
+  const { createMessage, encrypt, readKey } = await import('openpgp');
+  const encryptionKeys = await readKey({ armoredKey }).catch(() => {
     throw usageError('The OpenPGP public key cannot be read.', 'Export it again: gpg --armor --export.');
   });
   await encryptionKeys.getEncryptionKey().catch(() => {
