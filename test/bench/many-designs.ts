@@ -1,27 +1,26 @@
-// Designs in numbers: owners of three kinds, loaded through the triggers of table `designs`, and changes for the feed.
-import type { Client } from 'pg';
+// Loads many designs into a running local stack, through the triggers of table `designs`:
+//   node test/bench/many-designs.ts DESIGNS OWNERS [STACK_FILE]
+// One owner in a hundred has 20 times the mean, nine have 4 times it, the others half of it. A fifth of an owner's designs are
+// in the first Event, the others by twos or eights in more.
+import pg, { type Client } from 'pg';
+import { readStackFile } from '../support/stack-file.ts';
 
-export interface OwnerKind {
-  readonly name: string;
-  /** The number of one of them, by chance, among the first `owners`. */
-  readonly someone: (owners: number) => number;
+const [designs = '', owners = '', stackFile = '.run/stack.json'] = process.argv.slice(2);
+if (!(Number(designs) > 0 && Number(owners) > 0))
+  throw new Error('Usage: node test/bench/many-designs.ts DESIGNS OWNERS [STACK_FILE]');
+const client = new pg.Client(readStackFile(stackFile).postgres);
+await client.connect();
+await client.query('set search_path to catalog');
+const [perOwner, last, atOnce] = [Number(designs) / Number(owners), Number(owners), 100];
+for (let first = 1; first <= last; first += atOnce) {
+  await loadOwners(client, { first, last: Math.min(first + atOnce - 1, last), perOwner });
+  process.stdout.write(`\r${Math.min(first + atOnce - 1, last)} owners`);
 }
+await client.query('vacuum analyze');
+await client.end();
+console.log();
 
-const among = (owners: number, step: number): number => step * Math.ceil(Math.random() * (owners / step));
-
-/** One owner in a hundred has 20 times the mean, nine have 4 times it, the others half of it. */
-export const ownerKinds: readonly OwnerKind[] = [
-  { name: 'a usual owner', someone: (owners) => among(owners - 10, 10) + 1 },
-  { name: 'an active owner', someone: (owners) => among(owners - 100, 100) + 50 },
-  { name: 'a very active owner', someone: (owners) => among(owners, 100) },
-];
-
-/** A fifth of an owner's designs are in the first Event, the others by twos or eights in more. */
-export function firstEvent(owner: number): string {
-  return `ev-${owner}-0`;
-}
-
-export interface OwnerRange {
+interface OwnerRange {
   readonly first: number;
   readonly last: number;
   /** Designs of an owner in the mean. */
@@ -32,7 +31,7 @@ export interface OwnerRange {
  * Inserts the designs of these owners in one statement, so that each Event is counted once. In an order of chance:
  * designs of one Event arrive over months, and do not lie side by side.
  */
-export async function loadOwners(client: Client, { first, last, perOwner }: OwnerRange): Promise<void> {
+async function loadOwners(client: Client, { first, last, perOwner }: OwnerRange): Promise<void> {
   await client.query(
     `insert into designs (owner, id, revision, local_id, event_id, title, event_name, short_descr, author_name,
       event_date, updated_at)
@@ -48,21 +47,4 @@ export async function loadOwners(client: Client, { first, last, perOwner }: Owne
     order by random()`,
     [first, last, perOwner],
   );
-}
-
-/** NDJSON of docs/feed.md: half changes of designs, half new ones, of owners by chance. */
-export async function feedLines(client: Client, lines: number, designs: number): Promise<string[]> {
-  const { rows } = await client.query<{ line: string }>(
-    `select json_build_object('op', 'upsert', 'owner', owner, 'id', case when n % 2 = 0 then id else 'n-' || n || id end,
-      'revision', revision + 1, 'localId', local_id, 'eventId', event_id, 'title', title || ', changed',
-      'eventName', event_name, 'eventDate', event_date, 'updatedAt', now(), 'authorName', author_name,
-      'shortDescr', short_descr)::text as line
-    from (
-      select *, row_number() over () as n from (
-        select * from designs tablesample bernoulli ($1::float4) where deleted_at is null order by random()
-      ) limit $2
-    )`,
-    [Math.min(100, (120 * lines) / designs), lines],
-  );
-  return rows.map(({ line }) => line);
 }

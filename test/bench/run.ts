@@ -1,5 +1,5 @@
 // Measures what each operation costs in CPU time of our services, beside the least that the same work can cost
-// (bare-server.ts), and with --peers beside other providers. --write puts the figures into docs/performance.md, which says
+// (bare-server.ts), and with --peers beside oidc-provider. --write puts the figures into docs/performance.md, which says
 // how to read them, and what follows from them into docs/install.md.
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
@@ -7,14 +7,11 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startBare } from './bare.ts';
 import { startCourseExchange } from './course-exchange.ts';
-import { measureGrowth } from './growth.ts';
-import { startHydra } from './hydra.ts';
 import { measure, prepareAll, type Row } from './measure.ts';
 import { startOidcProvider } from './oidc-provider.ts';
 import { residentMebibytes } from './processes.ts';
 import { type Figures, writePage, written } from './report.ts';
 import { type Operation, operations, type Subject } from './subject.ts';
-import { measureTelemetry } from './telemetry.ts';
 import { headOfLine, latencyAtHalf, listsAtOnce, overload } from './under-load.ts';
 
 const { values: options } = parseArgs({
@@ -28,13 +25,6 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     /** `--operations none --under-load overload,lists,head-of-line`; all three with all operations. */
     'under-load': { type: 'string' },
-    /** What telemetry costs, and nothing else. */
-    telemetry: { type: 'boolean', default: false },
-    /** `--growth 10000000 --owners 40000`: how the catalog grows to so many designs, and nothing else. */
-    growth: { type: 'string' },
-    owners: { type: 'string', default: '40000' },
-    /** `--schema FILE`: SQL that is run before anything is loaded. */
-    schema: { type: 'string' },
   },
 });
 const root = resolve(import.meta.dirname, '../..');
@@ -43,8 +33,7 @@ const whole = chosen.length === Object.keys(operations).length;
 const underLoad = options['under-load']?.split(',') ?? (whole ? ['overload', 'lists', 'head-of-line'] : []);
 /** Connections of ten times as many refreshes as there is capacity for. */
 const overloads = [500, 2_000, 5_000];
-const partial =
-  !whole || Boolean(options['under-load'] || options.against || options.telemetry || options.growth);
+const partial = !whole || Boolean(options['under-load'] || options.against);
 if (options.write && partial) throw new Error('--write takes a run of all operations, and of nothing else.');
 const rounds = Number(options.rounds);
 /** At 64 too, where it says more than at 8. */
@@ -52,17 +41,6 @@ const manyLanes: readonly Operation[] = ['refresh', 'exchange', 'events12', 'use
 const open: Subject[] = [];
 
 const begun = loadavg()[0] ?? 0;
-if (options.telemetry) {
-  const table = await measureTelemetry(root, whole ? ['refresh', 'events12'] : chosen, rounds);
-  console.log(`${machine()}\n\n${table}`);
-  process.exit(0);
-}
-if (options.growth !== undefined) {
-  console.log(`${machine()}\n`);
-  const [designs, owners] = [Number(options.growth), Number(options.owners)];
-  await measureGrowth({ root, designs, owners, schema: options.schema });
-  process.exit(0);
-}
 const ours = await startCourseExchange('ours', root);
 open.push(ours);
 const missing: string[] = [];
@@ -84,12 +62,11 @@ process.exit(0);
 async function startOthers(): Promise<void> {
   open.push(await startBare(ours.stack));
   if (options.peers)
-    for (const start of [startOidcProvider, startHydra])
-      try {
-        open.push(await start(ours.stack));
-      } catch (error) {
-        missing.push(`Not measured: ${error instanceof Error ? error.message : String(error)}`);
-      }
+    try {
+      open.push(await startOidcProvider(ours.stack));
+    } catch (error) {
+      missing.push(`Not measured: ${error instanceof Error ? error.message : String(error)}`);
+    }
   if (options.against) open.push(await startCourseExchange('against', resolve(options.against)));
 }
 

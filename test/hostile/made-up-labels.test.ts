@@ -7,7 +7,7 @@ import { send } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
 
 const stack = runningStack();
-const made = 10_000;
+const made = 1_000;
 
 /** Names and labels of all series. */
 async function series(): Promise<readonly string[]> {
@@ -43,7 +43,7 @@ function askTwice(path: string, method: string): Promise<string> {
   });
 }
 
-test('10,000 made-up client ids, paths and methods add no series', async () => {
+test('a thousand made-up client ids, paths and methods add no series', async () => {
   const { token_endpoint: endpoint, authorization_endpoint: authorize } = await discover(stack.issuer);
   const makeUp = async (from: number, total: number): Promise<void> => {
     await flood(total, (nth) => {
@@ -61,6 +61,6 @@ test('10,000 made-up client ids, paths and methods add no series', async () => {
   await makeUp(100, made);
   const added = (await series()).filter((line) => !before.has(line));
   expect(added.filter((line) => /made.?up/i.test(line))).toEqual([]);
-  // A busy machine adds errors of its own, of few kinds; each kind of name that became a label would add thousands.
-  expect(added.length, added.slice(0, 20).join('\n')).toBeLessThan(1_000);
+  // A busy machine adds errors of its own, of few kinds; each kind of name that became a label would add a thousand.
+  expect(added.length, added.slice(0, 20).join('\n')).toBeLessThan(500);
 }, 600_000);
