@@ -12,6 +12,7 @@ import {
   connect,
   connectAs,
   decide,
+  expectConnected,
   heading,
   logIn,
   partnerOrigin,
@@ -105,7 +106,9 @@ test.each(['no designs', 'null fields', 'Arabic'])(
   'the partner’s pages of the user with %s',
   async (about) => {
     const page = await browser.person();
-    await connectAs(page, userWho(stack, about));
+    const person = userWho(stack, about);
+    await connectAs(page, person);
+    await expectConnected(page, person);
     await page.goto(`${partnerOrigin()}/events`);
     await inspect(page, `partner-events-${about.replaceAll(' ', '-')}`);
     await openFirstEvent(page, about);

@@ -106,6 +106,22 @@ export async function heading(page: Page): Promise<string> {
   return (await page.getByRole('heading', { level: 1 }).textContent())?.trim() ?? '';
 }
 
+/** Presses Tab until the focus, which must be visible, rests on what has this name. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 25; presses++) {
+    await page.keyboard.press('Tab');
+    const focused: [string, string] = await page.evaluate(`(() => {
+      const at = document.activeElement;
+      const style = getComputedStyle(at);
+      return [(at.labels?.[0] ?? at).textContent.trim(), style.outlineStyle + style.boxShadow];
+    })()`);
+    if (!focused[0].startsWith(name)) continue;
+    expect(focused[1], `the focus on ${name} is not visible`).not.toBe('nonenone');
+    return;
+  }
+  throw new Error(`Tab never reaches ${name}.`);
+}
+
 /** The page is the partner's, whose first page shows who is connected. */
 export async function expectConnected(page: Page, user: DemoUser): Promise<void> {
   expect(new URL(page.url()).origin).toBe(partnerOrigin());

@@ -1,0 +1,240 @@
+// People in a real browser, from the demo partner's first page to the last: they connect, read, come back and leave; they open
+// tabs, go back, reload and click twice; they have no script, a keyboard alone, or a password manager.
+import { beforeEach, expect, test } from 'vitest';
+import { partnerFor, userWho } from '../support/stack-file.ts';
+import { useBrowser } from './browser.ts';
+import {
+  arrive,
+  connect,
+  connectAs,
+  decide,
+  expectConnected,
+  heading,
+  logIn,
+  partnerOrigin,
+  reachConsent,
+  silentCallback,
+  silentRequest,
+  stack,
+  tabTo,
+  withdrawConsents,
+  words,
+} from './journey.ts';
+
+const browser = useBrowser();
+const user = userWho(stack, 'typical season');
+const other = userWho(stack, '730 designs');
+beforeEach(withdrawConsents);
+
+test('Cancel, a wrong password and a refusal each lead on, with nothing connected', async () => {
+  const page = await browser.person();
+  await connect(page);
+  await page.getByRole('button', { name: /^Cancel and go back/ }).click();
+  await expect.poll(() => heading(page)).toBe(words.en.refused);
+  await connect(page);
+  await logIn(page, { email: user.email, password: 'not my password' });
+  await page.getByRole('alert').getByText(words.en.wrong).first().waitFor();
+  await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+  expect(await page.getByLabel('E-mail address').inputValue()).toBe(user.email);
+  expect(await page.getByLabel('Password').inputValue()).toBe('');
+  await logIn(page, user);
+  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await decide(page, 'deny');
+  await expect.poll(() => heading(page)).toBe(words.en.refused);
+  expect(new URL(page.url()).origin).toBe(partnerOrigin());
+});
+
+test('who agrees reads events and designs, refreshes, disconnects, and connects again without a word [R25.10]', async () => {
+  const page = await browser.person();
+  await reachConsent(page, other);
+  await decide(page, 'allow');
+  await arrive(page);
+  await page.locator('main li').first().getByRole('link').click();
+  await page.getByRole('link', { name: 'All events' }).waitFor();
+  await page.getByText('This event has 730 designs. At most 500 are shown.').waitFor();
+  await expect.poll(() => page.locator('main li').count()).toBe(500);
+  await page.goto(`${partnerOrigin()}/`);
+  await page.getByRole('button', { name: 'Refresh now' }).click();
+  await page.getByText('Refreshed at').waitFor();
+  await page.getByRole('link', { name: words.en.events }).click();
+  await arrive(page);
+  await page.goto(`${partnerOrigin()}/`);
+  await page.getByRole('button', { name: 'Disconnect' }).click();
+  await expect.poll(() => heading(page)).toBe('You are disconnected');
+  await page.goto(`${partnerOrigin()}/events`);
+  expect(await heading(page)).toBe(words.en.connectFirst);
+  await connect(page);
+  await arrive(page);
+  await expectConnected(page, other);
+});
+
+test('another account can be used from the consent page', async () => {
+  const page = await browser.person();
+  await reachConsent(page, user);
+  await page.getByRole('button', { name: 'Use another account' }).click();
+  await logIn(page, other);
+  await decide(page, 'allow');
+  await arrive(page);
+  await expectConnected(page, other);
+});
+
+test('prompt=select_account shows who is signed in; who signed out is asked for the password again [R5.4]', async () => {
+  const page = await browser.person();
+  await connectAs(page, user);
+  await page.goto(silentRequest(partnerFor(stack, 'openid'), { prompt: 'select_account', state: 'mine' }));
+  expect(await heading(page)).toBe('Continue with this account?');
+  await page.getByText(user.email).waitFor();
+  await page.getByRole('button', { name: /^Continue as/ }).click();
+  await decide(page, 'allow');
+  await page.getByText('back at the partner').waitFor();
+  expect(new URL(page.url()).searchParams.get('state')).toBe('mine');
+  await page.goto(`${stack.issuer}/sign-out`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await expect.poll(() => heading(page)).toBe('You are signed out');
+  await connect(page);
+  await expect.poll(() => heading(page)).toBe('Log in');
+});
+
+test('on a shared computer nobody stays signed in', async () => {
+  const page = await browser.person();
+  await connect(page);
+  await page.getByLabel('This is a shared computer').check();
+  await logIn(page, user);
+  await decide(page, 'allow');
+  await arrive(page);
+  await page.goto(`${stack.issuer}/sign-out`);
+  expect(await heading(page)).toBe('You are signed out');
+});
+
+test('two tabs of one partner both come to their end', async () => {
+  const first = await browser.person();
+  const second = await first.context().newPage();
+  await connect(first);
+  await connect(second);
+  await logIn(second, user);
+  await expect.poll(() => heading(second)).toMatch(words.en.consent);
+  await logIn(first, user);
+  await decide(first, 'allow');
+  await arrive(first);
+  await second.reload();
+  if (new URL(second.url()).origin === stack.issuer) await decide(second, 'allow');
+  await arrive(second);
+  await expectConnected(second, user);
+});
+
+test('two partners at once do not disturb each other', async () => {
+  const one = await browser.person();
+  const two = await one.context().newPage();
+  await connect(one);
+  await two.goto(silentRequest(partnerFor(stack, 'openid'), { state: 'two' }));
+  await logIn(one, user);
+  await logIn(two, user);
+  await decide(two, 'allow');
+  await two.getByText('back at the partner').waitFor();
+  expect(new URL(two.url()).searchParams.get('state')).toBe('two');
+  await decide(one, 'allow');
+  await arrive(one);
+});
+
+test('reload shows the same page, and back from consent to login and on again comes to an end', async () => {
+  const page = await browser.person();
+  await connect(page);
+  await expect.poll(() => heading(page)).toBe('Log in');
+  await page.reload();
+  expect(await heading(page)).toBe('Log in');
+  await logIn(page, user);
+  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await page.reload();
+  expect(await heading(page)).toMatch(words.en.consent);
+  await page.goBack();
+  await page.reload();
+  expect(await heading(page)).toMatch(words.en.consent);
+  await decide(page, 'allow');
+  await arrive(page);
+  await expectConnected(page, user);
+});
+
+test('back after the end never makes a second connection out of the old page', async () => {
+  const page = await browser.person();
+  await page.goto(silentRequest(partnerFor(stack, 'openid'), { state: 'once' }));
+  await logIn(page, user);
+  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  const consentPage = page.url();
+  await page.getByRole('button', { name: 'Allow', exact: true }).dblclick();
+  await page.getByText('back at the partner').waitFor();
+  const landed = page.url();
+  await page.goto(consentPage);
+  const same = page.url().startsWith(silentCallback)
+    ? page.url() === landed
+    : (await heading(page)) === 'This page is no longer valid';
+  expect(same).toBe(true);
+});
+
+test('a link opened in another browser shows nothing of the flow, and no protocol words', async () => {
+  const page = await browser.person();
+  await reachConsent(page, user);
+  const stranger = await browser.person();
+  const answer = await stranger.goto(page.url());
+  expect(await heading(stranger)).toBe('This page is no longer valid');
+  const text = await stranger.locator('body').textContent();
+  expect(text).toContain(answer?.headers()['x-request-id'] ?? 'a reference');
+  expect(text).not.toMatch(/invalid_|oauth|interaction|token|redirect/i);
+  await page.reload();
+  expect(await heading(page)).toMatch(words.en.consent);
+});
+
+test('everything works with JavaScript off', async () => {
+  const page = await browser.person({ javaScriptEnabled: false });
+  await connect(page);
+  await logIn(page, { ...user, password: 'wrong' });
+  await page.getByText(words.en.wrong).first().waitFor();
+  await logIn(page, user);
+  await decide(page, 'allow');
+  await arrive(page);
+  expect(await page.locator('main li').count()).toBeGreaterThan(5);
+  await page.goto(`${partnerOrigin()}/`);
+  await page.getByRole('button', { name: 'Refresh now' }).click();
+  await page.getByText('Refreshed at').waitFor();
+  await page.getByRole('button', { name: 'Disconnect' }).click();
+  await expect.poll(() => heading(page)).toBe('You are disconnected');
+  await page.goto(`${stack.issuer}/sign-out`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await expect.poll(() => heading(page)).toBe('You are signed out');
+});
+
+test('on a phone the consent page folds what is never shared, and opens it without script', async () => {
+  const page = await browser.person({ javaScriptEnabled: false, viewport: { width: 320, height: 640 } });
+  await reachConsent(page, user);
+  const shown = page.locator('.never').filter({ visible: true });
+  await expect.poll(() => shown.count()).toBe(0);
+  await page.locator('summary').click();
+  await expect.poll(() => shown.count()).toBe(1);
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await expect
+    .poll(async () => [await shown.count(), await page.locator('summary').isVisible()])
+    .toEqual([1, false]);
+});
+
+test('with a keyboard alone, or a password manager, a person logs in and agrees', async () => {
+  const page = await browser.person({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.goto(`${partnerOrigin()}/`);
+  await tabTo(page, 'Connect');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${stack.issuer}/**`);
+  const [email, password] = [page.getByLabel('E-mail address'), page.getByLabel('Password')];
+  expect(await email.getAttribute('autocomplete')).toBe('username');
+  expect(await email.getAttribute('type')).toBe('email');
+  expect(await password.getAttribute('autocomplete')).toBe('current-password');
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(user.password)})`);
+  await tabTo(page, 'E-mail address');
+  await page.keyboard.type(user.email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('ControlOrMeta+V');
+  await expect.poll(() => password.inputValue()).toBe(user.password);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await tabTo(page, 'Allow');
+  await page.keyboard.press('Enter');
+  await arrive(page);
+  await expectConnected(page, user);
+});
