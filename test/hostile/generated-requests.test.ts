@@ -1,4 +1,4 @@
-// Ten thousand generated requests over every route: no 5xx, no hang, and no answer with more than its schema
+// Two thousand generated requests over every route: no 5xx, no hang, and no answer with more than its schema
 // allows. The seed is printed when one fails; run again with it to see the same requests. What a busy machine had no time
 // for is sent again; that no request has ended a process is seen at the end.
 import fc from 'fast-check';
@@ -177,14 +177,14 @@ function judge(answer: Answer, generated: Generated): void {
   expect(errorCodes, shown).toContain(body.error);
 }
 
-test('5,000 generated requests get no 5xx and nothing beyond their schema', async () => {
+test('2,000 generated requests get no 5xx and nothing beyond their schema', async () => {
   const lanes = 16;
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: lanes, maxLength: lanes }), async (batch) => {
       const answers = await Promise.all(batch.map(ask));
       for (const [index, answer] of answers.entries()) judge(answer, batch[index] as Generated);
     }),
-    { numRuns: 5_000 / lanes },
+    { numRuns: 2_000 / lanes },
   );
   expect(runningStack().processes).toEqual(stack.processes);
-}, 240_000);
+}, 600_000);
