@@ -123,7 +123,7 @@ async function openFirstEvent(page: Page, about: string): Promise<void> {
   await inspect(page, `partner-designs-${about.replaceAll(' ', '-')}`);
 }
 
-test('the page for a store that does not answer', async () => {
+test('the page for a store that does not answer, in the middle of a login [R14.4]', async () => {
   const redis = stack.processes?.redis;
   if (redis === undefined) throw new Error('The stack file names no Redis process.');
   for (const locale of ['en-GB', 'de-DE']) {
