@@ -1,7 +1,6 @@
 // An API server for Helm's `lookup`: it knows the objects that a test gives it, and nothing else.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 import type { KubernetesObject } from './render.ts';
 
 const resources: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -10,45 +9,38 @@ const resources: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'autoscaling/v2': { horizontalpodautoscalers: 'HorizontalPodAutoscaler' },
 };
 
-/** Its address. It ends with the test. */
-export async function serveObjects(objects: readonly KubernetesObject[]): Promise<string> {
+/** What `ask` answers, given the address of a server that ends with it. */
+export async function withApiServer<Answer>(
+  objects: readonly KubernetesObject[],
+  ask: (address: string) => Promise<Answer>,
+): Promise<Answer> {
   const server = createServer(({ url = '' }, answer) => {
-    const found = answerFor(new URL(url, 'http://localhost').pathname, objects);
+    const found = answerFor(url.replace(/\?.*/, ''), objects);
     const missing = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 };
     answer.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
     answer.end(JSON.stringify(found ?? missing));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  return ask(`http://127.0.0.1:${port}`).finally(() => server.close());
 }
 
 function answerFor(path: string, objects: readonly KubernetesObject[]): object | undefined {
   if (path === '/version') return { major: '1', minor: '34', gitVersion: 'v1.34.0' };
   if (path === '/api') return { kind: 'APIVersions', versions: ['v1'] };
   if (path === '/apis') {
-    const named = Object.keys(resources).filter((groupVersion) => groupVersion.includes('/'));
-    const groups = named.map((groupVersion) => {
+    const groups = ['apps/v1', 'autoscaling/v2'].map((groupVersion) => {
       const [name, version] = groupVersion.split('/');
-      return {
-        name,
-        versions: [{ groupVersion, version }],
-        preferredVersion: { groupVersion, version },
-      };
+      return { name, versions: [{ groupVersion, version }], preferredVersion: { groupVersion, version } };
     });
     return { kind: 'APIGroupList', apiVersion: 'v1', groups };
   }
   const [, groupVersion = '', namespace, plural = '', name] =
     /^\/apis?\/(v1|\w+\/v\d)(?:\/namespaces\/([^/]+)\/([^/]+)(?:\/([^/]+))?)?$/.exec(path) ?? [];
-  const kinds = resources[groupVersion];
-  if (kinds === undefined) return undefined;
+  const kinds = resources[groupVersion] ?? {};
   if (namespace === undefined) {
-    const list = Object.entries(kinds).map(([of, kind]) => ({
-      name: of,
-      kind,
-      namespaced: true,
-      verbs: ['get', 'list'],
-    }));
+    const verbs = ['get', 'list'];
+    const list = Object.entries(kinds).map(([of, kind]) => ({ name: of, kind, namespaced: true, verbs }));
     return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: list };
   }
   const kind = kinds[plural];

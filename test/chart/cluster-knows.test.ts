@@ -1,172 +1,178 @@
 // What the chart asks a cluster where there is one: Secrets that are missing, and how many pods an autoscaler has made.
 import { expect, test } from 'vitest';
-import { serveObjects } from './api-server.ts';
+import { withApiServer } from './api-server.ts';
+import { type Case, type Rendered, renderAll } from './many.ts';
 import { ofKind } from './objects.ts';
-import { helm, isMap, type KubernetesObject, objectsOf, template, type Values } from './render.ts';
-import { filesOf, objectsOfSet, valueSets } from './value-sets.ts';
+import { isMap, type KubernetesObject, type Values } from './render.ts';
+import { valueSets } from './value-sets.ts';
 
-const withHelm = test.skipIf(helm === '');
-const namespace = 'exchange';
-const object = (apiVersion: string, kind: string, name: string, rest: object): KubernetesObject => ({
-  apiVersion,
-  kind,
-  metadata: { name, namespace },
-  ...rest,
-});
+type Objects = readonly KubernetesObject[];
+
+const object = (kind: string, name: string, rest: object = {}) => ({ kind, metadata: { name }, ...rest });
 const secret = (name: string, ...keys: readonly string[]) =>
-  object('v1', 'Secret', name, { data: Object.fromEntries(keys.map((key) => [key, 'eA=='])) });
-const login = ['username', 'password'];
+  object('Secret', name, { data: Object.fromEntries(keys.map((key) => [key, 'eA=='])) });
 const pair = ['tls.crt', 'tls.key', 'ca.crt'];
+const roles = 'identity-migrator catalog-migrator identity-rw identity-operator catalog-ro catalog-feed';
 /** All that values-production.yaml names. */
 const secrets = [
   secret('course-exchange-keys', 'key-encryption-key', 'user-hash-key'),
-  ...[
-    'identity-migrator',
-    'catalog-migrator',
-    'identity-rw',
-    'identity-operator',
-    'catalog-ro',
-    'catalog-feed',
-  ].map((role) => secret(`course-exchange-${role}`, ...login)),
+  ...roles.split(' ').map((role) => secret(`course-exchange-${role}`, 'username', 'password')),
   secret('course-exchange-redis', 'password'),
-  ...['gateway', 'identity', 'design-catalog', 'operator'].map((name) =>
+  ...['gateway', 'identity', 'design-catalog', 'operator', 'ingress'].map((name) =>
     secret(`course-exchange-${name}-tls`, ...pair),
   ),
-  secret('course-exchange-postgres-ca', 'ca.crt'),
-  secret('course-exchange-redis-ca', 'ca.crt'),
-  secret('course-exchange-ingress-tls', ...pair),
+  ...['postgres', 'redis'].map((store) => secret(`course-exchange-${store}-ca`, 'ca.crt')),
 ];
-/** What tells that there is a cluster. */
-const account = object('v1', 'ServiceAccount', 'default', {});
 const without = (...names: readonly string[]) =>
-  secrets.filter(({ metadata }) => !names.includes(metadata.name));
-const files = filesOf('production-hosts');
-const asked = async (objects: readonly KubernetesObject[], values: Values = {}) =>
-  template({ files, values, asks: await serveObjects(objects) });
+  secrets.filter(({ metadata }) => !names.includes(metadata.name.replace('course-exchange-', '')));
+/** What tells that there is a cluster: what every namespace has, or any Secret. */
+const account = object('ServiceAccount', 'default');
 
-withHelm('Secrets that are missing are told at once, each with its keys', async () => {
-  const { code, stderr } = await asked(without('course-exchange-keys', 'course-exchange-gateway-tls'));
-  expect(stderr).toContain(
-    'Secret course-exchange-keys is missing in namespace exchange: create it with key-encryption-key and user-hash-key, as docs/install.md says.',
+/** Each in a namespace of its own, with objects that are there. */
+function renderWith(
+  cases: readonly (Partial<Case> & { readonly there: Objects })[],
+): Promise<readonly Rendered[]> {
+  const placed = cases.flatMap(({ there }, at) =>
+    there.map((one) => ({ ...one, metadata: { ...one.metadata, namespace: `space-${at}` } })),
   );
-  expect(stderr).toContain(
-    'Secret course-exchange-gateway-tls is missing in namespace exchange: create it with ca.crt and tls.crt and tls.key',
+  const all = cases.map(
+    ({ there: _, ...rest }, at): Case => ({ on: 'production-hosts', ...rest, namespace: `space-${at}` }),
   );
-  expect(stderr.match(/Secret /g)).toHaveLength(2);
-  expect(code).toBe(1);
-});
-
-withHelm('in a namespace without any Secret all are told', async () => {
-  const { stderr } = await asked([account]);
-  expect(stderr.match(/Secret [a-z-]+ is missing/g)).toHaveLength(secrets.length);
-});
-
-withHelm.each(valueSets)('%s: every Secret that an object names is asked for', async (set) => {
-  const objects = await objectsOfSet(set);
-  const made = ofKind(objects, 'Certificate').map(({ spec }) => spec.secretName);
-  const named = new Set(objects.flatMap(secretsOf).filter((name) => !made.includes(name)));
-  const asks = await serveObjects([account, secret('of-another-release', 'release')]);
-  const { stderr } = await template({ files: filesOf(set), asks });
-  const told = [...stderr.matchAll(/Secret ([a-z-]+) is missing/g)].map(([, name]) => name);
-  expect(told.length).toBeGreaterThan(1);
-  expect(told.sort()).toEqual([...named].sort());
-});
-
-/** But that of `helm test`, whose partner is registered in what is installed. */
-function secretsOf(object: unknown): readonly string[] {
-  if (Array.isArray(object)) return object.flatMap(secretsOf);
-  if (!isMap(object) || object.optional === true) return [];
-  if (isMap(object.metadata) && JSON.stringify(object.metadata).includes('"helm.sh/hook":"test"')) return [];
-  const { name } = isMap(object.secret) ? object.secret : {};
-  const own = [object.secretName, name].filter((one) => typeof one === 'string');
-  return [...own, ...Object.values(object).flatMap(secretsOf)];
+  return withApiServer(placed, (address) => renderAll(all, address));
 }
 
-withHelm('a key that is missing is told', async () => {
-  const { code, stderr } = await asked([
-    ...without('course-exchange-redis'),
-    secret('course-exchange-redis', 'pass'),
-  ]);
-  expect(stderr).toContain(
-    'Secret course-exchange-redis in namespace exchange has no password: add it, or name',
-  );
-  expect(code).toBe(1);
-});
-
-withHelm.each<readonly [what: string, there: readonly KubernetesObject[], values: Values]>([
-  ['all Secrets are there', secrets, {}],
+const external = {
+  extraObjects: [{ kind: 'ExternalSecret', spec: { target: { name: 'course-exchange-redis' } } }],
+};
+const answers: readonly (readonly [
+  what: string,
+  there: Objects,
+  told: readonly string[],
+  values?: Values,
+])[] = [
+  ['all are there', secrets, []],
+  ['the cluster says nothing, as in a dry run', [], []],
   [
-    'an object of the release makes the one that is not',
-    without('course-exchange-redis'),
-    { extraObjects: [{ kind: 'ExternalSecret', spec: { target: { name: 'course-exchange-redis' } } }] },
+    'two are missing',
+    without('keys', 'gateway-tls'),
+    [
+      'Secret course-exchange-gateway-tls is missing in namespace space-2: create it with ca.crt and tls.crt and tls.key, as docs/install.md says.',
+      'Secret course-exchange-keys is missing in namespace space-2: create it with key-encryption-key and user-hash-key, as docs/install.md says.',
+    ],
   ],
   [
+    'a key is missing',
+    [...without('redis'), secret('course-exchange-redis', 'pass')],
+    [
+      'Secret course-exchange-redis in namespace space-3 has no password: add it, or name the key that it has in the values.',
+    ],
+  ],
+  ['an object of the release makes the one that is not there', without('redis'), [], external],
+  [
     'cert-manager makes the certificates',
-    without(
-      'course-exchange-gateway-tls',
-      'course-exchange-identity-tls',
-      'course-exchange-design-catalog-tls',
-    ),
-    { internalTls: { certManager: { enabled: true, issuerRef: { name: 'services' } } } },
+    without('gateway-tls', 'identity-tls', 'design-catalog-tls'),
+    [],
+    {
+      internalTls: { certManager: { enabled: true, issuerRef: { name: 'services' } } },
+    },
   ],
   [
     'cert-manager makes the certificate of the Ingress',
-    without('course-exchange-ingress-tls'),
-    { ingress: { annotations: { 'cert-manager.io/cluster-issuer': 'public' } } },
+    without('ingress-tls'),
+    [],
+    {
+      ingress: { annotations: { 'cert-manager.io/cluster-issuer': 'public' } },
+    },
   ],
-  ['the cluster says nothing, as in a dry run', [], {}],
-])('nothing is refused where %s', async (_, there, values) => {
-  const { code, stderr } = await asked(there, values);
-  expect(stderr).toBe('');
-  expect(code).toBe(0);
-});
+];
 
-withHelm('without a cluster, and with one that has all, the manifests are the same', async () => {
-  const alone = await template({ files });
-  expect((await asked(secrets)).stdout).toBe(alone.stdout);
-});
-
-withHelm.each([
-  ['two, as before the autoscaler', 2, 2],
-  ['one, fewer than the autoscaler keeps', 1, 2],
-  ['five, as the autoscaler has made', 5, 5],
-])('a Deployment of %s has %i pods and keeps %i under an autoscaler', async (_, replicas, kept) => {
-  const name = 'environment-course-exchange-gateway';
-  const there = [...secrets, object('apps/v1', 'Deployment', name, { spec: { replicas } })];
-  const objects = await objectsOf({ files, asks: await serveObjects(there) });
-  const found = Object.fromEntries(
-    ofKind(objects, 'Deployment').map(({ metadata, spec }) => [metadata.name, spec.replicas]),
+test('Secrets that are missing are told at once, each with its keys', async () => {
+  const rendered = await renderWith(answers.map(([, there, , values]) => ({ there, values })));
+  const told = rendered.map(({ refused }) => refused.split('\n').filter(Boolean));
+  expect(told.map((lines, at) => [answers[at]?.[0], lines])).toEqual(
+    answers.map(([what, , lines]) => [what, lines]),
   );
-  expect(found).toEqual({
-    [name]: kept,
-    'environment-course-exchange-identity': undefined,
-    'environment-course-exchange-design-catalog': undefined,
-  });
 });
 
-/** Pods of the gateway after each upgrade, as Helm's three-way merge leaves them. The autoscaler makes 5, and 8 during the next. */
-withHelm.each<readonly [what: string, scaled: readonly boolean[], pods: readonly number[]]>([
-  ['installed with an autoscaler', [true, true, true], [1, 8, 8]],
-  ['whose autoscaler is turned on: what was there at its beginning', [false, true, true], [2, 2, 5]],
-  ['whose autoscaler is turned off, and on again', [true, false, true], [1, 2, 2]],
-])('an upgrade of a release %s', async (_, scaled, pods) => {
-  const name = 'environment-course-exchange-gateway';
-  let there: readonly KubernetesObject[] = [];
-  let before: number | undefined;
-  let live = 1;
-  const found: number[] = [];
-  for (const enabled of scaled) {
-    const values = { defaults: { autoscaling: { enabled } } };
-    const objects = await objectsOf({ files, values, asks: await serveObjects([...secrets, ...there]) });
-    const rendered = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
-    const autoscalers = ofKind(objects, 'HorizontalPodAutoscaler');
-    if (ofKind(there, 'HorizontalPodAutoscaler').length > 0) live = 8;
-    // What left the manifest is removed, and the API server makes it 1.
-    live = rendered?.spec.replicas ?? (before === undefined ? live : 1);
-    found.push(live);
-    before = rendered?.spec.replicas;
-    if (enabled) live = 5;
-    there = [...autoscalers, object('apps/v1', 'Deployment', name, { spec: { replicas: live } })];
+test('without a cluster, and with one that has all, the manifests are the same', async () => {
+  const [asked] = await renderWith([{ there: secrets }]);
+  const [alone] = await renderAll([{ on: 'production-hosts', namespace: 'space-0' }]);
+  expect(asked).toEqual(alone);
+});
+
+test.each([
+  ['an account', valueSets.filter((set) => set !== 'test-open-values'), account],
+  ['a Secret of another release', valueSets, secret('of-another-release', 'release')],
+] as const)('every Secret that an object names is asked for, where there is %s', async (_, sets, there) => {
+  for (const { objects, refused } of await renderWith(sets.map((on) => ({ on, there: [there] })))) {
+    const made = ofKind(objects, 'Certificate').map(({ spec }) => spec.secretName);
+    const named = new Set(objects.flatMap(secretsOf).filter((name) => !made.includes(name)));
+    const told = [...refused.matchAll(/Secret ([a-z-]+) is missing/g)].map(([, name]) => name);
+    expect(told.length).toBeGreaterThan(1);
+    expect(told.sort()).toEqual([...named].sort());
   }
-  expect(found).toEqual(pods);
+});
+
+/** But that of `helm test`, whose partner is registered in what is installed. */
+function secretsOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(secretsOf);
+  if (!isMap(value) || value.optional === true) return [];
+  if (isMap(value.metadata) && JSON.stringify(value.metadata).includes('"helm.sh/hook":"test"')) return [];
+  const { name } = isMap(value.secret) ? value.secret : {};
+  const own = [value.secretName, name].filter((one) => typeof one === 'string');
+  return [...own, ...Object.values(value).flatMap(secretsOf)];
+}
+
+interface Release {
+  /** Whether there is an autoscaler, by upgrade. */
+  readonly scaled: readonly boolean[];
+  /** Pods that it makes before the next upgrade; during that it makes 8. */
+  readonly made: number;
+  readonly there: Objects;
+  /** What the manifest before said. */
+  readonly before: number | undefined;
+  readonly live: number;
+  /** Pods of the gateway after each upgrade. */
+  readonly pods: readonly number[];
+}
+
+const gateway = 'environment-course-exchange-gateway';
+
+/** As Helm's three-way merge leaves it. */
+function upgraded(release: Release, objects: Objects): Release {
+  const { scaled, made, there, before, pods } = release;
+  const deployment = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name === gateway);
+  const said: number | undefined = deployment?.spec.replicas;
+  const during = ofKind(there, 'HorizontalPodAutoscaler').length > 0 ? 8 : release.live;
+  // What left the manifest is removed, and the API server makes it 1.
+  const after = said ?? (before === undefined ? during : 1);
+  const live = scaled[pods.length] ? made : after;
+  const autoscalers = ofKind(objects, 'HorizontalPodAutoscaler');
+  const rest = { there: [...autoscalers, object('Deployment', gateway, { spec: { replicas: live } })], live };
+  return { ...release, ...rest, before: said, pods: [...pods, after] };
+}
+
+const upgrades: readonly (readonly [what: string, scaled: readonly boolean[], made: number, number[]])[] = [
+  ['installed with an autoscaler', [true, true, true], 5, [1, 8, 8]],
+  ['an autoscaler is turned on: what was there at the beginning', [false, true, true], 5, [2, 2, 5]],
+  ['an autoscaler is turned off, and on again', [true, false, true], 5, [1, 2, 2]],
+  ['there are fewer than the autoscaler keeps', [false, true, true], 1, [2, 2, 2]],
+];
+
+test('pods after each upgrade of a release', async () => {
+  let releases = upgrades.map(
+    ([, scaled, made]): Release => ({ scaled, made, there: [], before: undefined, live: 1, pods: [] }),
+  );
+  for (const step of [0, 1, 2]) {
+    const rendered = await renderWith(
+      releases.map(({ scaled, there }) => ({
+        there: [...secrets, ...there],
+        values: { defaults: { autoscaling: { enabled: scaled[step] } } },
+      })),
+    );
+    releases = releases.map((release, at) => upgraded(release, rendered[at]?.objects ?? []));
+  }
+  expect(releases.map(({ pods }, at) => [upgrades[at]?.[0], pods])).toEqual(
+    upgrades.map(([what, , , pods]) => [what, pods]),
+  );
 });

@@ -1,9 +1,9 @@
 // NetworkPolicies open exactly the architecture's network paths, and nothing else.
 import { BlockList } from 'node:net';
 import { expect, test } from 'vitest';
+import { renderSets } from './many.ts';
 import { type LabelSelector, ofKind, podsOf, selects } from './objects.ts';
-import { helm, type KubernetesObject } from './render.ts';
-import { objectsOfSet, valueSets } from './value-sets.ts';
+import type { KubernetesObject } from './render.ts';
 
 interface Party {
   readonly name: string;
@@ -18,6 +18,8 @@ interface Port {
   readonly port: number;
 }
 
+type Direction = 'Ingress' | 'Egress';
+
 interface Peer {
   readonly podSelector?: LabelSelector;
   readonly namespaceSelector?: LabelSelector;
@@ -30,13 +32,10 @@ interface Rule {
   readonly ports?: readonly { readonly protocol?: string; readonly port: number | string }[];
 }
 
-function mayReach(policies: readonly KubernetesObject[], from: Party, to: Party, port: Port): boolean {
-  return opens(policies, 'Egress', from, to, port) && opens(policies, 'Ingress', to, from, port);
-}
-
+/** Whether the policies of `party` let it speak with `other`. */
 function opens(
   policies: readonly KubernetesObject[],
-  direction: 'Ingress' | 'Egress',
+  direction: Direction,
   party: Party,
   other: Party,
   port: Port,
@@ -81,8 +80,6 @@ function inBlock(cidr: string, { address }: Party): boolean {
   return block.check(address);
 }
 
-const withHelm = test.skipIf(helm === '');
-
 const pod = (name: string, namespace: string, labels: Record<string, string> = {}): Party => ({
   name,
   namespace,
@@ -90,9 +87,6 @@ const pod = (name: string, namespace: string, labels: Record<string, string> = {
   address: '10.244.0.9',
 });
 const machine = (name: string, address: string): Party => ({ name, labels: {}, address });
-
-/** A neighbour of the ingress controller: outside where values name the controller's pods, and not all of its namespace. */
-const neighbour = pod('another pod of the ingress', 'ingress', { app: 'other' });
 
 /** Whom ci/test-everything-values.yaml speaks of, and strangers in the place of each. */
 const outside: readonly Party[] = [
@@ -114,109 +108,92 @@ const strangers: readonly Party[] = [
   machine('the one machine left out', '10.9.0.7'),
   machine('the internet', '203.0.113.1'),
 ];
+/** Outside where values name the controller's pods, and not all of its namespace. */
+const neighbour = pod('another pod of the ingress', 'ingress', { app: 'other' });
 
 const tcp = [
-  53, 443, 4318, 5432, 5433, 6379, 6380, 7001, 7002, 7101, 7102, 7201, 7301, 8080, 8081, 8443, 9000, 9001,
-  26379,
+  ...[53, 443, 4318, 5432, 5433, 6379, 6380, 7001, 7002, 7101, 7102, 7201, 7301, 8080, 8081, 8443],
+  ...[9000, 9001, 26379],
 ];
 const ports: readonly Port[] = [
   { protocol: 'UDP', port: 53 },
   ...tcp.map((port) => ({ protocol: 'TCP', port }) as const),
 ];
 
-function partiesOf(objects: readonly KubernetesObject[]): readonly Party[] {
-  return podsOf(objects).map(({ component, namespace, labels }) => ({
+/** `gateway → identity: 7001`, for each pod of the release and whom it lets in, or out to: judged by its own policies alone. */
+function networkPaths(
+  objects: readonly KubernetesObject[],
+  direction: Direction,
+  others: readonly Party[],
+): readonly string[] {
+  const policies = ofKind(objects, 'NetworkPolicy');
+  const own = podsOf(objects).map(({ component, ...rest }) => ({
+    ...rest,
     name: component,
-    namespace,
-    labels,
     address: '10.244.0.8',
   }));
-}
-
-/** `gateway → identity: 7001`, for each pair of which one is a pod of the release. */
-function networkPaths(objects: readonly KubernetesObject[], others: readonly Party[]): readonly string[] {
-  const policies = ofKind(objects, 'NetworkPolicy');
-  const own = partiesOf(objects);
-  const pairs = [
-    ...own.flatMap((from) => [...own, ...others].map((to) => [from, to] as const)),
-    ...others.flatMap((from) => own.map((to) => [from, to] as const)),
-  ];
-  return pairs
-    .map(([from, to]) => {
-      const open = ports.filter((port) => from !== to && mayReach(policies, from, to, port));
+  return own
+    .flatMap((party) => [...own, ...others].map((other) => [party, other] as const))
+    .map(([party, other]) => {
+      const open = ports.filter((port) => party !== other && opens(policies, direction, party, other, port));
       const written = open.map(({ protocol, port }) => (protocol === 'UDP' ? `${port}/udp` : `${port}`));
+      const [from, to] = direction === 'Ingress' ? [other, party] : [party, other];
       return `${from.name} → ${to.name}: ${written.join(' ')}`;
     })
     .filter((path) => !path.endsWith(': '))
     .sort();
 }
 
-const dns = (component: string) => `${component} → DNS: 53/udp 53`;
-const stores = (component: string) => [`${component} → Postgres: 5433`];
+const sets = await renderSets();
+const everything = sets.find(({ set }) => set === 'test-everything-values')?.objects ?? [];
 
-withHelm('the network paths are those of the architecture', async () => {
-  const expected = [
-    'ingress controller → gateway: 8080',
-    'public entry → gateway: 8080',
-    'load generator → gateway: 8080',
-    'contract-tests → gateway: 8080',
-    'gateway → identity: 7001',
-    'gateway → design-catalog: 7002',
-    'design-catalog → identity: 7001',
-    'key-rotation → identity: 7201',
-    'operator → identity: 7201',
-    'platform → design-catalog: 7301',
-    ...stores('identity'),
-    ...stores('design-catalog'),
-    ...stores('migrations'),
-    'identity → Redis: 6380 26379',
-    'migrations → Redis: 6380 26379',
-    'ingress controller → demo-partner: 9000',
-    'public entry → demo-partner: 9000',
-    'demo-partner → public entry: 8443',
-    'contract-tests → public entry: 8443',
-    'Prometheus → gateway: 8081',
-    'Prometheus → identity: 7101',
-    'Prometheus → design-catalog: 7102',
-    'Prometheus → demo-partner: 9001',
-    ...['gateway', 'identity', 'design-catalog', 'migrations'].map((from) => `${from} → collector: 4318`),
-    ...[
-      'gateway',
-      'identity',
-      'design-catalog',
-      'migrations',
-      'demo-partner',
-      'contract-tests',
-      'key-rotation',
-    ].map(dns),
-  ];
-  expect(networkPaths(await objectsOfSet('test-everything-values'), outside)).toEqual(expected.sort());
+const from = (parties: string, to: string) => parties.split(', ').map((party) => `${party} → ${to}`);
+const within = [
+  'contract-tests → gateway: 8080',
+  ...from('gateway, design-catalog', 'identity: 7001'),
+  'gateway → design-catalog: 7002',
+  'key-rotation → identity: 7201',
+];
+const inward = [
+  ...from('ingress controller, public entry, load generator', 'gateway: 8080'),
+  ...from('ingress controller, public entry', 'demo-partner: 9000'),
+  'operator → identity: 7201',
+  'platform → design-catalog: 7301',
+  'Prometheus → gateway: 8081',
+  'Prometheus → identity: 7101',
+  'Prometheus → design-catalog: 7102',
+  'Prometheus → demo-partner: 9001',
+];
+const services = 'gateway, identity, design-catalog, migrations';
+const outward = [
+  ...from('identity, design-catalog, migrations', 'Postgres: 5433'),
+  ...from('identity, migrations', 'Redis: 6380 26379'),
+  ...from('demo-partner, contract-tests', 'public entry: 8443'),
+  ...from(services, 'collector: 4318'),
+  ...from(`${services}, demo-partner, contract-tests, key-rotation`, 'DNS: 53/udp 53'),
+];
+
+test.each([
+  ['Ingress', inward],
+  ['Egress', outward],
+] as const)('the network paths are those of the architecture, by %s alone', (direction, beyond) => {
+  const parties = [...outside, ...strangers, neighbour];
+  expect(networkPaths(everything, direction, parties)).toEqual([...within, ...beyond].sort());
 });
 
-withHelm('no stranger is let in, and nobody is let out to one', async () => {
-  const objects = await objectsOfSet('test-everything-values');
-  const names = [...strangers, neighbour].map(({ name }) => name);
-  const met = networkPaths(objects, [...strangers, neighbour]).filter((path) =>
-    names.some((name) => path.includes(name)),
-  );
-  expect(met).toEqual([]);
+test.each(sets)('$set: no stranger is let in, unless there are no policies', ({ set, objects }) => {
+  expect(
+    networkPaths(objects, 'Ingress', strangers).filter((path) =>
+      strangers.some(({ name }) => path.startsWith(name)),
+    ).length > 0,
+  ).toBe(set === 'test-open-values');
 });
 
-withHelm.each(valueSets.filter((set) => set !== 'test-open-values'))(
-  '%s: no stranger is let in',
-  async (set) => {
-    const objects = await objectsOfSet(set);
-    const policies = ofKind(objects, 'NetworkPolicy');
-    const admitted = partiesOf(objects).flatMap((to) =>
-      strangers
-        .filter((from) => ports.some((port) => mayReach(policies, from, to, port)))
-        .map((from) => `${from.name} → ${to.name}`),
-    );
-    expect(admitted).toEqual([]);
-  },
-);
-
-withHelm('without NetworkPolicies everybody is let in, so that the tests above can fail', async () => {
-  const objects = await objectsOfSet('test-open-values');
-  expect(networkPaths(objects, strangers).length).toBeGreaterThan(10);
+test.each(sets)('$set: every pod is denied both directions, whatever else rules it', ({ set, objects }) => {
+  const policies = ofKind(objects, 'NetworkPolicy');
+  for (const { spec } of policies) expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
+  const denying = policies.filter(({ spec }) => spec.ingress === undefined && spec.egress === undefined);
+  expect(denying).toHaveLength(set === 'test-open-values' ? 0 : 1);
+  for (const { spec } of denying)
+    expect(podsOf(objects).filter(({ labels }) => !selects(spec.podSelector, labels))).toEqual([]);
 });

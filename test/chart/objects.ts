@@ -18,34 +18,33 @@ export function ofKind(objects: readonly KubernetesObject[], kind: string): read
   return objects.filter((object) => object.kind === kind);
 }
 
-/** Pods that the objects are, or will make. */
+/** Pods that the objects will make. */
 export function podsOf(objects: readonly KubernetesObject[]): readonly Pod[] {
   return objects.flatMap((object) => {
-    const maker = object.kind === 'CronJob' ? object.spec.jobTemplate : object;
-    const pod = object.kind === 'Pod' ? object : maker.spec?.template;
-    if (pod?.spec?.containers === undefined) return [];
-    const labels: Record<string, string> = pod.metadata?.labels ?? {};
+    const { metadata, spec } = (object.spec?.jobTemplate ?? object).spec?.template ?? {};
+    if (spec?.containers === undefined) return [];
+    const labels: Record<string, string> = metadata?.labels ?? {};
     const component = labels['app.kubernetes.io/component'] ?? '';
-    return [
-      { owner: nameOf(object), namespace: object.metadata.namespace, component, labels, spec: pod.spec },
-    ];
+    return [{ owner: nameOf(object), namespace: object.metadata.namespace, component, labels, spec }];
   });
 }
 
-/** Whose settings a container's program reads; the demo partner lists them in its README. */
-export const readers: Readonly<Record<string, string>> = {
-  gateway: 'gateway',
-  identity: 'identity',
-  'design-catalog': 'design-catalog',
-  'demo-partner': 'demo-partner',
-  'check-identity': 'identity migration',
-  'migrate-identity': 'identity migration',
-  'check-design-catalog': 'design-catalog migration',
-  'migrate-design-catalog': 'design-catalog migration',
-};
+/** The pod of a component's Deployment, or of its Job. */
+export function podOf(objects: readonly KubernetesObject[], component: string): Pod | undefined {
+  return podsOf(objects).find((pod) => pod.component === component);
+}
 
-export function containersOf(pod: Pod): readonly KubernetesObject[] {
-  return [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+/** With those that run before; `where` names the pod's owner and the container. */
+export function containersOf(pods: readonly Pod[]): readonly KubernetesObject[] {
+  return pods.flatMap((pod) =>
+    [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(
+      (container: KubernetesObject): KubernetesObject => ({
+        ...{ args: [], env: [], volumeMounts: [], ...container },
+        pod,
+        where: `${pod.owner} ${container.name}`,
+      }),
+    ),
+  );
 }
 
 export interface LabelSelector {

@@ -1,75 +1,98 @@
-// What is packed beside the templates: the catalogue's metadata, the changes, and examples that fit the values.
+// What is packed beside the templates: the catalogue's metadata, the changes, examples that fit the values, and what Helm
+// says after an installation.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { serveObjects } from './api-server.ts';
+import { withApiServer } from './api-server.ts';
+import { type Case, renderAll } from './many.ts';
 import { containersOf, ofKind, podsOf } from './objects.ts';
-import { chart, helm, type KubernetesObject, objectsOf, template } from './render.ts';
-import { filesOf, objectsOfSet } from './value-sets.ts';
+import { chart, type KubernetesObject, type Values, valuesOf } from './render.ts';
 
-const withHelm = test.skipIf(helm === '');
 const read = (file: string) => readFileSync(join(chart, file), 'utf8');
 const documents = (file: string): KubernetesObject[] =>
   parseAllDocuments(read(file)).map((document) => document.toJS() as KubernetesObject);
-const files = [...filesOf('production-hosts'), 'examples/values.yaml'];
 const release = 'course-exchange';
-const namespace = 'exchange';
-const secret = (name: string, keys: readonly string[]): KubernetesObject => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace },
-  data: Object.fromEntries(keys.map((key) => [key, 'eA=='])),
-});
 
-withHelm("the catalogue's metadata name every image, and the changes the version", async () => {
+test("the catalogue's metadata name every image, and the changes the version", async () => {
   const { version, appVersion, icon, annotations } = parse(read('Chart.yaml'));
   const named: KubernetesObject[] = parse(annotations['artifacthub.io/images']);
-  const images = podsOf(await objectsOfSet('test-hosts')).flatMap(containersOf);
-  expect(named.map(({ image }) => image).sort()).toEqual(
-    [...new Set(images.map(({ image }) => image))].sort(),
-  );
+  const [rendered] = await renderAll([{ on: 'test-hosts' }]);
+  const images = containersOf(podsOf(rendered?.objects ?? [])).map(({ image }) => image);
+  expect(named.map(({ image }) => image).sort()).toEqual([...new Set(images)].sort());
   expect(named.every(({ image }) => image.endsWith(`:${appVersion}`))).toBe(true);
   expect(parse(annotations['artifacthub.io/changes'])[0]).toHaveProperty('kind');
   expect(read('CHANGELOG.md')).toMatch(new RegExp(`^## ${version.replaceAll('.', '\\.')}$`, 'm'));
   expect(Buffer.from(icon.split(',')[1], 'base64').toString()).toMatch(/^<svg /);
 });
 
-withHelm('the examples make every Secret that production asks for, with every key', async () => {
+const examples: Case = { on: 'production-hosts', values: valuesOf('examples/values.yaml'), release };
+
+test('the examples make every Secret that production asks for, with every key', async () => {
   const [external] = documents('examples/external-secrets.yaml');
-  const roles = [
-    'identity_migrator',
-    'catalog_migrator',
-    'identity_rw',
-    'identity_operator',
-    'catalog_ro',
-    'catalog_feed',
-  ];
-  const fields = ['key-encryption-key', 'user-hash-key', 'redis-password', 'postgres-ca.crt', 'redis-ca.crt'];
-  for (const field of fields)
-    expect(read('examples/external-secrets.yaml').split('\napiVersion')[0]).toContain(field);
-  const own = Object.keys(external?.spec.target.template.data);
   const certificates = documents('examples/cert-manager.yaml').filter(({ kind }) => kind === 'Certificate');
+  const fields = 'key-encryption-key user-hash-key redis-password postgres-ca.crt redis-ca.crt'.split(' ');
+  const [comment] = read('examples/external-secrets.yaml').split('\napiVersion');
+  for (const field of fields) expect(comment).toContain(field);
+  const roles = 'identity_migrator catalog_migrator identity_rw identity_operator catalog_ro catalog_feed';
+  const { name, template } = external?.spec.target ?? {};
   const made = [
-    secret(external?.spec.target.name, [...fields, ...roles, ...own]),
-    ...certificates.map(({ spec }) => secret(spec.secretName, ['tls.crt', 'tls.key', 'ca.crt'])),
-  ];
-  expect(await template({ files, release, namespace, asks: await serveObjects(made) })).toMatchObject({
-    code: 0,
-    stderr: '',
-  });
+    [name, [...fields, ...roles.split(' '), ...Object.keys(template.data)]],
+    ...certificates.map(({ spec }) => [spec.secretName, ['tls.crt', 'tls.key', 'ca.crt']]),
+  ].map(([secret, keys]) => ({
+    ...{ kind: 'Secret', metadata: { name: secret, namespace: 'exchange' } },
+    data: Object.fromEntries(keys.map((key: string) => [key, 'eA=='])),
+  }));
+  const [rendered] = await withApiServer(made, (address) => renderAll([examples], address));
+  expect(rendered?.refused).toBe('');
 });
 
-withHelm('the examples have an issuer for every certificate, and the names that clients call', async () => {
-  const examples = documents('examples/cert-manager.yaml');
-  const objects = await objectsOf({ files, release, namespace });
-  const certificates = [...ofKind(examples, 'Certificate'), ...ofKind(objects, 'Certificate')];
+test('the examples have an issuer for every certificate, and the names that clients call', async () => {
+  const [rendered] = await renderAll([examples]);
+  const given = documents('examples/cert-manager.yaml');
+  const certificates = [...given, ...(rendered?.objects ?? [])].filter(({ kind }) => kind === 'Certificate');
   expect(certificates).toHaveLength(7);
-  const issuers = ofKind(examples, 'Issuer').map(({ metadata }) => metadata.name);
+  const issuers = ofKind(given, 'Issuer').map(({ metadata }) => metadata.name);
   for (const { spec } of certificates) expect(issuers).toContain(spec.issuerRef.name);
-  const operator = ofKind(objects, 'Service').find(({ metadata }) =>
-    metadata.name.endsWith('-identity-operator'),
-  );
   const served = certificates.find(({ spec }) => spec.secretName === 'course-exchange-operator-tls');
-  expect(served?.spec.dnsNames[0]).toBe(`${operator?.metadata.name}.${namespace}.svc.cluster.local`);
+  const operator = ofKind(rendered?.objects ?? [], 'Service').find(({ metadata }) =>
+    metadata.name.endsWith('-operator'),
+  );
+  expect(served?.spec.dnsNames[0]).toBe(`${operator?.metadata.name}.exchange.svc.cluster.local`);
+});
+
+const minimal = 'test-minimal-values';
+const unreached = 'Nobody reaches the gateway';
+const nobody = {
+  ingress: { enabled: false },
+  networkPolicy: { ingressController: { namespaceSelector: null } },
+};
+const load = { gatewayFrom: [{ podSelector: { matchLabels: { app: 'load' } } }] };
+const names = ['gateway', 'identity', 'design-catalog'].map(
+  (name) => `course-exchange-${name}.exchange.svc.cluster.local in Secret course-exchange-${name}-tls`,
+);
+const port = [
+  'deploy/course-exchange-identity 7201',
+  'PARTNERCTL_IDENTITY=https://localhost:7201 partnerctl status',
+];
+const notes: readonly (readonly [
+  on: string,
+  values: Values,
+  says: readonly string[],
+  not: readonly string[],
+])[] = [
+  [minimal, {}, ['-c identity -- partnerctl status'], [unreached]],
+  ['production-hosts', {}, [...port, ...names], []],
+  ['production-hosts', { identity: { operator: { enabled: false } } }, [], ['partnerctl']],
+  ['test-everything-values', {}, ['Both an Ingress and an HTTPRoute'], ['certificates must be']],
+  [minimal, nobody, [unreached], []],
+  [minimal, { ...nobody, networkPolicy: { ...nobody.networkPolicy, ...load } }, [], [unreached]],
+];
+
+test('the notes name partnerctl, certificates that nobody makes, and a gateway that nobody reaches', async () => {
+  const rendered = await renderAll(notes.map(([on, values]) => ({ on, values, release })));
+  for (const [at, [, , says, not]] of notes.entries()) {
+    for (const text of says) expect(rendered[at]?.notes).toContain(text);
+    for (const text of not) expect(rendered[at]?.notes).not.toContain(text);
+  }
 });

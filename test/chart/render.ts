@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
+import { withoutHelm } from '../support/helm-program.ts';
 
 export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 
@@ -19,12 +20,12 @@ export interface Rendering {
   readonly files?: readonly string[];
   /** Over those of the files. */
   readonly values?: Values;
-  readonly release?: string;
-  readonly namespace?: string;
   /** Folder of the chart, where it is not the repository's. */
   readonly of?: string;
   /** Address of an API server that `lookup` asks; without it there is none. */
-  readonly asks?: string;
+  readonly asks?: string | undefined;
+  /** The one template that is printed. */
+  readonly only?: string;
 }
 
 export interface HelmResult {
@@ -35,10 +36,11 @@ export interface HelmResult {
 
 /** Calls Helm; never rejects for an exit code. `values` reach it by its standard input. */
 export function callHelm(words: readonly string[], values?: Values): Promise<HelmResult> {
+  if (helm === '') throw new Error(withoutHelm);
   return new Promise((resolve, reject) => {
-    // A call lives for a tenth of a second: collecting its garbage would take a third of that.
-    const env = { ...process.env, GOGC: 'off', KUBECONFIG: devNull };
-    const options = { maxBuffer: 64 << 20, timeout: 60_000, env };
+    // A call is short: collecting its garbage as often as Go does would take a third of its time.
+    const env = { ...process.env, GOGC: '400', KUBECONFIG: devNull };
+    const options = { maxBuffer: 256 << 20, timeout: 100_000, env };
     const child = execFile(helm, words, options, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') reject(error);
       else resolve({ code: Number(error?.code ?? 0), stdout, stderr });
@@ -48,27 +50,22 @@ export function callHelm(words: readonly string[], values?: Values): Promise<Hel
   });
 }
 
-export function template(rendering: Rendering): Promise<HelmResult> {
-  const { files = [], values, release = 'environment', namespace = 'exchange', of = chart, asks } = rendering;
-  const words = ['template', release, of, '--namespace', namespace];
+export function template({ files = [], values, of = chart, asks, only }: Rendering): Promise<HelmResult> {
+  const words = ['template', 'environment', of, '--namespace', 'exchange', ...files.map(valuesFlag)];
   if (asks !== undefined) words.push('--dry-run=server', `--kube-apiserver=${asks}`);
-  return callHelm([...words, ...valueFlags(files, values)], values);
+  if (only !== undefined) words.push(`--show-only=${only}`);
+  return callHelm(values === undefined ? words : [...words, '--values=-'], values);
 }
 
-export function valueFlags(files: readonly string[], values: Values | undefined): readonly string[] {
-  const named = files.map((file) => `--values=${join(chart, file)}`);
-  return values === undefined ? named : [...named, '--values=-'];
+export function valuesFlag(file: string): string {
+  return `--values=${join(chart, file)}`;
 }
 
-/** All objects, hooks too. Rejects with Helm's sentence when the chart refuses. */
+/** All objects, hooks too. Rejects with Helm's sentence when the chart refuses, and for a key that comes twice. */
 export async function objectsOf(rendering: Rendering): Promise<readonly KubernetesObject[]> {
   const { code, stdout, stderr } = await template(rendering);
   if (code !== 0) throw new Error(stderr);
-  return parseObjects(stdout);
-}
-
-function parseObjects(text: string): readonly KubernetesObject[] {
-  return parseAllDocuments(text).flatMap((document) => {
+  return parseAllDocuments(stdout).flatMap((document) => {
     if (document.errors.length > 0) throw document.errors[0];
     const object = document.toJS() as KubernetesObject | null;
     return object === null ? [] : [object];
@@ -76,15 +73,16 @@ function parseObjects(text: string): readonly KubernetesObject[] {
 }
 
 export function valuesOf(file: string): Values {
-  return parse(readFileSync(join(chart, file), 'utf8')) as Values;
+  return parse(readFileSync(join(chart, file), 'utf8'), { merge: true }) as Values;
 }
 
-/** `below` with `above` laid over it, as Helm lays values. */
+/** `below` with `above` laid over it, as Helm lays values: null takes a value away. */
 export function mergeValues(below: unknown, above: unknown): unknown {
   if (!isMap(below) || !isMap(above)) return above;
   const merged: Record<string, unknown> = { ...below };
   for (const [key, value] of Object.entries(above)) {
     merged[key] = key in below ? mergeValues(below[key], value) : value;
+    if (merged[key] === null) delete merged[key];
   }
   return merged;
 }

@@ -1,100 +1,109 @@
 // No secret stands in what the chart renders: Secrets are named, mounted as files and never made.
 import { expect, test } from 'vitest';
-import { containersOf, ofKind, podsOf } from './objects.ts';
-import { helm, type KubernetesObject, objectsOf } from './render.ts';
-import { filesOfEnvironment, objectsOfSet, valueSets } from './value-sets.ts';
+import { renderSets } from './many.ts';
+import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
+import type { KubernetesObject } from './render.ts';
 
-const everySet = test.skipIf(helm === '').each(valueSets);
+const sets = await renderSets();
+const everySet = test.each(sets);
 /** Settings whose value is a secret; `NAME_FILE` says where it lies. */
 const secretSetting = /(PASSWORD|SECRET|TOKEN|_KEY|_KEY_PREVIOUS|CREDENTIALS|POSTGRES_USER)$/;
 const accountInUrl = /[a-z]+:\/\/[^/\s@]+@/;
 const pem = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+const isPath = (value: unknown) => typeof value === 'string' && value.startsWith('/run/course-exchange/');
 
-everySet('%s: no variable holds a secret, nor takes one from a Secret', async (set) => {
-  for (const pod of podsOf(await objectsOfSet(set))) {
-    for (const { name, env = [], envFrom, args = [], command } of containersOf(pod)) {
-      const where = `${pod.owner} ${name}`;
-      const variables: KubernetesObject[] = env;
-      expect(envFrom, where).toBeUndefined();
-      expect(command, where).toBeUndefined();
-      expect(
-        variables.filter((one) => secretSetting.test(one.name) && !isPath(one.value)),
-        where,
-      ).toEqual([]);
-      expect(
-        variables.filter((one) => one.valueFrom?.secretKeyRef),
-        where,
-      ).toEqual([]);
-      const texts = [...variables.map((one) => String(one.value)), ...args];
-      expect(
-        texts.filter((text) => accountInUrl.test(text) || pem.test(text)),
-        where,
-      ).toEqual([]);
-    }
-  }
-});
-
-everySet('%s: every file that a variable names is mounted', async (set) => {
-  for (const pod of podsOf(await objectsOfSet(set))) {
-    const volumes = new Map<string, KubernetesObject>(
-      (pod.spec.volumes ?? []).map((volume: KubernetesObject) => [volume.name, volume]),
+everySet('$set: no variable holds a secret, nor takes one from a Secret', ({ objects }) => {
+  for (const { where, env, envFrom, args, command } of containersOf(podsOf(objects))) {
+    expect([envFrom, command], where).toEqual([undefined, undefined]);
+    const bare = env.filter(
+      ({ name, value, valueFrom }: KubernetesObject) =>
+        (secretSetting.test(name) && !isPath(value)) || valueFrom?.secretKeyRef,
     );
-    for (const { name, env = [], volumeMounts = [] } of containersOf(pod)) {
-      const paths: string[] = volumeMounts.flatMap((mount: KubernetesObject) => [
-        mount.mountPath,
-        ...filesOf(volumes.get(mount.name)).map((file) => `${mount.mountPath}/${file}`),
-      ]);
-      const named = env.filter((one: KubernetesObject) => isPath(one.value));
-      for (const one of named) expect(paths, `${pod.owner} ${name} ${one.name}`).toContain(one.value);
-      expect(volumeMounts.filter((mount: KubernetesObject) => mount.subPath)).toEqual([]);
-    }
+    expect(bare, where).toEqual([]);
+    const texts: string[] = [...env.map(({ value }: KubernetesObject) => String(value)), ...args];
+    expect(
+      texts.filter((text) => accountInUrl.test(text) || pem.test(text)),
+      where,
+    ).toEqual([]);
   }
-});
-
-test.skipIf(helm === '')(
-  'a private port that is opened has certificate, key and authority, each from its Secret',
-  async () => {
-    const values = {
-      identity: { operator: { enabled: true, tlsSecret: 'operator-tls' } },
-      designCatalog: { feed: { enabled: true, tlsSecret: 'feed-tls' } },
-    };
-    const pods = podsOf(await objectsOf({ files: filesOfEnvironment('production'), values }));
-    for (const [component, port, secretName] of [
-      ['identity', 'OPERATOR', 'operator-tls'],
-      ['design-catalog', 'FEED', 'feed-tls'],
-    ] as const) {
-      const pod = pods.find((one) => one.owner.startsWith('Deployment/') && one.component === component);
-      const given = pod?.spec.volumes
-        .flatMap((volume: KubernetesObject) => volume.projected?.sources ?? [])
-        .filter(({ secret }: KubernetesObject) => secret?.name === secretName)
-        .flatMap(({ secret }: KubernetesObject) => secret.items);
-      expect(given).toEqual([
-        { key: 'tls.crt', path: `${port}_TLS_CERT` },
-        { key: 'tls.key', path: `${port}_TLS_KEY` },
-        { key: 'ca.crt', path: `${port}_TLS_CA` },
-      ]);
-      const named = pod?.spec.containers[0].env.map(({ name }: KubernetesObject) => name);
-      for (const file of ['CERT', 'KEY', 'CA']) expect(named).toContain(`${port}_TLS_${file}_FILE`);
-    }
-  },
-);
-
-everySet('%s: the chart makes no Secret, and no ConfigMap holds one', async (set) => {
-  const objects = await objectsOfSet(set);
   expect(ofKind(objects, 'Secret')).toEqual([]);
   const configured = ofKind(objects, 'ConfigMap').flatMap(({ data }) => Object.values<string>(data ?? {}));
   expect(configured.filter((text) => accountInUrl.test(text) || pem.test(text))).toEqual([]);
 });
 
-function isPath(value: unknown): boolean {
-  return typeof value === 'string' && value.startsWith('/run/course-exchange/');
-}
+everySet('$set: every file that a variable names is mounted', ({ objects }) => {
+  for (const { where, pod, env, volumeMounts } of containersOf(podsOf(objects))) {
+    const paths: string[] = volumeMounts.flatMap(({ name, mountPath }: KubernetesObject) => {
+      const volume = pod.spec.volumes.find((one: KubernetesObject) => one.name === name);
+      return [mountPath, ...filesOf(volume).map((file) => `${mountPath}/${file}`)];
+    });
+    for (const { name, value } of env) if (isPath(value)) expect(paths, `${where} ${name}`).toContain(value);
+    expect(volumeMounts.filter((mount: KubernetesObject) => mount.subPath)).toEqual([]);
+  }
+});
 
 /** A kubernetes.io/tls Secret that is mounted whole has three. */
-function filesOf(volume: KubernetesObject | undefined): readonly string[] {
-  const items = (source: KubernetesObject | undefined): string[] =>
-    (source?.items ?? []).map(({ path }: { path: string }) => path);
-  const projected: KubernetesObject[] = volume?.projected?.sources ?? [];
-  const whole = volume?.secret && !volume.secret.items ? ['tls.crt', 'tls.key', 'ca.crt'] : [];
-  return [...whole, ...items(volume?.secret), ...projected.flatMap((source) => items(source.secret))];
+function filesOf(volume: KubernetesObject): readonly string[] {
+  if (volume.secret && !volume.secret.items) return ['tls.crt', 'tls.key', 'ca.crt'];
+  const sources: KubernetesObject[] = volume.projected?.sources ?? [volume];
+  return sources.flatMap(({ secret }) => (secret?.items ?? []).map(({ path }: KubernetesObject) => path));
 }
+
+/** `FILE: key of Secret`, where everything has a Secret and a key of its own. */
+const filled: Readonly<Record<string, readonly string[]>> = {
+  identity: [
+    ...['KEY_ENCRYPTION_KEY: kek of keys', 'KEY_ENCRYPTION_KEY_PREVIOUS: kek-before of keys'],
+    'USER_HASH_KEY: user-hash of keys',
+    ...['OPERATOR_POSTGRES_USER: user', 'OPERATOR_POSTGRES_PASSWORD: pass'].map(of('pg-identity-operator')),
+    ...['POSTGRES_USER: user', 'POSTGRES_PASSWORD: pass'].map(of('pg-identity-rw')),
+    ...['CERT: tls.crt', 'KEY: tls.key', 'CA: ca.crt'].map((one) => `OPERATOR_TLS_${one} of operator-tls`),
+    ...['REDIS_USERNAME: user', 'REDIS_PASSWORD: pass'].map(of('redis')),
+    ...['REDIS_SENTINEL_USERNAME: user', 'REDIS_SENTINEL_PASSWORD: pass'].map(of('sentinel')),
+    'REDIS_TLS_CA: authority.crt of redis-ca',
+  ],
+  'design-catalog': [
+    'USER_HASH_KEY: user-hash of keys',
+    ...['FEED_POSTGRES_USER: user', 'FEED_POSTGRES_PASSWORD: pass'].map(of('pg-catalog-feed')),
+    ...['POSTGRES_USER: user', 'POSTGRES_PASSWORD: pass'].map(of('pg-catalog-ro')),
+    ...['CERT: tls.crt', 'KEY: tls.key', 'CA: ca.crt'].map((one) => `FEED_TLS_${one} of feed-tls`),
+  ],
+  'demo-partner': ['CLIENT_SECRET: secret of planner', 'TOKEN_ENCRYPTION_KEY: token-key of planner'],
+  'contract-tests': ['stack.json: contract.json of stack'],
+};
+
+function of(secret: string): (file: string) => string {
+  return (file) => `${file} of ${secret}`;
+}
+
+test.each(Object.entries(filled))('the files of %s come each from its Secret and key', (component, files) => {
+  const { objects = [] } = sets.find(({ set }) => set === 'test-everything-values') ?? {};
+  const pod = podOf(objects, component);
+  const sources: KubernetesObject[] = pod?.spec.volumes.flatMap(
+    (one: KubernetesObject) => one.projected?.sources ?? [],
+  );
+  const found = sources.flatMap(({ secret: { name, items } }) =>
+    items.map(({ path, key }: KubernetesObject) => `${path}: ${key} of ${name}`),
+  );
+  expect(found).toEqual(files);
+  const named = pod?.spec.containers[0].env.map(({ value }: KubernetesObject) => value?.split('/').at(-1));
+  for (const file of files) expect(named).toContain(file.split(':')[0]);
+});
+
+everySet(
+  '$set: a certificate is for the name that clients call, and mounted where it is served',
+  ({ objects }) => {
+    for (const { metadata, spec } of ofKind(objects, 'Certificate')) {
+      const component = metadata.labels['app.kubernetes.io/component'];
+      const tls = podOf(objects, component)?.spec.volumes.find(
+        ({ name }: KubernetesObject) => name === 'tls',
+      );
+      expect(tls?.secret.secretName, component).toBe(spec.secretName);
+      expect(spec.usages, component).toEqual(['digital signature', 'server auth', 'client auth']);
+      const called = containersOf(podsOf(objects))
+        .flatMap(({ env }) => env.map(({ value = '' }) => value))
+        .filter((value) => value.startsWith(`dns:///${metadata.name}.`));
+      expect(called.length > 0, component).toBe(component !== 'gateway');
+      for (const target of called) expect(spec.dnsNames).toContain(target.replace(/^dns:\/\/\/|:\d+$/g, ''));
+    }
+  },
+);

@@ -2,9 +2,7 @@
 // and those under ci/. There, `…-values.yaml` stands alone; the name's first word says on which environment others lie.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { chart, type KubernetesObject, objectsOf } from './render.ts';
-
-export const environments = ['production', 'test'];
+import { chart, mergeValues, type Values, valuesOf } from './render.ts';
 
 export const valueSets: readonly string[] = readdirSync(join(chart, 'ci'))
   .filter((name) => name.endsWith('.yaml'))
@@ -14,22 +12,16 @@ export const valueSets: readonly string[] = readdirSync(join(chart, 'ci'))
 /** The set's files, in the order of their weight. */
 export function filesOf(set: string): readonly string[] {
   const own = `ci/${set}.yaml`;
-  if (set.endsWith('-values')) return [own];
-  const environment = set.split('-')[0] ?? '';
-  const hosts = `ci/${environment}-hosts.yaml`;
-  return [`values-${environment}.yaml`, ...new Set([hosts, own])];
+  return set.endsWith('-values') ? [own] : [`values-${set.split('-')[0]}.yaml`, own];
 }
 
-/** Everything that an environment's own file leaves open is filled in. */
-export function filesOfEnvironment(environment: string): readonly string[] {
-  return filesOf(`${environment}-hosts`);
-}
+const merged = new Map<string, Values>();
 
-const rendered = new Map<string, Promise<readonly KubernetesObject[]>>();
-
-/** Rendered once, for all tests of a process. */
-export function objectsOfSet(set: string): Promise<readonly KubernetesObject[]> {
-  const objects = rendered.get(set) ?? objectsOf({ files: filesOf(set) });
-  rendered.set(set, objects);
-  return objects;
+/** With what the chart brings. */
+export function valuesOfSet(set: string): Values {
+  const known = merged.get(set);
+  if (known !== undefined) return known;
+  const values = filesOf(set).map(valuesOf).reduce<unknown>(mergeValues, valuesOf('values.yaml')) as Values;
+  merged.set(set, values);
+  return values;
 }
