@@ -27,7 +27,10 @@ const rendered = await renderAll(rows);
 
 for (const [at, { says }] of rows.entries())
   test(`refused: ${says}`, () => {
-    expect(rendered[at]?.refused).toContain(says.replace(/ \[R[\d.]+\]$/, ''));
+    const refused = rendered[at]?.refused ?? '';
+    expect(refused).toContain(says.replace(/ \[R[\d.]+\]$/, ''));
+    // What to do, or what else would happen.
+    for (const line of refused.trim().split('\n')) expect(line).toMatch(/: .+\.$/);
   });
 
 test('Helm ends with the sentences, of all mistakes at once', async () => {

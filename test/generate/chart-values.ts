@@ -1,10 +1,14 @@
 // What values.yaml says, as tables of the chart's README and as its JSON Schema.
-import { type DocumentedValue, documentedValues, valueSchema, valuesText } from '../chart/value-schema.ts';
+import {
+  type DocumentedValue,
+  remarks,
+  valueSchema,
+  documentedValues as values,
+} from '../chart/value-schema.ts';
 import { jsonText } from './json-text.ts';
 import { code, type Part, table } from './page.ts';
 
 export const valuesPart: Part = () => {
-  const { values, remarks } = documentedValues(valuesText);
   const alone = values.filter(({ path }) => path.length === 1);
   const sections = [
     ...new Set(values.filter(({ path }) => path.length > 1).map(({ path }) => path[0] ?? '')),
@@ -19,7 +23,7 @@ export const valuesPart: Part = () => {
 };
 
 export function valuesSchema(): string {
-  return `${jsonText(valueSchema(valuesText))}\n`;
+  return `${jsonText(valueSchema())}\n`;
 }
 
 function valueTable(values: readonly DocumentedValue[]): string {

@@ -6,9 +6,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-type Schema = Record<string, unknown>;
+// biome-ignore lint/suspicious/noExplicitAny: whatever an API server publishes
+type Schema = Record<string, any>;
 
-const kinds: Readonly<Record<string, readonly string[]>> = {
+const wanted: Readonly<Record<string, readonly string[]>> = {
   'api/v1': ['Service', 'ServiceAccount', 'ConfigMap', 'Pod', 'Secret'],
   'apis/apps/v1': ['Deployment'],
   'apis/batch/v1': ['Job', 'CronJob'],
@@ -19,97 +20,68 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
 
 const prose = new Set(['description', 'default', 'example', 'title']);
 const definitions: Record<string, Schema> = {};
-const byKind: Record<string, Schema> = {};
-for (const [path, wanted] of Object.entries(kinds)) collectGroup(path, wanted);
-for (const file of process.argv.slice(2)) collectCustom(file);
-const text = JSON.stringify({ kubernetes: serverVersion(), kinds: byKind, definitions });
+const kinds: Record<string, Schema> = {};
+for (const [path, names] of Object.entries(wanted)) collectGroup(path, names);
+for (const file of process.argv.slice(2)) collectCustom(parse(readFileSync(file, 'utf8')).spec);
+const text = JSON.stringify({ kubernetes: published('version').gitVersion, kinds, definitions });
 writeFileSync(join(import.meta.dirname, 'schemas.json'), `${text}\n`);
 
-function kubectl(...words: string[]): string {
-  return execFileSync('kubectl', words, { encoding: 'utf8', maxBuffer: 64 << 20 });
+function published(path: string): Schema {
+  const words = ['get', '--raw', `/${path}`];
+  return JSON.parse(execFileSync('kubectl', words, { encoding: 'utf8', maxBuffer: 64 << 20 }));
 }
 
-function serverVersion(): string {
-  return (JSON.parse(kubectl('get', '--raw', '/version')) as { gitVersion: string }).gitVersion;
-}
-
-function collectGroup(path: string, wanted: readonly string[]): void {
-  const published = JSON.parse(kubectl('get', '--raw', `/openapi/v3/${path}`)) as {
-    components: { schemas: Record<string, Schema> };
-  };
-  const schemas = published.components.schemas;
+function collectGroup(path: string, names: readonly string[]): void {
+  const { schemas } = published(`openapi/v3/${path}`).components;
   const groupVersion = path.replace(/^apis?\//, '');
-  for (const kind of wanted) {
-    const name = Object.keys(schemas).find((key) => isOf(schemas[key], groupVersion, kind));
+  for (const kind of names) {
+    const name = Object.keys(schemas).find((key) =>
+      schemas[key]['x-kubernetes-group-version-kind']?.some(
+        (one: Schema) =>
+          one.kind === kind && [one.group, one.version].filter(Boolean).join('/') === groupVersion,
+      ),
+    );
     if (name === undefined) throw new Error(`${path} publishes no ${kind}`);
-    byKind[`${groupVersion} ${kind}`] = { $ref: `#/definitions/${name}` };
+    kinds[`${groupVersion} ${kind}`] = { $ref: `#/definitions/${name}` };
     keep(name, schemas);
   }
 }
 
-function isOf(schema: Schema | undefined, groupVersion: string, kind: string): boolean {
-  const named = (schema?.['x-kubernetes-group-version-kind'] ?? []) as {
-    group: string;
-    version: string;
-    kind: string;
-  }[];
-  return named.some(
-    (one) => [one.group, one.version].filter(Boolean).join('/') === groupVersion && one.kind === kind,
-  );
-}
-
 /** The schema and whatever it refers to. */
-function keep(name: string, schemas: Readonly<Record<string, Schema>>): void {
+function keep(name: string, schemas: Schema): void {
   if (definitions[name] !== undefined) return;
-  definitions[name] = {};
-  const cut = strict(schemas[name]) as Schema;
-  definitions[name] = cut;
-  for (const [, other] of JSON.stringify(cut).matchAll(/"#\/definitions\/([^"]+)"/g)) {
-    if (other !== undefined) keep(other, schemas);
-  }
+  definitions[name] = strict(schemas[name]);
+  for (const [, other = ''] of JSON.stringify(definitions[name]).matchAll(/"#\/definitions\/([^"]+)"/g))
+    keep(other, schemas);
 }
 
-function collectCustom(file: string): void {
-  const { spec } = parse(readFileSync(file, 'utf8')) as {
-    spec: {
-      group: string;
-      names: { kind: string };
-      versions: { name: string; storage: boolean; schema: { openAPIV3Schema: Schema } }[];
-    };
-  };
-  for (const version of spec.versions.filter(({ storage }) => storage)) {
-    byKind[`${spec.group}/${version.name} ${spec.names.kind}`] = strict({
-      ...version.schema.openAPIV3Schema,
-      properties: {
-        ...(version.schema.openAPIV3Schema.properties as Schema),
-        metadata: { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
-      },
-    }) as Schema;
+function collectCustom({ group, names, versions }: Schema): void {
+  const metadata = { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' };
+  for (const { name, schema } of versions.filter(({ storage }: Schema) => storage)) {
+    const { properties, ...rest } = schema.openAPIV3Schema;
+    kinds[`${group}/${name} ${names.kind}`] = strict({ ...rest, properties: { ...properties, metadata } });
   }
-}
-
-/** A pattern that only Go's regular expressions know. */
-function isOfGo(key: string, value: unknown): boolean {
-  return key === 'pattern' && typeof value === 'string' && value.includes('(?i)');
 }
 
 /** Without prose and extensions; an object that lists its properties has no others. `named`: keys are properties' names. */
-function strict(value: unknown, named = false): unknown {
+function strict(value: unknown, named = false): Schema {
   if (Array.isArray(value)) return value.map((item) => strict(item));
-  if (typeof value === 'string') return value.replace('#/components/schemas/', '#/definitions/');
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value === 'string')
+    return value.replace('#/components/schemas/', '#/definitions/') as unknown as Schema;
+  if (typeof value !== 'object' || value === null) return value as unknown as Schema;
   const schema = value as Schema;
   if (schema['x-kubernetes-int-or-string'] === true) return { type: ['integer', 'string'] };
-  const kept = Object.entries(schema).filter(
-    ([key, inner]) => named || !(prose.has(key) || key.startsWith('x-kubernetes-') || isOfGo(key, inner)),
-  );
+  const dropped = (key: string, inner: unknown) =>
+    prose.has(key) ||
+    key.startsWith('x-kubernetes-') ||
+    // A pattern that only Go's regular expressions know.
+    (key === 'pattern' && String(inner).includes('(?i)'));
   const cut = Object.fromEntries(
-    kept.map(([key, inner]) => [key, strict(inner, !named && key === 'properties')]),
-  );
-  const closed =
-    !named &&
-    cut.properties !== undefined &&
-    cut.additionalProperties === undefined &&
-    schema['x-kubernetes-preserve-unknown-fields'] !== true;
-  return closed ? { ...cut, additionalProperties: false } : cut;
+    Object.entries(schema)
+      .filter(([key, inner]) => named || !dropped(key, inner))
+      .map(([key, inner]) => [key, strict(inner, !named && key === 'properties')]),
+  ) as Schema;
+  const open =
+    schema['x-kubernetes-preserve-unknown-fields'] === true || cut.additionalProperties !== undefined;
+  return named || open || cut.properties === undefined ? cut : { ...cut, additionalProperties: false };
 }
