@@ -55,23 +55,20 @@ const { items } = shippedSchema.definitions.trustedNetworks ?? {};
 const proxies = new RegExp(String((items as Schema).pattern));
 const trusted = programs.gateway?.TRUSTED_PROXIES;
 
-test.each([
+const believed = [
   ...['10.0.0.0/8', '192.0.2.1', '192.0.2.255/32', '2001:db8::/16', 'fd00::/128', '::1', 'FD00::1:2/120'],
   ...['::ffff:10.0.0.0/104', '1:2:3:4:5:6:7:8/64', '1:2:3:4:5:6:7::', '::2:3:4:5:6:7:8'],
-])('the network %s is trusted by chart and gateway', (network) => {
-  expect([proxies.test(network), trusted?.safeParse(network).success]).toEqual([true, true]);
-});
-
-test.each([
+];
+const unknown = [
   ...['0.0.0.0/0', '10.0.0.0/7', '10.0.0.0/33', '10.0.0.0/40', '10.0.0.256/32', '10.0.0/8', '010.0.0.1'],
   ...['10:20:30', '1::2::3', '2001:db8:1/48', '::1.2', '::/0', '2001:db8::/15', '2001:db8::/129', 'fd00'],
   ...['12001::/32', '10.0.0.0/'],
-])('the network %s is trusted by neither', (network) => {
-  expect([proxies.test(network), trusted?.safeParse(network).success]).toEqual([false, false]);
-});
+];
+/** Each but the first holds all of IPv4, written as IPv6. */
+const tooWide = ['10.0.0.0/08', '::ffff:0:0/96', '::/16', '0:0::/80'];
 
-// Each but the first holds all of IPv4, written as IPv6.
-test.each(['10.0.0.0/08', '::ffff:0:0/96', '::/16', '0:0::/80'])(
-  'the network %s is not trusted by the chart',
-  (network) => expect(proxies.test(network)).toBe(false),
-);
+test('the chart trusts no network that the gateway does not', () => {
+  expect([...believed, ...unknown, ...tooWide].filter((network) => proxies.test(network))).toEqual(believed);
+  const accepted = [...believed, ...unknown].filter((network) => trusted?.safeParse(network).success);
+  expect(accepted).toEqual(believed);
+});

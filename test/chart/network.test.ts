@@ -2,7 +2,7 @@
 import { BlockList } from 'node:net';
 import { expect, test } from 'vitest';
 import { renderSets } from './many.ts';
-import { type LabelSelector, ofKind, podsOf, selects } from './objects.ts';
+import { ofKind, podsOf, selects } from './objects.ts';
 import type { KubernetesObject } from './render.ts';
 
 interface Party {
@@ -20,18 +20,6 @@ interface Port {
 
 type Direction = 'Ingress' | 'Egress';
 
-interface Peer {
-  readonly podSelector?: LabelSelector;
-  readonly namespaceSelector?: LabelSelector;
-  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
-}
-
-interface Rule {
-  readonly from?: readonly Peer[];
-  readonly to?: readonly Peer[];
-  readonly ports?: readonly { readonly protocol?: string; readonly port: number | string }[];
-}
-
 /** Whether the policies of `party` let it speak with `other`. */
 function opens(
   policies: readonly KubernetesObject[],
@@ -48,23 +36,22 @@ function opens(
   );
   if (ruling.length === 0) return true;
   return ruling.some(({ metadata, spec }) =>
-    (spec[direction.toLowerCase()] ?? []).some((rule: Rule) => {
-      const peers = (direction === 'Ingress' ? rule.from : rule.to) ?? [];
+    (spec[direction.toLowerCase()] ?? []).some((rule: KubernetesObject) => {
+      const peers: KubernetesObject[] = (direction === 'Ingress' ? rule.from : rule.to) ?? [];
       const known = peers.length === 0 || peers.some((peer) => isPeer(peer, other, metadata.namespace));
-      return known && hasPort(rule, port);
+      return known && hasPort(rule.ports ?? [], port);
     }),
   );
 }
 
-function hasPort(rule: Rule, { protocol, port }: Port): boolean {
-  const ports = rule.ports ?? [];
+function hasPort(ports: readonly KubernetesObject[], { protocol, port }: Port): boolean {
   if (ports.some((one) => typeof one.port !== 'number')) throw new Error('a port by name is not known here');
   return ports.length === 0 || ports.some((one) => (one.protocol ?? 'TCP') === protocol && one.port === port);
 }
 
-function isPeer(peer: Peer, party: Party, policyNamespace: string): boolean {
-  if (peer.ipBlock)
-    return inBlock(peer.ipBlock.cidr, party) && !peer.ipBlock.except?.some((cidr) => inBlock(cidr, party));
+function isPeer(peer: KubernetesObject, party: Party, policyNamespace: string): boolean {
+  const { cidr, except = [] } = peer.ipBlock ?? {};
+  if (cidr) return inBlock(cidr, party) && !except.some((one: string) => inBlock(one, party));
   if (party.namespace === undefined) return false;
   const namespaceLabels = { 'kubernetes.io/metadata.name': party.namespace };
   const inNamespace = peer.namespaceSelector
@@ -74,7 +61,7 @@ function isPeer(peer: Peer, party: Party, policyNamespace: string): boolean {
 }
 
 function inBlock(cidr: string, { address }: Party): boolean {
-  const [network = '', length = '32'] = cidr.split('/');
+  const [network = '', length] = cidr.split('/');
   const block = new BlockList();
   block.addSubnet(network, Number(length), network.includes(':') ? 'ipv6' : 'ipv4');
   return block.check(address);
@@ -182,11 +169,9 @@ test.each([
 });
 
 test.each(sets)('$set: no stranger is let in, unless there are no policies', ({ set, objects }) => {
-  expect(
-    networkPaths(objects, 'Ingress', strangers).filter((path) =>
-      strangers.some(({ name }) => path.startsWith(name)),
-    ).length > 0,
-  ).toBe(set === 'test-open-values');
+  const stranger = new RegExp(`^(${strangers.map(({ name }) => name).join('|')}) `);
+  const met = networkPaths(objects, 'Ingress', strangers).filter((path) => stranger.test(path));
+  expect(met.length > 0).toBe(set === 'test-open-values');
 });
 
 test.each(sets)('$set: every pod is denied both directions, whatever else rules it', ({ set, objects }) => {

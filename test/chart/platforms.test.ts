@@ -1,4 +1,4 @@
-// What clusters and platforms differ in: a parent chart, IPv6, the ports of DNS, registries, containers and objects of the
+// What clusters and platforms differ in: a parent chart, IPv6, containers and objects of the
 // operator's, and an upgrade that keeps the values of an older release.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,6 @@ import { valuesOfSet } from './value-sets.ts';
 
 const minimal = 'test-minimal-values';
 const everything = 'test-everything-values';
-const identitysRegistry = 'other.local:5000/courses/identity';
 const proxy = { name: 'proxy', image: 'proxy:1', restartPolicy: 'Always' };
 const containers = {
   defaults: {
@@ -51,17 +50,8 @@ const older = {
 const cases = {
   plain: { on: minimal },
   older: { on: minimal, values: older },
-  ipv4: { on: everything, values: { listenAddress: '0.0.0.0' } },
+  ipv4: { on: everything },
   ipv6: { on: everything, values: { listenAddress: '::' } },
-  dns: { on: minimal, values: { networkPolicy: { dnsPorts: [53, 5353] } } },
-  registry: {
-    on: minimal,
-    values: {
-      image: { repository: 'images.local:5000/courses' },
-      identity: { image: { repository: identitysRegistry } },
-    },
-  },
-  pullSecrets: { on: everything },
   spread: {
     on: minimal,
     values: { gateway: { topologySpreadConstraints: [{ ...spread, labelSelector }, spread] } },
@@ -69,7 +59,6 @@ const cases = {
   containers: { on: 'test-hosts', values: containers },
   rotation: { on: everything, values: { identity: { ...placed, ...rotation } } },
   extraObjects: { on: minimal, values: { extraObjects: [own] } },
-  balanced: { on: minimal, values: { gateway: { service: { type: 'LoadBalancer' } } } },
 } satisfies Readonly<Record<string, Case>>;
 const all = await renderAll(Object.values(cases));
 const objectsOfCase = (name: keyof typeof cases) => all[Object.keys(cases).indexOf(name)]?.objects ?? [];
@@ -92,22 +81,9 @@ test.each([
   });
 });
 
-test("DNS is asked at its pods' ports", () => {
-  const rules = ofKind(objectsOfCase('dns'), 'NetworkPolicy').flatMap(({ spec }) => spec.egress ?? []);
-  const ports = rules.map((rule) => rule.ports.map((one: KubernetesObject) => `${one.protocol} ${one.port}`));
-  const toDns = ports.filter(([first]) => first.startsWith('UDP'));
-  expect(toDns).toEqual(Array(4).fill(['UDP 53', 'TCP 53', 'UDP 5353', 'TCP 5353']));
-});
-
-test('a repository may name its registry with a port', () => {
-  const images = containersOf(podsOf(objectsOfCase('registry'))).map(({ image }) => image);
-  expect(images).toContain('images.local:5000/courses/gateway:0.1.0');
-  expect(images).toContain(`${identitysRegistry}:0.1.0`);
-});
-
 test("every pod may pull with the release's Secrets and those of a parent chart, however they are written", () => {
   const names = ['mirror', 'mirror-too', 'registry'].map((name) => ({ name }));
-  for (const { spec, owner } of podsOf(objectsOfCase('pullSecrets')))
+  for (const { spec, owner } of podsOf(objectsOfCase('ipv4')))
     expect(spec.imagePullSecrets, owner).toEqual(names);
 });
 
@@ -150,11 +126,6 @@ test('objects of the operator are templates of the release', () => {
   const [made] = ofKind(objectsOfCase('extraObjects'), 'ConfigMap');
   expect(made?.metadata).toEqual({ name: 'environment-own', namespace: 'exchange' });
   expect(made?.data).toEqual({ issuer: 'https://exchange.test' });
-});
-
-test('the Service of the gateway alone has another type', () => {
-  const types = ofKind(objectsOfCase('balanced'), 'Service').map(({ spec }) => spec.type);
-  expect(types.sort()).toEqual(['ClusterIP', 'ClusterIP', 'LoadBalancer']);
 });
 
 test('values of a release that knew none of the newer values are enough', () => {

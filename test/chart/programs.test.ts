@@ -115,30 +115,17 @@ everySet('$set: both schemas are checked before either is changed, before any po
   expect(before.sort()).toEqual(set === 'test-open-values' ? ['Job 0'] : ['Job 0', 'NetworkPolicy -10']);
 });
 
-test.each([
-  [
-    'the demo data with the demo partner',
-    'test-hosts',
-    {
-      CONTRACT_DEMO: 'true',
-      CONTRACT_DEMO_PARTNER_URL: 'https://planner.test.exchange.courses-of-the-north.net',
-      CONTRACT_ISSUER: 'https://test.exchange.courses-of-the-north.net',
-      CONTRACT_BASE_URL: 'http://environment-course-exchange-gateway.exchange.svc.cluster.local:8080',
-    },
-  ],
-  [
-    'the partners in a Secret',
-    'test-everything-values',
-    {
-      CONTRACT_STACK: '/run/course-exchange/secrets/stack.json',
-      CONTRACT_ISSUER: 'https://everything.test:8443',
-      CONTRACT_BASE_URL: 'http://environment-exchange-gateway.exchange.svc.cluster.example:8080',
-      NODE_EXTRA_CA_CERTS: '/authority/ca.crt',
-    },
-  ],
-  ['nothing without either', 'test-minimal-values', undefined],
-])('`helm test` tests %s', (_, on, environment) => {
-  const pod = podOf(sets.find(({ set }) => set === on)?.objects ?? [], 'contract-tests');
-  const given = pod?.spec.containers[0].env.map(({ name, value }: KubernetesObject) => [name, value]);
-  expect(given && Object.fromEntries(given)).toEqual(environment);
+test('`helm test` tests the demo data with the demo partner, else the partners in a Secret, else nothing', () => {
+  const found = ['test-hosts', 'test-everything-values', 'test-minimal-values'].map((on) => {
+    const pod = podOf(sets.find(({ set }) => set === on)?.objects ?? [], 'contract-tests');
+    const given: KubernetesObject[] = pod?.spec.containers[0].env ?? [];
+    return given.filter(({ name }) => /_(BASE_URL|DEMO|STACK)/.test(name)).map(({ value }) => value);
+  });
+  const gateway = 'http://environment-course-exchange-gateway.exchange.svc.cluster.local:8080';
+  const ofEverything = 'http://environment-exchange-gateway.exchange.svc.cluster.example:8080';
+  expect(found).toEqual([
+    [gateway, 'true', 'https://planner.test.exchange.courses-of-the-north.net'],
+    [ofEverything, '/run/course-exchange/secrets/stack.json'],
+    [],
+  ]);
 });

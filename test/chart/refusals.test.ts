@@ -89,6 +89,7 @@ const accepted: Readonly<Record<string, Values>> = {
   'a load balancer that ends TLS in the place of an Ingress': {
     ...{ 'gateway.service.type': 'LoadBalancer', ...elsewhere, 'ingress.enabled': false },
   },
+  'a registry with a port': { 'identity.image.repository': 'other.local:5000/courses/identity' },
   'no Ingress at all': { 'ingress.enabled': false, 'ingress.tls.enabled': false },
 };
 
