@@ -8,16 +8,13 @@ import { isMap, mergeValues, type Values, valuesWith } from './render.ts';
 import { type ValueNode, valueNodes } from './shipped-schema.ts';
 import { valuesOfSet } from './value-sets.ts';
 
-interface Change {
-  readonly name: string;
-  readonly on: string;
-  /** Laid over the set before and after. */
-  readonly around: unknown;
-  readonly values: Values;
-  readonly refused: string | undefined;
-  /** What nothing but the changed value holds. */
-  readonly mark?: string;
-}
+/** What other-values.yaml says of a value. */
+type Said = {
+  readonly on?: string;
+  readonly with?: Values;
+  readonly to?: unknown;
+  readonly refused?: string;
+};
 
 const { types, names } = parse(readFileSync(join(import.meta.dirname, 'other-values.yaml'), 'utf8')) as {
   readonly types: Values;
@@ -28,33 +25,25 @@ const used = new Set<string>();
 /** They are large, and no other value is in them. */
 const quiet = { metrics: { prometheusRule: { enabled: false }, dashboards: { enabled: false } } };
 
-function changeOf({ path, type, schema }: ValueNode, at: number): Change {
+function changeOf({ path, type, schema }: ValueNode, at: number) {
   const name = path.join('.');
   const key = keys.find(([matches]) => matches.test(name))?.[1] ?? '';
   for (const one of [key, type]) used.add(one);
   const [ofType, ofName] = [types[type], names[key]].map((one) =>
     one === undefined || isMap(one) ? one : { to: one },
   );
-  const {
-    on = 'test-everything-values',
-    with: more,
-    to,
-    refused,
-  } = { ...ofType, ...ofName } as {
-    on?: string;
-    with?: Values;
-    to?: unknown;
-    refused?: string;
-  };
+  const said: Said = { ...ofType, ...ofName };
+  const { on = 'test-everything-values', with: more, to, refused } = said;
   const around = mergeValues(path[0] === 'metrics' ? {} : quiet, more ?? {});
   const now = path.reduce(
     (below: unknown, one) => (isMap(below) ? below[one] : undefined),
     mergeValues(valuesOfSet(on), around),
   );
+  // What nothing but the changed value holds.
   const mark = `${30_000 + at}`;
   const other = JSON.stringify(to ?? another(schema, now)).replaceAll(/"#"|[$]/g, mark);
   const values = valuesWith(path, JSON.parse(other));
-  return { name, on, around, values, refused, ...(other.includes(mark) ? { mark } : {}) };
+  return { name, on, around, values, refused, mark: other.includes(mark) ? mark : undefined };
 }
 
 function another({ type, enum: words, maximum = 65_535 }: Values, now: unknown): unknown {

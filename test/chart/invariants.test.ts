@@ -20,26 +20,24 @@ test('helm lint --strict finds nothing', async () => {
   expect(`${code} ${stdout}`).toMatch(/^0 [\s\S]*1 chart\(s\) linted, 0 chart\(s\) failed/);
 });
 
-/** The objects of the two environments, by kind and component; a name without one is of the whole release. */
+/** Of the two environments: the names of their objects by kind, without that of the release. */
 const serving = 'design-catalog gateway identity';
+const withDemo = `demo-partner ${serving}`;
 const objectsByKind: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'production-hosts': {
-    Deployment: serving,
-    HorizontalPodAutoscaler: serving,
-    Ingress: 'gateway',
-    Job: 'migrations',
+    ...{ Deployment: serving, HorizontalPodAutoscaler: serving, PodDisruptionBudget: serving },
+    ...{
+      ServiceAccount: serving,
+      Service: `${serving} identity-operator`,
+      Ingress: 'gateway',
+      Job: 'migrations',
+    },
     NetworkPolicy: 'default-deny design-catalog gateway identity migrations',
-    PodDisruptionBudget: serving,
-    Service: `${serving} identity-operator`,
-    ServiceAccount: serving,
   },
   'test-hosts': {
-    Deployment: `demo-partner ${serving}`,
-    Ingress: 'demo-partner gateway',
+    ...{ Deployment: withDemo, Service: withDemo, ServiceAccount: withDemo, Ingress: 'demo-partner gateway' },
     Job: 'contract-tests migrations',
-    NetworkPolicy: `contract-tests default-deny demo-partner ${serving} migrations`,
-    Service: `demo-partner ${serving}`,
-    ServiceAccount: `demo-partner ${serving}`,
+    NetworkPolicy: `contract-tests default-deny ${withDemo} migrations`,
   },
 };
 
@@ -74,17 +72,11 @@ test('an unknown field, a wrong type and an unknown kind are mistakes', () => {
 /** Exactly these fields: one more could loosen what Pod Security "restricted" asks. */
 const account = expect.toSatisfy((id) => Number.isInteger(id) && id > 0);
 const podContext = {
-  runAsNonRoot: true,
-  runAsUser: account,
-  runAsGroup: account,
-  fsGroup: account,
-  fsGroupChangePolicy: 'OnRootMismatch',
-  seccompProfile: { type: 'RuntimeDefault' },
+  ...{ runAsNonRoot: true, runAsUser: account, runAsGroup: account, fsGroup: account },
+  ...{ fsGroupChangePolicy: 'OnRootMismatch', seccompProfile: { type: 'RuntimeDefault' } },
 };
 const containerContext = {
-  allowPrivilegeEscalation: false,
-  readOnlyRootFilesystem: true,
-  capabilities: { drop: ['ALL'] },
+  ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
 };
 
 everySet('$set: pods keep to Pod Security "restricted" and mount no account token', ({ objects }) => {
@@ -124,12 +116,13 @@ everySet('$set: containers say what they need', ({ objects }) => {
 
 everySet('$set: what serves is probed, and only /livez restarts it', ({ objects }) => {
   for (const { metadata, spec } of ofKind(objects, 'Deployment')) {
-    const [container] = spec.template.spec.containers;
-    const paths = ['startup', 'liveness', 'readiness'].map((kind) => container[`${kind}Probe`].httpGet);
-    const [startup, liveness, readiness] = paths.map(({ path, port }) => `${port}${path}`);
-    expect([startup, liveness, readiness]).toEqual(['health/livez', 'health/livez', 'health/readyz']);
-    const pause = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
-    expect(spec.template.spec.terminationGracePeriodSeconds, metadata.name).toBeGreaterThan(pause);
+    const { containers, terminationGracePeriodSeconds } = spec.template.spec;
+    const [{ startupProbe, livenessProbe, readinessProbe, lifecycle }] = containers;
+    const asked = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
+    const [alive, ready] = ['/livez', '/readyz'].map((path) => ({ port: 'health', path }));
+    expect(asked, metadata.name).toEqual([alive, alive, ready]);
+    const pause = lifecycle?.preStop?.sleep?.seconds ?? 0;
+    expect(terminationGracePeriodSeconds, metadata.name).toBeGreaterThan(pause);
   }
 });
 
@@ -160,53 +153,34 @@ test('names fit, however long the release is called', async () => {
 everySet('$set: selectors select the pods of their own component, and no others', ({ objects }) => {
   const selected = (matchLabels: Readonly<Record<string, string>>) =>
     podsOf(objects).filter(({ labels }) => selects({ matchLabels }, labels));
-  for (const { metadata, spec } of ['Deployment', 'PodDisruptionBudget'].flatMap((kind) =>
-    ofKind(objects, kind),
-  ))
-    expect(selected(spec.selector.matchLabels).map(({ owner }) => owner)).toEqual([
-      `Deployment/${metadata.name}`,
-    ]);
+  const owners = (selector: Readonly<Record<string, string>>) => selected(selector).map(({ owner }) => owner);
+  for (const { metadata, spec } of objects.filter(({ kind }) => /^(Deployment|PodDis.*)$/.test(kind)))
+    expect(owners(spec.selector.matchLabels)).toEqual([`Deployment/${metadata.name}`]);
   for (const { metadata, spec } of ofKind(objects, 'Service')) {
+    const [{ targetPort }] = spec.ports;
     const serving = selected(spec.selector).filter(({ owner }) => owner.startsWith('Deployment/'));
-    // Of every pod: the monitors choose among them.
-    if (metadata.name.endsWith('-metrics'))
-      expect(serving).toHaveLength(ofKind(objects, 'Deployment').length);
-    else
-      expect(selected(spec.selector).map(({ owner }) => owner)).toEqual([
-        `Deployment/${metadata.name.replace(/-(operator|feed)$/, '')}`,
-      ]);
     for (const { containers } of serving.map((pod) => pod.spec))
-      expect(containers[0].ports.map(({ name }: KubernetesObject) => name)).toContain(
-        spec.ports[0].targetPort,
-      );
+      expect(containers[0].ports.map(({ name }: KubernetesObject) => name)).toContain(targetPort);
+    // Of every pod: the monitors choose among them.
+    const ofAll = metadata.name.endsWith('-metrics');
+    const owner = `Deployment/${metadata.name.replace(/-(operator|feed)$/, '')}`;
+    if (ofAll) expect(serving).toHaveLength(ofKind(objects, 'Deployment').length);
+    else expect(owners(spec.selector)).toEqual([owner]);
+    // gRPC clients see every pod that is ready, and none is reached from outside.
+    const address = ['grpc', 'health'].includes(spec.ports[0].name) ? 'None' : undefined;
+    expect([spec.type, spec.clusterIP], metadata.name).toEqual(['ClusterIP', address]);
+    expect(spec.publishNotReadyAddresses ?? false, metadata.name).toBe(ofAll);
   }
 });
 
-everySet(
-  '$set: gRPC clients see every pod that is ready, and from outside none is reached',
-  ({ objects }) => {
-    for (const { metadata, spec } of ofKind(objects, 'Service')) {
-      const headless = ['grpc', 'health'].includes(spec.ports[0].name);
-      expect([spec.type, spec.clusterIP], metadata.name).toEqual([
-        'ClusterIP',
-        headless ? 'None' : undefined,
-      ]);
-      expect(spec.publishNotReadyAddresses ?? false, metadata.name).toBe(metadata.name.endsWith('-metrics'));
-    }
-  },
-);
-
-everySet(
-  '$set: an autoscaler rules the replicas alone, and a budget leaves pods to be drained',
-  ({ objects }) => {
-    for (const { spec } of ofKind(objects, 'PodDisruptionBudget'))
-      expect(spec.unhealthyPodEvictionPolicy).toBe('AlwaysAllow');
-    const scaled = ofKind(objects, 'HorizontalPodAutoscaler').map(({ spec }) => spec.scaleTargetRef.name);
-    for (const { metadata, spec } of ofKind(objects, 'Deployment')) {
-      if (scaled.includes(metadata.name)) expect(spec).not.toHaveProperty('replicas');
-      else expect(spec.replicas, metadata.name).toBeGreaterThan(0);
-      if (spec.strategy.type === 'RollingUpdate')
-        expect(spec.strategy.rollingUpdate, metadata.name).toMatchObject({ maxUnavailable: 0 });
-    }
-  },
-);
+everySet('$set: an autoscaler rules the replicas alone, and a budget lets pods be drained', ({ objects }) => {
+  for (const { spec } of ofKind(objects, 'PodDisruptionBudget'))
+    expect(spec.unhealthyPodEvictionPolicy).toBe('AlwaysAllow');
+  const scaled = ofKind(objects, 'HorizontalPodAutoscaler').map(({ spec }) => spec.scaleTargetRef.name);
+  for (const { metadata, spec } of ofKind(objects, 'Deployment')) {
+    if (scaled.includes(metadata.name)) expect(spec).not.toHaveProperty('replicas');
+    else expect(spec.replicas, metadata.name).toBeGreaterThan(0);
+    if (spec.strategy.type === 'RollingUpdate')
+      expect(spec.strategy.rollingUpdate, metadata.name).toMatchObject({ maxUnavailable: 0 });
+  }
+});

@@ -19,20 +19,13 @@ interface Port {
 }
 
 type Direction = 'Ingress' | 'Egress';
+type Objects = readonly KubernetesObject[];
 
 /** Whether the policies of `party` let it speak with `other`. */
-function opens(
-  policies: readonly KubernetesObject[],
-  direction: Direction,
-  party: Party,
-  other: Party,
-  port: Port,
-): boolean {
-  const ruling = policies.filter(
-    ({ metadata, spec }) =>
-      metadata.namespace === party.namespace &&
-      spec.policyTypes.includes(direction) &&
-      selects(spec.podSelector, party.labels),
+function opens(policies: Objects, direction: Direction, party: Party, other: Party, port: Port): boolean {
+  const beside = policies.filter(({ metadata }) => metadata.namespace === party.namespace);
+  const ruling = beside.filter(
+    ({ spec }) => spec.policyTypes.includes(direction) && selects(spec.podSelector, party.labels),
   );
   if (ruling.length === 0) return true;
   return ruling.some(({ metadata, spec }) =>
@@ -44,7 +37,7 @@ function opens(
   );
 }
 
-function hasPort(ports: readonly KubernetesObject[], { protocol, port }: Port): boolean {
+function hasPort(ports: Objects, { protocol, port }: Port): boolean {
   if (ports.some((one) => typeof one.port !== 'number')) throw new Error('a port by name is not known here');
   return ports.length === 0 || ports.some((one) => (one.protocol ?? 'TCP') === protocol && one.port === port);
 }
@@ -67,12 +60,9 @@ function inBlock(cidr: string, { address }: Party): boolean {
   return block.check(address);
 }
 
-const pod = (name: string, namespace: string, labels: Record<string, string> = {}): Party => ({
-  name,
-  namespace,
-  labels,
-  address: '10.244.0.9',
-});
+const pod = (name: string, namespace: string, labels: Record<string, string> = {}): Party => {
+  return { name, namespace, labels, address: '10.244.0.9' };
+};
 const machine = (name: string, address: string): Party => ({ name, labels: {}, address });
 
 /** Whom ci/test-everything-values.yaml speaks of, and strangers in the place of each. */
@@ -108,17 +98,10 @@ const ports: readonly Port[] = [
 ];
 
 /** `gateway → identity: 7001`, for each pod of the release and whom it lets in, or out to: judged by its own policies alone. */
-function networkPaths(
-  objects: readonly KubernetesObject[],
-  direction: Direction,
-  others: readonly Party[],
-): readonly string[] {
+function networkPaths(objects: Objects, direction: Direction, others: readonly Party[]): readonly string[] {
   const policies = ofKind(objects, 'NetworkPolicy');
-  const own = podsOf(objects).map(({ component, ...rest }) => ({
-    ...rest,
-    name: component,
-    address: '10.244.0.8',
-  }));
+  const address = '10.244.0.8';
+  const own = podsOf(objects).map(({ component, ...rest }) => ({ ...rest, name: component, address }));
   return own
     .flatMap((party) => [...own, ...others].map((other) => [party, other] as const))
     .map(([party, other]) => {
