@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { programs } from '../generate/settings.ts';
 import { renderAll } from './many.ts';
-import { containersOf, podsOf } from './objects.ts';
+import { containersOf, podsOf, programOf } from './objects.ts';
 import { type KubernetesObject, mergeValues, type Values, valuesWith } from './render.ts';
 import { shippedSchema, type ValueNode, valueNodes } from './shipped-schema.ts';
 import type { Schema } from './value-types.ts';
@@ -17,7 +17,6 @@ const apart: Values = {
   ingress: { limits: { timeoutSeconds: large } },
   httpRoute: { requestTimeout: `${large}s` },
 };
-const readers: Readonly<Record<string, string>> = { 'check-identity': 'identity migration' };
 
 /** Words that are allowed, or the ends of a range; none for any other value. */
 function boundsOf({ type, minimum, maximum = large, enum: words }: Schema): readonly unknown[] {
@@ -40,7 +39,7 @@ test('at the bounds of all values every setting is valid', async () => {
     expect(refused).toBe('');
     const judged = containersOf(podsOf(objects)).flatMap(({ name: container, env }) =>
       env.flatMap(({ name, value }: KubernetesObject) => {
-        const setting = programs[readers[container] ?? container]?.[name];
+        const setting = programs[programOf(container)]?.[name];
         return setting ? [{ container, name, value, valid: setting.safeParse(value).success }] : [];
       }),
     );

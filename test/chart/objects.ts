@@ -47,6 +47,11 @@ export function containersOf(pods: readonly Pod[]): readonly KubernetesObject[] 
   );
 }
 
+/** Whose settings a container reads: `identity migration`. */
+export function programOf(container: string): string {
+  return container.replace(/^(check|migrate)-(.*)$/, '$2 migration');
+}
+
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   /** The chart and its sets of values write none. */

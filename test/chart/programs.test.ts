@@ -5,23 +5,12 @@ import { documentationOf } from '@course-exchange/runtime/process/settings';
 import { expect, test } from 'vitest';
 import { programs } from '../generate/settings.ts';
 import { renderSets } from './many.ts';
-import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
+import { containersOf, ofKind, podOf, podsOf, programOf } from './objects.ts';
 import { chart, type KubernetesObject } from './render.ts';
 
 const sets = await renderSets();
 const everySet = test.each(sets);
 
-/** Whose settings a container's program reads; the demo partner lists them in its README. */
-const readers: Readonly<Record<string, string>> = {
-  gateway: 'gateway',
-  identity: 'identity',
-  'design-catalog': 'design-catalog',
-  'demo-partner': 'demo-partner',
-  'check-identity': 'identity migration',
-  'migrate-identity': 'identity migration',
-  'check-design-catalog': 'design-catalog migration',
-  'migrate-design-catalog': 'design-catalog migration',
-};
 const demoPartnerPage = readFileSync(join(chart, '../../services/demo-partner/README.md'), 'utf8');
 /** What every program may be given, whether its table lists it or not. */
 const everywhere =
@@ -43,10 +32,12 @@ function settingsOf(program: string): ReadonlyMap<string, boolean> {
 }
 
 everySet('$set: programs get the settings that they know, and all that they require', ({ objects }) => {
-  const judged = containersOf(podsOf(objects)).filter(({ name }) => name in readers);
+  const judged = containersOf(podsOf(objects)).filter(
+    ({ name }) => name === 'demo-partner' || programOf(name) in programs,
+  );
   expect(judged.length).toBeGreaterThan(6);
   for (const { name, env } of judged) {
-    const settings = settingsOf(readers[name] ?? '');
+    const settings = settingsOf(programOf(name));
     expect(settings.size, name).toBeGreaterThan(3);
     const given: string[] = env.map((one: KubernetesObject) => setting(one.name));
     expect(given.filter((one) => !settings.has(one) && !everywhere.test(one))).toEqual([]);
