@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { renderAll } from './many.ts';
-import { mergeValues, template, type Values, valuesWith } from './render.ts';
+import { isMap, mergeValues, template, type Values, valuesWith } from './render.ts';
 import { valueNodes } from './shipped-schema.ts';
 import { filesOf } from './value-sets.ts';
 
@@ -57,7 +57,7 @@ const mistyped = {
 const gone = ['ingress.redirect', 'httpRoute.redirectFrom', 'demoPartner.autoscaling', 'tests.probes'];
 
 test('a value of another type, and a key that nobody knows, is refused by the schema [R28.5]', async () => {
-  const closed = valueNodes.filter(({ schema }) => schema.additionalProperties === false);
+  const closed = valueNodes.filter(({ schema }) => isMap(schema.properties));
   expect(closed.length).toBeGreaterThan(60);
   const unknown = [
     ...gone,
