@@ -48,7 +48,10 @@ export async function redisComponent({ run, ports, secrets }: StorePlan): Promis
 }
 
 /** What makes a server a database (decision 0010). */
-export const durable = ['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction', 'save ""'];
+export const durable = [
+  ...['appendonly yes', 'appendfsync always', 'save ""'],
+  ...['maxmemory-policy noeviction', 'maxmemory 1gb'],
+];
 
 /** What identity may do, a line each for keys and commands: docs/settings.md shows them to operators. */
 export const identityRules = [

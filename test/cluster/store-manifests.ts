@@ -91,7 +91,8 @@ export const postgres = (encrypted: boolean) =>
 export function redis(name: string, encrypted: boolean): KubeObject {
   // A replica is filled at once, not after the five seconds in which others might ask too.
   const prompt = ['--repl-diskless-sync-delay', '0'];
-  const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'];
+  const durable = ['--appendonly', 'yes', '--appendfsync', 'always'];
+  const full = ['--maxmemory-policy', 'noeviction', '--maxmemory', '256mb'];
   // A write that no replica would have is refused before it is done.
   const least = ['--min-replicas-to-write', '1'];
   const following = name === 'redis' ? [] : ['--replicaof', 'redis 6379', '--masterauth', '$(PASSWORD)'];
@@ -110,6 +111,7 @@ export function redis(name: string, encrypted: boolean): KubeObject {
           '',
           ...prompt,
           ...durable,
+          ...full,
           ...least,
           ...following,
           ...(encrypted ? redisTls : []),

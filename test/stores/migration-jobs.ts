@@ -103,7 +103,7 @@ export function runJob(
   });
 }
 
-function endingOf(code: number | null, output: string): Ending {
+export function endingOf(code: number | null, output: string): Ending {
   const lines = output
     .split('\n')
     .filter((line) => line.startsWith('{'))

@@ -33,7 +33,7 @@ const rolesInImage = '/app/deploy/postgres/roles.sql';
 /** What identity counts on in production too. */
 export const redisCommand = [
   'redis-server',
-  ...'--appendonly yes --appendfsync always --maxmemory-policy noeviction'.split(' '),
+  ...'--appendonly yes --appendfsync always --maxmemory-policy noeviction --maxmemory 256mb'.split(' '),
 ];
 
 export const newSecret = () => randomBytes(32).toString('base64url');

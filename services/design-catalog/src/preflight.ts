@@ -1,8 +1,8 @@
 // What the migration job checks before it changes anything: whether the catalog can run with the job's settings. A login
 // whose setting is absent is skipped, and that is said.
-import { withPostgresChecks } from '@course-exchange/runtime/postgres/check';
+import { checkPostgres } from '@course-exchange/runtime/postgres/check';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
-import { runChecks } from '@course-exchange/runtime/process/checks';
+import { withChecks } from '@course-exchange/runtime/process/checks';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import { choice } from '@course-exchange/runtime/process/setting-kinds';
 import {
@@ -43,5 +43,5 @@ const installation = {
  * migration of this image.
  */
 export function preflight(config: MigrationConfig, schemaVersion: number, logger: Logger): Promise<boolean> {
-  return withPostgresChecks({ installation, config, schemaVersion }, (groups) => runChecks(groups, logger));
+  return withChecks(logger, (run) => checkPostgres({ installation, config, schemaVersion }, run));
 }

@@ -1,10 +1,16 @@
 // The settings of identity's migration job, and what it checks before it changes anything: whether this installation can
 // run with them. What only the checks need may be absent: that check is skipped, and that is said.
-import { withPostgresChecks } from '@course-exchange/runtime/postgres/check';
+import { checkPostgres } from '@course-exchange/runtime/postgres/check';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { appliedVersion } from '@course-exchange/runtime/postgres/schema-version';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
-import { type Finding, failure, runChecks, skipped } from '@course-exchange/runtime/process/checks';
+import {
+  type Finding,
+  failure,
+  findings,
+  skipped,
+  withChecks,
+} from '@course-exchange/runtime/process/checks';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import { text } from '@course-exchange/runtime/process/setting-kinds';
 import {
@@ -17,7 +23,7 @@ import { issuerRule, replicaRule, settings } from './config.ts';
 import { listKeys } from './keys/key-table.ts';
 import { decryptPrivateKey } from './keys/private-key.ts';
 import { checkRedis } from './redis/checks.ts';
-import { redisRules, redisSettings, redisTarget } from './redis/settings.ts';
+import { redisRules, redisSettings } from './redis/settings.ts';
 
 export const migrationSettings = {
   KEY_ENCRYPTION_KEY: settings.KEY_ENCRYPTION_KEY,
@@ -64,17 +70,16 @@ const installation = {
  * migration of this image.
  */
 export function preflight(config: MigrationConfig, schemaVersion: number, logger: Logger): Promise<boolean> {
-  return withPostgresChecks({ installation, config, schemaVersion }, (groups, migrator) => {
-    const keys = migrator && { name: 'signing keys', run: () => checkSigningKeys(migrator, config) };
-    return runChecks(
-      [
-        { name: 'issuer', run: async () => checkIssuer(config) },
-        ...groups,
-        ...(keys ? [keys] : []),
-        { name: 'redis', run: () => checkRedisOf(config) },
-      ],
-      logger,
+  return withChecks(logger, async (run) => {
+    await run('issuer', async () => checkIssuer(config));
+    await checkPostgres({ installation, config, schemaVersion }, run, (migrator) =>
+      run('signing keys', () => checkSigningKeys(migrator, config)),
     );
+    await run('redis', async () => {
+      const { REDIS_URL, ENVIRONMENT } = config;
+      if (REDIS_URL === undefined) return [skipped('REDIS_URL is not set here.')];
+      return checkRedis({ ...config, REDIS_URL }, ENVIRONMENT === 'production');
+    });
   });
 }
 
@@ -82,12 +87,10 @@ export function preflight(config: MigrationConfig, schemaVersion: number, logger
 function checkIssuer({ ISSUER, PUBLIC_HOST }: MigrationConfig): readonly Finding[] {
   if (ISSUER === undefined) return [skipped('ISSUER is not set here.')];
   const { hostname } = new URL(ISSUER);
-  if (PUBLIC_HOST === undefined || PUBLIC_HOST.toLowerCase() === hostname) return [];
-  return [
-    failure(
-      `The host of ISSUER is ${hostname}, but the ingress answers for ${PUBLIC_HOST}: set both to the host that partners call.`,
-    ),
-  ];
+  return findings(failure, {
+    [`The host of ISSUER is ${hostname}, but the ingress answers for ${PUBLIC_HOST}: set both to the host that partners call.`]:
+      PUBLIC_HOST !== undefined && PUBLIC_HOST.toLowerCase() !== hostname,
+  });
 }
 
 /** Whether the private keys in Postgres open: a wrong KEY_ENCRYPTION_KEY is found before any pod changes. */
@@ -98,21 +101,9 @@ async function checkSigningKeys(
   if ((await appliedVersion(database, 'identity')) === 0) return [];
   const keys = (await listKeys(database)).filter(({ state }) => state === 'staged' || state === 'active');
   const encryptionKeys = previous === undefined ? [current] : [current, previous];
-  const unopened = keys.filter((key) => decryptPrivateKey(encryptionKeys, key) === undefined);
-  if (unopened.length === 0) return [];
-  return [
-    failure(
-      `KEY_ENCRYPTION_KEY does not open the signing keys (${unopened.length} of ${keys.length}): give the key that sealed them, here or as KEY_ENCRYPTION_KEY_PREVIOUS.`,
-    ),
-  ];
-}
-
-async function checkRedisOf({ REDIS_URL, ...config }: MigrationConfig): Promise<readonly Finding[]> {
-  if (REDIS_URL === undefined) return [skipped('REDIS_URL is not set here.')];
-  return checkRedis({
-    target: redisTarget({ ...config, REDIS_URL }),
-    minReplicas: config.REDIS_MIN_REPLICAS,
-    production: config.ENVIRONMENT === 'production',
-    attested: config.REDIS_SETTINGS_ATTESTED,
+  const closed = keys.filter((key) => decryptPrivateKey(encryptionKeys, key) === undefined).length;
+  return findings(failure, {
+    [`KEY_ENCRYPTION_KEY does not open the signing keys (${closed} of ${keys.length}): give the key that sealed them, here or as KEY_ENCRYPTION_KEY_PREVIOUS.`]:
+      closed > 0,
   });
 }

@@ -1,221 +1,107 @@
 // Whether Redis is the database that tokens need: it answers, forgets nothing, and has the replicas that a token waits
 // for before it leaves (decision 0010). For the migration job.
-import { type Finding, failure, warning } from '@course-exchange/runtime/process/checks';
-import { isNetworkError, withRetries } from '@course-exchange/runtime/process/network-errors';
+import { type Finding, failure, findings, warning } from '@course-exchange/runtime/process/checks';
+import { isNetworkError, storeProblem, withRetries } from '@course-exchange/runtime/process/network-errors';
 import { Cluster, Redis } from 'ioredis';
-import { errorText } from './check-errors.ts';
 import {
   durableSettings,
   executesUnconfirmed,
   infoField,
   leastReplicas,
   losingSettings,
-  type MasterSettings,
   readSettings,
 } from './durability.ts';
 import { hostAsWritten, safeOptions } from './options.ts';
 import { endpoints } from './sentinel.ts';
-import type { RedisTarget } from './settings.ts';
+import { type RedisConfig, type RedisTarget, redisTarget } from './settings.ts';
 
-export interface RedisChecks {
-  readonly target: RedisTarget;
-  /** REDIS_MIN_REPLICAS. */
-  readonly minReplicas: number;
-  /** There a failover may bring nothing back. */
-  readonly production: boolean;
-  /** REDIS_SETTINGS_ATTESTED: somebody vouches for settings that Redis does not show. */
-  readonly attested: boolean;
+/** In production a failover must bring nothing back, and a full Redis answer. */
+export function checkRedis(config: RedisConfig, production: boolean): Promise<readonly Finding[]> {
+  const target = redisTarget(config);
+  const ask = (masters: readonly Redis[]) =>
+    Promise.all(masters.map((master) => checkMaster(master, config, production)));
+  return withRetries(() => onMasters(target, ask), isNetworkError).then(
+    (found) => found.flat(),
+    (error) => [failure(problemOf(error, target))],
+  );
 }
 
-export async function checkRedis(checks: RedisChecks): Promise<readonly Finding[]> {
-  const masters = await withMasters(checks.target, (found) => Promise.all(found.map(readMaster)));
-  if ('refusal' in masters) return [failure(masters.refusal)];
-  const findings = masters.flatMap((master) => [
-    ...durabilityFindings(master, checks),
-    ...privilegeFindings(master),
-    ...replicaFindings(master, checks),
-  ]);
-  return [...findings, ...confirmationFindings(masters, checks)];
-}
-
-/** Connects, asks the masters, and leaves. A sentence instead: three tries failed, or one for good. */
-async function withMasters<T>(
-  target: RedisTarget,
-  work: (masters: readonly Redis[]) => Promise<T>,
-): Promise<T | { readonly refusal: string }> {
-  const attempt = async () => {
-    const client = target.cluster ? cluster(target) : single(target);
-    let first: unknown;
-    client.on('error', (error: unknown) => {
-      first ??= error;
-    });
-    try {
-      await client.connect();
-      await client.ping();
-      return await work(client instanceof Cluster ? client.nodes('master') : [client]);
-    } catch (error) {
-      throw first ?? error;
-    } finally {
-      client.disconnect();
-    }
-  };
-  return withRetries(attempt, mayPass).catch((error) => ({ refusal: errorText(error, target) }));
-}
-
-/** ioredis names some faults by their message alone. */
-function mayPass(error: unknown): boolean {
-  const { code, message = '' } = error as { readonly code?: string; readonly message?: string };
-  return isNetworkError(code ?? message);
-}
-
-const once = { connectionName: 'preflight', commandTimeoutMs: 5_000 };
 /** Longer than a name server's first answer may be lost for, which is five seconds by default. */
 const connectTimeout = 8_000;
 
-function single(target: RedisTarget): Redis {
-  return new Redis({
-    ...safeOptions(target, once),
-    ...endpoints(target),
+/** Connects, asks the masters, and leaves. */
+async function onMasters<T>(target: RedisTarget, ask: (masters: readonly Redis[]) => Promise<T>): Promise<T> {
+  const options = {
+    ...safeOptions(target, { connectionName: 'preflight', commandTimeoutMs: 5_000 }),
     connectTimeout,
     sentinelCommandTimeout: connectTimeout,
     lazyConnect: true,
     retryStrategy: () => null,
     sentinelRetryStrategy: () => null,
-    db: target.database,
-  });
-}
-
-function cluster(target: RedisTarget): Cluster {
-  return new Cluster([...target.hosts], {
-    lazyConnect: true,
-    clusterRetryStrategy: () => null,
-    dnsLookup: hostAsWritten,
-    redisOptions: { ...safeOptions(target, once), connectTimeout },
-  });
-}
-
-interface Master {
-  /** `Redis at host:port`. */
-  readonly name: string;
-  /** Empty where the account may not ask. */
-  readonly settings: MasterSettings;
-  /** What the account may do and identity never does; undefined where the server cannot be asked. */
-  readonly excess: readonly string[] | undefined;
-  /** Of `INFO replication`; undefined where the account may not ask. */
-  readonly replication: { readonly role: string; readonly replicas: number } | undefined;
-}
-
-async function readMaster(redis: Redis): Promise<Master> {
-  const { remoteAddress = redis.options.host, remotePort = redis.options.port } = redis.stream ?? {};
-  const settings = await readSettings(redis).catch(() => new Map<string, string>());
-  const info = await redis.info('replication').catch(() => undefined);
-  return {
-    name: `Redis at ${remoteAddress}:${remotePort}`,
-    settings,
-    excess: await readExcess(redis).catch(() => undefined),
-    replication:
-      info === undefined
-        ? undefined
-        : {
-            role: infoField(info, 'role') ?? 'master',
-            replicas: Number(infoField(info, 'connected_slaves') ?? 0),
-          },
   };
-}
-
-function durabilityFindings(
-  { name, settings }: Master,
-  { minReplicas, production, attested }: RedisChecks,
-): readonly Finding[] {
-  const text = (wanted: readonly (readonly [string, string])[]) =>
-    wanted.map(([setting, value]) => `${setting} ${value}`).join(', ');
-  if (settings.size === 0) {
-    if (attested) return [];
-    const needed = [...Object.entries(durableSettings), [leastReplicas, String(minReplicas)] as const];
-    const report = production ? failure : warning;
-    return [
-      report(
-        `${name} does not say its settings: make sure of ${text(needed)}, then set REDIS_SETTINGS_ATTESTED.`,
-      ),
-    ];
+  const again = { clusterRetryStrategy: () => null, dnsLookup: hostAsWritten, lazyConnect: true };
+  const client = target.cluster
+    ? new Cluster([...target.hosts], { ...again, redisOptions: options })
+    : new Redis({ ...options, ...endpoints(target), db: target.database });
+  let first: unknown;
+  client.on('error', (error: unknown) => {
+    first ??= error;
+  });
+  try {
+    await client.connect();
+    return await ask(client instanceof Cluster ? client.nodes('master') : [client]);
+  } catch (error) {
+    // A Cluster wraps what happened to a node.
+    const { lastNodeError = first ?? error } = (first ?? error) as { readonly lastNodeError?: unknown };
+    throw lastNodeError;
+  } finally {
+    client.disconnect();
   }
-  const losing = losingSettings(settings);
-  return losing.length === 0 ? [] : [failure(`${name} may lose or bring back tokens: set ${text(losing)}.`)];
 }
 
-/** Commands that identity's ACL user lacks (docs/settings.md), by the name that the warning gives them. */
-const neverNeeded = {
-  'CONFIG SET': 'CONFIG SET appendfsync no',
-  KEYS: 'KEYS *',
-  FLUSHALL: 'FLUSHALL',
-  FLUSHDB: 'FLUSHDB',
-  'ACL SETUSER': 'ACL SETUSER default',
-  SHUTDOWN: 'SHUTDOWN',
-  'keys of others': 'GET not-of-identity',
-};
-
-// Runs none of the commands: it asks whether the caller might (since Redis 7.0), which ACL DRYRUN tells administrators only.
-const mayRun = `
-if not redis.acl_check_cmd then return false end
-local answers = {}
-for i, command in ipairs(ARGV) do
-  local words = {}
-  for word in string.gmatch(command, '%S+') do table.insert(words, word) end
-  local known, allowed = pcall(redis.acl_check_cmd, unpack(words))
-  answers[i] = known and allowed and 1 or 0
-end
-return answers`;
-
-async function readExcess(redis: Redis): Promise<readonly string[] | undefined> {
-  const answers: unknown = await redis.eval(mayRun, 0, ...Object.values(neverNeeded));
-  if (!Array.isArray(answers)) return undefined;
-  return Object.keys(neverNeeded).filter((_, i) => answers[i] === 1);
+function problemOf(error: unknown, { hosts, sentinelMaster }: RedisTarget): string {
+  const password = 'refuses user or password: correct REDIS_USERNAME and REDIS_PASSWORD';
+  const acl = 'does not permit its user what identity needs: give it the ACL of docs/settings.md';
+  return storeProblem(error, {
+    server: `Redis at ${hosts.map(({ host, port }) => `${host}:${port}`).join(', ')}`,
+    setting: sentinelMaster === undefined ? 'REDIS_URL' : 'REDIS_URL and REDIS_SENTINEL_MASTER',
+    authority: 'REDIS_TLS_CA',
+    refusals: { WRONGPASS: password, NOAUTH: password, NOPERM: acl },
+  });
 }
 
-function privilegeFindings({ name, excess }: Master): readonly Finding[] {
-  const remedy = 'give identity the ACL user of docs/settings.md';
-  if (excess === undefined)
-    return [warning(`${name} does not say what its user may do: make sure by other means, or ${remedy}.`)];
-  if (excess.length === 0) return [];
-  return [warning(`${name} permits its user more than identity needs (${excess.join(', ')}): ${remedy}.`)];
-}
-
-function replicaFindings(master: Master, { minReplicas, production }: RedisChecks): readonly Finding[] {
-  const problem = replicationProblem(master, minReplicas);
-  if (!executesUnconfirmed(master.settings, minReplicas)) return problem;
-  const report = production ? failure : warning;
+/** What loses a token today is a failure everywhere; what waits for a failover or a flood, in production. */
+async function checkMaster(
+  redis: Redis,
+  { REDIS_MIN_REPLICAS: minReplicas, REDIS_SETTINGS_ATTESTED: attested }: RedisConfig,
+  production: boolean,
+): Promise<readonly Finding[]> {
+  const { remoteAddress = redis.options.host, remotePort = redis.options.port } = redis.stream ?? {};
+  const name = `Redis at ${remoteAddress}:${remotePort}`;
+  const info = await redis.info('replication');
+  const isMaster = infoField(info, 'role') === 'master';
+  const replicas = Number(infoField(info, 'connected_slaves') ?? 0);
+  // Managed ones forbid CONFIG.
+  const settings = await readSettings(redis).catch(() => new Map<string, string>());
+  const shown = settings.size > 0;
+  const needed = shown ? losingSettings(settings) : Object.entries(durableSettings);
+  const list = needed.map(([setting, value]) => `${setting} ${value}`).join(', ');
   return [
-    ...problem,
-    report(
-      `${master.name} executes writes that no token may follow: set ${leastReplicas} to ${minReplicas}, as REDIS_MIN_REPLICAS.`,
-    ),
-  ];
-}
-
-function replicationProblem({ name, replication }: Master, minReplicas: number): readonly Finding[] {
-  if (replication === undefined)
-    return [warning(`${name} does not permit INFO: whether it has replicas was not checked.`)];
-  if (replication.role !== 'master') return [failure(`${name} is a replica: name the master in REDIS_URL.`)];
-  if (replication.replicas >= minReplicas) return [];
-  return [
-    failure(
-      `${name} has ${replication.replicas} replicas and REDIS_MIN_REPLICAS is ${minReplicas}: connect more, or no token will leave.`,
-    ),
-  ];
-}
-
-/** Whoever has replicas may fail over to one. */
-function confirmationFindings(
-  masters: readonly Master[],
-  { target, minReplicas, production }: RedisChecks,
-): readonly Finding[] {
-  if (minReplicas > 0) return [];
-  const replicated = masters.some(({ replication }) => (replication?.replicas ?? 0) > 0);
-  if (!target.cluster && target.sentinelMaster === undefined && !replicated) return [];
-  const report = production ? failure : warning;
-  return [
-    report(
-      'Redis may fail over to a replica that has not got a write, and accept a spent token again: set REDIS_MIN_REPLICAS to 1.',
-    ),
+    ...findings(failure, {
+      [`${name} may lose or bring back tokens: set ${list}.`]: shown && needed.length > 0,
+      [`${name} is a replica: name the master in REDIS_URL.`]: !isMaster,
+      [`${name} has ${replicas} replicas and REDIS_MIN_REPLICAS is ${minReplicas}: connect more, or no token will leave.`]:
+        isMaster && replicas < minReplicas,
+    }),
+    ...findings(production ? failure : warning, {
+      [`${name} does not show its settings: make sure of ${list}, ${leastReplicas} ${minReplicas} and a maxmemory, then set REDIS_SETTINGS_ATTESTED.`]:
+        !shown && !attested,
+      [`${name} has no maxmemory: set it as docs/install.md says, so that a full Redis refuses writes before the kernel kills it.`]:
+        shown && Number(settings.get('maxmemory') ?? 0) === 0,
+      [`${name} executes writes that no token may follow: set ${leastReplicas} to ${minReplicas}, as REDIS_MIN_REPLICAS.`]:
+        executesUnconfirmed(settings, minReplicas),
+      [`${name} may fail over to a replica that lacks a write, and accept a spent token again: set REDIS_MIN_REPLICAS to 1.`]:
+        replicas > 0 && minReplicas === 0,
+    }),
   ];
 }

@@ -17,7 +17,12 @@ export type MasterSettings = ReadonlyMap<string, string>;
 
 /** Those of a master that matter here. Throws where CONFIG is not permitted or nobody answers. */
 export async function readSettings(redis: Redis): Promise<MasterSettings> {
-  const reply: unknown = await redis.config('GET', ...Object.keys(durableSettings), leastReplicas);
+  const reply: unknown = await redis.config(
+    'GET',
+    ...Object.keys(durableSettings),
+    leastReplicas,
+    'maxmemory',
+  );
   const words = Array.isArray(reply) ? reply.map(String) : [];
   return new Map(words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? ''] as const] : [])));
 }

@@ -37,7 +37,8 @@ const connectMs = 5_000;
 /**
  * Brings `schema` of the database at `connection` up to the newest migration in `directory`, or to `through`; returns
  * the versions it applied. A schema that is newer than the directory stays as it is. Safe to run from several places
- * at once: one waits for the other, for at most 10 s. Throws MigrationFailed, MigrationChanged or MigrationLockTaken.
+ * at once: one waits for the other, for at most 10 s or the connection's `lock_timeout`. Throws MigrationFailed,
+ * MigrationChanged or MigrationLockTaken.
  */
 export async function migrate(
   connection: string | pg.ClientConfig,
@@ -45,10 +46,12 @@ export async function migrate(
   directory: string,
   through = Number.POSITIVE_INFINITY,
 ): Promise<number[]> {
+  const given = typeof connection === 'string' ? { connectionString: connection } : connection;
+  const { lock_timeout = lockTimeoutMs } = given;
   const client = new pg.Client({
-    ...(typeof connection === 'string' ? { connectionString: connection } : connection),
+    ...given,
+    lock_timeout,
     application_name: `migrate ${schema}`,
-    lock_timeout: lockTimeoutMs,
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -57,7 +60,7 @@ export async function migrate(
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.query(takingTurns(schema)).catch((error) => {
+    await client.query(takingTurns(schema, lock_timeout)).catch((error) => {
       throw isLockTimeout(error) ? new MigrationLockTaken() : error;
     });
     await client.query(`create schema if not exists ${schema}`);
@@ -93,11 +96,14 @@ async function hashesOfApplied(client: pg.Client, schema: string): Promise<Map<n
 }
 
 /** The first query of all: a server that is silent is found by it. Later ones may take as long as they need. */
-function takingTurns(schema: string): pg.QueryConfig & { readonly query_timeout: number } {
+function takingTurns(
+  schema: string,
+  patienceMs: number,
+): pg.QueryConfig & { readonly query_timeout: number } {
   return {
     text: 'select pg_advisory_lock(hashtext($1))',
     values: [`migrate ${schema}`],
-    query_timeout: lockTimeoutMs + connectMs,
+    query_timeout: patienceMs + connectMs,
   };
 }
 

@@ -1,5 +1,5 @@
-// Checks that a job makes before it changes anything: groups, each with its findings, reported one line a finding.
-import { describeError, type Logger, type LogText, logText } from './logger.ts';
+// Checks that a job makes before it changes anything, and their report, one line a finding.
+import { describeError, type Logger, logText } from './logger.ts';
 
 export interface Finding {
   /** `failure`: nothing may be changed. `warning`: go on, but read it. `skipped`: there was nothing to check. */
@@ -8,44 +8,38 @@ export interface Finding {
   readonly message: string;
 }
 
-export interface CheckGroup {
-  readonly name: string;
-  /** Everything that is wrong; empty when all is well. */
-  readonly run: () => Promise<readonly Finding[]>;
+export const failure = (message: string): Finding => ({ kind: 'failure', message });
+export const warning = (message: string): Finding => ({ kind: 'warning', message });
+export const skipped = (message: string): Finding => ({ kind: 'skipped', message });
+
+/** The sentences that hold. */
+export function findings(
+  kind: typeof failure | typeof warning,
+  sentences: Readonly<Record<string, boolean>>,
+): readonly Finding[] {
+  return Object.keys(sentences).flatMap((sentence) => (sentences[sentence] ? kind(sentence) : []));
 }
 
-export function failure(message: string): Finding {
-  return { kind: 'failure', message };
-}
+/** Runs a check, which returns everything that is wrong, and logs that. */
+export type RunCheck = (name: string, check: () => Promise<readonly Finding[]>) => Promise<void>;
 
-export function warning(message: string): Finding {
-  return { kind: 'warning', message };
-}
-
-export function skipped(message: string): Finding {
-  return { kind: 'skipped', message };
-}
-
-/** Runs every group, one after the other, and reports all that they find. True when nothing failed. */
-export async function runChecks(groups: readonly CheckGroup[], logger: Logger): Promise<boolean> {
+/** True when none of the checks that `work` runs has failed. */
+export async function withChecks(logger: Logger, work: (run: RunCheck) => Promise<void>): Promise<boolean> {
   let passed = true;
-  for (const { name, run } of groups) {
-    const findings = await run().catch((error: unknown) => [unforeseen(name, error, logger)]);
-    for (const finding of findings) report(finding, logText(name), logger);
-    if (findings.length === 0) logger.info('check passed', { check: logText(name) });
-    if (findings.some(({ kind }) => kind === 'failure')) passed = false;
-  }
+  await work(async (name, run) => {
+    const check = logText(name);
+    const found = await run().catch((error: unknown) => {
+      logger.error('check ended with an error', { check, ...describeError(error) });
+      return [failure('The check ended with the error that the line before names: run the job again.')];
+    });
+    if (found.length === 0) logger.info('check passed', { check });
+    for (const { kind, message } of found) {
+      const fields = { check, sentence: logText(message) };
+      if (kind === 'failure') logger.error('check failed', fields);
+      else if (kind === 'warning') logger.warn('check warns', fields);
+      else logger.info('check skipped', fields);
+    }
+    passed &&= found.every(({ kind }) => kind !== 'failure');
+  });
   return passed;
-}
-
-function report({ kind, message }: Finding, check: LogText, logger: Logger): void {
-  const sentence = logText(message);
-  if (kind === 'failure') logger.error('check failed', { check, sentence });
-  else if (kind === 'warning') logger.warn('check warns', { check, sentence });
-  else logger.info('check skipped', { check, sentence });
-}
-
-function unforeseen(name: string, error: unknown, logger: Logger): Finding {
-  logger.error('check ended with an error', { check: logText(name), ...describeError(error) });
-  return failure('The check ended with an error: the line before this one says where; run the job again.');
 }

@@ -3,51 +3,50 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What the sentences on a store name. Nothing of it opens anything. */
 export interface StoreAddress {
-  /** `Postgres`. */
-  readonly product: string;
-  readonly hosts: string;
   /** `Postgres at db.example:5432`. */
   readonly server: string;
-  /** The setting that holds the address. */
+  /** Holds the address. */
   readonly setting: string;
-  /** How the authority of its certificate is named: the end of a sentence. */
-  readonly trust: string;
+  /** Names the authority of its certificate. */
+  readonly authority: string;
+  /** What the store itself says, by its codes: the sentence after the server's name. */
+  readonly refusals: Readonly<Record<string, string>>;
 }
 
-/** By pattern: sentences without their full stop, with `{name}` in the place of a value. */
-export type Sentences = Readonly<Record<string, string>>;
-
-/** The first sentence whose pattern finds `fault`, with its values; undefined when none does. */
-export function findSentence(
-  sentences: Sentences,
-  fault: string,
-  values: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const found = Object.entries(sentences).find(([pattern]) => new RegExp(pattern, 'i').test(fault));
-  return found?.[1].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
-}
-
-/** By the code of Node's sockets, resolver or TLS; `timeout` for one that a driver tells in words. */
-const sentences: Sentences = {
-  '^ENOTFOUND$': 'The name {hosts} of {setting} is not known to DNS: correct the host',
-  '^EAI_AGAIN$':
-    "DNS does not answer for {hosts} of {setting}: look at the cluster's DNS, then run the job again",
-  '^ECONNREFUSED$': '{server} refuses connections: start {product}, or correct host and port in {setting}',
-  '^(timeout|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET)$':
-    '{server} does not answer: correct host and port in {setting}, or open the way to it',
-  '^ERR_TLS_CERT_ALTNAME_INVALID$':
-    '{server} shows a certificate for another name than {hosts}: use the name in the certificate in {setting}',
-  '^CERT_HAS_EXPIRED$': 'The certificate of {server} has expired: renew it',
-  'SELF_SIGNED_CERT|^UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)':
-    '{server} shows a certificate that is not trusted: {trust}',
+/** What drivers say in words alone, by the code that Node has for it; `timeout`: connected, and silent. */
+const wordings: Readonly<Record<string, RegExp>> = {
+  EPROTO: /not support SSL/,
+  ETIMEDOUT: /timeout expired/,
+  ECONNRESET: /terminated|closed/,
+  timeout: /timed? ?out/,
+  '28P01': /password must be/,
 };
 
-/** Undefined for a fault that is not of the network. */
-export function networkProblem(code: string, store: StoreAddress): string | undefined {
-  return findSentence(sentences, code, { ...store });
+/** Of Node, of the store, or of the driver's wording. The rest of a message may quote what was sent. */
+export function codeOf(error: unknown): string {
+  const { code, message = '' } = error as { readonly code?: string; readonly message?: string };
+  const [word] = /^[A-Z]{4,}\b/.exec(message) ?? [];
+  const [worded] = Object.entries(wordings).find(([, wording]) => wording.test(message)) ?? [];
+  return code ?? worded ?? word ?? 'no code';
 }
 
-/** By the code of Node's sockets or resolver. */
+/** One sentence on what a connection failed with. */
+export function storeProblem(error: unknown, { server, setting, authority, refusals }: StoreAddress): string {
+  const code = codeOf(error);
+  const rest = refusals[code];
+  if (rest !== undefined) return `${server} ${rest}.`;
+  if (/^(ENOTFOUND|EAI_AGAIN)$/.test(code))
+    return `DNS does not know the host of ${server} (${code}): correct ${setting}, or look at the cluster's DNS.`;
+  if (/CERT|VERIFY/.test(code))
+    return `${server} presents a certificate that does not verify (${code}): give its authority by ${authority}, and in ${setting} a host that it is for.`;
+  if (/^(EPROTO|ERR_SSL_)/.test(code))
+    return `${server} does not speak TLS (${code}), which ${setting} asks for: turn it on there, or correct the port.`;
+  if (isNetworkError(code) || code === 'timeout')
+    return `${server} does not answer (${code}): correct host, port and TLS in ${setting}, or open the network to it.`;
+  return `${server} cannot be used (${code}): look at ${setting} and at its log.`;
+}
+
+/** A fault of the network, by its code: it may be gone at the next try. */
 export function isNetworkError(code: string): boolean {
   return /^(EAI_AGAIN|ECONN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)/.test(code);
 }
@@ -55,16 +54,16 @@ export function isNetworkError(code: string): boolean {
 /** Pauses before another try (ms). */
 const retryDelays: readonly number[] = [500, 1_500];
 
-/** Runs `attempt`, and twice more while it fails with what `mayPass` by itself. Throws what the last try did. */
+/** Runs `attempt`, and twice more while it fails with what `mayPass`. Throws what the last try did. */
 export async function withRetries<T>(
   attempt: () => Promise<T>,
-  mayPass: (error: unknown) => boolean,
+  mayPass: (code: string) => boolean,
 ): Promise<T> {
   for (const pause of retryDelays) {
     try {
       return await attempt();
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      if (!mayPass(codeOf(error))) throw error;
     }
     await sleep(pause);
   }

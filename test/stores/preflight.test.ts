@@ -1,0 +1,264 @@
+// What the migration jobs find before they change anything, and how they end. Checks run as functions, with settings in the
+// environment; whole programs where their exit code counts. Redis has its own file.
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type MigrationJob, migrate, runMigrationJob } from '@course-exchange/runtime/postgres/migrate';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import pg from 'pg';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import * as catalog from '../../services/design-catalog/src/preflight.ts';
+import * as identity from '../../services/identity/src/preflight.ts';
+import { createAuthority } from '../rpc/certificate-authority.ts';
+import { openLink } from '../support/tcp-link.ts';
+import { endingOf, openJobDatabase, runJob } from './migration-jobs.ts';
+
+type Changed = Readonly<Record<string, string>>;
+const migrations = new URL('../../services/design-catalog/migrations', import.meta.url).pathname;
+const key = randomBytes(32).toString('base64url');
+const database = await openJobDatabase();
+afterAll(database.close);
+const server = new URL(database.superuser);
+const installed: Record<'identity' | 'design-catalog', Record<string, string>> = {
+  identity: {
+    KEY_ENCRYPTION_KEY: key,
+    ...database.settings('identity'),
+    REDIS_URL: process.env.TEST_REDIS_URL ?? '',
+    REDIS_USERNAME: 'identity',
+    ISSUER: 'https://exchange.example',
+    ENVIRONMENT: 'production',
+    PUBLIC_HOST: 'exchange.example',
+  },
+  'design-catalog': database.settings('design-catalog'),
+};
+
+/** What the job would find if its newest migration were the second. */
+async function find(job: keyof typeof installed, changed: Changed = {}) {
+  for (const [name, value] of Object.entries({ ...installed[job], ...changed })) vi.stubEnv(name, value);
+  let output = '';
+  const logger = collecting((line) => (output += line));
+  const { preflight, readMigrationConfig } = (job === 'identity' ? identity : catalog) as typeof identity;
+  try {
+    const passed = await preflight(readMigrationConfig(), 2, logger);
+    return endingOf(passed ? 0 : 1, output);
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
+const collecting = (add: (line: string) => void) => createLogger('test', 'info', add);
+/** The catalog's job without its checks, in this process, which waits for locks for 300 ms. */
+const job = (connectionString: string, given: Partial<MigrationJob<unknown>> = {}) =>
+  runMigrationJob<unknown>({
+    ...{ words: [], schema: 'catalog', directory: migrations, logger: collecting(() => {}) },
+    ...{ readConfig: () => ({}), check: async () => true, ...given },
+    migrator: () => ({ connectionString, lock_timeout: 300 }),
+  });
+const failures = async (...asked: Parameters<typeof find>) => (await find(...asked)).said('check failed');
+const holding = (...sentences: string[]) => sentences.map((sentence) => expect.stringContaining(sentence));
+const altered = (address = '', change: Partial<URL> = {}) => Object.assign(new URL(address), change).href;
+const whenFinished = (sql: string) => onTestFinished(async () => void (await database.sql(sql)));
+
+test('a whole installation passes, before its migrations too, and what has no setting is skipped', async () => {
+  const { passed } = await find('identity');
+  expect(passed).toEqual(['issuer', 'postgres', 'roles', 'schema', 'signing keys', 'redis']);
+  const absent = ['ISSUER', 'POSTGRES_URL', 'OPERATOR_POSTGRES_URL', 'REDIS_URL'];
+  const { code, said } = await find('identity', Object.fromEntries(absent.map((name) => [name, ''])));
+  expect([code, said('check skipped')]).toEqual([0, absent.map((name) => `${name} is not set here.`)]);
+  expect(await failures('design-catalog')).toEqual([]);
+});
+
+test('the job tells all faults at once, changes nothing and ends with 1, or 0 with --report', async () => {
+  const POSTGRES_URL = altered(installed.identity.POSTGRES_URL, { password: 'wrong-7c1f' });
+  const wrong = { POSTGRES_URL, REDIS_URL: 'redis://127.0.0.1:1', PUBLIC_HOST: 'other.example' };
+  const run = (...words: string[]) => runJob('identity', { ...installed.identity, ...wrong }, ...words);
+  const [job, report] = await Promise.all([run(), run('--report')]);
+  expect([job.code, report.code]).toEqual([1, 0]);
+  for (const { said, output } of [job, report]) {
+    expect(said('check failed')).toEqual(
+      holding(
+        'The host of ISSUER is exchange.example, but the ingress answers for other.example: set both to',
+        'refuses the password of identity_rw: set that of POSTGRES_URL (POSTGRES_PASSWORD) or alter the role.',
+        'Redis at 127.0.0.1:1 does not answer (ECONNREFUSED): correct host, port and TLS in REDIS_URL',
+      ),
+    );
+    expect(output).not.toContain('7c1f');
+  }
+  expect(await database.sql(`select from pg_namespace where nspname = 'identity'`)).toEqual([]);
+});
+
+test('settings that production refuses, and arguments that there are not, are told without the stores', async () => {
+  const REDIS_URL = 'redis://127.0.0.1:1';
+  const insecure = { ISSUER: 'http://exchange.example', REDIS_CLUSTER: 'true', REDIS_URL };
+  const refused = find('identity', insecure);
+  await expect(refused).rejects.toThrow(
+    /REDIS_MIN_REPLICAS is not valid.*\n.*ISSUER is not valid: expected https/,
+  );
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  onTestFinished(() => write.mockRestore());
+  const readConfig = () => catalog.readMigrationConfig({});
+  expect(await job(database.superuser, { words: ['--chekc'] })).toBe(1);
+  expect(await job(database.superuser, { words: ['--report'], readConfig })).toBe(0);
+  const said = write.mock.calls.map(([text]) => text);
+  expect(said).toEqual([
+    expect.stringMatching(/^The only argument is/),
+    expect.stringContaining('MIGRATOR_'),
+  ]);
+});
+
+test('the job migrates, and all is well after it', async () => {
+  const { code, output } = await runJob('identity', installed.identity);
+  expect(code, output).toBe(0);
+  expect(await job(database.as('catalog_migrator'))).toBe(0);
+  for (const name of ['identity', 'design-catalog'] as const) expect(await failures(name)).toEqual([]);
+});
+
+const addresses: readonly [string, Partial<URL>, string][] = [
+  ['a wrong password', { password: 'wrong' }, 'refuses the password of identity_rw: set that of'],
+  ['no password', { password: '' }, 'refuses the password of identity_rw: set that of POSTGRES_URL'],
+  ['no such database', { pathname: '/nowhere' }, 'has no database nowhere: create it, or correct'],
+  ['an unknown name', { hostname: 'db.invalid' }, 'DNS does not know the host of Postgres at db.invalid'],
+  ['no TLS at the server', { search: '?sslmode=verify-full' }, 'does not speak TLS (EPROTO), which'],
+  ['a missing file', { search: '?sslrootcert=/none' }, 'cannot be used (ENOENT): look at POSTGRES_URL'],
+  ['another role', { username: 'catalog_ro' }, 'as catalog_ro, which lacks the rights of identity_rw: name'],
+];
+test.each(addresses)('%s', async (_name, change, sentence) => {
+  const POSTGRES_URL = altered(installed.identity.POSTGRES_URL, change);
+  expect(await failures('identity', { POSTGRES_URL })).toEqual(holding(sentence));
+});
+
+/** What is wrong, what puts it right, and what is said. */
+const states = `
+revoke create on database :db from course_exchange_owner | grant create on database :db to course_exchange_owner | cannot migrate: it must work as course_exchange_owner
+alter role identity_migrator reset role | alter role identity_migrator set role = course_exchange_owner | logs in as identity_migrator, which cannot migrate
+alter schema identity owner to postgres | alter schema identity owner to course_exchange_owner | owns the schema identity; run deploy/postgres/roles.sql in the database
+alter role identity_operator rename to nobody | alter role nobody rename to identity_operator | Roles are missing (identity_operator): run deploy/postgres/roles.sql in
+alter role identity_rw nologin | alter role identity_rw login | does not let identity_rw in (28000): it needs LOGIN and a line in pg_hba.conf
+revoke connect on database :db from identity_rw | grant connect on database :db to identity_rw | does not let identity_rw into
+revoke usage on schema identity from identity_rw | grant usage on schema identity to identity_rw | may write no table of the schema identity: name the database of
+alter role identity_rw set default_transaction_read_only = on | alter role identity_rw reset default_transaction_read_only | lets identity_rw only read: name the primary
+alter role identity_rw createrole bypassrls | alter role identity_rw nocreaterole nobypassrls | is or can become bypassrls, createrole: take that from it
+grant course_exchange_owner to identity_rw | revoke course_exchange_owner from identity_rw | is or can become course_exchange_owner: take that from it`;
+const rows = states.trim().replaceAll(':db', database.name).split('\n');
+const parted = rows.map((row) => row.split(' | ') as [string, string, string]);
+test.each(parted)('%s', async (wrong, right, sentence) => {
+  await database.sql(wrong);
+  whenFinished(right);
+  expect(await failures('identity', { OPERATOR_POSTGRES_URL: '' })).toEqual(holding(sentence));
+});
+
+test('a second login in a role will do, if it inherits', async () => {
+  const username = `login_${randomBytes(6).toString('hex')}`;
+  await database.sql(`create role ${username} login password 'one' in role catalog_feed;
+    grant connect on database ${database.name} to ${username}`);
+  whenFinished(`drop owned by ${username}; drop role ${username}`);
+  const FEED_POSTGRES_URL = altered(database.superuser, { username, password: 'one' });
+  expect(await failures('design-catalog', { FEED_POSTGRES_URL })).toEqual([]);
+  await database.sql(`revoke catalog_feed from ${username}`);
+  const sentence = `FEED_POSTGRES_URL logs in as ${username}, which lacks the rights of catalog_feed: name `;
+  expect(await failures('design-catalog', { FEED_POSTGRES_URL })).toEqual(holding(sentence));
+});
+
+test('a newer schema than the image: a warning, and nothing is touched', async () => {
+  await database.sql('insert into catalog.schema_migrations (version) values (9)');
+  whenFinished('delete from catalog.schema_migrations where version = 9');
+  const { code, said } = await find('design-catalog');
+  const sentence = 'The schema catalog has version 9 and this image knows 2: it stays as it is;';
+  expect([code, said('check warns')]).toEqual([0, holding(sentence)]);
+  expect(await migrate(database.as('catalog_migrator'), 'catalog', migrations)).toEqual([]);
+});
+
+test('a key that does not open the signing keys', async () => {
+  const KEY_ENCRYPTION_KEY = randomBytes(32).toString('base64url');
+  expect(await failures('identity', { KEY_ENCRYPTION_KEY })).toEqual(
+    holding('KEY_ENCRYPTION_KEY does not open the signing keys (2 of 2): give the key that sealed them'),
+  );
+  expect(await failures('identity', { KEY_ENCRYPTION_KEY, KEY_ENCRYPTION_KEY_PREVIOUS: key })).toEqual([]);
+});
+
+test('in production a connection that leaves the machine needs a certificate that verifies', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'course-exchange-preflight-'));
+  const [ours, stranger] = [await createAuthority('Stores'), await createAuthority('Stranger')];
+  const issued = await ours.issue(['localhost', '0.0.0.0']);
+  writeFileSync(join(folder, 'ours'), ours.certificate);
+  writeFileSync(join(folder, 'stranger'), stranger.certificate);
+  // The server writes the files itself: nobody else may own the key.
+  for (const [file, pem] of [
+    ['crt', issued.certificate],
+    ['key', issued.key],
+  ])
+    await database.sql(
+      `copy (select unnest(string_to_array('${pem}', E'\\n'))) to program 'umask 077; cat > server.${file}'`,
+    );
+  const reload = async (sql: string) => {
+    await database.sql(sql);
+    await database.sql('select pg_reload_conf()');
+  };
+  await reload('alter system set ssl = on');
+  onTestFinished(async () => {
+    await reload('alter system reset ssl');
+    rmSync(folder, { recursive: true });
+  });
+  const said = (search: string, ENVIRONMENT = 'production') => {
+    const away = (url: string) => altered(url, { host: `0.0.0.0:${server.port}`, search });
+    const all = Object.entries(installed['design-catalog']).map(([name, url]) => [name, away(url)]);
+    return failures('design-catalog', { ...Object.fromEntries(all), ENVIRONMENT });
+  };
+  const eachSays = (sentence: string) => holding(sentence, sentence, sentence);
+  expect(await said(`?sslmode=verify-full&sslrootcert=${folder}/ours`)).toEqual([]);
+  expect(await said('', 'test')).toEqual([]);
+  for (const search of ['', '?sslmode=no-verify'])
+    expect(await said(search)).toEqual(
+      eachSays('without verified TLS, which production requires: add sslmode='),
+    );
+  expect(await said(`?sslmode=verify-full&sslrootcert=${folder}/stranger`)).toEqual(
+    eachSays('presents a certificate that does not verify ('),
+  );
+});
+
+test('a server that lets everybody in, and then closes or is silent: the job ends', async () => {
+  const urlOf = async (closes: boolean) => {
+    const link = await openLink(Number(server.port), (client, upstream) => {
+      let faulty = false;
+      client.on('data', (bytes: Buffer) => {
+        faulty ||= ['Q', 'P'].includes(String.fromCharCode(bytes[0] ?? 0));
+        if (!faulty) upstream.write(bytes);
+        else if (closes) client.destroy();
+      });
+      upstream.pipe(client, { end: false });
+    });
+    onTestFinished(link.close);
+    return altered(database.as('catalog_migrator'), { host: `127.0.0.1:${link.port}` });
+  };
+  const [closing, silent] = [await urlOf(true), await urlOf(false)];
+  const program = runJob('design-catalog', { MIGRATOR_POSTGRES_URL: silent });
+  const migration = migrate({ connectionString: silent, lock_timeout: 300 }, 'catalog', migrations);
+  await expect(migration).rejects.toThrow('Query read timeout');
+  const here = await find('design-catalog', { MIGRATOR_POSTGRES_URL: closing });
+  for (const { code, said } of [await program, here])
+    expect([code, said('check failed')]).toEqual([1, holding(' does not answer (')]);
+});
+
+test.each([
+  [`select pg_advisory_lock(hashtext('migrate catalog'))`, ['another job is migrating this schema']],
+  ['create table catalog.designs (id text)', ['a table was locked', '"migration":"catalog 1"']],
+])(
+  'a job that waits too long for "%s" says so and undoes its work, and the next one does it',
+  async (held, lines) => {
+    const own = await openJobDatabase();
+    onTestFinished(own.close);
+    const url = own.as('catalog_migrator');
+    await migrate(url, 'catalog', migrations, 0);
+    const holder = new pg.Client(own.superuser);
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query(held);
+    let output = '';
+    const logger = collecting((line) => (output += line));
+    expect(await job(url, { logger })).toBe(1);
+    for (const line of lines) expect(output).toContain(line);
+    expect(await own.sql('select from catalog.schema_migrations')).toEqual([]);
+    await holder.end();
+    expect(await job(url)).toBe(0);
+  },
+);
