@@ -71,7 +71,7 @@ test('with --check it looks at everything and changes nothing', async () => {
     expect(whole.output).toMatch(new RegExp(`"check":"${group}".*"message":"check passed"`));
   const production = await check(stores, { ENVIRONMENT: 'production' });
   expect(production.code).toBe(1);
-  expect(production.output.match(/without TLS, which production asks for/g)).toHaveLength(3);
+  expect(production.output.match(/without verified TLS, which production requires/g)).toHaveLength(3);
   const wrong = await check(stores, {
     POSTGRES_URL: stores.postgresUrl('identity_rw').replace(/:[^:@/]+@/, ':wrong-3d7e@'),
     REDIS_URL: 'redis://nowhere.invalid',
@@ -79,7 +79,7 @@ test('with --check it looks at everything and changes nothing', async () => {
   });
   expect(wrong.code).toBe(1);
   expect(wrong.output.match(/"check failed"/g)).toHaveLength(3);
-  expect(wrong.output).toContain('refuses the password of identity_rw: set the password of POSTGRES_URL');
+  expect(wrong.output).toContain('refuses the password of identity_rw: set that of POSTGRES_URL');
   expect(wrong.output).not.toContain('3d7e');
   expect([await applied(), await keys()]).toEqual(before);
 });

@@ -121,19 +121,19 @@ const mistakes: readonly (readonly [string, 'postgres' | 'redis', () => Environm
     'the authority of Postgres',
     'postgres',
     () => postgres((url) => url.replace(verified, misled)),
-    /certificate that is not trusted/,
+    /certificate that does not verify/,
   ],
   [
     'the name of Postgres',
     'postgres',
     () => postgres((url) => url.replace('@postgres:', `@${ipOf('postgres')}:`)),
-    /another name than/,
+    /ALTNAME/,
   ],
   [
     'no TLS to Postgres',
     'postgres',
     () => postgres((url) => url.replace(verified, '')),
-    /only connections with TLS/,
+    /TLS \(sslmode=verify-full\)/,
   ],
   [
     'the authority of Redis',
@@ -145,7 +145,7 @@ const mistakes: readonly (readonly [string, 'postgres' | 'redis', () => Environm
     'the name of Redis',
     'redis',
     () => ({ REDIS_URL: stores.redisUrl.replace('redis:6379', `${ipOf('redis')}:6379`) }),
-    /name/,
+    /ALTNAME/,
   ],
   [
     'no TLS to Redis',

@@ -15,7 +15,7 @@ import { openLink } from '../support/tcp-link.ts';
 import { endingOf, openJobDatabase, runJob } from './migration-jobs.ts';
 
 type Changed = Readonly<Record<string, string>>;
-const migrations = new URL('../../services/design-catalog/migrations', import.meta.url).pathname;
+const migrations = join(import.meta.dirname, '../../services/design-catalog/migrations');
 const key = randomBytes(32).toString('base64url');
 const database = await openJobDatabase();
 afterAll(database.close);
@@ -56,12 +56,14 @@ const job = (connectionString: string, given: Partial<MigrationJob<unknown>> = {
   });
 const failures = async (...asked: Parameters<typeof find>) => (await find(...asked)).said('check failed');
 const holding = (...sentences: string[]) => sentences.map((sentence) => expect.stringContaining(sentence));
+const says = async (...[sentences, ...asked]: [string[], ...Parameters<typeof find>]) =>
+  expect(await failures(...asked)).toEqual(holding(...sentences));
 const altered = (address = '', change: Partial<URL> = {}) => Object.assign(new URL(address), change).href;
 const whenFinished = (sql: string) => onTestFinished(async () => void (await database.sql(sql)));
 
 test('a whole installation passes, before its migrations too, and what has no setting is skipped', async () => {
-  const { passed } = await find('identity');
-  expect(passed).toEqual(['issuer', 'postgres', 'roles', 'schema', 'signing keys', 'redis']);
+  const checks = ['issuer', 'postgres', 'roles', 'schema', 'signing keys', 'redis'];
+  expect((await find('identity')).passed).toEqual(checks);
   const absent = ['ISSUER', 'POSTGRES_URL', 'OPERATOR_POSTGRES_URL', 'REDIS_URL'];
   const { code, said } = await find('identity', Object.fromEntries(absent.map((name) => [name, ''])));
   expect([code, said('check skipped')]).toEqual([0, absent.map((name) => `${name} is not set here.`)]);
@@ -90,20 +92,14 @@ test('the job tells all faults at once, changes nothing and ends with 1, or 0 wi
 test('settings that production refuses, and arguments that there are not, are told without the stores', async () => {
   const REDIS_URL = 'redis://127.0.0.1:1';
   const insecure = { ISSUER: 'http://exchange.example', REDIS_CLUSTER: 'true', REDIS_URL };
-  const refused = find('identity', insecure);
-  await expect(refused).rejects.toThrow(
-    /REDIS_MIN_REPLICAS is not valid.*\n.*ISSUER is not valid: expected https/,
-  );
+  await expect(find('identity', insecure)).rejects.toThrow(/REDIS_MIN_REPLICAS is not.*ISSUER is not valid/s);
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   onTestFinished(() => write.mockRestore());
-  const readConfig = () => catalog.readMigrationConfig({});
   expect(await job(database.superuser, { words: ['--chekc'] })).toBe(1);
-  expect(await job(database.superuser, { words: ['--report'], readConfig })).toBe(0);
-  const said = write.mock.calls.map(([text]) => text);
-  expect(said).toEqual([
-    expect.stringMatching(/^The only argument is/),
-    expect.stringContaining('MIGRATOR_'),
-  ]);
+  expect(
+    await job(database.superuser, { words: ['--report'], readConfig: catalog.readMigrationConfig }),
+  ).toBe(0);
+  expect(write.mock.calls.join()).toMatch(/The only argument is.*MIGRATOR_POSTGRES_URL/s);
 });
 
 test('the job migrates, and all is well after it', async () => {
@@ -114,7 +110,6 @@ test('the job migrates, and all is well after it', async () => {
 });
 
 const addresses: readonly [string, Partial<URL>, string][] = [
-  ['a wrong password', { password: 'wrong' }, 'refuses the password of identity_rw: set that of'],
   ['no password', { password: '' }, 'refuses the password of identity_rw: set that of POSTGRES_URL'],
   ['no such database', { pathname: '/nowhere' }, 'has no database nowhere: create it, or correct'],
   ['an unknown name', { hostname: 'db.invalid' }, 'DNS does not know the host of Postgres at db.invalid'],
@@ -124,7 +119,7 @@ const addresses: readonly [string, Partial<URL>, string][] = [
 ];
 test.each(addresses)('%s', async (_name, change, sentence) => {
   const POSTGRES_URL = altered(installed.identity.POSTGRES_URL, change);
-  expect(await failures('identity', { POSTGRES_URL })).toEqual(holding(sentence));
+  await says([sentence], 'identity', { POSTGRES_URL });
 });
 
 /** What is wrong, what puts it right, and what is said. */
@@ -144,7 +139,7 @@ const parted = rows.map((row) => row.split(' | ') as [string, string, string]);
 test.each(parted)('%s', async (wrong, right, sentence) => {
   await database.sql(wrong);
   whenFinished(right);
-  expect(await failures('identity', { OPERATOR_POSTGRES_URL: '' })).toEqual(holding(sentence));
+  await says([sentence], 'identity', { OPERATOR_POSTGRES_URL: '' });
 });
 
 test('a second login in a role will do, if it inherits', async () => {
@@ -153,10 +148,12 @@ test('a second login in a role will do, if it inherits', async () => {
     grant connect on database ${database.name} to ${username}`);
   whenFinished(`drop owned by ${username}; drop role ${username}`);
   const FEED_POSTGRES_URL = altered(database.superuser, { username, password: 'one' });
-  expect(await failures('design-catalog', { FEED_POSTGRES_URL })).toEqual([]);
-  await database.sql(`revoke catalog_feed from ${username}`);
+  await says([], 'design-catalog', { FEED_POSTGRES_URL });
+  await database.sql(
+    `alter role ${username} noinherit; grant catalog_feed to ${username} with inherit false`,
+  );
   const sentence = `FEED_POSTGRES_URL logs in as ${username}, which lacks the rights of catalog_feed: name `;
-  expect(await failures('design-catalog', { FEED_POSTGRES_URL })).toEqual(holding(sentence));
+  await says([sentence], 'design-catalog', { FEED_POSTGRES_URL });
 });
 
 test('a newer schema than the image: a warning, and nothing is touched', async () => {
@@ -170,26 +167,23 @@ test('a newer schema than the image: a warning, and nothing is touched', async (
 
 test('a key that does not open the signing keys', async () => {
   const KEY_ENCRYPTION_KEY = randomBytes(32).toString('base64url');
-  expect(await failures('identity', { KEY_ENCRYPTION_KEY })).toEqual(
-    holding('KEY_ENCRYPTION_KEY does not open the signing keys (2 of 2): give the key that sealed them'),
-  );
-  expect(await failures('identity', { KEY_ENCRYPTION_KEY, KEY_ENCRYPTION_KEY_PREVIOUS: key })).toEqual([]);
+  const sentence =
+    'KEY_ENCRYPTION_KEY does not open the signing keys (2 of 2): give the key that sealed them';
+  await says([sentence], 'identity', { KEY_ENCRYPTION_KEY });
+  await says([], 'identity', { KEY_ENCRYPTION_KEY, KEY_ENCRYPTION_KEY_PREVIOUS: key });
 });
 
 test('in production a connection that leaves the machine needs a certificate that verifies', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'course-exchange-preflight-'));
-  const [ours, stranger] = [await createAuthority('Stores'), await createAuthority('Stranger')];
+  const ours = await createAuthority('Stores');
   const issued = await ours.issue(['localhost', '0.0.0.0']);
   writeFileSync(join(folder, 'ours'), ours.certificate);
-  writeFileSync(join(folder, 'stranger'), stranger.certificate);
+  writeFileSync(join(folder, 'stranger'), (await createAuthority('Stranger')).certificate);
   // The server writes the files itself: nobody else may own the key.
-  for (const [file, pem] of [
-    ['crt', issued.certificate],
-    ['key', issued.key],
-  ])
-    await database.sql(
-      `copy (select unnest(string_to_array('${pem}', E'\\n'))) to program 'umask 077; cat > server.${file}'`,
-    );
+  for (const [file, pem] of Object.entries({ crt: issued.certificate, key: issued.key })) {
+    const lines = `select unnest(string_to_array('${pem}', E'\\n'))`;
+    await database.sql(`copy (${lines}) to program 'umask 077; cat > server.${file}'`);
+  }
   const reload = async (sql: string) => {
     await database.sql(sql);
     await database.sql('select pg_reload_conf()');
@@ -199,25 +193,22 @@ test('in production a connection that leaves the machine needs a certificate tha
     await reload('alter system reset ssl');
     rmSync(folder, { recursive: true });
   });
-  const said = (search: string, ENVIRONMENT = 'production') => {
+  const eachSays = (sentence: string | undefined, search: string, ENVIRONMENT = 'production') => {
     const away = (url: string) => altered(url, { host: `0.0.0.0:${server.port}`, search });
     const all = Object.entries(installed['design-catalog']).map(([name, url]) => [name, away(url)]);
-    return failures('design-catalog', { ...Object.fromEntries(all), ENVIRONMENT });
+    const sentences = sentence === undefined ? [] : all.map(() => sentence);
+    return says(sentences, 'design-catalog', { ...Object.fromEntries(all), ENVIRONMENT });
   };
-  const eachSays = (sentence: string) => holding(sentence, sentence, sentence);
-  expect(await said(`?sslmode=verify-full&sslrootcert=${folder}/ours`)).toEqual([]);
-  expect(await said('', 'test')).toEqual([]);
+  await eachSays(undefined, `?sslmode=verify-full&sslrootcert=${folder}/ours`);
+  await eachSays(undefined, '', 'test');
   for (const search of ['', '?sslmode=no-verify'])
-    expect(await said(search)).toEqual(
-      eachSays('without verified TLS, which production requires: add sslmode='),
-    );
-  expect(await said(`?sslmode=verify-full&sslrootcert=${folder}/stranger`)).toEqual(
-    eachSays('presents a certificate that does not verify ('),
-  );
+    await eachSays('without verified TLS, which production requires: add sslmode=verify-full', search);
+  const stranger = `?sslmode=verify-full&sslrootcert=${folder}/stranger`;
+  await eachSays('presents a certificate that does not verify (', stranger);
 });
 
 test('a server that lets everybody in, and then closes or is silent: the job ends', async () => {
-  const urlOf = async (closes: boolean) => {
+  const urlOf = async (closes = false) => {
     const link = await openLink(Number(server.port), (client, upstream) => {
       let faulty = false;
       client.on('data', (bytes: Buffer) => {
@@ -230,7 +221,7 @@ test('a server that lets everybody in, and then closes or is silent: the job end
     onTestFinished(link.close);
     return altered(database.as('catalog_migrator'), { host: `127.0.0.1:${link.port}` });
   };
-  const [closing, silent] = [await urlOf(true), await urlOf(false)];
+  const [closing, silent] = [await urlOf(true), await urlOf()];
   const program = runJob('design-catalog', { MIGRATOR_POSTGRES_URL: silent });
   const migration = migrate({ connectionString: silent, lock_timeout: 300 }, 'catalog', migrations);
   await expect(migration).rejects.toThrow('Query read timeout');
@@ -243,7 +234,7 @@ test.each([
   [`select pg_advisory_lock(hashtext('migrate catalog'))`, ['another job is migrating this schema']],
   ['create table catalog.designs (id text)', ['a table was locked', '"migration":"catalog 1"']],
 ])(
-  'a job that waits too long for "%s" says so and undoes its work, and the next one does it',
+  'a job waits too long for "%s": it says so and undoes its work, and the next does it',
   async (held, lines) => {
     const own = await openJobDatabase();
     onTestFinished(own.close);
