@@ -51,6 +51,7 @@ interface ServerOptions {
 
 export interface TestServer {
   readonly admin: Redis;
+  readonly pid: () => number;
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Starts it again on its data, after `kill('SIGKILL')`. */
   readonly restart: (extraLines?: readonly string[]) => Promise<void>;
@@ -89,6 +90,7 @@ export async function openServers() {
       await answers(admin, join(home, 'log'));
       return {
         admin,
+        pid: () => running.pid,
         kill: (signal) => process.kill(running.pid, signal),
         restart: async (extraLines = []) => {
           await running.exited;

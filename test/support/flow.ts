@@ -56,23 +56,40 @@ export async function logInAndAgree(
   user: DemoUser,
   conduct: Conduct = {},
 ): Promise<Departure> {
-  let at = start;
-  for (let step = 0; step < 6; step++) {
-    if (at.kind === 'departure') return at;
-    at = await takeStep(agent, at, user, conduct);
-  }
-  throw new Error(`The flow does not end: ${at.kind === 'page' ? at.text.slice(0, 300) : ''}`);
+  const at = await walkOn(agent, start, user, conduct);
+  if (at.kind === 'departure') return at;
+  throw new Error(`No form to go on with (${at.answer.status}): ${at.text.slice(0, 300)}`);
 }
 
-function takeStep(agent: UserAgent, page: Page, user: DemoUser, conduct: Conduct): Promise<Page | Departure> {
+/** The same, as far as it goes: to a page without a form to go on with, or a failure. */
+export async function walkOn(
+  agent: UserAgent,
+  start: Page | Departure,
+  user: DemoUser,
+  conduct: Conduct = {},
+): Promise<Page | Departure> {
+  let at = start;
+  for (let step = 0; step < 6 && at.kind === 'page' && at.answer.status < 500; step++) {
+    const next = await takeStep(agent, at, user, conduct);
+    if (next === undefined) return at;
+    at = next;
+  }
+  return at;
+}
+
+async function takeStep(
+  agent: UserAgent,
+  page: Page,
+  user: DemoUser,
+  conduct: Conduct,
+): Promise<Page | Departure | undefined> {
   const login = loginForm(page);
   if (login) return logIn(agent, page, user, conduct);
   const account = formWith(page, 'choice', 'continue');
   if (account) return agent.submit(page, account, {}, 'choice=continue');
   const decision = conduct.decision ?? 'allow';
   const consent = formWith(page, 'decision', decision);
-  if (consent) return agent.submit(page, consent, {}, `decision=${decision}`);
-  throw new Error(`No form to go on with (${page.answer.status}): ${page.text.slice(0, 300)}`);
+  return consent && agent.submit(page, consent, {}, `decision=${decision}`);
 }
 
 /** Submits the login form of the page. */

@@ -23,13 +23,14 @@ export type System = {
   readonly pods: readonly IdentityPod[];
   /** Directory of the processes' logs. */
   readonly logs: string;
-  /** SIGKILL; resolves when it is gone. */
-  readonly kill: (name: PartName) => Promise<void>;
+  /** Ends the part, by SIGKILL or as it likes to be asked; resolves when it is gone. */
+  readonly kill: (name: PartName, how?: 'asked') => Promise<void>;
   /** Starts a killed part again, at the same address; resolves when it answers, rejects when it is silent for so long. */
   readonly start: (name: PartName, timeoutMs?: number) => Promise<void>;
   /** SIGSTOP of the part and its children: it holds its connections and answers nothing. */
   readonly pause: (name: PartName) => void;
   readonly resume: (name: PartName) => void;
+  readonly pidOf: (name: PartName) => number;
   readonly stop: () => Promise<void>;
 };
 
@@ -38,6 +39,8 @@ export interface SystemOptions {
   readonly identities?: number;
   /** A directory that `deploy/images/bundle.ts` wrote: services run from it, as images do, and not from their sources. */
   readonly bundles?: string | undefined;
+  /** The port at which the others find a part that listens at `port`: a link of the test's own may lie between. */
+  readonly linkTo?: (name: PartName, port: number) => number;
 }
 
 type Environment = Readonly<Record<string, string>>;
@@ -45,7 +48,7 @@ type Environment = Readonly<Record<string, string>>;
 /** Starts stores and services with the demo data. `additions` are added to the environment of every service. */
 export async function startSystem(
   additions: Environment | ((plan: Pick<StackPlan, 'ports' | 'secrets'>) => Environment) = {},
-  { identities = 1, bundles }: SystemOptions = {},
+  { identities = 1, bundles, linkTo = (_, port) => port }: SystemOptions = {},
 ): Promise<System> {
   const home = mkdtempSync(join(tmpdir(), 'course-exchange-fault-'));
   const run = openRunDirectory(home);
@@ -71,24 +74,33 @@ export async function startSystem(
     await migrateBoth(processes, plan);
     const partners = demoPartners(plan.demoPartnerUrl);
     await withClient(databaseUrl(plan, 'postgres'), (client) => seedDemoData(client, partners));
-    const pods = await identityPods(plan, identities);
-    const { 'design-catalog': catalog, gateway } = serviceComponents(plan);
+    const { ports } = plan;
+    const stores = { postgres: linkTo('postgres', ports.postgres), redis: linkTo('redis', ports.redis) };
+    const linked = { ...plan, ports: { ...ports, ...stores } };
+    const pods = await identityPods(linked, identities);
+    const { 'design-catalog': catalog, gateway } = serviceComponents(linked);
+    const targets = {
+      IDENTITY_TARGET: balanced(pods.map(({ name, address }) => linkTo(name, portOf(address)))),
+      CATALOG_TARGET: `127.0.0.1:${linkTo('design-catalog', ports['design-catalog'])}`,
+    };
     await Promise.all([
       ...pods.map(({ component }) => up(component)),
-      ...[catalog, gateway].map((component) => up(withEnvironment(component, balanced(pods)))),
+      ...[catalog, gateway].map((component) => up(withEnvironment(component, targets))),
     ]);
     return {
       pods,
       stack: describeStack(plan, { partners, users: allDemoUsers }, [...running.values()]),
       logs: run.logs,
-      kill: async (name) => {
+      kill: async (name, how) => {
         const { running: program } = part(running, name);
-        signalAll(program.pid, 'SIGKILL');
+        if (how === 'asked') process.kill(program.pid, program.stopSignal);
+        else signalAll(program.pid, 'SIGKILL');
         await program.exited;
       },
       start: (name, timeoutMs) => up(part(running, name), timeoutMs),
       pause: (name) => signalAll(part(running, name).running.pid, 'SIGSTOP'),
       resume: (name) => signalAll(part(running, name).running.pid, 'SIGCONT'),
+      pidOf: (name) => part(running, name).running.pid,
       stop,
     };
   } catch (error) {
@@ -174,8 +186,10 @@ function podOf(plan: StackPlan, name: PodName): IdentityPod {
   };
 }
 
-/** What a client of identity is given to balance over all `pods`. */
-function balanced(pods: readonly IdentityPod[]): Readonly<Record<string, string>> {
-  const [only, ...others] = pods.map(({ address }) => address);
-  return { IDENTITY_TARGET: others.length === 0 ? `${only}` : `ipv4:${[only, ...others].join(',')}` };
+/** What a client of identity is given to balance over pods at these ports. */
+function balanced(ports: readonly number[]): string {
+  const addresses = ports.map((port) => `127.0.0.1:${port}`).join(',');
+  return ports.length === 1 ? addresses : `ipv4:${addresses}`;
 }
+
+const portOf = (address: string): number => Number(address.split(':')[1]);

@@ -3,11 +3,15 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export type Link = Awaited<ReturnType<typeof openLink>>;
 
-/** `carry` moves the bytes of each connection. `port` 0: any. */
-export async function openLink(target: number, carry: (client: Socket, upstream: Socket) => void, port = 0) {
+/** `carry` moves the bytes of each connection. A `target` that changes is asked for each. `port` 0: any. */
+export async function openLink(
+  target: number | (() => number),
+  carry: (client: Socket, upstream: Socket) => void,
+  port = 0,
+) {
   const open = new Set<Socket>();
   const server = createServer((client) => {
-    const upstream = connect(target, '127.0.0.1');
+    const upstream = connect(typeof target === 'number' ? target : target(), '127.0.0.1');
     for (const socket of [client, upstream]) {
       open.add(socket);
       socket.setNoDelay(true).on('error', () => {});

@@ -34,12 +34,17 @@ export type UserAgentOptions = {
   readonly from?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cookies?: ReadonlyMap<string, Cookie>;
+  /** Of each request. */
+  readonly timeoutMs?: number;
 };
 
 /** Opens a browser that stays on `issuer`. */
 export function openUserAgent(issuer: string, options: UserAgentOptions = {}): UserAgent {
   const cookies = new Map(options.cookies ?? []);
-  const from = options.from === undefined ? {} : { from: options.from };
+  const how = {
+    ...(options.from === undefined ? {} : { from: options.from }),
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+  };
 
   async function load(url: string, method: 'GET' | 'POST', form?: Fields): Promise<Answer> {
     const cookie = [...cookies.values()].map(({ name, value }) => `${name}=${value}`).join('; ');
@@ -50,7 +55,7 @@ export function openUserAgent(issuer: string, options: UserAgentOptions = {}): U
       ...options.headers,
       ...(cookie === '' ? {} : { cookie }),
     };
-    const answer = await send(url, { method, headers, ...from, ...(form === undefined ? {} : { form }) });
+    const answer = await send(url, { method, headers, ...how, ...(form === undefined ? {} : { form }) });
     for (const line of answer.headers['set-cookie'] ?? []) keep(cookies, line);
     return answer;
   }

@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest';
+import { check } from './checker.ts';
+import type { Kind, Operation, Outage, SecretId, Span } from './history.ts';
+import { type FaultName, type PartName, table } from './table.ts';
+
+type Word = 'good' | 'refused' | 'unavailable' | 'none' | '500 server_error';
+type Said = Partial<Record<'sends' | 'brings' | 'person', string>>;
+
+/** An operation from one second to another one. */
+function op(
+  kind: Kind | 'withdrawal',
+  [from, to]: [number, number],
+  answer: Word,
+  said: Said = {},
+): Operation {
+  const { sends, brings, person } = said;
+  return {
+    kind,
+    answer,
+    person,
+    called: from * 1_000,
+    answered: to * 1_000,
+    presents: sends as SecretId | undefined,
+    brings: brings as SecretId | undefined,
+  };
+}
+
+/** The fault, struck at once: to be healed at `healing`, over at `over`, in seconds. */
+function outage(part: PartName, fault: FaultName, begun: number, healing: number, over = healing): Outage {
+  const row = table.local.find((one) => one.part === part && one.fault === fault);
+  if (row === undefined) throw new Error(`No row for ${part} ${fault}.`);
+  const [from, to] = [begun * 1_000, healing * 1_000];
+  return { row, begun: from, struck: from, healing: to, over: over * 1_000 };
+}
+
+/** Ann's code at 0.1 s, and its first token at 0.2 s. */
+const login = op('login', [0, 0.1], 'good', { brings: 'code', person: 'ann' });
+const exchange = op('exchange', [0.1, 0.2], 'good', { sends: 'code', brings: 't1' });
+const refresh = (span: [number, number], answer: Word, sends = 't1', brings?: string) =>
+  op('refresh', span, answer, brings === undefined ? { sends } : { sends, brings });
+const spent = refresh([1, 1.1], 'good', 't1', 't2');
+const withdrawal = (span: [number, number], answer: Word) =>
+  op('withdrawal', span, answer, { person: 'ann' });
+
+/** What is broken by these operations after the exchange, and which of them breaks it. */
+function broken(
+  more: readonly Operation[],
+  outages: readonly Outage[] = [],
+  stalls: readonly Span[] = [],
+): readonly string[] {
+  const operations = [login, exchange, ...more].toSorted((one, other) => one.answered - other.answered);
+  const found = check({ operations, outages, stalls });
+  return found.map(({ rule, operation }) => `${rule}: ${more.indexOf(operation)}`);
+}
+
+/** Refreshes are unavailable and may have happened from 2 s to 5 s; from 2 s to 5 s they surely have not. */
+const redisKilled = outage('redis', 'killed', 2, 5);
+const postgresKilled = outage('postgres', 'killed', 2, 5);
+const gatewayKilled = outage('gateway', 'killed', 2, 5);
+
+describe('planted violations', () => {
+  test('a token that is accepted twice, at once or later', () => {
+    expect(broken([spent, refresh([1.05, 1.2], 'good', 't1', 't3')])).toContain('one success: 1');
+    expect(broken([spent, refresh([9, 9.1], 'good', 't1', 't3')])).toContain('one success: 1');
+    expect(broken([op('exchange', [3, 3.1], 'good', { sends: 'code', brings: 't9' })])).toContain(
+      'one success: 0',
+    );
+  });
+
+  test('a token that is accepted after it was refused, whoever spent it', () => {
+    const unanswered = refresh([3, 3.1], 'unavailable');
+    const later = [unanswered, refresh([6, 6.1], 'refused'), refresh([7, 7.1], 'good', 't1', 't2')];
+    expect(broken(later, [redisKilled])).toEqual(['spent: 2']);
+    expect(broken(later, [{ ...redisKilled, over: 6_500 }])).toEqual(['spent: 2']);
+  });
+
+  test('an acknowledged successor that is refused', () => {
+    expect(broken([spent, refresh([2, 2.1], 'refused', 't2')])).toEqual(['successor: 1']);
+    expect(broken([refresh([1, 1.1], 'refused')])).toEqual(['successor: 0']);
+    expect(broken([spent, refresh([3, 3.1], 'refused', 't2')], [redisKilled])).toEqual(['successor: 1']);
+  });
+
+  test('a token that nobody gets, though two asked for its successor', () => {
+    const both = [refresh([1, 1.1], 'refused'), refresh([1, 1.2], 'refused')];
+    expect(broken(both)).toEqual(['successor: 0', 'successor: 1']);
+  });
+
+  test('a token that is gone after a failure that spends none', () => {
+    const gone = [refresh([3, 3.1], 'unavailable'), refresh([6, 6.1], 'refused')];
+    expect(broken(gone, [postgresKilled])).toEqual(['successor: 1']);
+    expect(broken(gone)).toContain('table: 0');
+  });
+
+  test('a token that is refused before anybody else has sent it', () => {
+    expect(broken([refresh([1, 1.1], 'refused'), refresh([1.2, 1.3], 'good', 't1', 't2')])).toContain(
+      'successor: 0',
+    );
+  });
+
+  test('a token or code that lives on after a withdrawal', () => {
+    expect(broken([withdrawal([1, 2], 'good'), refresh([2.1, 2.2], 'good', 't1', 't2')])).toEqual([
+      'revoked: 1',
+    ]);
+    const other = op('authorize', [0.3, 0.4], 'good', { brings: 'code 2', person: 'ann' });
+    const late = op('exchange', [2.1, 2.2], 'good', { sends: 'code 2', brings: 't9' });
+    expect(broken([other, withdrawal([1, 2], 'good'), late])).toEqual(['revoked: 2']);
+  });
+
+  test('a token that lives on after its code was sent again [R10.2]', () => {
+    const replay = op('exchange', [1, 1.1], 'refused', { sends: 'code' });
+    expect(broken([replay, refresh([2, 2.1], 'good', 't1', 't2')])).toEqual(['revoked: 1']);
+    expect(broken([replay, refresh([1.05, 1.2], 'good', 't1', 't2')])).toEqual([]);
+  });
+
+  test('an answer that the table does not allow', () => {
+    expect(broken([op('events', [1, 1.1], 'unavailable')])).toEqual(['table: 0']);
+    expect(broken([op('events', [3, 3.1], 'unavailable')], [redisKilled])).toEqual(['table: 0']);
+    expect(broken([op('events', [3, 3.1], '500 server_error')], [postgresKilled])).toEqual(['table: 0']);
+    expect(broken([op('events', [3, 3.1], 'none')], [postgresKilled])).toEqual(['table: 0']);
+    expect(broken([op('events', [3, 3.1], 'refused')], [postgresKilled])).toEqual(['table: 0']);
+  });
+
+  test('what goes well while what it needs is away', () => {
+    expect(broken([op('events', [3, 3.1], 'good')], [postgresKilled])).toEqual(['table: 0']);
+    expect(broken([op('events', [4.9, 5.1], 'good')], [postgresKilled])).toEqual([]);
+  });
+
+  test('what fails longer than a fault may be felt: after its end, or though a twin is there', () => {
+    expect(broken([op('events', [7.9, 8], 'unavailable')], [postgresKilled])).toEqual([]);
+    expect(broken([op('events', [8.1, 8.2], 'unavailable')], [postgresKilled])).toEqual(['table: 0']);
+    const frozen = outage('identity', 'frozen', 2, 30);
+    expect(broken([op('user-info', [6.9, 8], 'unavailable')], [frozen])).toEqual([]);
+    expect(broken([op('user-info', [7.1, 8], 'unavailable')], [frozen])).toEqual(['table: 0']);
+  });
+
+  test('an answer that is late', () => {
+    expect(broken([op('events', [3, 5.01], 'unavailable')], [postgresKilled])).toEqual(['time: 0']);
+    expect(broken([op('login', [20, 30.01], 'good', { person: 'ann', brings: 'code 2' })])).toEqual([
+      'time: 0',
+    ]);
+    const stalls = [{ from: 3_000, to: 3_200 }];
+    expect(broken([op('events', [3, 5.01], 'unavailable')], [postgresKilled], stalls)).toEqual([]);
+    expect(broken([op('events', [3, 5.21], 'unavailable')], [postgresKilled], stalls)).toEqual(['time: 0']);
+  });
+});
+
+describe('what is legal', () => {
+  const unanswered = (answer: Word) => refresh([3, 4], answer);
+  const both = [['unavailable', redisKilled] as const, ['none', gatewayKilled] as const];
+
+  test.each(both)('an operation that was %s has happened', (answer, fault) => {
+    expect(broken([unanswered(answer), refresh([6, 6.1], 'refused')], [fault])).toEqual([]);
+    // A request may be on its way for long.
+    const overtaken = [unanswered(answer), refresh([6, 6.1], 'unavailable'), refresh([8.5, 8.6], 'refused')];
+    expect(broken(overtaken, [fault, outage('redis', 'cut off', 5.9, 6.2)])).toEqual([]);
+  });
+
+  test.each(both)('an operation that was %s has not happened', (answer, fault) => {
+    const again = [unanswered(answer), refresh([6, 6.1], 'good', 't1', 't2'), refresh([7, 7.1], 'refused')];
+    expect(broken(again, [fault])).toEqual([]);
+  });
+
+  test('a token sent twice: one success, in whatever order the answers come', () => {
+    expect(broken([refresh([1, 1.1], 'good', 't1', 't2'), refresh([1, 1.2], 'refused')])).toEqual([]);
+    expect(broken([refresh([1, 1.2], 'good', 't1', 't2'), refresh([1, 1.1], 'refused')])).toEqual([]);
+  });
+
+  test('a code sent twice: one success, and its token is dead', () => {
+    const loser = op('exchange', [0.1, 0.15], 'refused', { sends: 'code' });
+    expect(broken([loser, refresh([1, 1.1], 'refused')])).toEqual([]);
+  });
+
+  test('a withdrawal that is under way, or was not answered', () => {
+    for (const answer of ['good', 'none'] as const) {
+      expect(broken([withdrawal([1, 2], answer), refresh([1.5, 1.6], 'refused')])).toEqual([]);
+      expect(broken([withdrawal([1, 2], answer), refresh([1.5, 1.6], 'good', 't1', 't2')])).toEqual([]);
+    }
+    expect(broken([withdrawal([1, 2], 'none'), refresh([2.1, 2.2], 'good', 't1', 't2')])).toEqual([]);
+    expect(broken([refresh([1.5, 1.6], 'refused'), withdrawal([1.7, 2], 'good')])).toEqual(['successor: 0']);
+  });
+
+  test('a promoted replica that never had what was not acknowledged', () => {
+    const history = [
+      refresh([3, 3.5], 'unavailable'),
+      refresh([3.6, 3.7], 'refused'),
+      refresh([9, 9.1], 'good', 't1', 't2'),
+    ];
+    const promoted = { ...outage('redis', 'replaced by its replica', 2, 8), struck: 4_000 };
+    expect(broken(history, [promoted])).toEqual([]);
+  });
+
+  test('what a machine refuses that stood still by itself, and what that has spent', () => {
+    const stalls = [{ from: 3_000, to: 3_400 }];
+    expect(broken([refresh([3.1, 4], 'unavailable'), refresh([9, 9.1], 'refused')], [], stalls)).toEqual([]);
+    expect(broken([refresh([3.1, 4], 'unavailable')], [], [{ from: 3_000, to: 3_290 }])).toEqual([
+      'table: 0',
+    ]);
+    expect(broken([refresh([3.1, 4], '500 server_error')], [], stalls)).toEqual(['table: 0']);
+  });
+});

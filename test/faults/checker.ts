@@ -1,0 +1,175 @@
+// Judges a history. Pure. Safety has no exception, whatever was done to the system: of a code or refresh token there is at
+// most one success, an acknowledged successor is accepted next, what is spent or revoked stays dead. An operation without an
+// answer has happened or not, now or later. What else is answered, and when, the table allows.
+import type { History, Operation, Outage, SecretId } from './history.ts';
+import { afterStandstillMs, answerMs, standstillMs } from './table.ts';
+
+type Rule = 'one success' | 'successor' | 'spent' | 'revoked' | 'table' | 'time';
+
+export interface Violation {
+  readonly rule: Rule;
+  readonly operation: Operation;
+}
+
+/** Milliseconds from the issue of a code: so long it is good, and so long its use is remembered (R10.2). */
+const [codeLife, codeMemory] = [300_000, 600_000];
+/** By so much clocks may differ, milliseconds. */
+const slack = 10_000;
+/** A withdrawal that nobody has answered happens within so many milliseconds or not at all. */
+const withdrawalMs = 30_000;
+
+/** Codes and tokens are judged in all, answers and their times of what was answered from `since` on. */
+export function check(history: History, since = 0): readonly Violation[] {
+  const around = surroundings(history);
+  const recent = history.operations.filter(({ answered }) => answered >= since);
+  return [
+    ...checkSecrets(history.operations, around),
+    ...recent.flatMap((operation) => checkAnswer(operation, around)),
+  ];
+}
+
+type Surroundings = ReturnType<typeof surroundings>;
+
+function surroundings({ outages, stalls }: History) {
+  const lost = (from: number, to: number) =>
+    stalls.reduce((sum, stall) => sum + Math.max(0, Math.min(to, stall.to) - Math.max(from, stall.from)), 0);
+  const standstills = stalls.filter(({ from, to }) => to - from >= standstillMs);
+  /** The length of a span, without what the machine stood still in it. */
+  const ownTime = (from: number, to: number): number => to - from - lost(from, to);
+  return {
+    ownTime,
+    outages,
+    /** The faults that may have met the operation, or what they left. */
+    met: ({ called, answered }: Operation): readonly Outage[] =>
+      outages.filter(({ row, begun, struck, over }) => {
+        const [end, most] = row.settlesMs === undefined ? [over, row.recoversMs] : [struck, row.settlesMs];
+        return answered >= begun && (called <= end || ownTime(end, called) <= most);
+      }),
+    /** The same of a machine that stood still by itself. */
+    isStalled: ({ called, answered }: Operation): boolean =>
+      standstills.some(({ from, to }) => from < answered && called < to + afterStandstillMs),
+  };
+}
+
+function checkAnswer(operation: Operation, { met, isStalled, ownTime }: Surroundings): readonly Violation[] {
+  const { kind, called, answered, answer, presents } = operation;
+  if (kind === 'withdrawal') return [];
+  const outages = met(operation);
+  const mustFail = outages.some(
+    ({ row, struck, healing }) => row.fails.includes(kind) && struck <= called && answered <= healing,
+  );
+  const failures = outages.flatMap(({ row }) =>
+    [...row.fails, ...row.disturbs].includes(kind) ? row.as : [],
+  );
+  const allowed: readonly string[] = [
+    ...(mustFail ? [] : ['good']),
+    // Whether it is refused rightly, is a question of the code or token: see below.
+    ...(presents === undefined ? [] : ['refused']),
+    ...(isStalled(operation) ? ['unavailable'] : []),
+    ...failures,
+  ];
+  const isLate = !allowed.includes('none') && ownTime(called, answered) > answerMs(kind);
+  return [
+    ...(allowed.includes(answer) ? [] : [{ rule: 'table', operation } as const]),
+    ...(isLate ? [{ rule: 'time', operation } as const] : []),
+  ];
+}
+
+/** All that begins with one code. */
+interface Family {
+  /** How the code came. */
+  readonly issue: Operation;
+  readonly exchanges: readonly Operation[];
+  /** Of the consent of who agreed. */
+  readonly withdrawals: readonly Operation[];
+}
+
+/** The use of a code or token, with all uses of it. */
+interface Use extends Family {
+  readonly use: Operation;
+  readonly others: readonly Operation[];
+}
+
+function checkSecrets(operations: readonly Operation[], around: Surroundings): readonly Violation[] {
+  const uses = Map.groupBy(operations, ({ presents }) => presents);
+  const families = familiesOf(operations, uses);
+  return operations.flatMap((use): readonly Violation[] => {
+    const family = use.presents && families.get(use.presents);
+    if (family === undefined) return [];
+    const others = (uses.get(use.presents) ?? []).filter((other) => other !== use);
+    return brokenRules({ use, others, ...family }, around).map((rule) => ({ rule, operation: use }));
+  });
+}
+
+function brokenRules(use: Use, around: Surroundings): readonly Rule[] {
+  const { answer } = use.use;
+  if (answer === 'refused') return isCaused(use, around) ? [] : ['successor'];
+  if (answer !== 'good') return [];
+  return [
+    ...(use.others.some((other) => other.answer === 'good') ? (['one success'] as const) : []),
+    ...(wasDead(use, around) ? (['spent'] as const) : []),
+    ...(wasRevoked(use) ? (['revoked'] as const) : []),
+  ];
+}
+
+/** Whether the operation may have spent what it presented. */
+function mayHaveHappened(operation: Operation, { met, isStalled }: Surroundings): boolean {
+  if (operation.answer !== 'unavailable') return operation.answer !== 'refused';
+  return isStalled(operation) || met(operation).some(({ row }) => row.spends);
+}
+
+/** A refusal is right when the secret was used, its family revoked or its code too old, perhaps, before the answer. */
+function isCaused({ use, others, issue, exchanges, withdrawals }: Use, around: Surroundings): boolean {
+  const before = ({ called }: Operation) => called < use.answered;
+  const endOf = ({ answer, answered }: Operation) => answered + (answer === 'good' ? 0 : withdrawalMs);
+  const age = ({ called, answered }: Operation) => (called + answered) / 2 - issue.called;
+  if (others.some((other) => before(other) && mayHaveHappened(other, around))) return true;
+  if (withdrawals.some((withdrawal) => before(withdrawal) && issue.called < endOf(withdrawal))) return true;
+  if (use.kind === 'exchange') return age(use) > codeLife - slack;
+  const replays = exchanges.filter(
+    (one) => one.answer === 'refused' || (one.answer !== 'good' && mayHaveHappened(one, around)),
+  );
+  return replays.some((replay) => before(replay) && age(replay) < codeMemory + slack);
+}
+
+/** Whether it was refused before, and no promotion of a store has undone since what spent it. */
+function wasDead({ use, others }: Use, { outages }: Surroundings): boolean {
+  return others.some(
+    ({ answer, called, answered }) =>
+      answer === 'refused' &&
+      answered < use.called &&
+      !outages.some(({ row, begun, over }) => row.undoes && begun < use.called && called < over),
+  );
+}
+
+/** Whether its family was surely revoked before the call: the consent withdrawn, or the code sent again (R10.2). */
+function wasRevoked({ use, issue, exchanges, withdrawals }: Use): boolean {
+  const before = ({ answered }: Operation) => answered < use.called;
+  const isReplay = ({ answer, answered }: Operation) =>
+    answer === 'refused' && answered - issue.called < codeMemory - slack;
+  return (
+    withdrawals.some((one) => one.answer === 'good' && issue.answered < one.called && before(one)) ||
+    (use.kind === 'refresh' && exchanges.some((one) => isReplay(one) && before(one)))
+  );
+}
+
+/** The family of each code and refresh token. What brings one was answered before anybody presents it. */
+function familiesOf(
+  operations: readonly Operation[],
+  uses: ReadonlyMap<SecretId | undefined, readonly Operation[]>,
+): ReadonlyMap<SecretId, Family> {
+  const withdrawals = operations.filter(({ kind }) => kind === 'withdrawal');
+  const families = new Map<SecretId, Family>();
+  for (const operation of operations) {
+    const { presents, brings, person } = operation;
+    if (brings === undefined) continue;
+    const known = presents && families.get(presents);
+    const begun = {
+      issue: operation,
+      exchanges: uses.get(brings) ?? [],
+      withdrawals: withdrawals.filter((withdrawal) => withdrawal.person === person),
+    };
+    families.set(brings, known ?? begun);
+  }
+  return families;
+}

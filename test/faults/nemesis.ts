@@ -1,0 +1,101 @@
+// The nemesis: plays rows of the table on a target under the workload, one after the other, each when the one before is over
+// and all is well again.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { check, type Violation } from './checker.ts';
+import { kinds, type Operation, type Outage } from './history.ts';
+import type { Probe } from './probe.ts';
+import type { Row } from './table.ts';
+import type { Target } from './targets/target.ts';
+import { startWorkload } from './workload.ts';
+
+/** Longer than any row allows, in milliseconds: then a run is given up. */
+const patienceMs = 120_000;
+
+/** The same numbers for the same seed (mulberry32). */
+export function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+export type Round = Awaited<ReturnType<typeof startRound>>;
+
+/** One history, from the first family to the last trial of each code and token. */
+export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, seed: number) {
+  const [operations, outages]: [Operation[], Outage[]] = [[], []];
+  const workload = await startWorkload(target, operations, randomOf(seed));
+  const judge = (since: number) => check({ operations, outages, stalls: probe.stalls() }, since);
+
+  /** Resolves when the last operation of each kind since then is as wanted. */
+  async function untilEach(what: string, since: number, holds: (operation: Operation) => boolean) {
+    const begun = performance.now();
+    const isLacking = (kind: string) => {
+      const asked = operations.filter((one) => one.kind === kind && one.called >= since);
+      return !asked
+        .filter(({ answer }) => answer !== 'refused')
+        .slice(-1)
+        .some(holds);
+    };
+    for (let lacks = kinds.filter(isLacking); lacks.length > 0; lacks = kinds.filter(isLacking)) {
+      if (performance.now() - begun > patienceMs) throw new Error(`${what}: not ${lacks.join(', ')}`);
+      await sleep(50);
+    }
+  }
+  const untilWell = () => untilEach('well', performance.now(), ({ answer }) => answer === 'good');
+  await untilWell();
+
+  return {
+    operations,
+    /** Resolves when all is well again, with what is wrong. */
+    play: async (row: Row): Promise<readonly Violation[]> => {
+      const begun = performance.now();
+      const undo = await target.strike(row);
+      const struck = performance.now();
+      let healing = struck;
+      try {
+        if (row.lastsMs !== undefined) await sleep(row.lastsMs);
+        else await untilEach('met by the fault', struck + (row.settlesMs ?? 0), () => true);
+        healing = performance.now();
+      } finally {
+        await undo();
+      }
+      const outage = { row, begun, struck, healing, over: performance.now() };
+      outages.push(outage);
+      await untilWell();
+      console.log(`figure: ${figureOf(outage, operations)}`);
+      return judge(begun);
+    },
+    finish: async (): Promise<readonly Violation[]> => {
+      const begun = performance.now();
+      await workload.finish();
+      return judge(begun);
+    },
+  };
+}
+
+/** A line of what was asked since the fault began, and what came of it. */
+function figureOf({ row, begun, over }: Outage, operations: readonly Operation[]): string {
+  const asked = operations.filter(({ answered }) => answered >= begun);
+  const count = (word: string) => asked.filter(({ answer }) => answer === word).length;
+  const failed = asked.filter(({ answer }) => answer !== 'good' && answer !== 'refused');
+  const longest = Math.max(...asked.map(({ called, answered }) => answered - called));
+  const last = Math.max(over, ...failed.map(({ answered }) => answered));
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+  return (
+    `${row.part} ${row.fault}: ${asked.length} operations, ${count('unavailable')} unavailable, ${count('none')} without ` +
+    `an answer, the longest ${seconds(longest)}; ${row.ends} after ${seconds(over - begun)}, ` +
+    `nothing fails from ${seconds(last - over)} later`
+  );
+}
+
+/** What is wrong, a line each. */
+export function told(violations: readonly Violation[]): readonly string[] {
+  return violations.map(({ rule, operation: { kind, called, answered, answer, presents = '' } }) => {
+    const took = `${(called / 1_000).toFixed(3)}–${(answered / 1_000).toFixed(3)} s`;
+    return `${rule}: ${kind} ${presents} ${answer} (${took})`;
+  });
+}

@@ -1,0 +1,105 @@
+// The table: for each target and fault what may be answered, what ends the fault, and how soon all is well. Data alone.
+import { type Kind, kinds } from './history.ts';
+
+export type FaultName =
+  | 'killed'
+  | 'frozen'
+  | 'restarted'
+  | 'cut off'
+  | 'out of disk'
+  | 'replaced by its replica'
+  | 'standing still';
+/** `identity`: one of two. `redis`: the primary. */
+export type PartName =
+  | 'gateway'
+  | 'identity'
+  | 'every identity'
+  | 'design-catalog'
+  | 'redis'
+  | 'replica of redis'
+  | 'postgres'
+  | 'machine';
+
+export interface Row {
+  readonly part: PartName;
+  readonly fault: FaultName;
+  /** None of these goes well while it lasts. */
+  readonly fails: readonly Kind[];
+  /** Some of these may fail, too. */
+  readonly disturbs: readonly Kind[];
+  /** What a failure looks like: R14's answer, or none where nothing of ours is left to give one. */
+  readonly as: readonly ('unavailable' | 'none')[];
+  /** A code or token whose operation failed may be spent. Else it is good, and a refusal of it a violation. */
+  readonly spends: boolean;
+  /** What nobody acknowledged may be undone, and with it what was refused because of it. */
+  readonly undoes: boolean;
+  /** A twin takes over: after so long nothing fails any more, though the fault lasts. */
+  readonly settlesMs?: number;
+  /** It lasts so long; else until every kind of operation has met it. */
+  readonly lastsMs?: number;
+  /** What the nemesis has observed when it says that it is over. */
+  readonly ends: string;
+  /** From then on something may fail for so long. */
+  readonly recoversMs: number;
+}
+
+const tokens: readonly Kind[] = ['exchange', 'refresh'];
+const ofRedis: readonly Kind[] = [...tokens, 'login', 'authorize'];
+const ofIdentity: readonly Kind[] = [...ofRedis, 'user-info', 'wrong secret'];
+const ofCatalog: readonly Kind[] = ['events', 'forged token'];
+const ofPostgres: readonly Kind[] = [...ofIdentity, 'events'];
+
+type Rest = Partial<Row> & Pick<Row, 'ends'>;
+
+function row(part: PartName, fault: FaultName, rest: Rest): Row {
+  const usual = { fails: [], disturbs: [], as: ['unavailable'], spends: false, undoes: false } as const;
+  return { part, fault, ...usual, recoversMs: 3_000, ...rest };
+}
+
+const ready = 'it is ready';
+const wakes = 'it runs';
+const synced = 'the replica is in sync';
+const restored = 'the connections may be made';
+
+const gateway = { fails: kinds, as: ['none', 'unavailable'], spends: true } as const;
+const catalog = { fails: ofCatalog };
+const redis = { fails: ofRedis, spends: true };
+const postgres = { fails: ofPostgres };
+const twin = { disturbs: ofIdentity, spends: true };
+
+const local: readonly Row[] = [
+  row('gateway', 'killed', { ...gateway, ends: ready }),
+  // Longer than a partner waits for its answer.
+  row('gateway', 'frozen', { ...gateway, lastsMs: 7_000, ends: wakes }),
+  row('gateway', 'restarted', { ...gateway, ends: ready }),
+  row('identity', 'killed', { ...twin, settlesMs: 2_000, ends: ready }),
+  row('identity', 'frozen', { ...twin, settlesMs: 5_000, ends: wakes }),
+  row('identity', 'restarted', { settlesMs: 0, ends: ready }),
+  row('identity', 'cut off', { ...twin, settlesMs: 2_000, ends: restored }),
+  row('every identity', 'killed', { ...twin, fails: ofIdentity, ends: ready }),
+  row('design-catalog', 'killed', { ...catalog, ends: ready }),
+  row('design-catalog', 'frozen', { ...catalog, ends: wakes }),
+  row('design-catalog', 'restarted', { ...catalog, ends: ready }),
+  row('design-catalog', 'cut off', { ...catalog, ends: restored }),
+  row('redis', 'killed', { ...redis, ends: synced }),
+  row('redis', 'frozen', { ...redis, ends: wakes }),
+  row('redis', 'cut off', { ...redis, ends: restored }),
+  row('redis', 'out of disk', { ...redis, ends: synced }),
+  row('redis', 'replaced by its replica', { ...redis, undoes: true, ends: synced }),
+  row('replica of redis', 'killed', { ...redis, ends: synced }),
+  row('replica of redis', 'frozen', { ...redis, fails: tokens, disturbs: ofRedis, ends: wakes }),
+  row('postgres', 'killed', { ...postgres, ends: ready }),
+  row('postgres', 'frozen', { ...postgres, ends: wakes }),
+  row('postgres', 'restarted', { ...postgres, ends: ready }),
+  row('postgres', 'cut off', { ...postgres, ends: restored }),
+  row('machine', 'standing still', { disturbs: kinds, spends: true, lastsMs: 3_000, ends: wakes }),
+];
+
+export const table = { local } as const;
+
+/** A machine that stands still by itself for so long is such a fault, and so long afterwards, in milliseconds. */
+export const standstillMs = 300;
+export const afterStandstillMs = 3_000;
+
+/** Milliseconds for an answer (R14.2, R14.5); an operation of several requests has as much for all. */
+export const answerMs = (kind: Kind): number => (kind === 'login' ? 10_000 : 2_000);

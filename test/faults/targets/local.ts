@@ -1,0 +1,112 @@
+// The local stack as a target: real processes of this machine, two of identity, a Redis with a replica, and links between
+// them that can be cut.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
+import { callService } from '../../support/grpc-client.ts';
+import { type PartName as SystemPart, startSystem } from '../../support/system.ts';
+import type { FaultName, PartName } from '../table.ts';
+import { joinLink, type Link } from './links.ts';
+import { startRedisPair } from './redis-pair.ts';
+import type { Target } from './target.ts';
+
+/** How long nothing passes a link before it is cut, so that operations are under way in it, milliseconds. */
+const silenceMs = 1_000;
+
+/** Something that can be killed and started again. */
+export interface Process {
+  readonly kill: (how?: 'asked') => Promise<unknown>;
+  /** Resolves when what it is there for can be had again. */
+  readonly start: () => Promise<unknown>;
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+}
+
+type Undo = () => Promise<unknown>;
+
+/** `probe`: the process that stands still with the machine. */
+export async function startLocal(probe: { readonly pid: number }): Promise<Target> {
+  const redis = await startRedisPair();
+  const links: Partial<Record<SystemPart, Link>> = {
+    postgres: await joinLink(),
+    identity: await joinLink(),
+    'identity-2': await joinLink(),
+    'design-catalog': await joinLink(),
+  };
+  const system = await startSystem(
+    { REDIS_URL: redis.url, REDIS_MIN_REPLICAS: '1' },
+    { identities: 2, linkTo: (name, port) => links[name]?.leadTo(port) ?? port },
+  );
+  const processOf = (name: SystemPart): Process => ({
+    kill: (how) => system.kill(name, how),
+    start: () => system.start(name),
+    signal: (signal) => (signal === 'SIGSTOP' ? system.pause(name) : system.resume(name)),
+  });
+  let strikes = 0;
+  /** Of the two of identity, one time the one and one time the other. */
+  const nameOf = (part: PartName): SystemPart =>
+    part === 'identity' && strikes % 2 > 0 ? 'identity-2' : (part as SystemPart);
+  const everyIdentity = (['identity', 'identity-2'] as const).map(processOf);
+  const services = (['gateway', 'design-catalog', 'postgres'] as const).map(processOf);
+  const asProcess: Process = {
+    kill: async () => {},
+    start: async () => {},
+    signal: (signal) => process.kill(probe.pid, signal),
+  };
+  const processesOf = (part: PartName): readonly Process[] => {
+    if (part === 'redis') return [redis.primary()];
+    if (part === 'replica of redis') return [redis.replica()];
+    if (part === 'every identity') return everyIdentity;
+    if (part !== 'machine') return [processOf(nameOf(part))];
+    return [...services, ...everyIdentity, redis.primary(), redis.replica(), asProcess];
+  };
+
+  const end = async (part: PartName, how?: 'asked'): Promise<Undo> => {
+    const ended = processesOf(part);
+    await Promise.all(ended.map(({ kill }) => kill(how)));
+    return () => Promise.all(ended.map(({ start }) => start()));
+  };
+  const freeze = async (part: PartName): Promise<Undo> => {
+    const frozen = processesOf(part);
+    for (const { signal } of frozen) signal('SIGSTOP');
+    return async () => {
+      for (const { signal } of frozen) signal('SIGCONT');
+    };
+  };
+  const faults: Readonly<Record<FaultName, (part: PartName) => Promise<Undo>>> = {
+    killed: end,
+    restarted: (part) => end(part, 'asked'),
+    frozen: freeze,
+    'standing still': freeze,
+    'cut off': async (part) => {
+      const link = part === 'redis' ? redis.link : (links[nameOf(part)] as Link);
+      link.mute();
+      await sleep(silenceMs);
+      await link.cut();
+      return link.join;
+    },
+    'out of disk': async () => {
+      const ended = redis.primary();
+      await redis.fillDisk();
+      return ended.start;
+    },
+    'replaced by its replica': () => redis.promote(() => sleep(silenceMs)),
+  };
+
+  const operator = callService(ConsentService, `${system.stack.operator?.identity}`);
+  return {
+    stack: system.stack,
+    strike: ({ fault, part }) => {
+      strikes += 1;
+      return faults[fault](part);
+    },
+    withdraw: ({ email }, clientId) =>
+      operator.withdrawConsent(
+        { user: { name: { case: 'email', value: email } }, clientId },
+        { timeoutMs: 3_000 },
+      ),
+    stop: async () => {
+      await system.stop();
+      await redis.stop();
+      await Promise.all(Object.values(links).map((link) => link?.cut()));
+    },
+  };
+}

@@ -1,0 +1,12 @@
+// What a target is: a system that runs, faults that can be done to its parts, and an operator.
+import type { DemoUser, StackFile } from '../../support/stack-file.ts';
+import type { Row } from '../table.ts';
+
+export interface Target {
+  readonly stack: StackFile;
+  /** Does what the row says; resolves when that is complete. What it gives undoes it, and resolves when `ends` is observed. */
+  readonly strike: (row: Row) => Promise<() => Promise<unknown>>;
+  /** Withdraws the consent of a user with a client; resolves when that was acknowledged. */
+  readonly withdraw: (user: DemoUser, clientId: string) => Promise<unknown>;
+  readonly stop: () => Promise<unknown>;
+}

@@ -1,0 +1,76 @@
+// The workload: families of refresh tokens, each refreshed by one at a time, codes that are exchanged, some of both sent
+// twice or again, logins, reads, and an operator who withdraws consents. Each asks at its rate, and the next time when it has
+// its answer. At the end every code and token that there was is tried once more.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DemoUser, userWho } from '../support/stack-file.ts';
+import { openFamilies } from './families.ts';
+import type { Operation } from './history.ts';
+import { openBrowser, openPartner, untilJudged } from './partner.ts';
+import type { Target } from './targets/target.ts';
+
+/** Turns in a second, of each that takes them. */
+const rates = { refresh: 2.5, code: 1, login: 1, read: 1.2, withdrawal: 0.15 };
+/** How many of them. The consent of the second person is withdrawn now and then. */
+const familiesOf = [8, 2] as const;
+
+export type Workload = Awaited<ReturnType<typeof startWorkload>>;
+
+/** Resolves when every family is there and all of it goes on. `random`: a whole number below the given one. */
+export async function startWorkload(
+  { stack, withdraw }: Pick<Target, 'stack' | 'withdraw'>,
+  operations: Operation[],
+  random: (below: number) => number,
+) {
+  const partner = await openPartner(stack, operations);
+  const [steady, changing] = [userWho(stack, 'typical season'), userWho(stack, 'shares a stored')];
+  const families = openFamilies(partner, random);
+  let over = false;
+
+  /** Issues a code, and exchanges an older one, or one in stock where none is issued. */
+  function codeTurn(person: DemoUser, fresh: ReturnType<typeof families.line>): () => Promise<unknown> {
+    const browser = openBrowser(stack.issuer);
+    return async () => {
+      const { secret } = await partner.authorize(person, browser);
+      await fresh.exchange(secret);
+    };
+  }
+
+  async function keep(perSecond: number, turn: () => Promise<unknown>): Promise<void> {
+    for (let next = performance.now(); !over; await sleep(Math.max(0, next - performance.now()))) {
+      await turn();
+      next = Math.max(next + 1_000 / perSecond, performance.now());
+    }
+  }
+
+  const lanes: Promise<void>[] = [];
+  for (const [index, person] of [steady, changing].entries()) {
+    const line = families.line();
+    const browser = openBrowser(stack.issuer);
+    const count = familiesOf[index] ?? 0;
+    while (line.waiting() < count) {
+      const { secret = '' } = await untilJudged(() => partner.authorize(person, browser));
+      await line.begin(secret);
+    }
+    const turns = Array.from({ length: count }, line.familyTurn);
+    lanes.push(...turns.map((turn) => keep(rates.refresh, turn)), keep(rates.code, codeTurn(person, line)));
+  }
+  const reads = Object.values(partner.reads(families.accessToken));
+  lanes.push(
+    ...reads.map((read) => keep(rates.read, read)),
+    keep(rates.login, () => partner.authorize(steady)),
+    keep(rates.withdrawal, () => partner.withdraw(changing, withdraw)),
+  );
+  return {
+    /** Ends it, and tries every code and token: what is good, what is spent, what is revoked. */
+    finish: async (): Promise<void> => {
+      over = true;
+      await Promise.all(lanes);
+      await families.refreshAll();
+      await families.presentSpent();
+      while (!(await partner.withdraw(steady, withdraw))) await sleep(500);
+      await families.presentCurrent();
+      await families.presentCodes();
+      await families.presentCurrent();
+    },
+  };
+}
