@@ -1,8 +1,10 @@
 // Families of refresh tokens as a partner has them, with all that they ever held: the code, what is spent, what is current.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DemoUser } from '../support/stack-file.ts';
 import { type Outcome, type Partner, untilJudged } from './partner.ts';
 
 interface Family {
+  readonly person: DemoUser;
   readonly code: string;
   readonly spent: string[];
   current: string;
@@ -20,17 +22,23 @@ const [codesInStock, familiesInStock] = [3, 3];
 const goodOf = (outcomes: readonly Outcome[]) => outcomes.find(({ answer }) => answer === 'good');
 const isRefused = (outcomes: readonly Outcome[]) => outcomes.some(({ answer }) => answer === 'refused');
 
+export type Families = ReturnType<typeof openFamilies>;
+
 export function openFamilies(partner: Partner, random: (below: number) => number) {
   const families: Family[] = [];
-  let accessToken = '';
+  let [accessToken, waiting] = ['', 0];
 
   /** Exchanges it, `times` at once. Undefined: it is to be tried again. */
-  async function exchange(code: string, times: number): Promise<Family | 'refused' | undefined> {
+  async function exchange(
+    person: DemoUser,
+    code: string,
+    times: number,
+  ): Promise<Family | 'refused' | undefined> {
     const outcomes = await Promise.all(Array.from({ length: times }, () => partner.exchange(code)));
     const good = goodOf(outcomes);
     if (good?.secret === undefined) return isRefused(outcomes) ? 'refused' : undefined;
     accessToken = good.accessToken ?? accessToken;
-    const family = { code, current: good.secret, spent: [], isOver: times > 1 };
+    const family = { person, code, current: good.secret, spent: [], isOver: times > 1 };
     families.push(family);
     return family;
   }
@@ -43,7 +51,11 @@ export function openFamilies(partner: Partner, random: (below: number) => number
       family.spent.push(family.current);
       family.current = next;
     } else if (isRefused(outcomes)) family.isOver = true;
-    else await sleep(outcomes[0]?.waitMs);
+    else {
+      waiting += 1;
+      await sleep(outcomes[0]?.waitMs);
+      waiting -= 1;
+    }
     return next !== undefined;
   }
 
@@ -55,16 +67,16 @@ export function openFamilies(partner: Partner, random: (below: number) => number
   }
 
   /** Codes and families of one person. */
-  function line() {
+  function line(person: DemoUser) {
     const [codes, fresh]: [string[], Family[]] = [[], []];
     const begin = async (code: string, times = 1): Promise<void> => {
-      const family = await exchange(code, times);
+      const family = await exchange(person, code, times);
       if (family === undefined) codes.push(code);
       else if (family !== 'refused' && !family.isOver) fresh.push(family);
     };
     return {
       begin,
-      waiting: () => fresh.length,
+      ready: () => fresh.length,
       /** Takes a code that was issued, and exchanges one; where none was, one of those in stock. */
       exchange: async (issued: string | undefined): Promise<void> => {
         if (issued !== undefined) codes.push(issued);
@@ -91,13 +103,19 @@ export function openFamilies(partner: Partner, random: (below: number) => number
     line,
     /** The newest. */
     accessToken: () => accessToken,
+    /** How many wait before they send a token again. */
+    waiting: () => waiting,
     /** Refreshes every family that is not over once more. */
     refreshAll: () =>
       atOnce(families, async (family) => {
         for (let left = 20; left > 0 && !family.isOver && !(await refresh(family)); left -= 1);
       }),
     presentSpent: () => present(families.flatMap(({ spent }) => spent)),
-    presentCurrent: () => present(families.map(({ current }) => current)),
+    /** Of one person, or of all. */
+    presentCurrent: (of?: DemoUser) =>
+      present(
+        families.flatMap(({ person, current }) => (of === undefined || of === person ? [current] : [])),
+      ),
     presentCodes: () => atOnce(families, ({ code }) => untilJudged(() => partner.exchange(code))),
   };
 }

@@ -28,7 +28,14 @@ export type Round = Awaited<ReturnType<typeof startRound>>;
 export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, seed: number) {
   const [operations, outages]: [Operation[], Outage[]] = [[], []];
   const workload = await startWorkload(target, operations, randomOf(seed));
-  const judge = (since: number) => check({ operations, outages, stalls: probe.stalls() }, since);
+  const known = new Set<string>();
+  /** What is wrong since then and was not told before. */
+  const judge = (since: number): readonly string[] => {
+    const lines = check({ operations, outages, stalls: probe.stalls() }, since).map(told);
+    const news = lines.filter((line) => !known.has(line));
+    for (const line of news) known.add(line);
+    return news;
+  };
 
   /** Resolves when the last operation of each kind since then is as wanted. */
   async function untilEach(what: string, since: number, holds: (operation: Operation) => boolean) {
@@ -45,13 +52,16 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
       await sleep(50);
     }
   }
-  const untilWell = () => untilEach('well', performance.now(), ({ answer }) => answer === 'good');
+  const untilWell = async () => {
+    await untilEach('well', performance.now(), ({ answer }) => answer === 'good');
+    while (!workload.isAtPace()) await sleep(50);
+  };
   await untilWell();
 
   return {
     operations,
-    /** Resolves when all is well again, with what is wrong. */
-    play: async (row: Row): Promise<readonly Violation[]> => {
+    /** Resolves when all is well again, with what is wrong, a line each. */
+    play: async (row: Row): Promise<readonly string[]> => {
       const begun = performance.now();
       const undo = await target.strike(row);
       const struck = performance.now();
@@ -69,7 +79,7 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
       console.log(`figure: ${figureOf(outage, operations)}`);
       return judge(begun);
     },
-    finish: async (): Promise<readonly Violation[]> => {
+    finish: async (): Promise<readonly string[]> => {
       const begun = performance.now();
       await workload.finish();
       return judge(begun);
@@ -92,10 +102,8 @@ function figureOf({ row, begun, over }: Outage, operations: readonly Operation[]
   );
 }
 
-/** What is wrong, a line each. */
-export function told(violations: readonly Violation[]): readonly string[] {
-  return violations.map(({ rule, operation: { kind, called, answered, answer, presents = '' } }) => {
-    const took = `${(called / 1_000).toFixed(3)}–${(answered / 1_000).toFixed(3)} s`;
-    return `${rule}: ${kind} ${presents} ${answer} (${took})`;
-  });
+/** One line, without a token. */
+function told({ rule, operation }: Violation): string {
+  const { kind, called, answered, answer, presents = '' } = operation;
+  return `${rule}: ${kind} ${presents} ${answer} (${(called / 1_000).toFixed(3)}–${(answered / 1_000).toFixed(3)} s)`;
 }

@@ -44,10 +44,10 @@ export async function startWorkload(
 
   const lanes: Promise<void>[] = [];
   for (const [index, person] of [steady, changing].entries()) {
-    const line = families.line();
+    const line = families.line(person);
     const browser = openBrowser(stack.issuer);
     const count = familiesOf[index] ?? 0;
-    while (line.waiting() < count) {
+    while (line.ready() < count) {
       const { secret = '' } = await untilJudged(() => partner.authorize(person, browser));
       await line.begin(secret);
     }
@@ -61,14 +61,17 @@ export async function startWorkload(
     keep(rates.withdrawal, () => partner.withdraw(changing, withdraw)),
   );
   return {
+    /** Whether nobody waits before it sends a token again. */
+    isAtPace: () => families.waiting() === 0,
     /** Ends it, and tries every code and token: what is good, what is spent, what is revoked. */
     finish: async (): Promise<void> => {
       over = true;
       await Promise.all(lanes);
       await families.refreshAll();
       await families.presentSpent();
-      while (!(await partner.withdraw(steady, withdraw))) await sleep(500);
-      await families.presentCurrent();
+      while (!(await partner.withdraw(changing, withdraw))) await sleep(500);
+      await families.presentCurrent(changing);
+      // Each is a replay, which revokes what came of it (R10.2).
       await families.presentCodes();
       await families.presentCurrent();
     },
