@@ -39,8 +39,10 @@ const exchange = op('exchange', [0.1, 0.2], 'good', { sends: 'code', brings: 't1
 const refresh = (span: [number, number], answer: Word, sends = 't1', brings?: string) =>
   op('refresh', span, answer, brings === undefined ? { sends } : { sends, brings });
 const spent = refresh([1, 1.1], 'good', 't1', 't2');
-const withdrawal = (span: [number, number], answer: Word) =>
-  op('withdrawal', span, answer, { person: 'ann' });
+const withdrawal = (span: [number, number], answer: Word, person = 'ann') =>
+  op('withdrawal', span, answer, { person });
+const replay = (span: [number, number], answer: Word = 'refused') =>
+  op('exchange', span, answer, { sends: 'code' });
 
 /** What is broken by these operations after the exchange, and which of them breaks it. */
 function broken(
@@ -71,7 +73,9 @@ describe('planted violations', () => {
     const unanswered = refresh([3, 3.1], 'unavailable');
     const later = [unanswered, refresh([6, 6.1], 'refused'), refresh([7, 7.1], 'good', 't1', 't2')];
     expect(broken(later, [redisKilled])).toEqual(['spent: 2']);
-    expect(broken(later, [{ ...redisKilled, over: 6_500 }])).toEqual(['spent: 2']);
+    const promoted = outage('redis', 'replaced by its replica', 2, 5);
+    expect(broken(later, [promoted])).toEqual(['spent: 2']);
+    expect(broken(later, [redisKilled, outage('redis', 'killed', 6.5, 6.6)])).toEqual(['spent: 2']);
   });
 
   test('an acknowledged successor that is refused', () => {
@@ -106,14 +110,33 @@ describe('planted violations', () => {
     expect(broken([other, withdrawal([1, 2], 'good'), late])).toEqual(['revoked: 2']);
   });
 
-  test('a token that lives on after its code was sent again [R10.2]', () => {
-    const replay = op('exchange', [1, 1.1], 'refused', { sends: 'code' });
-    expect(broken([replay, refresh([2, 2.1], 'good', 't1', 't2')])).toEqual(['revoked: 1']);
-    expect(broken([replay, refresh([1.05, 1.2], 'good', 't1', 't2')])).toEqual([]);
+  test('a token that lives on after its code was sent again', () => {
+    expect(broken([replay([1, 1.1]), refresh([2, 2.1], 'good', 't1', 't2')])).toEqual(['revoked: 1']);
+    expect(broken([replay([1, 1.1]), refresh([1.05, 1.2], 'good', 't1', 't2')])).toEqual([]);
+    expect(broken([replay([700, 701]), refresh([702, 703], 'good', 't1', 't2')])).toEqual([]);
+  });
+
+  test('a token that is refused for what has not revoked it: too early, too late, of somebody else', () => {
+    const refused = refresh([1, 1.1], 'refused');
+    expect(broken([refused, replay([2, 2.1])])).toEqual(['successor: 0']);
+    expect(broken([replay([700, 701]), refresh([702, 703], 'refused')])).toEqual(['successor: 1']);
+    expect(broken([withdrawal([0.3, 0.4], 'good', 'ben'), refused])).toEqual(['successor: 1']);
+    expect(broken([withdrawal([-2, -1], 'good'), refused])).toEqual(['successor: 1']);
+    expect(broken([withdrawal([-2, -1], 'none'), refused])).toEqual([]);
+    expect(broken([withdrawal([-40, -39], 'none'), refused])).toEqual(['successor: 1']);
+    expect(broken([withdrawal([-2, -1], 'good'), refresh([1, 1.1], 'good', 't1', 't2')])).toEqual([]);
+  });
+
+  test('a code that is refused within its five minutes', () => {
+    const second = op('authorize', [1, 1.1], 'good', { brings: 'code 2', person: 'ann' });
+    const late = (at: number) => op('exchange', [at, at + 0.1], 'refused', { sends: 'code 2' });
+    expect(broken([second, late(200)])).toEqual(['successor: 1']);
+    expect(broken([second, late(302)])).toEqual([]);
   });
 
   test('an answer that the table does not allow', () => {
     expect(broken([op('events', [1, 1.1], 'unavailable')])).toEqual(['table: 0']);
+    expect(broken([op('events', [1, 1.1], 'unavailable')], [postgresKilled])).toEqual(['table: 0']);
     expect(broken([op('events', [3, 3.1], 'unavailable')], [redisKilled])).toEqual(['table: 0']);
     expect(broken([op('events', [3, 3.1], '500 server_error')], [postgresKilled])).toEqual(['table: 0']);
     expect(broken([op('events', [3, 3.1], 'none')], [postgresKilled])).toEqual(['table: 0']);
@@ -122,7 +145,8 @@ describe('planted violations', () => {
 
   test('what goes well while what it needs is away', () => {
     expect(broken([op('events', [3, 3.1], 'good')], [postgresKilled])).toEqual(['table: 0']);
-    expect(broken([op('events', [4.9, 5.1], 'good')], [postgresKilled])).toEqual([]);
+    for (const edge of [1.9, 4.9])
+      expect(broken([op('events', [edge, edge + 0.2], 'good')], [postgresKilled])).toEqual([]);
   });
 
   test('what fails longer than a fault may be felt: after its end, or though a twin is there', () => {
@@ -141,6 +165,7 @@ describe('planted violations', () => {
     const stalls = [{ from: 3_000, to: 3_200 }];
     expect(broken([op('events', [3, 5.01], 'unavailable')], [postgresKilled], stalls)).toEqual([]);
     expect(broken([op('events', [3, 5.21], 'unavailable')], [postgresKilled], stalls)).toEqual(['time: 0']);
+    expect(broken([op('events', [3, 9], 'none')], [gatewayKilled])).toEqual([]);
   });
 });
 
@@ -166,8 +191,10 @@ describe('what is legal', () => {
   });
 
   test('a code sent twice: one success, and its token is dead', () => {
-    const loser = op('exchange', [0.1, 0.15], 'refused', { sends: 'code' });
-    expect(broken([loser, refresh([1, 1.1], 'refused')])).toEqual([]);
+    expect(broken([replay([0.1, 0.15]), refresh([1, 1.1], 'refused')])).toEqual([]);
+    expect(broken([replay([3, 3.1], 'unavailable'), refresh([6, 6.1], 'refused')], [redisKilled])).toEqual(
+      [],
+    );
   });
 
   test('a withdrawal that is under way, or was not answered', () => {
@@ -187,6 +214,15 @@ describe('what is legal', () => {
     ];
     const promoted = { ...outage('redis', 'replaced by its replica', 2, 8), struck: 4_000 };
     expect(broken(history, [promoted])).toEqual([]);
+    const code = (span: [number, number], answer: Word, brings?: string) =>
+      op('exchange', span, answer, { sends: 'code 2', ...(brings && { brings }) });
+    const exchanges = [
+      op('authorize', [1, 1.1], 'good', { brings: 'code 2', person: 'ann' }),
+      code([3, 3.5], 'unavailable'),
+      code([3.6, 3.7], 'refused'),
+      code([9, 9.1], 'good', 't9'),
+    ];
+    expect(broken([...exchanges, refresh([10, 10.1], 'good', 't9', 't10')], [promoted])).toEqual([]);
   });
 
   test('what a machine refuses that stood still by itself, and what that has spent', () => {
@@ -196,5 +232,7 @@ describe('what is legal', () => {
       'table: 0',
     ]);
     expect(broken([refresh([3.1, 4], '500 server_error')], [], stalls)).toEqual(['table: 0']);
+    for (const at of [2, 6.5])
+      expect(broken([refresh([at, at + 0.5], 'unavailable')], [], stalls)).toEqual(['table: 0']);
   });
 });

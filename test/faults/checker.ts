@@ -145,11 +145,12 @@ function wasDead({ use, others }: Use, { outages }: Surroundings): boolean {
 /** Whether its family was surely revoked before the call: the consent withdrawn, or the code sent again (R10.2). */
 function wasRevoked({ use, issue, exchanges, withdrawals }: Use): boolean {
   const before = ({ answered }: Operation) => answered < use.called;
+  const begun = exchanges.find(({ answer }) => answer === 'good')?.called ?? Number.POSITIVE_INFINITY;
   const isReplay = ({ answer, answered }: Operation) =>
-    answer === 'refused' && answered - issue.called < codeMemory - slack;
+    answer === 'refused' && answered > begun && answered - issue.called < codeMemory - slack;
   return (
     withdrawals.some((one) => one.answer === 'good' && issue.answered < one.called && before(one)) ||
-    (use.kind === 'refresh' && exchanges.some((one) => isReplay(one) && before(one)))
+    exchanges.some((one) => isReplay(one) && before(one))
   );
 }
 
