@@ -19,6 +19,7 @@ const options = read('deploy/local/arguments.ts');
 const ownOptions: Readonly<Record<string, string>> = {
   test: '--project',
   'test:cluster': '--testNamePattern',
+  'test:faults': read('test/faults/run.ts'),
   images: read('deploy/images/build.ts'),
   bench: read('test/bench/run.ts'),
 };

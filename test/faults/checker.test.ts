@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { check } from './checker.ts';
-import type { Kind, Operation, Outage, SecretId, Span } from './history.ts';
-import { type FaultName, type PartName, table } from './table.ts';
+import type { Operation, Outage, SecretId, Span } from './history.ts';
+import { type FaultName, type Kind, type PartName, table } from './table.ts';
 
 type Word = 'good' | 'refused' | 'unavailable' | 'none' | '500 server_error';
 type Said = Partial<Record<'sends' | 'brings' | 'person', string>>;

@@ -22,8 +22,6 @@ const [codesInStock, familiesInStock] = [3, 3];
 const goodOf = (outcomes: readonly Outcome[]) => outcomes.find(({ answer }) => answer === 'good');
 const isRefused = (outcomes: readonly Outcome[]) => outcomes.some(({ answer }) => answer === 'refused');
 
-export type Families = ReturnType<typeof openFamilies>;
-
 export function openFamilies(partner: Partner, random: (below: number) => number) {
   const families: Family[] = [];
   let [accessToken, waiting] = ['', 0];

@@ -1,22 +1,7 @@
 // The history of a run: each operation of the workload with the times of its call and of its answer, each fault, and when
 // the machine stood still. Codes and refresh tokens are known here by a hash alone.
 import { createHash } from 'node:crypto';
-import type { Row } from './table.ts';
-
-/** `login` begins with a password, `authorize` in a browser that is logged in: both end with a code. */
-export const kinds = [
-  'exchange',
-  'refresh',
-  'login',
-  'authorize',
-  'user-info',
-  'wrong secret',
-  'events',
-  'forged token',
-  'discovery',
-  'keys',
-] as const;
-export type Kind = (typeof kinds)[number];
+import type { Kind, Row } from './table.ts';
 
 /** Of a code or a refresh token. */
 export type SecretId = string & { readonly kind: 'secret' };

@@ -2,9 +2,9 @@
 // and all is well again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check, type Violation } from './checker.ts';
-import { kinds, type Operation, type Outage } from './history.ts';
+import type { Operation, Outage } from './history.ts';
 import type { Probe } from './probe.ts';
-import type { Row } from './table.ts';
+import { kinds, type Row } from './table.ts';
 import type { Target } from './targets/target.ts';
 import { startWorkload } from './workload.ts';
 

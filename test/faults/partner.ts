@@ -4,7 +4,8 @@ import { authorizeUrl, basic, discover, walkOn } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
 import { type DemoUser, partnerFor, type StackFile } from '../support/stack-file.ts';
 import { openUserAgent, type UserAgent } from '../support/user-agent.ts';
-import { type Kind, type Operation, secretId } from './history.ts';
+import { type Operation, secretId } from './history.ts';
+import type { Kind } from './table.ts';
 
 /** Milliseconds after which an answer is given up; a partner waits for 3 s at least. */
 const patience = { login: 14_000, other: 6_000 };
@@ -17,7 +18,8 @@ const good: Readonly<Record<Kind, RegExp>> = {
   authorize: /^303 http.*[?&]code=/,
   'user-info': /^200 \{"sub":/,
   'wrong secret': /^401 \{"error":"invalid_client"\}$/,
-  events: /^200 \{"items":\[\{/,
+  events: /^200 \{"items":\[\{"id":"([^"]+)"/,
+  designs: /^200 \{"event":\{/,
   'forged token': /^401 \{"error":"invalid_token"\}$/,
   discovery: /^200 \{"issuer":/,
   keys: /^200 \{"keys":\[\{/,
@@ -55,6 +57,8 @@ export async function openPartner(stack: StackFile, operations: Operation[]) {
   const discovery = await discover(issuer);
   const partner = partnerFor(stack, 'openid', 'email', 'profile');
   const [redirect_uri] = partner.redirectUris;
+  /** One that a list had. */
+  let eventId = '';
 
   async function take(
     kind: Kind,
@@ -64,6 +68,7 @@ export async function openPartner(stack: StackFile, operations: Operation[]) {
     const called = performance.now();
     const came = await ask().catch(() => undefined);
     const answer = came === undefined ? 'none' : wordFor(kind, came);
+    eventId = (kind === 'events' && good.events.exec(`${came?.status} ${came?.text}`)?.[1]) || eventId;
     const given = answer === 'good' && came !== undefined ? givenBy(kind, came) : {};
     const brings = given.secret === undefined ? undefined : secretId(given.secret);
     operations.push({ kind, called, answered: performance.now(), answer, ...sent, brings });
@@ -95,6 +100,8 @@ export async function openPartner(stack: StackFile, operations: Operation[]) {
     reads: (accessToken: () => string) => [
       () => read('user-info', discovery.userinfo_endpoint, bearer(accessToken())),
       () => read('events', `${issuer}/api/events`, bearer(accessToken())),
+      async () =>
+        eventId && read('designs', `${issuer}/api/events/${eventId}/designs`, bearer(accessToken())),
       () => read('forged token', `${issuer}/api/events`, bearer('forged')),
       () => read('discovery', `${issuer}/.well-known/openid-configuration`),
       () => read('keys', discovery.jwks_uri),

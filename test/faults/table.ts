@@ -1,5 +1,20 @@
 // The table: for each target and fault what may be answered, what ends the fault, and how soon all is well. Data alone.
-import { type Kind, kinds } from './history.ts';
+
+/** `login` begins with a password, `authorize` in a browser that is logged in: both end with a code. */
+export const kinds = [
+  'exchange',
+  'refresh',
+  'login',
+  'authorize',
+  'user-info',
+  'wrong secret',
+  'events',
+  'designs',
+  'forged token',
+  'discovery',
+  'keys',
+] as const;
+export type Kind = (typeof kinds)[number];
 
 export type FaultName =
   | 'killed'
@@ -46,8 +61,9 @@ export interface Row {
 const tokens: readonly Kind[] = ['exchange', 'refresh'];
 const ofRedis: readonly Kind[] = [...tokens, 'login', 'authorize'];
 const ofIdentity: readonly Kind[] = [...ofRedis, 'user-info', 'wrong secret'];
-const ofCatalog: readonly Kind[] = ['events', 'forged token'];
-const ofPostgres: readonly Kind[] = [...ofIdentity, 'events'];
+const lists: readonly Kind[] = ['events', 'designs'];
+const ofCatalog: readonly Kind[] = [...lists, 'forged token'];
+const ofPostgres: readonly Kind[] = [...ofIdentity, ...lists];
 
 type Rest = Partial<Row> & Pick<Row, 'ends'>;
 

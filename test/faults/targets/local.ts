@@ -6,19 +6,11 @@ import { callService } from '../../support/grpc-client.ts';
 import { type PartName as SystemPart, startSystem } from '../../support/system.ts';
 import type { FaultName, PartName } from '../table.ts';
 import { joinLink, type Link } from './links.ts';
-import { startRedisPair } from './redis-pair.ts';
+import { type Process, startRedisPair } from './redis-pair.ts';
 import type { Target } from './target.ts';
 
 /** How long nothing passes a link before it is cut, so that operations are under way in it, milliseconds. */
 const silenceMs = 1_000;
-
-/** Something that can be killed and started again. */
-export interface Process {
-  readonly kill: (how?: 'asked') => Promise<unknown>;
-  /** Resolves when what it is there for can be had again. */
-  readonly start: () => Promise<unknown>;
-  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
-}
 
 type Undo = () => Promise<unknown>;
 

@@ -6,9 +6,16 @@ import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { identityUser, redisUrl } from '@course-exchange/local-stack/redis';
 import { durableAt, hasReplicas, openServers, type TestServer, until } from '../../stores/redis-servers.ts';
 import { joinLink } from './links.ts';
-import type { Process } from './local.ts';
 
 const password = 'faults';
+
+/** Something that can be killed and started again. */
+export interface Process {
+  readonly kill: (how?: 'asked') => Promise<unknown>;
+  /** Resolves when what it is there for can be had again. */
+  readonly start: () => Promise<unknown>;
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+}
 
 interface Server extends TestServer {
   readonly port: number;
