@@ -1,6 +1,6 @@
 // Plants each mutant in a copy of this tree, runs the suite that should notice, and says which test did:
 //   mutants [--copies N] [LIST | ID …]
-// A mutant that no test notices survives, and the command fails. `--places` only looks for the places.
+// A mutant that no test notices survives, and the command fails unless the list says why. `--places` only looks for the places.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { root } from '../check/step.ts';
 import { type Mutant, mutate, readMutants } from './mutants.ts';
 
-type Verdict = 'caught' | 'SURVIVED' | 'equivalent' | 'BROKEN';
+type Verdict = 'caught' | 'SURVIVED' | 'equivalent' | 'survives' | 'BROKEN';
 
 interface Outcome {
   readonly mutant: Mutant;
@@ -58,7 +58,7 @@ async function runAll(copies: number): Promise<number> {
   );
   const count = (verdict: Verdict) => outcomes.filter((outcome) => outcome.verdict === verdict).length;
   console.log(
-    `${count('caught')} caught, ${count('SURVIVED')} survived, ${count('equivalent')} equivalent, ${count('BROKEN')} broken`,
+    `${count('caught')} caught, ${count('equivalent')} equivalent, ${count('survives')} survive for a reason, ${count('SURVIVED')} survived, ${count('BROKEN')} broken`,
   );
   return count('SURVIVED') + count('BROKEN') === 0 ? 0 : 1;
 }
@@ -91,8 +91,9 @@ async function tryOut(copy: string, mutant: Mutant): Promise<Outcome> {
     const by = await firstFailure(copy, mutant);
     if (by.noticed) return { mutant, verdict: 'caught', by: by.noticed };
     if (by.broken) return { mutant, verdict: 'BROKEN', by: by.broken };
-    const verdict = mutant.equivalent ? 'equivalent' : 'SURVIVED';
-    return { mutant, verdict, by: mutant.equivalent ?? mutant.property };
+    if (mutant.equivalent) return { mutant, verdict: 'equivalent', by: mutant.equivalent };
+    if (mutant.survives) return { mutant, verdict: 'survives', by: mutant.survives };
+    return { mutant, verdict: 'SURVIVED', by: mutant.property };
   } finally {
     writeFileSync(file, source);
   }
