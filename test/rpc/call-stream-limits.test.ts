@@ -81,6 +81,18 @@ test('a request that no server takes is refused alone', async () => {
   await Promise.all(asked);
 });
 
+test('an answer that no client takes fails alone [R14.8]', async () => {
+  const { port } = await pod({
+    exchangeToken: async ({ code }) => ({ accessToken: 'x'.repeat(Number(code)) }),
+  });
+  const { exchangeToken } = client([port]);
+  const [small, large] = await Promise.allSettled(
+    ['100000', '4000000'].map((code) => exchangeToken({ code })),
+  );
+  expect(small).toMatchObject({ status: 'fulfilled' });
+  expect(large).toMatchObject({ reason: { code: 'server_error' } });
+});
+
 test('no message is larger than its reader takes, whatever calls come together', async () => {
   const { held, hold, release } = gate('x'.repeat(250_000));
   const { port } = await pod({ exchangeToken: hold });

@@ -170,3 +170,59 @@ test('another call that loses its stream is not: it may have been processed', as
   expect(lost[0]).toMatchObject({ reason: { code: 'temporarily_unavailable' } });
   expect(breaks.calls() + stays.calls()).toBe(asked.length);
 });
+
+/** Three pods, of which a client has reached each, behind links that can be cut. */
+async function threePods(handlersOf: (nth: number) => Parameters<typeof pod>[0]) {
+  const pods = await Promise.all([0, 1, 2].map((nth) => pod(handlersOf(nth))));
+  const links = await Promise.all(pods.map(({ port }) => cuttable(port)));
+  const calls = client(
+    links.map(({ port }) => port),
+    ['exchangeToken', 'listEvents'],
+    60_000,
+  );
+  const allReached = async () => {
+    await calls.exchangeToken({});
+    return pods.every((one) => one.calls() > 0);
+  };
+  await expect.poll(allReached, { timeout: 20_000 }).toBe(true);
+  return { ...calls, cut: (nth = 0) => links[nth]?.cut() };
+}
+
+test('a read that loses its stream a second time fails', async () => {
+  const held: number[] = [];
+  let holding = false;
+  const { exchangeToken, cut } = await threePods((nth) => ({
+    exchangeToken: async () => {
+      if (holding && held.push(nth) < 3) await new Promise(() => {});
+      return {};
+    },
+  }));
+  holding = true;
+  const lost = expect(exchangeToken({})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  for (const times of [1, 2]) {
+    await expect.poll(() => held.length).toBe(times);
+    await cut(held.at(-1));
+  }
+  await lost;
+  expect(held).toHaveLength(2);
+});
+
+test('a list that loses its stream after a part fails, and no part comes twice', async () => {
+  const asked: number[] = [];
+  const { listEvents, cut } = await threePods((nth) => ({
+    listEvents: async function* () {
+      const isFirst = asked.push(nth) === 1;
+      yield { body: Buffer.of(1) };
+      if (isFirst) await new Promise(() => {});
+    },
+  }));
+  let parts = 0;
+  const list = listEvents({}, {}, () => {
+    parts += 1;
+  });
+  const lost = expect(list).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  await expect.poll(() => parts).toBe(1);
+  await cut(asked[0]);
+  await lost;
+  expect([asked.length, parts]).toEqual([1, 1]);
+});

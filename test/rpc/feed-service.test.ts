@@ -99,6 +99,15 @@ test('a change of neither kind and a second source are refused', async () => {
   expect(await detailOf(apply(...parts))).toBe('A stream has one source; this one changed it.');
 });
 
+test('the name of a source has 255 bytes at most', async () => {
+  const [longest, longer] = [`${randomUUID()}${'x'.repeat(219)}`, 'ü'.repeat(128)];
+  expect(await apply({ source: longest, changes: [] })).toMatchObject({ position: 0n });
+  expect(await refusalOf(apply({ source: longer, changes: [] }))).toMatchObject({
+    status: Code.InvalidArgument,
+    sentences: ['The name of the source is too long or holds U+0000.'],
+  });
+});
+
 test('a verification of the running catalog counts its events and finds every summary exact', async () => {
   await apply({ source: '', changes: [upsert(1, 'counted', 1)] });
   const parts = await Array.fromAsync(feed.verify({ repair: false }));
