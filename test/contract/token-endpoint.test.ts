@@ -160,7 +160,9 @@ test('the order: content type, duplicates, client, grant type, parameters, grant
   );
   const bare = await ask({ grant_type: 'password', refresh_token: '' });
   expectError(bare, 400, 'unsupported_grant_type', 'grant type before parameters');
-  const noUri = await ask({ grant_type: 'authorization_code', code: 'x.y' });
+  const incomplete = { grant_type: 'authorization_code', code: 'x.y' };
+  expectError(await ask(incomplete, wrong), 401, 'invalid_client', 'client before parameters');
+  const noUri = await ask(incomplete);
   expectError(noUri, 400, 'invalid_request', 'parameters before grant');
 });
 

@@ -29,6 +29,8 @@ beforeAll(async () => {
       from generate_series(1, 730) g;
     insert into designs (owner, id, event_id) values ('nulls', 'd', 'Größe / 😀');
     insert into designs (owner, id, event_id, deleted_at) values ('gone', 'd', 'one', now());
+    insert into designs (owner, id, event_id) values ('Many', 'd', 'one'), ('manya', 'd', 'two');
+    insert into designs (owner, id, event_id, deleted_at) values ('manya', 'deleted', 'two', now());
     analyze`);
 });
 
@@ -85,6 +87,24 @@ test('foreign, nonexistent and deleted events are not found, by one and the same
   ] as const)
     expect(await findEventWithDesigns(catalog.reader, owner(name), stored(id))).toBeUndefined();
   expect(await listEvents(catalog.reader, owner('gone'))).toEqual({ events: 0, json: '{"items":[]}' });
+});
+
+test('an owner is a whole text: one in other letters, or longer, is another [R22.1]', async () => {
+  for (const [name, id] of [
+    ['Many', 'one'],
+    ['manya', 'two'],
+  ] as const) {
+    expect(await eventsOf(name)).toEqual([expect.objectContaining({ designCount: 1 })]);
+    expect((await designsOf(name, id)).items).toContainEqual(expect.objectContaining({ id: 'd' }));
+    expect((await designsOf(name, id)).event).toMatchObject({ designCount: 1 });
+  }
+  expect(await eventsOf('many')).toHaveLength(1);
+});
+
+test('a deleted design is not among those of its event [R22.5]', async () => {
+  const { event, items } = await designsOf('manya', 'two');
+  expect(event).toMatchObject({ designCount: 1 });
+  expect(items.map(({ id }) => id)).toEqual(['d']);
 });
 
 async function planOf(text: string, values: readonly string[]): Promise<string> {

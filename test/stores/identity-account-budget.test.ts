@@ -2,8 +2,13 @@
 // real Redis by a clock that the tests set.
 import { beforeEach, expect, test } from 'vitest';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
-import { accountKey, networksOf } from '../../services/identity/src/login/throttle.ts';
-import { admitLogin, recordLoginFailure } from '../../services/identity/src/login/throttle-store.ts';
+import { accountKey, accountThreshold, networksOf } from '../../services/identity/src/login/throttle.ts';
+import {
+  admitLogin,
+  findKnownOrigins,
+  recordLoginFailure,
+  rememberOrigins,
+} from '../../services/identity/src/login/throttle-store.ts';
 import {
   addPerson,
   beginForm,
@@ -129,6 +134,19 @@ test('a known /64 is delayed by its own failures, not by those of its /56 and /4
   expect(await logIn(deps, form, person, { address, typed: 'wrong' })).toMatchObject(wrongPassword);
   await fail(50, { email: 'somebody@example.org' }, () => address);
   expect(await logIn(deps, form, person, { address })).toMatchObject(throttled);
+});
+
+test('a login that is delayed for its account takes nobody’s place in its network [R30.11]', async () => {
+  await fail(101);
+  const attempt = { account: accountOf(person), networks: networksOf(freshAddress()) };
+  for (let nth = 0; nth <= accountThreshold; nth += 1)
+    expect(await admitLogin(redis, { ...attempt, id: `${nth}` }, clock.now)).toEqual(expect.any(Number));
+});
+
+test('an account remembers a hundred networks and browsers, the latest', async () => {
+  const account = accountOf(person);
+  for (let nth = 0; nth <= 100; nth += 1) await rememberOrigins(redis, account, [`${nth}`], clock.now + nth);
+  expect(await findKnownOrigins(redis, account, ['0', '1', '100'], clock.now)).toEqual([false, true, true]);
 });
 
 test('a device cookie is random, is kept, and is known to its account alone [R30.11]', async () => {

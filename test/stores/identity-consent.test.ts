@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
+import { formToken } from '../../services/identity/src/authorize/interaction.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import { findConsent } from '../../services/identity/src/consents/consent-table.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
@@ -150,8 +151,10 @@ describe('foreign forms [R6.3 R6.6]', () => {
   test('a foreign form redirects with invalid_request and the owner goes on', async () => {
     const form = await consentForm();
     const before = await serverOf(redis).get(recordKey(form));
+    const cookie = 'x'.repeat(43);
     for (const foreign of [
-      { ...form, interactionCookie: 'x'.repeat(43) },
+      { ...form, interactionCookie: cookie },
+      { ...form, interactionCookie: cookie, formToken: formToken(cookie, 'form') },
       { ...form, formToken: 'x' },
       { ...form, interactionCookie: '', formToken: '' },
     ]) {

@@ -179,5 +179,6 @@ test('where a replica is asked for and does not answer, no token leaves, and non
   const alone = { ...endpoint, redis: { ...redis, replicas: createReplicas(1) } };
   const { refreshToken } = await requestExchange(endpoint, partner, await issue());
   expect(await outcomeOf(requestRefresh(alone, partner, refreshToken))).toBe('temporarily_unavailable');
+  await expect(issueCode(alone.redis, granted)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   expect(await outcomeOf(requestRefresh(endpoint, partner, refreshToken))).toBe('invalid_grant');
 });

@@ -5,6 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { submitAccountChoice } from '../../services/identity/src/authorize/account.ts';
 import { cancelAuthorization } from '../../services/identity/src/authorize/consent.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
+import { formToken } from '../../services/identity/src/authorize/interaction.ts';
 import { createInteractionSeal } from '../../services/identity/src/authorize/interaction-store.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import {
@@ -72,7 +73,8 @@ test('one seal yields at most one code, however often it is presented', async ()
 });
 
 test('a seal is worth nothing to another browser, changed, of another key, or under another name', async () => {
-  const foreign = { ...form, interactionCookie: 'x'.repeat(43) };
+  const cookie = 'x'.repeat(43);
+  const foreign = { ...form, interactionCookie: cookie, formToken: formToken(cookie, 'form') };
   expect(answerOf(await logIn(deps, foreign, person)).get('error')).toBe('invalid_request');
   const changed = {
     ...form,

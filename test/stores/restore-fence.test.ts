@@ -6,7 +6,7 @@ import { setActive } from '../../services/identity/src/clients/admin.ts';
 import { resumeSecret, retireSecret } from '../../services/identity/src/clients/secret-admin.ts';
 import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
-import { retireKey } from '../../services/identity/src/keys/admin.ts';
+import { activateKey, retireKey } from '../../services/identity/src/keys/admin.ts';
 import { rotateKeys } from '../../services/identity/src/keys/rotation.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { type AuditedTransaction, endingsOf } from '../../services/identity/src/restore/audit-trail.ts';
@@ -117,6 +117,9 @@ test('after a restore of Redis a spent token and a used code stay spent; consent
 
 test('after a restore of Postgres what ended since the backup ends again, by the log', async () => {
   await rotateKeys(context, anna, { algorithms: [], continueOnly: false, olderThan: 0 });
+  const keys = () => identity.sql("select kid, state from signing_keys where state <> 'retired'");
+  const staged = (await keys()).find(({ state }) => state === 'staged');
+  await activateKey(context, anna, { kid: String(staged?.kid), emergency: true });
   const second = await addGrant(identity);
   const back = await addUser(identity);
   const [old, kept] = [await secretId(partner.clientId), await secretId(second.partner.clientId)];
@@ -127,9 +130,11 @@ test('after a restore of Postgres what ended since the backup ends again, by the
   await setActive(context, anna, { clientId: second.partner.clientId, active: false, expectedVersion: 0 });
   for (const sub of [second.granted.sub, back]) await disableUser(context, anna, { sub });
   await enableUser(context, anna, { sub: back });
-  const before = await identity.sql("select kid, state from signing_keys where state <> 'retired'");
-  const staged = before.filter(({ state }) => state === 'staged').map(({ kid }) => String(kid));
-  for (const kid of staged) await retireKey(context, anna, { kid, emergency: true });
+  for (const active of [false, true])
+    await setActive(context, anna, { clientId: partner.clientId, active, expectedVersion: 0 });
+  const before = await keys();
+  for (const { kid, state } of before)
+    if (state !== 'active') await retireKey(context, anna, { kid: String(kid), emergency: true });
   await restore();
   expect(await refresh(await newFamily())).toBe('tokens');
 
@@ -142,6 +147,7 @@ test('after a restore of Postgres what ended since the backup ends again, by the
     [
       `secret.retire secret:${old}`,
       `client.deactivate client:${second.partner.clientId}`,
+      `key.retire key:${before.find(({ state }) => state === 'superseded')?.kid}`,
       `user.disable user:${second.granted.sub}`,
     ].toSorted(),
   );
@@ -150,13 +156,10 @@ test('after a restore of Postgres what ended since the backup ends again, by the
   expect(await rowsOf('users', 'disabled_at is not null')).toBe(1);
   expect(await rowsOf('consents', 'withdrawn_at is null')).toBe(0);
   // Their private halves may be known to whoever made an operator retire them.
-  for (const { kid, state } of before)
-    expect(
-      await rowsOf(
-        'signing_keys',
-        `kid = '${kid}' and state = '${state === 'staged' ? 'retired' : 'superseded'}'`,
-      ),
-    ).toBe(1);
+  for (const { kid, state } of before) {
+    const after = state === 'active' ? 'superseded' : 'retired';
+    expect(await rowsOf('signing_keys', `kid = '${kid}' and state = '${after}'`)).toBe(1);
+  }
   expect(await rowsOf('signing_keys', "state = 'active'")).toBe(2);
   expect(await rowsOf('audit_log', "action = 'restore.fence' and actor = 'local:anna'")).toBe(1);
 });

@@ -150,6 +150,15 @@ test('a changed character anywhere is refused', async () => {
   );
 });
 
+test('a token that is remembered opens nothing to another one: of another user, or of another signature', async () => {
+  const { authenticate } = verification();
+  await authenticate(`Bearer ${good}`);
+  const other = signed(goodHeader, { ...goodClaims, sub: 'user-2' });
+  expect(await authenticate(`Bearer ${other}`)).toMatchObject({ owner: 'user-2' });
+  const forged = signed(goodHeader, goodClaims, theirs.privateKey);
+  await expect(authenticate(`Bearer ${forged}`)).rejects.toMatchObject({ code: 'invalid_token' });
+});
+
 test('no authorization, another scheme, two tokens: refused', async () => {
   const { authenticate } = verification();
   for (const authorization of [

@@ -1,7 +1,7 @@
 // Routing by R20 and R31 over a real socket: route before method before token, one-field bodies, headers.
 import { METHODS, request } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
 
 let gateway: ServedGateway;
@@ -136,6 +136,17 @@ describe('what never became a request is refused with a one-field body (R25)', (
     expect(answer).toMatch(/^HTTP\/1.1 404 /);
   });
 });
+
+test('what follows a refused body on its connection is answered', async () => {
+  onTestFinished(() => gateway.server.closeAllConnections());
+  const body = 'x'.repeat(4 * 1024 * 1024);
+  const form = 'Host: x\r\nContent-Type: application/x-www-form-urlencoded';
+  const answers = await raw(
+    `POST /token HTTP/1.1\r\n${form}\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+      'GET /elsewhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+  );
+  expect(answers.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['400', '404']);
+}, 10_000);
 
 test('the access line names the route, never the path or the query (R27)', async () => {
   await ask('GET', '/api/events/canary-id/designs?code=canary-code', token);

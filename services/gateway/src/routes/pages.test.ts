@@ -98,6 +98,24 @@ test('a form that another site sent comes to identity without the browser’s ho
   expect(answer.status).toBe(400);
 });
 
+test('a sign-out that another site sent ends no session [R25.9]', async () => {
+  let ended = 0;
+  await serve({
+    endBrowserSession: async () => {
+      ended += 1;
+      return { ended: true };
+    },
+  });
+  for (const [site, status] of [
+    ['cross-site', 400],
+    ['same-origin', 303],
+  ] as const)
+    expect((await post('/sign-out', { form_token: 't' }, { cookie, 'sec-fetch-site': site })).status).toBe(
+      status,
+    );
+  expect(ended).toBe(1);
+});
+
 test('a wrong password shows the form again with the e-mail and the error beside the field', async () => {
   await serve({ submitLogin: rejecting(LoginRejected_Reason.CREDENTIALS, 0) });
   const text = await (
