@@ -24,7 +24,8 @@ const isRefused = (outcomes: readonly Outcome[]) => outcomes.some(({ answer }) =
 
 export function openFamilies(partner: Partner, random: (below: number) => number) {
   const families: Family[] = [];
-  let [accessToken, waiting] = ['', 0];
+  const accessTokens = new Map<DemoUser, string>();
+  let waiting = 0;
 
   /** Exchanges it, `times` at once. Undefined: it is to be tried again. */
   async function exchange(
@@ -35,7 +36,7 @@ export function openFamilies(partner: Partner, random: (below: number) => number
     const outcomes = await Promise.all(Array.from({ length: times }, () => partner.exchange(code)));
     const good = goodOf(outcomes);
     if (good?.secret === undefined) return isRefused(outcomes) ? 'refused' : undefined;
-    accessToken = good.accessToken ?? accessToken;
+    accessTokens.set(person, `${good.accessToken}`);
     const family = { person, code, current: good.secret, spent: [], isOver: times > 1 };
     families.push(family);
     return family;
@@ -99,8 +100,8 @@ export function openFamilies(partner: Partner, random: (below: number) => number
     atOnce(tokens, (refreshToken) => untilJudged(() => partner.refresh(refreshToken)));
   return {
     line,
-    /** The newest. */
-    accessToken: () => accessToken,
+    /** The newest of a person. */
+    accessToken: (person: DemoUser) => `${accessTokens.get(person)}`,
     /** How many wait before they send a token again. */
     waiting: () => waiting,
     /** Refreshes every family that is not over once more. */

@@ -52,7 +52,7 @@ export async function startWorkload(
     const turns = Array.from({ length: count }, line.familyTurn);
     lanes.push(...turns.map((turn) => keep(rates.refresh, turn)), keep(rates.code, codeTurn(person, line)));
   }
-  const reads = Object.values(partner.reads(families.accessToken));
+  const reads = Object.values(partner.reads(() => families.accessToken(steady)));
   lanes.push(
     ...reads.map((read) => keep(rates.read, read)),
     keep(rates.login, () => partner.authorize(steady)),
