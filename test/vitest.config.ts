@@ -22,6 +22,8 @@ class InOrder extends BaseSequencer {
   }
 }
 
+/** A deployment or stores that are given are one for all. */
+const isGiven = Boolean(process.env.STACK_FILE ?? process.env.TEST_POSTGRES_URL);
 const setupFile = (name: string) => join(import.meta.dirname, 'setup', `${name}.ts`);
 
 export default defineConfig({
@@ -38,7 +40,7 @@ export default defineConfig({
           testTimeout: timeoutMs,
           hookTimeout: 180_000,
           expect: { poll: { timeout: 30_000 } },
-          maxWorkers: alone ? 1 : 2,
+          maxWorkers: alone || isGiven ? 1 : 2,
           isolate: false,
           globalSetup: ['scratch', ...setup].map(setupFile),
           setupFiles: own ? [setupFile(own)] : [],
