@@ -94,10 +94,12 @@ export function verdict(
     ...[...cited.difference(clauses)].map((clause) => `a test cites ${clause}, which no document holds`),
     ...unproven.map((clause) => `not proven ${clause}: ${clauses.get(clause)?.text}`),
   ];
+  const [known, left] = [proven.length + missing.length, missing.length - unproven.length];
+  const clauseCount = `${known} clauses: ${proven.length} proven, ${left} skipped, ${unproven.length} failed`;
   const skipped = of('skipped').length;
   const lines = [
     ...wrong.map((line) => `FAILED ${line}`),
-    ...(scope === 'part' ? [] : [`${proven.length} of ${proven.length + missing.length} clauses proven`]),
+    ...(scope === 'part' ? [] : [clauseCount]),
     ...(skipped > 0 ? [`${skipped} tests skipped`] : []),
     `${of('passed').length} passed, ${wrong.length} failed`,
   ];

@@ -13,10 +13,10 @@ import { onPath } from '../containers/engine.ts';
 
 export async function setup(): Promise<() => void> {
   checkSurroundings();
+  const { variables, remove } = await bringImages(root, (line) => console.log(line));
   const directory = mkdtempSync(join(tmpdir(), 'course-exchange-cluster-'));
   makeAuthority(directory);
   const name = randomBytes(3).toString('hex');
-  const { variables, remove } = await bringImages(root, (line) => console.log(line));
   Object.assign(process.env, variables, { CLUSTER_RUN_DIRECTORY: directory, CLUSTER_RUN_NAME: name });
   return () => {
     remove();
