@@ -28,5 +28,4 @@ test.each(table.local)(
 
 test('of each code and token there is one success, its successor is accepted, what is spent or revoked is dead [R9.2, R10.2, R11.2, R11.3, R13.3, R13.4]', async () => {
   expect(await round.finish()).toEqual([]);
-  console.log(`figure: ${round.operations.length} operations in all`);
 });

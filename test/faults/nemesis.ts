@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { check, type Violation } from './checker.ts';
 import type { Operation, Outage } from './history.ts';
 import type { Probe } from './probe.ts';
-import { kinds, type Row } from './table.ts';
+import { kinds, type Row, standstillMs } from './table.ts';
 import type { Target } from './targets/target.ts';
 import { startWorkload } from './workload.ts';
 
@@ -82,6 +82,10 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
     finish: async (): Promise<readonly string[]> => {
       const begun = performance.now();
       await workload.finish();
+      const stills = probe.stalls().filter(({ from, to }) => to - from >= standstillMs);
+      console.log(
+        `figure: ${operations.length} operations; the machine stood still ${stills.length} times so far`,
+      );
       return judge(begun);
     },
   };
@@ -89,7 +93,7 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
 
 /** A line of what was asked since the fault began, and what came of it. */
 function figureOf({ row, begun, over }: Outage, operations: readonly Operation[]): string {
-  const asked = operations.filter(({ answered }) => answered >= begun);
+  const asked = operations.filter(({ kind, answered }) => kind !== 'withdrawal' && answered >= begun);
   const count = (word: string) => asked.filter(({ answer }) => answer === word).length;
   const failed = asked.filter(({ answer }) => answer !== 'good' && answer !== 'refused');
   const longest = Math.max(...asked.map(({ called, answered }) => answered - called));
