@@ -34,6 +34,15 @@ test('a connection whose server has become read-only is dropped, and the caller 
   expect(await backend()).not.toEqual(before);
 });
 
+test('an error that ends the connection is a fault of the store, whatever its code [R14.1]', async () => {
+  const ended = database.transaction(async (queries) => {
+    await run("set local transaction_timeout = '10ms'")(queries);
+    await run('select pg_sleep(5)')(queries);
+  });
+  await expect(ended).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  expect(await backend()).toHaveProperty('pid');
+});
+
 test('a connection whose statement was wrong is kept', async () => {
   const before = await backend();
   await expect(database.transaction(run('select 1 / 0'))).rejects.toMatchObject({ code: '22012' });

@@ -245,5 +245,7 @@ function isStoreFault(error: unknown): boolean {
   if (error instanceof Failure || !(error instanceof Error)) return false;
   // A code such as EPIPE, of a socket, has the form of an SQLSTATE too.
   if (!(error instanceof pg.DatabaseError)) return !(error instanceof TypeError);
+  // FATAL ends the connection, PANIC the server, whatever the code.
+  if (/^(FATAL|PANIC)$/.test(error.severity ?? '')) return true;
   return isReadOnly(error) || faultClasses.includes((error.code ?? '').slice(0, 2));
 }
