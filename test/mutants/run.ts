@@ -24,7 +24,7 @@ const longest = 240_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { copies: { type: 'string', default: '2' }, places: { type: 'boolean', default: false } },
+  options: { copies: { type: 'string', default: '1' }, places: { type: 'boolean', default: false } },
 });
 
 const chosen = readMutants().filter(

@@ -30,7 +30,6 @@ export type System = {
   /** SIGSTOP of the part and its children: it holds its connections and answers nothing. */
   readonly pause: (name: PartName) => void;
   readonly resume: (name: PartName) => void;
-  readonly pidOf: (name: PartName) => number;
   readonly stop: () => Promise<void>;
 };
 
@@ -100,7 +99,6 @@ export async function startSystem(
       start: (name, timeoutMs) => up(part(running, name), timeoutMs),
       pause: (name) => signalAll(part(running, name).running.pid, 'SIGSTOP'),
       resume: (name) => signalAll(part(running, name).running.pid, 'SIGCONT'),
-      pidOf: (name) => part(running, name).running.pid,
       stop,
     };
   } catch (error) {
