@@ -234,18 +234,16 @@ async function inTransaction<T>(
 const faultClasses: readonly string[] = ['08', '28', '3D', '53', '57', '58'];
 
 /** The server is a standby now, or fenced off: a new connection may reach the primary, this one never will. */
-const readOnlyTransaction = '25006';
-
 function isReadOnly(error: unknown): boolean {
   const cause = error instanceof Failure ? error.cause : error;
-  return cause instanceof pg.DatabaseError && cause.code === readOnlyTransaction;
+  return cause instanceof pg.DatabaseError && cause.code === '25006';
 }
 
 function isStoreFault(error: unknown): boolean {
   if (error instanceof Failure || !(error instanceof Error)) return false;
-  // A code such as EPIPE, of a socket, has the form of an SQLSTATE too.
+  // A socket's code, such as EPIPE, looks like an SQLSTATE.
   if (!(error instanceof pg.DatabaseError)) return !(error instanceof TypeError);
   // FATAL ends the connection, PANIC the server, whatever the code.
-  if (/^(FATAL|PANIC)$/.test(error.severity ?? '')) return true;
-  return isReadOnly(error) || faultClasses.includes((error.code ?? '').slice(0, 2));
+  const isEnded = /^(FATAL|PANIC)$/.test(error.severity ?? '');
+  return isEnded || isReadOnly(error) || faultClasses.includes((error.code ?? '').slice(0, 2));
 }
