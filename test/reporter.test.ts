@@ -40,6 +40,9 @@ test('what failed stands before the count, and an unproven clause fails a whole 
 
 test('a run without a passed test has not passed, and a clause that no document holds is named', () => {
   expect(verdict({ tests: [endings[1]], problems: [] }, 'contract').passed).toBe(false);
+  const unclaimed = [{ name: 'no clause', status: 'passed' }] as const;
+  expect(verdict({ tests: unclaimed, problems: [] }, 'contract').passed).toBe(false);
+  expect(verdict({ tests: unclaimed, problems: [] }, 'part').passed).toBe(true);
   const { lines } = verdict({ tests: [{ name: 'five [R99.1]', status: 'passed' }], problems: [] }, 'part');
   expect(lines[0]).toBe('FAILED a test cites R99.1, which no document holds');
 });

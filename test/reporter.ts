@@ -1,6 +1,6 @@
 // What a run comes to: the failed tests, the clauses that passed tests prove, and last the count `N passed, M failed`.
 import type { SerializedError } from 'vitest';
-import type { Reporter, TestModule, TestRunEndReason, Vitest } from 'vitest/node';
+import type { Reporter, TestModule, Vitest } from 'vitest/node';
 import {
   type Clause,
   clauseIds,
@@ -45,11 +45,7 @@ export class ClauseReporter implements Reporter {
     this.#scope ??= isWhole ? 'whole' : 'part';
   }
 
-  onTestRunEnd(
-    modules: readonly TestModule[],
-    unhandled: readonly SerializedError[],
-    _reason: TestRunEndReason,
-  ): void {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const { lines, passed } = verdict(runOf(modules, unhandled), this.#scope ?? 'part');
     for (const line of lines) console.log(line);
     if (!passed) process.exitCode = 1;
@@ -78,7 +74,7 @@ function firstLine(error: { readonly message?: string } | undefined): string {
   return (error?.message ?? 'no reason given').split('\n')[0] ?? '';
 }
 
-/** The lines to print, the count last. A run in which no test passed has not passed. */
+/** The lines to print, the count last. A run that counts clauses and proves none, or in which no test passed, has not passed. */
 export function verdict(
   { tests, problems }: Run,
   scope: Scope,
@@ -103,5 +99,6 @@ export function verdict(
     ...(skipped > 0 ? [`${skipped} tests skipped`] : []),
     `${of('passed').length} passed, ${wrong.length} failed`,
   ];
-  return { lines, passed: wrong.length === 0 && of('passed').length > 0 };
+  const shown = scope === 'part' ? of('passed') : proven;
+  return { lines, passed: wrong.length === 0 && shown.length > 0 };
 }

@@ -49,8 +49,11 @@ export async function redisComponent({ run, ports, secrets }: StorePlan): Promis
 
 /** What makes a server a database (decision 0010). */
 export const durable = [
-  ...['appendonly yes', 'appendfsync always', 'save ""'],
-  ...['maxmemory-policy noeviction', 'maxmemory 1gb'],
+  'appendonly yes',
+  'appendfsync always',
+  'save ""',
+  'maxmemory-policy noeviction',
+  'maxmemory 1gb',
 ];
 
 /** What identity may do, a line each for keys and commands: docs/settings.md shows them to operators. */
