@@ -1,31 +1,6 @@
 // Each fault of the local stack once, under the workload.
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Round, startRound } from './nemesis.ts';
-import { type Probe, startProbe } from './probe.ts';
+import { playEachRow } from './each-row.ts';
 import { table } from './table.ts';
 import { startLocal } from './targets/local.ts';
-import type { Target } from './targets/target.ts';
 
-let probe: Probe;
-let target: Target;
-let round: Round;
-beforeAll(async () => {
-  probe = await startProbe();
-  target = await startLocal(probe);
-  round = await startRound(target, probe, 1);
-});
-afterAll(async () => {
-  await target?.stop();
-  probe?.stop();
-});
-
-test.each(table.local)(
-  '$part $fault: what needs it is unavailable, in time, the rest goes on, and all is well soon after [R14.1, R14.2, R14.3, R14.4]',
-  async (row) => {
-    expect(await round.play(row)).toEqual([]);
-  },
-);
-
-test('of each code and token there is one success, its successor is accepted, what is spent or revoked is dead [R9.2, R10.2, R11.2, R11.3, R13.3, R13.4]', async () => {
-  expect(await round.finish()).toEqual([]);
-});
+playEachRow(table.local, startLocal);
