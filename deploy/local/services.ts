@@ -134,7 +134,7 @@ export function nodeProgram(
 
 /** The caller may set these for all services. */
 function inherited(): Record<string, string> {
-  const names = /^(PATH|TZ|NODE_EXTRA_CA_CERTS|LOG_LEVEL|RPC_CALLS|OTEL_.+)$/;
+  const names = /^(PATH|TZ|NODE_EXTRA_CA_CERTS|LOG_LEVEL|OTEL_.+)$/;
   const given = Object.entries(process.env).filter(([name, value]) => names.test(name) && value);
   return Object.fromEntries(given) as Record<string, string>;
 }

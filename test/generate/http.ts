@@ -19,12 +19,7 @@ export const routesPart: Part = (before) => {
 
 /** The gateway's own list; its clients connect when they are called, which nobody does here. */
 function routesOfGateway(): readonly Route[] {
-  const services = connectServices({
-    identity: '127.0.0.1:1',
-    catalog: '127.0.0.1:1',
-    timeoutMs: 1,
-    calls: 'unary',
-  });
+  const services = connectServices({ identity: '127.0.0.1:1', catalog: '127.0.0.1:1', timeoutMs: 1 });
   try {
     return allRoutes(services, {
       authorization: services.authorization,

@@ -28,7 +28,6 @@ import {
   type Mounted,
   mount,
 } from './certificate-authority.ts';
-import { calls as callsOfRun } from './wire-client.ts';
 
 const closing: (() => Promise<void> | void)[] = [];
 const lines: string[] = [];
@@ -87,7 +86,7 @@ async function serve(tls: RpcTls | undefined, more: Partial<RpcServerOptions> = 
 function caller(port: number, tls: RpcTls | undefined) {
   const target = `dns:///localhost:${port}`;
   const options = { target, reads: [], timeoutMs: 20_000, credentials: tls?.channel };
-  const connection = connectRpc([TokenService], { ...options, calls: callsOfRun });
+  const connection = connectRpc([TokenService], { ...options, streams: true });
   closing.push(connection.close);
   const client = connection.client(TokenService);
   return async () => (await client.exchangeToken({ code: 'e' })).accessToken;

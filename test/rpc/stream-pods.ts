@@ -1,5 +1,6 @@
 // Servers and clients for the tests of calls over streams (decision 0028).
 import { connect } from 'node:http2';
+import type { Socket } from 'node:net';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { serviceErrorStatuses } from '@course-exchange/proto/error-codes';
@@ -65,7 +66,7 @@ export function client(ports: readonly number[], reads: readonly string[] = [], 
     target,
     reads,
     timeoutMs,
-    calls: 'streams',
+    streams: true,
   });
   closing.push(connection.close);
   return { ...connection.client(TokenService), ...connection.client(CatalogService) };
@@ -83,13 +84,36 @@ export function gate(accessToken = 'late') {
   return { held, hold, release };
 }
 
-/** A connection to `port` that can be cut: what a pod's end does to those who call it. */
+/** Connections to a pod that can be cut, as by its end, or hang, as when it stands still. */
 export async function cuttable(port: number) {
-  const link = await openLink(port, (near, far) => {
-    near.pipe(far).pipe(near);
-  });
+  let [leadsTo, isSilent] = [port, false];
+  const answers = new Set<Socket>();
+  const link = await openLink(
+    () => leadsTo,
+    (near, far) => {
+      near.pipe(far).pipe(near);
+      answers.add(far);
+      if (isSilent) far.pause();
+    },
+  );
   closing.push(link.close);
-  return { port: link.port, cut: link.close };
+  return {
+    port: link.port,
+    cut: link.close,
+    /** No answer comes, and no new connection gets past its first byte. */
+    hang: (): void => {
+      isSilent = true;
+      for (const far of answers) far.pause();
+    },
+    goOn: (): void => {
+      isSilent = false;
+      for (const far of answers) far.resume();
+    },
+    /** New connections lead there, and do not hang; those that do stay as they are. */
+    leadTo: (other: number): void => {
+      [leadsTo, isSilent] = [other, false];
+    },
+  };
 }
 
 const { carry } = CallStreamService.method;

@@ -83,6 +83,3 @@ export async function exchangeRequest(partner: Partner, { email, password }: Dem
 export async function tokensFor(partner: Partner, user: DemoUser): Promise<ExchangeTokenResponse> {
   return clientOf('identity', TokenService).exchangeToken(await exchangeRequest(partner, user));
 }
-
-/** How the calls of this run travel: `.ci/run` sets RPC_CALLS for a second one. */
-export const calls = process.env.RPC_CALLS === 'unary' ? 'unary' : 'streams';

@@ -18,7 +18,6 @@ import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { ownStopwatch } from '../support/own-time.ts';
-import { calls } from './wire-client.ts';
 
 const closing: (() => Promise<void> | void)[] = [];
 const lines: string[] = [];
@@ -57,7 +56,7 @@ function neverCalled(): never {
 /** Who does not wait for the end of its time has more than a machine stands still. */
 function clientOf(port: number, timeoutMs = 20_000, reads: readonly string[] = []) {
   const services = [TokenService, CatalogService];
-  const connection = connectRpc(services, { target: `127.0.0.1:${port}`, reads, timeoutMs, calls });
+  const connection = connectRpc(services, { target: `127.0.0.1:${port}`, reads, timeoutMs, streams: true });
   closing.push(() => connection.close());
   return { ...connection.client(TokenService), ...connection.client(CatalogService) };
 }
@@ -240,7 +239,7 @@ test('two services share one connection', async () => {
     target: `127.0.0.1:${server.port}`,
     reads: ['getDiscovery'],
     timeoutMs: 20_000,
-    calls,
+    streams: true,
   });
   closing.push(() => connection.close());
   expect((await connection.client(DiscoveryService).getDiscovery({})).issuer).toBe('i');

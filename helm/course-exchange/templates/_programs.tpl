@@ -19,7 +19,6 @@ migrations.seed: { MIGRATOR_POSTGRES: identityMigrator }
 TRUSTED_PROXIES: {{ join "," . | quote }}
 {{- end }}
 RPC_TIMEOUT_MS: {{ int .values.rpcTimeoutMs | quote }}
-RPC_CALLS: {{ .values.rpcCalls }}
 LOGIN_TIMEOUT_MS: {{ int .values.loginTimeoutMs | quote }}
 {{- range $link, $url := .values.links }}
 {{- if $url }}

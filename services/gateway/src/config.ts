@@ -6,15 +6,7 @@ import {
   telemetrySettings,
 } from '@course-exchange/runtime/process/base-settings';
 import { isNarrowNetwork } from '@course-exchange/runtime/process/ip-address';
-import {
-  choice,
-  integer,
-  list,
-  origin,
-  port,
-  text,
-  url,
-} from '@course-exchange/runtime/process/setting-kinds';
+import { integer, list, origin, port, text, url } from '@course-exchange/runtime/process/setting-kinds';
 import {
   readSettings,
   ruleOn,
@@ -45,9 +37,6 @@ export const settings = {
     .optional()
     .describe('Support'),
   RPC_TIMEOUT_MS: milliseconds.default(1_800).describe('Time for an answer in milliseconds (R14)'),
-  RPC_CALLS: choice(['streams', 'unary'])
-    .default('streams')
-    .describe('Calls to the services: many over a few gRPC streams, or each as a unary call'),
   LOGIN_TIMEOUT_MS: milliseconds.default(10_000).describe('Time for a login in milliseconds (R14)'),
   ...baseSettings,
   HEALTH_PORT: baseSettings.HEALTH_PORT.default(8081),

@@ -27,7 +27,6 @@ async function run(config: Config): Promise<void> {
     identity: config.IDENTITY_TARGET,
     catalog: config.CATALOG_TARGET,
     timeoutMs: config.LOGIN_TIMEOUT_MS,
-    calls: config.RPC_CALLS,
     tls: openRpcTls(config.RPC_TLS_DIRECTORY, logger),
   });
   const browser = {

@@ -11,7 +11,6 @@ interface ServiceTargets {
   readonly catalog: string;
   /** Longest time of any call in milliseconds; the request's own deadline is nearer (R14). */
   readonly timeoutMs: number;
-  readonly calls: 'streams' | 'unary';
   /** Plaintext without. */
   readonly tls?: RpcTls | undefined;
 }
@@ -22,8 +21,8 @@ export type Services = ReturnType<typeof connectServices>;
 const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
 const catalogReads = ['listEvents', 'listDesigns'];
 
-export function connectServices({ identity, catalog, timeoutMs, calls, tls }: ServiceTargets) {
-  const each = { timeoutMs, calls, credentials: tls?.channel };
+export function connectServices({ identity, catalog, timeoutMs, tls }: ServiceTargets) {
+  const each = { timeoutMs, streams: true, credentials: tls?.channel };
   const toIdentity = connectRpc([AuthorizationService, TokenService, DiscoveryService], {
     target: identity,
     reads: identityReads,

@@ -1,21 +1,13 @@
-// One long-lived gRPC stream at the caller's end: which calls it carries, and what becomes of each.
+// The calling end of a call stream (decision 0028): which calls one long-lived gRPC stream carries, and what becomes of
+// each. A stream asks its server whether it still runs, and ends where no answer comes.
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Answer, type Call, CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import type { Encoded } from './encode.ts';
-import { maxUnanswered, questionPause } from './liveness.ts';
-import { asBuffer, deserializer, methodPath, serializer } from './methods.ts';
+import { deserializer, methodPath, serializer } from './methods.ts';
 import { unansweredCall } from './status.ts';
 
-interface SentCall extends Pick<Call, 'id' | 'method' | 'metadata' | 'timeoutMs'> {
-  readonly message: Encoded;
-}
-interface SentRequest {
-  readonly calls?: readonly SentCall[];
-  readonly cancelledIds?: readonly number[];
-}
-
 /** A call that waits for its answer. */
-export interface WaitingCall extends Omit<SentCall, 'timeoutMs'> {
+export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'metadata'> {
   /** Of message and metadata, in bytes. */
   readonly size: number;
   /** Milliseconds since the epoch. */
@@ -31,13 +23,23 @@ export interface WaitingCall extends Omit<SentCall, 'timeoutMs'> {
 
 /** How long a draining stream still takes calls where none comes in its place, in milliseconds. */
 const successionMs = 1_000;
+/** Between two looks at whether the server was heard, in milliseconds. */
+const lookPauseMs = 500;
+/** Pauses without a word from the server. As it counts pauses, a process that stood still itself blames nobody. */
+const mostUnheard = 4;
 const { carry } = CallStreamService.method;
 const [encode, decode] = [serializer(carry.input), deserializer(carry.output)];
 
 export type CallStream = ReturnType<typeof openCallStream>;
 
-/** `onChange`: it is in another state. `error`: it has ended. */
-export function openCallStream(channel: Client, onChange: (error?: ServiceError) => void) {
+interface CallStreamEvents {
+  /** It is in another state. `error`: it has ended. */
+  readonly onChange: (error?: ServiceError) => void;
+  /** It ends because its server says nothing. */
+  readonly onSilent: () => void;
+}
+
+export function openCallStream(channel: Client, { onChange, onSilent }: CallStreamEvents) {
   const waiting = new Map<number, WaitingCall>();
   // Not as a stream of Node: here all messages come before the status, also where the connection breaks.
   const call = channel.getChannel().createCall(methodPath(carry), Infinity, null, null, null);
@@ -45,7 +47,8 @@ export function openCallStream(channel: Client, onChange: (error?: ServiceError)
   let unheard = 0;
   let state: 'opening' | 'serving' | 'draining' | 'closed' = 'opening';
 
-  const write = (message: SentRequest): void => call.sendMessageWithContext({}, asBuffer(encode(message)));
+  const write = (message: MessageInitShape<typeof carry.input>): void =>
+    call.sendMessageWithContext({}, encode(message));
   const cancel = (id: number): void => {
     if (waiting.delete(id) && state !== 'closed') write({ cancelledIds: [id] });
   };
@@ -67,10 +70,12 @@ export function openCallStream(channel: Client, onChange: (error?: ServiceError)
   const listening = setInterval(() => {
     unheard += 1;
     if (state === 'closed') return;
-    if (unheard > maxUnanswered) call.cancelWithStatus(status.UNAVAILABLE, 'the server is silent');
-    // It answers an empty message with one.
-    else if (unheard > 1 && state !== 'opening') write({});
-  }, questionPause).unref();
+    if (unheard > mostUnheard) {
+      onSilent();
+      call.cancelWithStatus(status.UNAVAILABLE, 'the server is silent');
+      // It answers an empty message with one.
+    } else if (unheard > 1 && state !== 'opening') write({});
+  }, lookPauseMs).unref();
   call.start(new Metadata(), {
     onReceiveMetadata: () => {
       unheard = 0;

@@ -1,5 +1,8 @@
-// Calls over a few long-lived gRPC streams (decision 0028): what one turn of the event loop asks leaves as one message,
-// and no call opens an HTTP/2 stream. A call that was sent is never sent again, unless it is a read that lost its stream.
+// The pool of call streams (decision 0028): calls travel over a few long-lived gRPC streams, so that no call opens an HTTP/2
+// stream; what one turn of the event loop asks leaves as one message. A call that was sent is never sent again, unless it is
+// a read that lost its stream.
+// A service mesh sees one long call of `CallStreamService.Carry` for each stream, and balances by streams. A tracer sees
+// each call: its spans and its context are those of a call of its own. `grpcurl` calls the same methods by unary calls.
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type Client, type ServiceError, status } from '@grpc/grpc-js';
 import { context } from '@opentelemetry/api';
@@ -20,8 +23,15 @@ const largestCarried = 64 * 1024;
 /** From this size on a message takes no more calls, in bytes. */
 const fullMessage = 128 * 1024;
 
+interface Channel {
+  readonly target: string;
+  readonly current: () => Client;
+  /** The server behind `silent` says nothing: calls belong on new connections. */
+  readonly replace: (silent: Client) => void;
+}
+
 /** Streams are opened at the first call, and in the place of one that is drained or lost. */
-export function openCallStreams(channel: Client, target: string) {
+export function openCallStreams({ target, current, replace }: Channel) {
   const streams = new Set<CallStream>();
   const queue = new Map<number, WaitingCall>();
   let [turn, scheduled, closed] = [0, false, false];
@@ -35,13 +45,15 @@ export function openCallStreams(channel: Client, target: string) {
     ]),
   );
   const open = (): void => {
-    const stream = openCallStream(channel, (error) => {
+    const channel = current();
+    const onChange = (error?: ServiceError): void => {
       if (error) streams.delete(stream);
       // A drained stream serves until another one has answered.
       if (stream.state() === 'serving') those('draining')[0]?.close();
       if (error && those('closed').length === streams.size) loseAll(error);
       schedule();
-    });
+    };
+    const stream = openCallStream(channel, { onChange, onSilent: () => replace(channel) });
     streams.add(stream);
   };
   const schedule = (): void => {

@@ -1,5 +1,6 @@
 // Calls protobuf-es services over grpc-js: passes on request id, trace context and what is left of the
-// deadline; balances over all addresses of a headless Service; retries only where the caller says "read".
+// deadline; balances over all addresses of a headless Service; leaves a server that hangs; retries only where the caller
+// says "read".
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   DescMethod,
@@ -24,9 +25,8 @@ import { logText } from '../process/logger.ts';
 import { clientAddressOf, deadlineOf, nameSubject, requestIdOf } from '../process/request-context.ts';
 import { annotate, inSpan } from '../process/spans.ts';
 import { carriedSender, openCallStreams } from './call-streams.ts';
-import { liveRoundRobin } from './liveness.ts';
 import { methodDefinition, methodPath, type OnMessage, type Send } from './methods.ts';
-import { fromStatus, subjectIn, wasRefused } from './status.ts';
+import { fromStatus, subjectIn } from './status.ts';
 
 export interface OutgoingCall {
   /** Sent as `authorization` metadata. Secret. */
@@ -54,8 +54,8 @@ export interface RpcClientOptions {
   readonly reads: readonly string[];
   /** Longest time a call may take when the request brings no nearer deadline, in milliseconds. */
   readonly timeoutMs: number;
-  /** Many calls over a few streams, or each call over one of its own, which is what it is without. */
-  readonly calls?: 'streams' | 'unary' | undefined;
+  /** Calls share a few long-lived streams (decision 0028). Without, each is an HTTP/2 stream. */
+  readonly streams?: boolean;
   /** Plaintext without. */
   readonly credentials?: ChannelCredentials | undefined;
 }
@@ -66,15 +66,26 @@ const hopMs = 50;
 /** Opens one channel for the `services`. */
 export function connectRpc(services: readonly DescService[], options: RpcClientOptions) {
   const credentials = options.credentials ?? ChannelCredentials.createInsecure();
-  const channel = new Client(options.target, credentials, channelOptions(services, options.reads));
-  const streams = options.calls === 'streams' ? openCallStreams(channel, options.target) : undefined;
-  // Connects now: the first call of a new pod would wait for name, connection and handshake within its own deadline.
-  channel.getChannel().getConnectivityState(true);
+  const open = (): Client => {
+    const client = new Client(options.target, credentials, channelOptions(services, options));
+    // Connects now: the first call of a new pod would wait for name, connection and handshake within its own deadline.
+    client.getChannel().getConnectivityState(true);
+    return client;
+  };
+  let channel = open();
+  const current = () => channel;
+  // A server that hangs keeps its connections, but makes no new ones; and its name may lead elsewhere by now.
+  const replace = (silent: Client): void => {
+    if (silent !== channel) return;
+    channel = open();
+    silent.close();
+  };
+  const streams = options.streams ? openCallStreams({ target: options.target, current, replace }) : undefined;
   return {
     /** A typed client of `service` over this connection. */
     client: <S extends DescService>(service: S): RpcClient<S> => {
       const methods = service.methods.map((method) => {
-        const alone = sender(channel, method);
+        const alone = sender(current, method);
         const isRead = options.reads.includes(method.localName);
         const send = streams ? carriedSender(streams.ask, method, isRead, alone) : alone;
         return [method.localName, caller(send, method, options.timeoutMs)];
@@ -82,7 +93,7 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
       return Object.fromEntries(methods);
     },
     /** Resolves when the first connection is open, or after `timeoutMs` without one. */
-    reached: (timeoutMs: number) => firstConnection(channel, timeoutMs),
+    reached: (timeoutMs: number) => firstConnection(current, timeoutMs),
     close: () => {
       streams?.close();
       channel.close();
@@ -94,15 +105,18 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
 const pollIntervalMs = 250;
 
 /** Asks again and again: the channel's own waiting sleeps on where the name of the target was unknown at first. */
-async function firstConnection(channel: Client, timeoutMs: number): Promise<void> {
+async function firstConnection(channel: () => Client, timeoutMs: number): Promise<void> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; ) {
-    const state = channel.getChannel().getConnectivityState(true);
+    const state = channel().getChannel().getConnectivityState(true);
     if (state === connectivityState.READY || state === connectivityState.SHUTDOWN) return;
     await sleep(pollIntervalMs, undefined, { ref: false });
   }
 }
 
-function channelOptions(services: readonly DescService[], reads: readonly string[]): ChannelOptions {
+function channelOptions(
+  services: readonly DescService[],
+  { reads, streams }: RpcClientOptions,
+): ChannelOptions {
   const name = services.flatMap((service) =>
     service.methods
       .filter((method) => reads.includes(method.localName))
@@ -117,17 +131,17 @@ function channelOptions(services: readonly DescService[], reads: readonly string
   };
   return {
     'grpc.service_config': JSON.stringify({
-      loadBalancingConfig: [{ [liveRoundRobin]: {} }],
+      loadBalancingConfig: [{ round_robin: {} }],
       ...(name.length > 0 ? { methodConfig: [{ name, retryPolicy }] } : {}),
     }),
     'grpc-node.flow_control_window': 1 << 20,
     'grpc.dns_min_time_between_resolutions_ms': 1000,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1000,
-    // Later than the end of any connection by its age: after a GOAWAY a ping would drop the calls that the server still
-    // answers (grpc/grpc-node#3068). A server that hangs is left long before (liveness.ts).
-    'grpc.keepalive_time_ms': 120_000,
-    'grpc.keepalive_timeout_ms': 5_000,
+    // A channel that is opened anew makes connections of its own.
+    'grpc.use_local_subchannel_pool': 1,
+    // Streams ask for themselves. After a GOAWAY a ping drops the calls that the server still answers (grpc/grpc-node#3068).
+    ...(streams ? {} : { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 }),
     'grpc.enable_channelz': 0,
   };
 }
@@ -162,8 +176,8 @@ function outgoingMetadata({ authorization }: OutgoingCall): Record<string, strin
   return metadata;
 }
 
-/** Each call over a stream of its own. */
-function sender(channel: Client, method: DescMethod): Send {
+/** Each call is an HTTP/2 stream. */
+function sender(channel: () => Client, method: DescMethod): Send {
   const { path, requestSerialize, responseDeserialize, responseStream } = methodDefinition(method);
   return (request, headers, deadline, onMessage) => {
     const metadata = new Metadata();
@@ -171,32 +185,30 @@ function sender(channel: Client, method: DescMethod): Send {
     const asker = context.active();
     const hear = ({ metadata: trailers }: StatusObject) => nameSubject(subjectIn(trailers), asker);
     const call = [path, requestSerialize, responseDeserialize, request, metadata, { deadline }] as const;
-    const send = (mayRepeat: boolean) =>
-      new Promise<unknown>((resolve, reject) => {
-        const fail = (error: ServiceError) =>
-          mayRepeat && wasRefused(error) ? resolve(send(false)) : reject(fromStatus(error));
-        if (!responseStream) {
-          const answered = (error: ServiceError | null, response: unknown) =>
-            error ? fail(error) : resolve(response);
-          channel.makeUnaryRequest(...call, answered).on('status', hear);
-          return;
-        }
-        const messages: unknown[] = [];
-        const stream = channel.makeServerStreamRequest(...call);
-        stream
-          .on('data', (message) => {
-            try {
-              onMessage?.(message);
-              messages.push(message);
-            } catch (error) {
-              reject(error);
-              stream.cancel();
-            }
-          })
-          .on('status', hear)
-          .on('error', (error) => fail(error as ServiceError))
-          .on('end', () => resolve(messages));
-      });
-    return send(true);
+    return new Promise<unknown>((resolve, reject) => {
+      if (!responseStream) {
+        const answered = (error: ServiceError | null, response: unknown) =>
+          error ? reject(fromStatus(error)) : resolve(response);
+        channel()
+          .makeUnaryRequest(...call, answered)
+          .on('status', hear);
+        return;
+      }
+      const messages: unknown[] = [];
+      const stream = channel().makeServerStreamRequest(...call);
+      stream
+        .on('data', (message) => {
+          try {
+            onMessage?.(message);
+            messages.push(message);
+          } catch (error) {
+            reject(error);
+            stream.cancel();
+          }
+        })
+        .on('status', hear)
+        .on('error', (error) => reject(fromStatus(error as ServiceError)))
+        .on('end', () => resolve(messages));
+    });
   };
 }

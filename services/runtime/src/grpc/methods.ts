@@ -8,7 +8,6 @@ import {
   toBinary,
 } from '@bufbuild/protobuf';
 import type { MethodDefinition } from '@grpc/grpc-js';
-import { type Encoded, encoder } from './encode.ts';
 
 export type OnMessage = (message: unknown) => void;
 
@@ -24,34 +23,27 @@ export function methodPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
-export function serializer(schema: DescMessage): (message: unknown) => Encoded {
-  return (
-    encoder(schema) ??
-    ((message) => {
-      const bytes = toBinary(schema, create(schema, message as never));
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    })
-  );
+export function serializer(schema: DescMessage) {
+  return (message: unknown): Buffer => bufferOf(toBinary(schema, create(schema, message as never)));
+}
+
+/** The same memory. */
+export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 export function deserializer<S extends DescMessage>(schema: S) {
   return (bytes: Uint8Array): MessageShape<S> => fromBinary(schema, bytes);
 }
 
-/** For grpc-js, which copies every message into a frame and asks it for nothing else, unless it compresses. */
-export function asBuffer(message: Encoded): Buffer {
-  return message as Buffer;
-}
-
 export function methodDefinition(method: DescMethod): MethodDefinition<unknown, unknown> {
-  const [request, response] = [serializer(method.input), serializer(method.output)];
   return {
     path: methodPath(method),
     requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
     responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
-    requestSerialize: (message) => asBuffer(request(message)),
+    requestSerialize: serializer(method.input),
     requestDeserialize: deserializer(method.input),
-    responseSerialize: (message) => asBuffer(response(message)),
+    responseSerialize: serializer(method.output),
     responseDeserialize: deserializer(method.output),
   };
 }

@@ -16,7 +16,8 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { listenOrFail, ownerOnly } from '../process/listen.ts';
-import { callStreamHandler } from './call-stream-handler.ts';
+import { encodeResponse } from './answer-encoding.ts';
+import { callStreamServer } from './call-stream-server.ts';
 import { answeringHandler, type CallOptions, streamingHandler } from './handlers.ts';
 import type { IncomingCall } from './incoming-call.ts';
 import { methodDefinition } from './methods.ts';
@@ -64,7 +65,7 @@ export type RpcServer = Awaited<ReturnType<typeof serveRpc>>;
 /** Throws ConfigurationError when the port is taken. */
 export async function serveRpc(options: RpcServerOptions) {
   const server = new Server(serverOptions(options));
-  const streams = callStreamHandler(options);
+  const streams = callStreamServer(options);
   for (const { service, handlers } of options.services) {
     const definition: Record<string, ReturnType<typeof methodDefinition>> = {};
     const implementation: UntypedServiceImplementation = {};
@@ -79,9 +80,9 @@ export async function serveRpc(options: RpcServerOptions) {
     }
     server.addService(definition, implementation);
   }
+  const carry = { ...methodDefinition(CallStreamService.method.carry), responseSerialize: encodeResponse };
   // Its answers have no place for sentences.
-  if (!options.sendDetails)
-    server.addService({ carry: methodDefinition(CallStreamService.method.carry) }, { carry: streams.handle });
+  if (!options.sendDetails) server.addService({ carry }, { carry: streams.handle });
   const { address, portSetting = 'RPC_PORT', credentials = ServerCredentials.createInsecure() } = options;
   const bind = () => promisify(server.bindAsync.bind(server))(address, credentials);
   const port = await listenOrFail(portSetting, portOf(address), () =>
@@ -111,7 +112,7 @@ function portOf(address: string): number {
 
 function drain(
   server: Server,
-  streams: ReturnType<typeof callStreamHandler>,
+  streams: ReturnType<typeof callStreamServer>,
   timeoutMs: number,
 ): Promise<void> {
   return new Promise((resolve) => {

@@ -72,14 +72,6 @@ export function unansweredCall(code: status, details: string): ServiceError {
   return Object.assign(new Error(details), { code, details, metadata: new Metadata() });
 }
 
-/**
- * Nothing of a refused call was processed, so that even a token call may be sent again (RFC 9113 §8.7). grpc-js does so
- * itself, but for a refusal that it meets while it writes: a server that goes away in that moment.
- */
-export function wasRefused({ details }: ServiceError): boolean {
-  return details.includes('NGHTTP2_REFUSED_STREAM');
-}
-
 const unanswered: readonly number[] = [
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,

@@ -1,0 +1,244 @@
+// The serving end of a call stream (decision 0028): each call that it carries is authenticated, traced and answered like a
+// call of its own. What one turn of the event loop answers leaves as one message. A caller that does not read its answers
+// is not read from either.
+import type { DescMethod } from '@bufbuild/protobuf';
+import type { Call, CarryRequest } from '@course-exchange/proto/rpc/v1';
+import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import { Overloaded } from '../process/errors.ts';
+import { runtimeMetrics } from '../process/runtime-metrics.ts';
+import { type Chunks, chunker, lengthOf, type SentAnswer, type SentResponse } from './answer-encoding.ts';
+import { type CallOptions, callContext } from './handlers.ts';
+import type { CallSource, IncomingCall } from './incoming-call.ts';
+import { deserializer, methodPath } from './methods.ts';
+import { toldFailure } from './status.ts';
+
+type Stream = ServerDuplexStream<CarryRequest, SentResponse>;
+type Handler = (request: unknown, call: IncomingCall) => Promise<unknown> | AsyncIterable<unknown>;
+/** Sends a message of a streamed answer; false when nobody waits for more. */
+type SendPart = (part: Chunks) => Promise<boolean>;
+/** Runs the handler; gives the last message. The call is in flight until `over`. Throws `Overloaded` while too many are. */
+type ServedMethod = (call: Call, source: CallSource, send: SendPart, over: Promise<void>) => Promise<Chunks>;
+
+const notServed: ServedMethod = async () => {
+  throw new Error('this port does not serve it');
+};
+
+/** In milliseconds; then it is drained, for its successor may meet a new pod. See the grace of a connection in server.ts. */
+const streamAgeMs = 3_500;
+/** Calls of one method that callers wait for: what comes on top is refused before any work. */
+const mostInFlight = 1_024;
+/** Handlers of one method that run, those of calls that were cancelled or have expired too. */
+const mostRunning = 4 * mostInFlight;
+/** A smaller part leaves with its turn; a larger one is waited for, so that no list is kept twice. In bytes. */
+const largePart = 64 * 1024;
+/** In bytes: a client refuses a message of 4 MiB, and all answers in it. */
+const largestAnswer = 3.5 * 1024 * 1024;
+/** From this size on a message takes no more answers, in bytes. */
+const fullMessage = 256 * 1024;
+/** Answers of one stream that its caller has not read, in bytes; one alone may be larger. */
+const mostUnread = 1024 * 1024;
+/** What an answer counts besides its message, in bytes. */
+const envelope = 64;
+
+export function callStreamServer(options: CallOptions) {
+  const methods = new Map<string, ServedMethod>();
+  const open = new Set<Stream>();
+  return {
+    /** Lets streams carry calls of `method`. */
+    add: (method: DescMethod, handler: Handler): void => {
+      if (method.methodKind === 'unary' || method.methodKind === 'server_streaming')
+        methods.set(methodPath(method), servedMethod(method, handler, options));
+    },
+    handle: (stream: Stream): void => {
+      serveStream(stream, methods, options);
+      setTimeout(drain, streamAgeMs, stream).unref();
+      open.add(stream);
+      stream.once('close', () => open.delete(stream));
+    },
+    drain: (): void => open.forEach(drain),
+    /** Without the answers that are still owed. */
+    end: (): void => {
+      for (const stream of open) stream.emit('error', { code: status.UNAVAILABLE });
+    },
+  };
+}
+
+/** Asks the caller to end its side. */
+function drain(stream: Stream): void {
+  if (!stream.writableEnded && !stream.destroyed) stream.write({ draining: true });
+}
+
+function servedMethod(method: DescMethod, handler: Handler, options: CallOptions): ServedMethod {
+  const [decode, chunksOf] = [deserializer(method.input), chunker(method.output)];
+  const encode = (message: unknown): Chunks => {
+    const bytes = chunksOf(message);
+    if (lengthOf(bytes) > largestAnswer) throw new Error('an answer is larger than a client takes');
+    return bytes;
+  };
+  const inCall = callContext(method, options);
+  const labels = { 'rpc.method': methodPath(method).slice(1) };
+  let [inFlight, running] = [0, 0];
+  runtimeMetrics.serverCallsInFlight.observe(() => [[inFlight, labels]]);
+  return async ({ message: request }, source, send, over) => {
+    if (inFlight >= mostInFlight || running >= mostRunning) {
+      const full = new Overloaded('too many calls of this method are in flight');
+      runtimeMetrics.callsRefused.add({ ...labels, reason: full.message });
+      throw full;
+    }
+    inFlight += 1;
+    running += 1;
+    void over.then(() => {
+      inFlight -= 1;
+    });
+    try {
+      return await inCall(source, async (call) => {
+        const answered = handler(decode(request), call);
+        if (!(Symbol.asyncIterator in answered)) return encode(await answered);
+        for await (const message of answered) if (!(await send(encode(message)))) break;
+        return [];
+      });
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>, options: CallOptions): void {
+  /** By the ids of the calls that somebody waits for: what ends each. */
+  const calls = new Map<number, () => void>();
+  const answers = answerQueue(stream);
+  const certificate = stream.getAuthContext().sslPeerCertificate;
+
+  const endWhenAnswered = (): void => {
+    if (!stream.readableEnded || calls.size > 0 || stream.writableEnded) return;
+    answers.flush();
+    stream.end();
+  };
+  const endAll = (): void => {
+    for (const end of calls.values()) end();
+  };
+
+  async function serve(call: Call): Promise<void> {
+    const { id } = call;
+    const { promise: over, resolve: tellOver } = Promise.withResolvers<void>();
+    const isWaitedFor = (): boolean => calls.get(id) === end;
+    const end = (): void => {
+      if (!isWaitedFor()) return;
+      calls.delete(id);
+      clearTimeout(timer);
+      answers.withdraw(id);
+      tellOver();
+      endWhenAnswered();
+    };
+    calls.set(id, end);
+    // What the sockets hold is read first: a reply that came while this process stood still is answered.
+    const timer = setTimeout(() => setImmediate(end), Math.min(call.timeoutMs, 2 ** 31 - 1));
+    const deliver = async (answer: SentAnswer, isLarge = false): Promise<boolean> => {
+      const taken = isWaitedFor() ? answers.offer(answer, isLarge) : undefined;
+      if (taken) await Promise.race([taken, over]);
+      return isWaitedFor();
+    };
+    const send: SendPart = (part) => deliver({ id, message: part, more: true }, lengthOf(part) >= largePart);
+    const source = carriedSource(call, certificate, over);
+    const served = methods.get(call.method) ?? notServed;
+    const outcome = await served(call, source, send, over).then(
+      (message): Omit<SentAnswer, 'id'> => ({ message }),
+      (error) => ({ errorCode: toldFailure(error, options.errorStatuses).code }),
+    );
+    const { user = '', client = '' } = source;
+    if (await deliver({ id, ...outcome, user, client })) end();
+  }
+
+  function take({ calls: asked, cancelledIds }: CarryRequest): void {
+    if (stream.writableEnded || stream.cancelled) return;
+    // Its caller asks whether this process still runs; pending answers already say so.
+    if (asked.length + cancelledIds.length === 0 && !stream.writableNeedDrain) stream.write({});
+    for (const call of asked) {
+      if (calls.has(call.id)) {
+        endAll();
+        stream.pause();
+        const details = 'a call with this id is in flight';
+        stream.emit('error', { code: status.INVALID_ARGUMENT, details });
+        return;
+      }
+      void serve(call);
+    }
+    for (const id of cancelledIds) calls.get(id)?.();
+  }
+
+  // The caller's grpc-js keeps what it sends until it hears that the stream has arrived.
+  stream.sendMetadata(new Metadata());
+  stream.on('data', take).on('end', endWhenAnswered).on('cancelled', endAll);
+}
+
+function carriedSource(
+  { metadata, timeoutMs }: Call,
+  certificate: ReturnType<CallSource['certificate']>,
+  over: Promise<void>,
+): CallSource {
+  return {
+    deadline: Date.now() + timeoutMs,
+    metadata: (name) => metadata[name],
+    certificate: () => certificate,
+    signal: () => {
+      const abort = new AbortController();
+      void over.then(() => abort.abort());
+      return abort.signal;
+    },
+  };
+}
+
+/** The answers of one stream on their way to its caller. A small one passes large ones that wait. */
+function answerQueue(stream: Stream) {
+  const ready: SentAnswer[] = [];
+  /** Those that find the stream full, in their order: by the id of their call, with what is told once they are taken. */
+  const waiting = new Map<number, { readonly answer: SentAnswer; readonly taken: () => void }>();
+  let [size, unread] = [0, 0];
+
+  const bytesOf = ({ message = [] }: SentAnswer): number => envelope + lengthOf(message);
+  const fits = (answer: SentAnswer): boolean => unread === 0 || unread + bytesOf(answer) <= mostUnread;
+  const flush = (taken?: () => void): void => {
+    const [answers, bytes] = [ready.splice(0), size];
+    size = 0;
+    if (answers.length === 0 || stream.writableEnded) return;
+    stream.write({ answers }, (error?: Error | null) => {
+      // Its connection is gone.
+      if (error) return;
+      unread -= bytes;
+      taken?.();
+      putWaiting();
+      if (stream.isPaused()) stream.resume();
+    });
+  };
+  const put = (answer: SentAnswer, taken?: () => void): void => {
+    if (ready.push(answer) === 1) setImmediate(flush);
+    size += bytesOf(answer);
+    unread += bytesOf(answer);
+    if (taken || size > fullMessage) flush(taken);
+  };
+  const putWaiting = (): void => {
+    for (const [id, { answer, taken }] of waiting) {
+      if (!fits(answer)) return;
+      waiting.delete(id);
+      put(answer, taken);
+    }
+  };
+  return {
+    flush,
+    /** Undefined when it leaves with its turn; a large one, and one that finds the stream full, settle once they are taken. */
+    offer: (answer: SentAnswer, isLarge: boolean): Promise<void> | undefined => {
+      const isNext = fits(answer) && (waiting.size === 0 || !isLarge);
+      if (isNext && !isLarge) return void put(answer);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (isNext) put(answer, resolve);
+      else {
+        waiting.set(answer.id, { answer, taken: resolve });
+        stream.pause();
+      }
+      return promise;
+    },
+    withdraw: (id: number): void => {
+      waiting.delete(id);
+    },
+  };
+}
