@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Interaction } from '../../services/identity/src/authorize/interaction.ts';
 import { createInteraction } from '../../services/identity/src/authorize/interaction-store.ts';
 import { createSession } from '../../services/identity/src/authorize/session-store.ts';
 import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../../services/identity/src/ids.ts';
-import { networksOf } from '../../services/identity/src/login/throttle.ts';
 import {
   admitLogin,
   recordLoginFailure,

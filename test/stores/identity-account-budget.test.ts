@@ -1,8 +1,10 @@
 // The budget of failures that an account has over all networks, and who is known to it and so not held back (R30), in a
 // real Redis by a clock that the tests set.
+
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import { beforeEach, expect, test } from 'vitest';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
-import { accountKey, accountThreshold, networksOf } from '../../services/identity/src/login/throttle.ts';
+import { accountKey, accountThreshold } from '../../services/identity/src/login/throttle.ts';
 import {
   admitLogin,
   findKnownOrigins,

@@ -1,11 +1,7 @@
 // The login defence in Redis, raced and timed by a clock that the tests set.
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  accountKey,
-  accountThreshold,
-  countersOf,
-  networksOf,
-} from '../../services/identity/src/login/throttle.ts';
+import { accountKey, accountThreshold, countersOf } from '../../services/identity/src/login/throttle.ts';
 import { admitLogin, recordLoginFailure } from '../../services/identity/src/login/throttle-store.ts';
 import {
   addPerson,

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import { Cluster } from 'ioredis';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import {
@@ -12,7 +13,6 @@ import {
   touchSession,
 } from '../../services/identity/src/authorize/session-store.ts';
 import type { Sub } from '../../services/identity/src/ids.ts';
-import { networksOf } from '../../services/identity/src/login/throttle.ts';
 import {
   admitLogin,
   recordLoginFailure,

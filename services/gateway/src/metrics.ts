@@ -27,19 +27,19 @@ export const gatewayMetrics = {
     name: 'course_exchange.work.admitted',
     unit: '{request}',
     labels: ['work'],
-    about: 'Requests that wait for their turn or are in work, by class of admission',
+    about: 'Requests in work and queued, by class of admission',
   }),
   workRunning: upDownCounter({
     name: 'course_exchange.work.running',
     unit: '{request}',
     labels: ['work'],
-    about: 'Those of them that are in work: the rest wait for their turn',
+    about: 'Requests in work, by class of admission',
   }),
   workRoom: gauge({
     name: 'course_exchange.work.room',
     unit: '{request}',
     labels: ['work'],
-    about: 'Requests of the class that are admitted at most, at the pace that was measured last',
+    about: 'Capacity of the class: requests in work and queued at most',
   }),
   workRefused: counter({
     name: 'course_exchange.work.refused',

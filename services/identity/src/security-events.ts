@@ -1,7 +1,9 @@
 // Security events: what somebody who watches for abuse must see, one log line each, under a name that stays (R33).
 // An event names the client, the user and the network that are known; a person and a network only as keyed hashes (R27).
 // What a caller merely claims, such as an unknown client_id, is not in it: anything may stand there.
+
 import { Failure } from '@course-exchange/runtime/process/errors';
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import {
   type Logger,
   type LogText,
@@ -13,7 +15,6 @@ import { clientAddressOf } from '@course-exchange/runtime/process/request-contex
 import { countSecurityEvent, expectSecurityEvents } from '@course-exchange/runtime/process/runtime-metrics';
 import type { Secret } from '@course-exchange/runtime/process/secret';
 import type { ClientId, Sub } from './ids.ts';
-import { networksOf } from './login/throttle.ts';
 
 /** Why a login no longer counts, and a grant ended before its time (R13). */
 const loginEnds = ['user_disabled', 'signed_out_by_operator', 'user_deleted'] as const;

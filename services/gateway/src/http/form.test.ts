@@ -33,11 +33,11 @@ test('names that came more than once are reported, once each', () => {
 
 function formOf(contentType: string | undefined) {
   const headers = { 'content-type': contentType };
-  return readForm({ headers, readBody: async () => 'a=1' } as unknown as IncomingRequest);
+  return readForm({ headers, body: 'a=1' } as unknown as IncomingRequest);
 }
 
-test('only application/x-www-form-urlencoded is a form, with or without parameters', async () => {
-  expect((await formOf('Application/X-WWW-Form-Urlencoded; charset=UTF-8')).get('a')).toBe('1');
+test('only application/x-www-form-urlencoded is a form, with or without parameters', () => {
+  expect(formOf('Application/X-WWW-Form-Urlencoded; charset=UTF-8').get('a')).toBe('1');
   for (const other of [undefined, '', 'text/plain', 'application/json', 'application/x-www-form-urlencodedx'])
-    await expect(formOf(other)).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(() => formOf(other)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
 });

@@ -31,15 +31,15 @@ function notUtf8(encoded: string): string[] {
   return [...withoutSent].flatMap(([name, value]) => (value.includes('\uFFFD') ? [name] : []));
 }
 
-/** The form that a POST brings. Throws `invalid_request` for every other body, unread. */
-export async function readForm(request: IncomingRequest): Promise<Form> {
-  return decodeForm(await readFormText(request));
+/** The form that a POST brings. Throws `invalid_request` for every other body. */
+export function readForm(request: IncomingRequest): Form {
+  return decodeForm(formText(request));
 }
 
 /** The same, not decoded. */
-export async function readFormText(request: IncomingRequest): Promise<string> {
+export function formText(request: IncomingRequest): string {
   if (!bringsForm(request)) throw new Failure('invalid_request', 'content type');
-  return request.readBody();
+  return request.body;
 }
 
 /** By its content type alone. */

@@ -1,7 +1,9 @@
 // What a route may know of an HTTP request. The Host header is not among it: the issuer is configuration
 // (R28).
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
+import type { FastifyRequest } from 'fastify';
 
 export interface IncomingRequest {
   readonly requestId: string;
@@ -13,29 +15,25 @@ export interface IncomingRequest {
   readonly authorization: string | undefined;
   /** The user's address, seen through trusted proxies only (R30). Personal. */
   readonly clientAddress: string;
-  /**
-   * Waits for the request's turn, which every piece of work begins with: see admission.ts. Throws `Overloaded`. `readBody`
-   * does it when the body is there, and for a GET it is done already.
-   */
-  readonly begin: () => Promise<void>;
-  /** See unfinished-bodies.ts. */
-  readonly readBody: () => Promise<string>;
+  /** The network of that address: what limits are shared by (R14.10). */
+  readonly network: string;
+  /** The form that a POST brings, as text; '' for every other body: see request-bodies.ts. */
+  readonly body: string;
   /** Counts bytes of an answer before they are kept. Throws `Overloaded`: see unread-answers.ts. */
   readonly holdAnswer: (bytes: number) => void;
 }
 
-/** `forwardedAddress` is what Fastify made of X-Forwarded-For with the trusted proxies. */
+/** Of `ip` Fastify says what it made of X-Forwarded-For with the trusted proxies. The body is still to be read. */
 export function incomingRequest(
-  raw: IncomingMessage,
-  requestId: string,
-  params: unknown,
-  forwardedAddress: string,
-  steps: Pick<IncomingRequest, 'begin' | 'readBody' | 'holdAnswer'>,
-): IncomingRequest {
+  { raw, id, params, ip }: Pick<FastifyRequest, 'raw' | 'id' | 'params' | 'ip'>,
+  holdAnswer: (network: string) => IncomingRequest['holdAnswer'],
+) {
   const url = raw.url ?? '';
+  const clientAddress = plainAddress(ip) ?? plainAddress(raw.socket.remoteAddress) ?? '';
+  const network = networksOf(clientAddress).at(-1) ?? '';
   const mark = url.indexOf('?');
   return {
-    requestId,
+    requestId: id,
     params: params as Readonly<Record<string, string>>,
     query: mark < 0 ? '' : url.slice(mark + 1),
     headers: raw.headers,
@@ -43,8 +41,10 @@ export function incomingRequest(
     get authorization() {
       return raw.headersDistinct.authorization?.join(', ');
     },
-    clientAddress: plainAddress(forwardedAddress) ?? plainAddress(raw.socket.remoteAddress) ?? '',
-    ...steps,
+    clientAddress,
+    network,
+    body: '',
+    holdAnswer: holdAnswer(network),
   };
 }
 

@@ -58,7 +58,7 @@ test('a client is named where a service has found its secret or token to be its 
     // Its first answer of all, and one that its token is refused.
     ['invalid_grant', 'acme', 'acme'],
     ['invalid_client', undefined, undefined],
-    // Its secret is known, and identity does not say more.
+    // Identity does not say who it was.
     ['temporarily_unavailable', undefined, undefined],
   ];
   for (const [index, [code, client]] of requests.entries()) {
@@ -67,9 +67,7 @@ test('a client is named where a service has found its secret or token to be its 
   }
   [refusal, named] = [undefined, 'acme'];
   await requestTokens('acme', 'request-0104');
-  [refusal, named] = ['temporarily_unavailable', undefined];
-  await requestTokens('acme', 'request-0105');
-  const expected = [...requests, [undefined, 'acme', 'acme'], ['temporarily_unavailable', undefined, 'acme']];
+  const expected = [...requests, [undefined, 'acme', 'acme']];
   for (const [index, [code, , client]] of expected.entries()) {
     await expect.poll(() => accessLine(`request-010${index}`)).toBeDefined();
     const line = accessLine(`request-010${index}`);
@@ -80,7 +78,6 @@ test('a client is named where a service has found its secret or token to be its 
     `${name}{client_id="${client}",http_route="/token"${code ? `,error_type="${code}"` : ''}}`;
   expect((await series(name, '/token')).toSorted()).toEqual([
     `${label('acme', 'invalid_grant')} 1`,
-    `${label('acme', 'temporarily_unavailable')} 1`,
     `${label('acme')} 1`,
     `${label('unknown', 'invalid_client')} 2`,
     `${label('unknown', 'temporarily_unavailable')} 1`,

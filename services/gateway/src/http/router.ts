@@ -1,6 +1,6 @@
 // Puts the routes onto Fastify: route before method before everything else (R20), one span, one deadline,
 // one access line and one way from a failure to an answer for all of them.
-import { METHODS } from 'node:http';
+import { type IncomingMessage, METHODS } from 'node:http';
 import { connectionProblem } from '@course-exchange/runtime/grpc/status';
 import { Failure, isFault, Overloaded } from '@course-exchange/runtime/process/errors';
 import { clientOf, describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
@@ -10,16 +10,15 @@ import { annotate, inSpan, recordError } from '@course-exchange/runtime/process/
 import { type Context, context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayMetrics } from '../metrics.ts';
-import { type Admission, createAdmission, type Place, type Work } from './admission.ts';
+import { type Admission, createAdmission, type Work } from './admission.ts';
 import { errorReply, type ReplyCode } from './errors.ts';
+import { bringsForm } from './form.ts';
 import { type Headers, profileHeaders } from './headers.ts';
-import { createProvenClients, type ProvenClients, postedCredentials } from './proven-clients.ts';
-import { delayRepeatedRefusals, type RefusalTurn } from './repeated-refusals.ts';
 import { type IncomingRequest, incomingRequest } from './request.ts';
+import { type Body, createBodyReader } from './request-bodies.ts';
 import { type Answer, bytesOf, methodsOf, type ResponseProfile, type Route } from './route.ts';
 import { answerAttributes, callersTrace, spanOf } from './route-span.ts';
-import { limitUnfinishedBodies, type ReadBody } from './unfinished-bodies.ts';
-import { bodyOf, type HoldAnswer, limitUnreadAnswers } from './unread-answers.ts';
+import { bodyOf, limitUnreadAnswers } from './unread-answers.ts';
 
 export interface RoutingOptions {
   readonly issuer: string;
@@ -33,11 +32,9 @@ export interface RoutingOptions {
 }
 
 interface Limits {
-  readonly admission: Admission;
-  readonly proven: ProvenClients;
-  readonly hold: HoldAnswer;
-  readonly readBody: ReadBody;
-  readonly refusalTurn: RefusalTurn;
+  readonly admit: Admission;
+  readonly readBody: ReturnType<typeof createBodyReader>;
+  readonly holdAnswer: ReturnType<typeof limitUnreadAnswers>;
 }
 
 export function addRoutes(app: FastifyInstance, routes: readonly Route[], options: RoutingOptions): void {
@@ -45,11 +42,9 @@ export function addRoutes(app: FastifyInstance, routes: readonly Route[], option
   // type is judged after the method, in form.ts), and no parser of Fastify's answers instead.
   for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true });
   const limits = {
-    admission: createAdmission(options),
-    proven: createProvenClients(),
-    hold: limitUnreadAnswers(app, options.logger),
-    readBody: limitUnfinishedBodies(),
-    refusalTurn: delayRepeatedRefusals(options.now),
+    admit: createAdmission(options),
+    readBody: createBodyReader(),
+    holdAnswer: limitUnreadAnswers(app, options.logger),
   };
   for (const route of routes)
     app.route({ method: methodsOf(route), url: route.path, handler: routeHandler(route, options, limits) });
@@ -95,7 +90,6 @@ function workFor({ work, profile }: Route): Work | undefined {
 
 function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
   const budgetMs = route.budgetMs ?? options.budgetMs;
-  const work = workFor(route);
   const headers = profileHeaders(route.profile, options.issuer);
   const spans = new Map(methodsOf(route).map((method) => [method as string, spanOf(method, route)]));
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
@@ -103,69 +97,58 @@ function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
       reply.callNotFound();
       return reply;
     }
+    const incoming = incomingRequest(request, (network) => limits.holdAnswer(reply.raw, network));
     const deadline = options.now() + budgetMs;
-    let place: Place | undefined;
-    const begin = async () => {
-      if (work === undefined) return;
-      place = limits.admission.admit(work, incoming.clientAddress, client);
-      if (place === undefined) throw new Overloaded(noRoom.message);
-      await place.turn(deadline, () => request.raw.socket.destroyed);
-    };
-    const incoming = incomingRequest(request.raw, request.id, request.params, request.ip, {
-      begin,
-      readBody: () =>
-        limits.readBody(request.raw, (body) => {
-          if (route.profile === 'token' && credentials === undefined) {
-            credentials = postedCredentials(body);
-            client = limits.proven.clientOf(credentials);
-          }
-          return begin();
-        }),
-      holdAnswer: (bytes) => limits.hold(reply.raw, bytes),
-    });
-    let credentials = incoming.authorization;
-    let client = work && limits.proven.clientOf(credentials);
-    // A body that comes slowly takes nobody's room: it has none before it has ended.
-    if (work && !limits.admission.hasRoom(work, incoming.clientAddress, client)) {
-      // Its body is nobody's: what came of it must not wait with it.
-      request.raw.resume();
-      return limits.refusalTurn(reply.raw, incoming.clientAddress).then(() => {
-        const answer = failureAnswer(route, noRoom, incoming);
-        tell(request, route, answer, client);
-        return send(reply, headers, answer);
-      });
-    }
     const active = withCall(ROOT_CONTEXT, request.id, deadline, incoming.clientAddress);
     const { name, attributes } = spans.get(request.method) ?? spanOf(route.method, route);
     const answerRequest = async () => {
-      // A page that cannot be rendered throws: its place is free all the same.
-      const answer = await answerOf(route, incoming, options.logger).finally(() => place?.leave());
-      const named = clientOf();
-      if (client === undefined || answer.status === 401)
-        limits.proven.judged(credentials, named, answer.status);
-      const proven = named ?? (answer.status === 401 ? undefined : client);
-      tell(request, route, answer, proven);
-      annotate(() => answerAttributes(request.id, answer, proven));
+      const answer = await admitted(route, request.raw, incoming, limits, deadline).catch(
+        (error: unknown) => {
+          report(error, route, options.logger);
+          return failureAnswer(route, error, incoming);
+        },
+      );
+      tell(request, route, answer);
+      annotate(() => answerAttributes(request.id, answer, clientOf()));
       return send(reply, headers, answer);
     };
     return inSpan(name, SpanKind.SERVER, attributes, answerRequest, active, () => callersTrace(request.raw));
   };
 }
 
-/** One for all that no span tells of: a stack for each would be a twentieth of what a refusal costs. */
-const noRoom = new Overloaded('no room');
-
-async function answerOf(route: Route, request: IncomingRequest, logger: Logger): Promise<Answer> {
+/**
+ * Reads the body, waits for the request's turn and answers it. A body that comes slowly takes nobody's room: its request is
+ * admitted when it has ended.
+ */
+async function admitted(
+  route: Route,
+  raw: IncomingMessage,
+  incoming: ReturnType<typeof incomingRequest>,
+  { admit, readBody }: Limits,
+  deadline: number,
+): Promise<Answer> {
+  const work = workFor(route);
+  let body: Body | undefined;
+  let release: (() => void) | undefined;
   try {
-    if (route.method === 'GET') await request.begin();
-    return await route.answer(request);
-  } catch (error) {
-    recordError(error);
-    if (!(error instanceof Failure))
-      logger.error('unforeseen error', { route: logText(route.path), ...describeError(error) });
-    else if (isFault(error)) logFailure(error, route, logger);
-    return failureAnswer(route, error, request);
+    if (route.method === 'POST' && bringsForm(incoming)) {
+      body = await readBody(raw, incoming.network);
+      incoming.body = body.text;
+    }
+    if (work !== undefined) release = await admit(work, incoming.network, deadline);
+    if (raw.socket.destroyed) throw new Overloaded('nobody waits any more');
+    return await route.answer(incoming);
+  } finally {
+    release?.();
+    body?.release();
   }
+}
+
+function report(error: unknown, route: Route, logger: Logger): void {
+  recordError(error);
+  if (!(error instanceof Failure))
+    logger.error('unforeseen error', { route: logText(route.path), ...describeError(error) });
+  else if (isFault(error)) logFailure(error, route, logger);
 }
 
 function failureAnswer(route: Route, error: unknown, request: IncomingRequest): Answer {
@@ -208,7 +191,7 @@ function send(reply: FastifyReply, headers: Headers, answer: Answer): FastifyRep
 interface Outcome {
   /** Of the route, with its span; where no route was reached, one with the request's id alone. */
   readonly context: Context;
-  /** Proven: see proven-clients.ts. */
+  /** The client that a service has authenticated. */
   readonly client?: string | undefined;
   readonly code?: string | undefined;
 }
@@ -219,7 +202,8 @@ export function outcomeOf(request: FastifyRequest): Outcome {
   return outcomes.get(request) ?? { context: withCall(ROOT_CONTEXT, request.id, 0) };
 }
 
-function tell(request: FastifyRequest, route: Route, { code }: Answer, client: string | undefined): void {
+function tell(request: FastifyRequest, route: Route, { code }: Answer): void {
+  const client = clientOf();
   const active = context.active();
   const inRoute = active === ROOT_CONTEXT ? outcomeOf(request).context : active;
   outcomes.set(request, { context: inRoute, client, code });

@@ -5,85 +5,79 @@ import { Readable } from 'node:stream';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { FastifyInstance } from 'fastify';
+import { fairCapacity } from './fair-capacity.ts';
 
 /**
  * Bytes of lists on all connections together. A pod has 512 MiB, of which a busy gateway needs 180: this leaves room
  * for what is no list. It is several hundred lists of 2,000 Events.
  */
-const maxUnreadBytes = 256 * 1024 * 1024;
-
-/** Bytes that a connection may always have: whoever fills the bound does not keep small lists from others. */
-const bytesOfRight = 16 * 1024;
+const capacity = 256 * 1024 * 1024;
+/** Bytes of a connection that are not counted: whoever fills the capacity does not keep small lists from others. */
+const alwaysFree = 16 * 1024;
 
 /** An answer of which nothing is taken for four sweeps, 20 to 25 s, ends its connection. */
 const sweepMs = 5_000;
 const longestStall = 4;
 
-/**
- * Counts `bytes` until `response` is taken or its connection ends. Throws `Overloaded` when there is no room, and
- * `server_error` when there never will be, for the answer alone takes more (R14); then none of its bytes count.
- */
-export type HoldAnswer = (response: ServerResponse, bytes: number) => void;
-
 interface Connection {
+  /** Bytes of its answers. */
   held: number;
   /** Bytes taken so far, as the last sweep saw it; -1 where nothing was waiting. */
   taken: number;
   stalls: number;
 }
 
-interface Unread {
-  readonly connections: Map<Socket, Connection>;
-  readonly bytesOf: WeakMap<ServerResponse, number>;
-  total: number;
-}
-
-export function limitUnreadAnswers(app: FastifyInstance, logger: Logger): HoldAnswer {
-  const unread: Unread = { connections: new Map(), bytesOf: new WeakMap(), total: 0 };
+/**
+ * What it returns counts `bytes` of `response` for `network` until they are taken or their connection ends. It throws
+ * `Overloaded` where there is no room, and `server_error` where there never will be, since the answer alone takes more
+ * (R14); then none of its bytes count.
+ */
+export function limitUnreadAnswers(app: FastifyInstance, logger: Logger) {
+  const unread = fairCapacity(capacity);
+  const connections = new Map<Socket, Connection>();
   app.addHook('onRequest', ({ socket }, _reply, done) => {
-    if (!unread.connections.has(socket)) follow(unread, socket);
+    if (!connections.has(socket)) {
+      connections.set(socket, { held: 0, taken: -1, stalls: 0 });
+      // One for each answer, of which several may wait behind each other.
+      socket.setMaxListeners(0).once('close', () => connections.delete(socket));
+    }
     done();
   });
-  const sweep = setInterval(() => endStalled(unread.connections, logger), sweepMs).unref();
+  const sweep = setInterval(() => endStalled(connections, logger), sweepMs).unref();
   app.addHook('onClose', async () => clearInterval(sweep));
-  return (response, bytes) => hold(unread, response, bytes);
-}
 
-function follow(unread: Unread, socket: Socket): void {
-  const connection = { held: 0, taken: -1, stalls: 0 };
-  unread.connections.set(socket, connection);
-  socket.once('close', () => {
-    unread.connections.delete(socket);
-    // Of all its answers: one that waits behind another does not close when its connection does.
-    unread.total -= connection.held;
-  });
-}
-
-function hold(unread: Unread, response: ServerResponse, bytes: number): void {
-  const connection = unread.connections.get(response.req.socket);
-  if (connection === undefined || response.writableEnded) throw new Overloaded('nobody waits any more');
-  if ((unread.bytesOf.get(response) ?? 0) + bytes > maxUnreadBytes) {
-    release(unread, response);
-    throw new Failure('server_error', 'the answer is too large');
-  }
-  if (connection.held + bytes > bytesOfRight && unread.total + bytes > maxUnreadBytes) {
-    // At once, so that of several that grow together the others get their room.
-    release(unread, response);
-    throw new Overloaded('too many bytes of answers are not taken');
-  }
-  if (!unread.bytesOf.has(response)) response.once('close', () => release(unread, response));
-  unread.bytesOf.set(response, (unread.bytesOf.get(response) ?? 0) + bytes);
-  connection.held += bytes;
-  unread.total += bytes;
-}
-
-function release(unread: Unread, response: ServerResponse): void {
-  const connection = unread.connections.get(response.req.socket);
-  const bytes = unread.bytesOf.get(response) ?? 0;
-  unread.bytesOf.delete(response);
-  if (connection === undefined) return;
-  connection.held -= bytes;
-  unread.total -= bytes;
+  return (response: ServerResponse, network: string) => {
+    const { socket } = response.req;
+    const connection = connections.get(socket) ?? { held: 0 };
+    let [bytes, counted] = [0, 0];
+    const free = (): void => {
+      for (const emitter of [response, socket]) emitter.off('close', free);
+      unread.release(network, counted);
+      connection.held -= bytes;
+      [bytes, counted] = [0, 0];
+    };
+    const count = (more: number): void => {
+      if (bytes + more > unread.largestShare) throw new Failure('server_error', 'the answer is too large');
+      const isFree = connection.held + more <= alwaysFree;
+      if (!isFree && !unread.acquire(network, more))
+        throw new Overloaded('too many bytes of answers are not taken');
+      bytes += more;
+      counted += isFree ? 0 : more;
+      connection.held += more;
+    };
+    return (more: number): void => {
+      if (!connections.has(socket) || response.writableEnded) throw new Overloaded('nobody waits any more');
+      // An answer that waits behind another one does not close when its connection does.
+      if (bytes === 0) for (const emitter of [response, socket]) emitter.once('close', free);
+      try {
+        count(more);
+      } catch (error) {
+        // At once, so that of several that grow together the others get their room.
+        free();
+        throw error;
+      }
+    };
+  };
 }
 
 /** Node's own timeout of a socket would start anew with each byte that the client sends. */

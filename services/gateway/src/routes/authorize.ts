@@ -5,7 +5,7 @@ import {
   AuthorizationParametersSchema,
 } from '@course-exchange/proto/identity/v1/authorization';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { decodeForm, type Form, readFormText } from '../http/form.ts';
+import { decodeForm, type Form, formText } from '../http/form.ts';
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, type Route, redirectAnswer } from '../http/route.ts';
 import { loginPage } from '../pages/login.ts';
@@ -44,7 +44,7 @@ export function authorizeRoutes(deps: BrowserRouteDeps): readonly Route[] {
  * in would not be known: the same request as a GET brings them.
  */
 async function beginFromForm(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
-  const body = await readFormText(request);
+  const body = formText(request);
   if (body.length > longestForm) throw new Failure('invalid_request', 'longer than a GET can be');
   if (isCrossSite(request) && body.length <= longestQuery && isQueryText(body))
     return redirectAnswer(`${authorizePath}?${body}`);

@@ -71,7 +71,7 @@ export function formRoute(
     path,
     profile: 'page',
     answer: async (request) => {
-      const form = await readForm(request);
+      const form = readForm(request);
       const interaction = interactionRef(deps, request, form);
       return answer({ deps, request, form, interaction, interactionId: interactionIdOf(form) });
     },

@@ -24,7 +24,7 @@ async function show(deps: BrowserRouteDeps, request: IncomingRequest): Promise<A
 
 /** Leads to the page, which then says that nobody is signed in: reloading it sends nothing again. */
 async function end(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
-  const form = await readForm(request);
+  const form = readForm(request);
   if (isCrossSite(request)) return expiredAnswer(deps, request);
   const { ended } = await deps.authorization.endBrowserSession({
     browserSession: deps.cookies.session(request.headers.cookie),

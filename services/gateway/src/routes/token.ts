@@ -16,7 +16,7 @@ export function tokenRoute({ token }: Pick<Services, 'token'>): Route {
     path: tokenPath,
     profile: 'token',
     answer: async (request) => {
-      const form = await readForm(request);
+      const form = readForm(request);
       const given = form.get('grant_type');
       const grantType = logText(grantTypes.has(given) ? given : 'other');
       renameSpan(`POST ${tokenPath} ${grantType}`);

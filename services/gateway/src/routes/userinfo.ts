@@ -26,7 +26,7 @@ async function claims({ token }: UserinfoDeps, authorization: string | undefined
 
 /** The token comes in the header or in a form (RFC 6750 §2.2), and once. */
 async function answerPost(deps: UserinfoDeps, request: IncomingRequest): Promise<Answer> {
-  const form = bringsForm(request) ? await readForm(request) : await request.begin();
+  const form = bringsForm(request) ? readForm(request) : undefined;
   const token = form?.get('access_token') ?? '';
   if (token === '') return claims(deps, request.authorization);
   if (request.authorization !== undefined || form?.repeated.includes('access_token'))

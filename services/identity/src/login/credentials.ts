@@ -7,6 +7,7 @@
 // account. This folder owns password hashes and the counters of failures; sessions and pages are authorize's.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import type { Secret } from '@course-exchange/runtime/process/secret';
 import type { ClientId, RandomBytes, Sub } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
@@ -15,7 +16,7 @@ import type { OnSecurityEvent, ReasonOf } from '../security-events.ts';
 import type { User } from '../users/user.ts';
 import { findSettledUser, findUserByEmail, replacePasswordHash } from '../users/user-table.ts';
 import { type HashingQueue, hashPassword, needsRehash, type VerifyPassword } from './password.ts';
-import { accountKey, networksOf, originKey, secondsToWait } from './throttle.ts';
+import { accountKey, originKey, secondsToWait } from './throttle.ts';
 import {
   admitLogin,
   findKnownOrigins,

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { requireTime, timeLeft } from '@course-exchange/runtime/process/request-context';
 import { annotateWait, inSpan } from '@course-exchange/runtime/process/spans';
+import { createTurns } from '@course-exchange/runtime/process/turns';
 import { hash, verify as verifyArgon2 } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { SpanKind } from '@opentelemetry/api';
@@ -46,40 +47,16 @@ export function createHashingQueue({
   waiting,
   longestWaitMs = 5_000,
 }: HashingLimits): HashingQueue {
-  const turns: (() => void)[] = [];
-  let running = 0;
-
+  const turns = createTurns(concurrency);
   identityMetrics.passwordHashing.observe(() => [
-    [running, { state: 'running' }],
-    [turns.length, { state: 'waiting' }],
+    [turns.running(), { state: 'running' }],
+    [turns.waiting(), { state: 'waiting' }],
   ]);
 
-  const takeTurn = (suspect: boolean): Promise<void> => {
-    if (running < concurrency) {
-      running += 1;
-      return Promise.resolve();
-    }
-    if (turns.length >= (suspect ? waiting / 2 : waiting)) throw new Overloaded('the password queue is full');
-    return new Promise((resolve, reject) => {
-      const turn = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(
-        () => {
-          turns.splice(turns.indexOf(turn), 1);
-          reject(new Overloaded('the password queue is full'));
-        },
-        Math.min(longestWaitMs, timeLeft()),
-      );
-      turns.push(turn);
-    });
-  };
-  // A turn is handed over, not given back and taken anew: nobody can step in between.
-  const endTurn = (): void => {
-    const next = turns.shift();
-    if (next) next();
-    else running -= 1;
+  const takeTurn = async (suspect: boolean): Promise<void> => {
+    const isFull = turns.running() >= concurrency && turns.waiting() >= (suspect ? waiting / 2 : waiting);
+    if (isFull || !(await turns.take(Math.min(longestWaitMs, timeLeft()))))
+      throw new Overloaded('the password queue is full');
   };
 
   return async (work, suspect = false) => {
@@ -89,7 +66,7 @@ export function createHashingQueue({
       try {
         return await work();
       } finally {
-        endTurn();
+        turns.end();
       }
     });
   };

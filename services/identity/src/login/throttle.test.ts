@@ -1,7 +1,8 @@
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isComplete, readEmail } from './credentials.ts';
-import { accountKey, networksOf, secondsToWait } from './throttle.ts';
+import { accountKey, secondsToWait } from './throttle.ts';
 
 describe('the delay (R30)', () => {
   it('is told in whole seconds, never zero', () => {

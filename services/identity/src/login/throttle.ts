@@ -3,7 +3,7 @@
 // delay itself is computed where it is atomic, in throttle-store.ts.
 import { createHmac } from 'node:crypto';
 import { foldEmail } from '@course-exchange/proto/email';
-import { parseAddress } from '@course-exchange/runtime/process/ip-address';
+import type { Networks } from '@course-exchange/runtime/process/ip-address';
 
 /** Failures older than this, in milliseconds, no longer count. */
 const failureWindowMs = 15 * 60 * 1000;
@@ -38,23 +38,6 @@ export function originKey(key: Buffer, account: string, kind: 'network' | 'devic
 
 function keyedHash(key: Buffer, text: string): string {
   return createHmac('sha256', key).update(text).digest().subarray(0, 16).toString('base64url');
-}
-
-/** The networks of an address, the smallest first. */
-export type Networks = readonly [string] | readonly [string, string, string];
-
-/**
- * `192.0.2.0/24`; `2001:db8:0:1::/64` with its /56 and /48. An IPv4 address mapped into IPv6 counts as the IPv4 address.
- * What is no address counts as one network, `unknown`.
- */
-export function networksOf(address: string): Networks {
-  const parsed = parseAddress(address.replace(/%.*$/, ''));
-  if (parsed === undefined) return ['unknown'];
-  if ('octets' in parsed) return [`${parsed.octets.slice(0, 3).join('.')}.0/24`];
-  const [first, second, third, fourth = 0] = parsed.parts;
-  const network = (group: number, bits: number) =>
-    `${[first, second, third, group].map((part) => part?.toString(16)).join(':')}::/${bits}`;
-  return [network(fourth, 64), network(fourth & 0xff00, 56), network(0, 48)];
 }
 
 /** Failures that are counted together, and how many of them start a delay. */

@@ -9,6 +9,23 @@ export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefine
   return isIP(text) === 0 ? undefined : ipaddr.process(text.replace(/^::(?=\d+\.)/, '0::'));
 }
 
+/** The networks of an address, the smallest first. */
+export type Networks = readonly [string] | readonly [string, string, string];
+
+/**
+ * `192.0.2.0/24`; `2001:db8:0:1::/64` with its /56 and /48. An IPv4 address mapped into IPv6 counts as the IPv4 address.
+ * What is no address counts as one network, `unknown`.
+ */
+export function networksOf(address: string): Networks {
+  const parsed = parseAddress(address.replace(/%.*$/, ''));
+  if (parsed === undefined) return ['unknown'];
+  if ('octets' in parsed) return [`${parsed.octets.slice(0, 3).join('.')}.0/24`];
+  const [first, second, third, fourth = 0] = parsed.parts;
+  const network = (group: number, bits: number) =>
+    `${[first, second, third, group].map((part) => part?.toString(16)).join(':')}::/${bits}`;
+  return [network(fourth, 64), network(fourth & 0xff00, 56), network(0, 48)];
+}
+
 /** Whether `host` is an address of this machine alone, or its usual name. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || (isIP(host) !== 0 && ipaddr.parse(host).range() === 'loopback');

@@ -1,0 +1,62 @@
+// Bodies of requests: how long one may be, and how many bytes the process keeps of all. Every body here is a form.
+import type { IncomingMessage } from 'node:http';
+import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
+import { fairCapacity } from './fair-capacity.ts';
+
+const longestBody = 64 * 1024;
+/** Bytes of all requests together, beyond what each may always have: 8,192 connections of 64 KiB would be a pod's memory. */
+const capacity = 32 * 1024 * 1024;
+/** Bytes that are not counted. Longer than a token request or an ordinary login: only long forms are ever refused. */
+const alwaysFree = 8 * 1024;
+
+export interface Body {
+  /** UTF-8. */
+  readonly text: string;
+  /** Its bytes count until then. */
+  readonly release: () => void;
+}
+
+export function createBodyReader() {
+  const bytes = fairCapacity(capacity);
+  /** Fails with `invalid_request` where the body is over 64 KiB or breaks off, with `Overloaded` where there is no room. */
+  return (raw: IncomingMessage, network: string): Promise<Body> =>
+    new Promise((resolve, reject) => {
+      // One buffer: a chunk of one byte that is kept costs four hundred.
+      let body = Buffer.alloc(0);
+      let [length, counted] = [0, 0];
+      const release = (): void => {
+        bytes.release(network, counted);
+        counted = 0;
+      };
+      const grow = (needed: number): void => {
+        if (needed > longestBody) throw new Failure('invalid_request', 'body too large');
+        const size = Math.min(longestBody, 2 * needed);
+        const more = Math.max(0, size - alwaysFree) - counted;
+        if (more > 0 && !bytes.acquire(network, more))
+          throw new Overloaded('too many bytes of requests have not ended');
+        counted += Math.max(0, more);
+        body = Buffer.concat([body], size);
+      };
+      const fail = (error: unknown): void => {
+        // The rest flows away unread, so that the client gets to read the answer; requestTimeout bounds it.
+        raw.off('data', keep).off('end', finish).off('close', breakOff).resume();
+        release();
+        reject(error);
+      };
+      const keep = (chunk: Buffer): void => {
+        try {
+          if (length + chunk.length > body.length) grow(length + chunk.length);
+          length += chunk.copy(body, length);
+        } catch (error) {
+          fail(error);
+        }
+      };
+      const finish = (): void => {
+        // Every request closes in the end.
+        raw.off('close', breakOff);
+        resolve({ text: body.toString('utf8', 0, length), release });
+      };
+      const breakOff = (): void => fail(new Failure('invalid_request', 'body broke off'));
+      raw.on('data', keep).once('end', finish).once('close', breakOff).once('error', breakOff);
+    });
+}
