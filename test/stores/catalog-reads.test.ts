@@ -50,32 +50,10 @@ async function designsOf(name: string, id: string) {
   return JSON.parse(found?.json ?? 'null') as { event: Event; items: Record<string, unknown>[] };
 }
 
-test('at most 500: the most recently updated, then by id, beside the true count [R22.4 R23.1]', async () => {
-  const { event, items } = await designsOf('many', 'one');
-  expect(event).toMatchObject({ designCount: 730, name: 'Show 700' });
-  expect(items).toHaveLength(500);
-  expect(items.slice(0, 4).map(({ id }) => id)).toEqual(['0700', '0698', '0699', '0696']);
-});
-
-test('absent values are null, texts are empty, times are ISO, and no field is more [R23.2 R23.3 R23.4]', async () => {
-  const eventId = Buffer.from('Größe / 😀').toString('base64url');
-  const texts = { title: '', eventName: '', shortDescr: '' };
-  const absent = { localId: null, eventDate: null, updatedAt: null, authorName: null };
+test('an absent text is empty, by the default of its column [R23.3 R23.4]', async () => {
   const { event, items } = await designsOf('nulls', 'Größe / 😀');
-  expect(items).toEqual([{ id: 'd', eventId, ...texts, ...absent }]);
-  const dates = { startDate: null, endDate: null, updatedAt: null };
-  expect(event).toEqual({ id: eventId, name: '', ...dates, designCount: 1 });
-  const [first] = await eventsOf('big');
-  expect(first?.updatedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-});
-
-test('the event of the list is the event of its designs, and the list says how many', async () => {
-  const events = await eventsOf('big');
-  expect(events).toHaveLength(500);
-  expect((await listEvents(catalog.reader, owner('big'))).events).toBe(500);
-  const [first] = events;
-  const { event } = await designsOf('big', Buffer.from(first?.id ?? '', 'base64url').toString());
-  expect(event).toEqual(first);
+  expect(event.name).toBe('');
+  expect(items).toMatchObject([{ title: '', eventName: '', shortDescr: '' }]);
 });
 
 test('foreign, nonexistent and deleted events are not found, by one and the same query [R24.2]', async () => {
@@ -99,12 +77,7 @@ test('an owner is a whole text: one in other letters, or longer, is another [R22
     expect((await designsOf(name, id)).event).toMatchObject({ designCount: 1 });
   }
   expect(await eventsOf('many')).toHaveLength(1);
-});
-
-test('a deleted design is not among those of its event [R22.5]', async () => {
-  const { event, items } = await designsOf('manya', 'two');
-  expect(event).toMatchObject({ designCount: 1 });
-  expect(items.map(({ id }) => id)).toEqual(['d']);
+  expect((await listEvents(catalog.reader, owner('big'))).events).toBe(500);
 });
 
 async function planOf(text: string, values: readonly string[]): Promise<string> {
@@ -138,6 +111,8 @@ test('the service can read and nothing else', async () => {
     `select summarise_events(array['u'], array['e'])`,
     'create table catalog.mine (id text)',
     'delete from schema_migrations',
+    'select * from resume_points',
+    'select * from audit_log',
   ])
     await expect(client.query(statement)).rejects.toMatchObject({ code: '42501' });
   await client.end();

@@ -8,7 +8,7 @@ import {
   writeBatch,
 } from '../../services/design-catalog/src/feed/change-table.ts';
 import { repairSummaries } from '../../services/design-catalog/src/feed/summary-table.ts';
-import { useCatalogDatabase } from './catalog-database.ts';
+import { differences, useCatalogDatabase } from './catalog-database.ts';
 import { apply, changes, designs, origin } from './feed-changes.ts';
 
 const catalog = await useCatalogDatabase();
@@ -79,6 +79,7 @@ test('no entry without its batch: a batch that Postgres refuses, or whose commit
   await catalog.writer.query('drop trigger late on audit_log; drop function fail()');
   expect(await entries('source:refused')).toEqual([]);
   expect((await designs(catalog)).filter(({ id }) => id === 'good')).toEqual([]);
+  expect(await findResumePoint(catalog.feed, 'refused')).toBe(0n);
 });
 
 test('no batch without its entry: where none can be written, nothing is applied and nothing repaired', async () => {
@@ -102,12 +103,14 @@ test('no batch without its entry: where none can be written, nothing is applied 
   expect(rows).toMatchObject([{ design_count: 9 }]);
 });
 
-test('imports side by side, with conflicts that are repeated, make one chain with an entry for each batch', async () => {
+test('imports side by side, with conflicts that are repeated, leave exact summaries and one chain, an entry for each batch', async () => {
+  await catalog.writer.query('truncate designs');
   const before = (await entries()).length;
   const imports = Array.from({ length: 8 }, async (_, stream) => {
     for (let batch = 0; batch < 10; batch += 1) {
       const ids = Array.from({ length: 20 }, (_one, index) => `${(index * 7 + stream) % 20}`);
-      const list = changes(...ids.map((id) => ({ id, revision: batch * 8 + stream + 1 })));
+      const design = { eventId: `e${batch % 5}`, deleted: (batch + stream) % 4 === 0 };
+      const list = changes(...ids.map((id) => ({ id, revision: batch * 8 + stream + 1, ...design })));
       const part = { source: `parallel-${stream}`, changes: list, last: false };
       await repeatedly(() => writeBatch(catalog.feed, part, { ...origin, actor: `local:${stream}` }));
     }
@@ -117,6 +120,7 @@ test('imports side by side, with conflicts that are repeated, make one chain wit
   expect(verdict).toMatchObject({ head: { sequence: before + 80 }, firstBreak: undefined });
   for (let stream = 0; stream < 8; stream += 1)
     expect(await entries(`source:parallel-${stream}`)).toHaveLength(10);
+  expect(await differences(catalog.writer)).toEqual([]);
 });
 
 test('nobody may change an entry, and whoever does is found out', async () => {

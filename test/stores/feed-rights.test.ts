@@ -30,14 +30,6 @@ test.each([
   );
 });
 
-test.each([
-  'select * from resume_points',
-  'select * from audit_log',
-  'select summarise_events(array[$$u$$], array[$$e$$])',
-])('the public reads may not: %s', async (text) => {
-  await expect(catalog.reader.query({ name: text, text }, [])).rejects.toMatchObject(insufficientPrivilege);
-});
-
 function verify(repair: boolean) {
   const deps = {
     database: catalog.feed,

@@ -1,14 +1,18 @@
-// Login and who is accepted without one, on real stores.
+// Login, and the session that it begins, on real stores.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { submitAccountChoice } from '../../services/identity/src/authorize/account.ts';
 import { submitConsent } from '../../services/identity/src/authorize/consent.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
+import {
+  endSession,
+  findSession,
+  touchSession,
+} from '../../services/identity/src/authorize/session-store.ts';
 import { getBrowserSession } from '../../services/identity/src/authorize/signed-in-user.ts';
-import { hashSecret } from '../../services/identity/src/secrets.ts';
 import {
   addPerson,
   answerOf,
+  begin,
   beginForm,
   counting,
   logIn,
@@ -17,10 +21,9 @@ import {
   signIn,
   useAuthorization,
 } from './identity-authorization.ts';
-import { addConsent, addPartner } from './identity-grant.ts';
-import { serverOf } from './identity-stores.ts';
+import { addPartner } from './identity-grant.ts';
 
-const { identity, redis, deps } = await useAuthorization();
+const { identity, redis, clock, deps } = await useAuthorization();
 const partner = await addPartner(identity);
 let person: Person;
 
@@ -49,20 +52,6 @@ describe('login', () => {
     expect(await logIn(deps, form, { email: ` ${person.email.toUpperCase()}` })).toMatchObject({
       kind: 'accepted',
     });
-  });
-
-  test('an empty or overlong field is told, and no password is looked at', async () => {
-    const form = await loginForm();
-    const { seen, counted } = counting([deps]);
-    for (const [email, typed] of [
-      ['', 'x'],
-      [person.email, ''],
-      [person.email, 'x'.repeat(1025)],
-    ] as const)
-      expect(await logIn(counted[0] ?? deps, form, { email }, { typed })).toMatchObject({
-        reason: 'incomplete',
-      });
-    expect(seen.passwords).toBe(0);
   });
 
   const replacePassword = (database: Queries, signedOutAt: number | null = deps.now() - 1) => {
@@ -110,88 +99,10 @@ describe('login', () => {
     await imported.ends;
     expect(outcome).toMatchObject({ kind: 'rejected', reason: 'credentials' });
   });
-
-  test('gives a fresh session each time and ends the one before', async () => {
-    const first = await signIn(deps, await loginForm(), person);
-    const again = await signIn(deps, await loginForm({ prompt: 'login' }, first.browserSession), person);
-    expect(again.browserSession).not.toBe(first.browserSession);
-    expect((await getBrowserSession(deps, first.browserSession)).account).toBeUndefined();
-    expect((await getBrowserSession(deps, again.browserSession)).account?.email).toBe(person.email);
-    const key = `session:${hashSecret(again.browserSession)}`;
-    expect(await serverOf(redis).exists(key, `session:${again.browserSession}`)).toBe(1);
-  });
-
-  test('a double click on a login that leaves nothing to ask gives one code', async () => {
-    await addConsent(identity, person.sub, partner.clientId);
-    const form = await loginForm();
-    const outcomes = await Promise.all([1, 2].map(() => logIn(deps, form, person)));
-    const codes = outcomes.map((outcome) => answerOf(outcome).get('code'));
-    expect(codes[0]).toMatch(/^[A-Za-z0-9_-]{65}$/);
-    expect(codes[1]).toBe(codes[0]);
-  });
-
-  test('by Back from the consent page replaces who the interaction is about', async () => {
-    const other = await addPerson(identity);
-    const form = await signIn(deps, await loginForm(), person);
-    const next = await signIn(deps, form, other);
-    expect(await getInteraction(deps, next)).toMatchObject({
-      kind: 'consent',
-      account: { email: other.email },
-    });
-  });
-
-  test('“shared computer”: no session outlives the flow [R29.7]', async () => {
-    const signedIn = await signIn(deps, await loginForm(), person);
-    const form = await loginForm({ prompt: 'login' }, signedIn.browserSession);
-    expect(await logIn(deps, form, person, { forgetMe: true })).toEqual({
-      kind: 'accepted',
-      page: 'consent',
-      browserSession: '',
-      deviceCookie: '',
-    });
-    expect((await getBrowserSession(deps, signedIn.browserSession)).account).toBeUndefined();
-    const move = await submitConsent(deps, { ...form, browserSession: '', decision: 'allow' });
-    expect(answerOf(move).get('code')).not.toBeNull();
-  });
 });
 
-describe('who is accepted without a login form', () => {
-  test('prompt=login asks one who is signed in again, by name [R5.3]', async () => {
-    const { browserSession } = await signIn(deps, await loginForm(), person);
-    const form = await loginForm({ prompt: 'login' }, browserSession);
-    expect(await getInteraction(deps, form)).toMatchObject({
-      kind: 'login',
-      email: person.email,
-      account: { email: person.email },
-    });
-    expect(await submitConsent(deps, { ...form, decision: 'allow' })).toEqual({
-      kind: 'next',
-      page: 'login',
-    });
-    const next = await signIn(deps, form, person);
-    expect((await getInteraction(deps, next)).kind).toBe('consent');
-  });
-
-  test('select_account goes on as the signed-in user, or ends the session for another [R5.4 R29.3]', async () => {
-    await addConsent(identity, person.sub, partner.clientId);
-    const browserSession = await sessionOf(deps, partner.clientId, person);
-    const select = { prompt: 'select_account' };
-    const form = await loginForm(select, browserSession);
-    expect((await getInteraction(deps, form)).kind).toBe('account');
-    const early = await submitConsent(deps, { ...form, decision: 'allow' });
-    expect(early).toEqual({ kind: 'next', page: 'account' });
-    const continued = await submitAccountChoice(deps, { ...form, useAnotherAccount: false });
-    expect(answerOf(continued.result).get('code')).not.toBeNull();
-    const second = await loginForm(select, browserSession);
-    const another = await submitAccountChoice(deps, { ...second, useAnotherAccount: true });
-    expect(another).toEqual({ result: { kind: 'next', page: 'login' }, sessionEnded: true });
-    const view = await getInteraction(deps, second);
-    expect(view.kind).toBe('login');
-    expect(view).not.toHaveProperty('account');
-    expect((await getBrowserSession(deps, browserSession)).account).toBeUndefined();
-  });
-
-  test('two tabs: a login of the same user in one does not disturb the other', async () => {
+describe('the session of a login', () => {
+  test('is replaced by that of another tab; a form of the first goes on with the same user', async () => {
     const tab = await signIn(deps, await loginForm(), person);
     const other = await signIn(deps, await loginForm({ prompt: 'login' }, tab.browserSession), person);
     const move = await submitConsent(deps, {
@@ -202,7 +113,7 @@ describe('who is accepted without a login form', () => {
     expect(answerOf(move).get('code')).not.toBeNull();
   });
 
-  test('two tabs: after a login of somebody else the first asks for a login again', async () => {
+  test('is replaced by that of somebody else in another tab; the first tab asks for a login again', async () => {
     const tab = await signIn(deps, await loginForm(), person);
     const stranger = await addPerson(identity);
     const other = await signIn(deps, await loginForm({ prompt: 'login' }, tab.browserSession), stranger);
@@ -210,5 +121,28 @@ describe('who is accepted without a login form', () => {
     const early = await submitConsent(deps, { ...form, decision: 'allow' });
     expect(early).toEqual({ kind: 'next', page: 'login' });
     expect((await getInteraction(deps, form)).kind).toBe('login');
+  });
+
+  const hour = 60 * 60_000;
+  const signedIn = async (session: string) => (await getBrowserSession(deps, session)).account !== undefined;
+
+  test('ends 1 hour after its last use; a look at it is no use [R29.1]', async () => {
+    const session = await sessionOf(deps, partner.clientId, person);
+    const use = () => begin(deps, partner.clientId, { prompt: 'none' }, session);
+    clock.now += hour - 1;
+    await use();
+    clock.now += hour - 1;
+    expect(await signedIn(session)).toBe(true);
+    clock.now += 1;
+    expect(await signedIn(session)).toBe(false);
+    expect(answerOf(await use()).get('error')).toBe('login_required');
+  });
+
+  test('is not brought back by a use that comes too late', async () => {
+    const session = await sessionOf(deps, partner.clientId, person);
+    const found = await findSession(redis, session, clock.now);
+    await endSession(redis, session);
+    expect(found && (await touchSession(redis, session, found, clock.now))).toBe(false);
+    expect(await signedIn(session)).toBe(false);
   });
 });

@@ -47,7 +47,8 @@ test('the page of a sealed form, a refused one too, carries the same seal on', a
   const { sealedInteraction } = form;
   expect(refused).toMatchObject({ view: { page: { sealedInteraction } } });
   expect(await getInteraction(deps, form)).toMatchObject({ kind: 'login', page: { sealedInteraction } });
-  expect(await getInteraction(deps, { ...form, sealedInteraction: '' })).toEqual({ kind: 'expired' });
+  for (const foreign of [{ sealedInteraction: '' }, { interactionCookie: 'x'.repeat(43) }])
+    expect(await getInteraction(deps, { ...form, ...foreign })).toEqual({ kind: 'expired' });
 });
 
 test('login stores it once: whatever else comes with the seal continues that record', async () => {

@@ -110,11 +110,6 @@ test('tells of a consent once, however often its form is sent [R33.1]', async ()
   ]);
 });
 
-test('tells of a hint that is no ID token of ours for this client [R33.1]', async () => {
-  await begin(deps, client, { idTokenHint: 'x.y.z' });
-  expect(told()).toEqual([{ event: 'id_token_hint.refused', client }]);
-});
-
 test('tells of a consent that an operator withdrew, once it is withdrawn [R33.1]', async () => {
   await addConsent(identity, person.sub, client, ['openid']);
   const context = openAdminContext(identity, { onSecurityEvent });

@@ -13,6 +13,7 @@ import {
   requestTokens,
   useEndpoint,
 } from './identity-grant.ts';
+import { serverOf } from './identity-stores.ts';
 import { hashOf, recordSecurityEvents } from './security-event-log.ts';
 
 carryContextAcrossAwaits();
@@ -122,7 +123,7 @@ test.each([
   ['user_disabled', 'update users set disabled_at = now() where sub = $1'],
   ['signed_out_by_operator', 'update users set signed_out_at = now() where sub = $1'],
   ['user_deleted', 'delete from users where sub = $1'],
-])('tells what ended a grant: %s [R33.1]', async (reason, statement) => {
+])('tells what ended a grant, and deletes it: %s [R33.1]', async (reason, statement) => {
   const { refreshToken } = await beginFamily();
   const code = await issue();
   await identity.sql(statement, [granted.sub]);
@@ -134,4 +135,6 @@ test.each([
     { event: 'grant.revoked', ...known, reason },
     { event: 'code.refused', ...known, reason },
   ]);
+  expect(await serverOf(redis).hexists(`code:{${code.slice(0, 22)}}`, 'hash')).toBe(0);
+  expect(await serverOf(redis).exists(`rt:{${refreshToken.slice(0, 22)}}`)).toBe(0);
 });
