@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Owner, StoredEventId } from '../../services/design-catalog/src/events/event.ts';
 import { findEventWithDesigns, listEvents } from '../../services/design-catalog/src/events/event-table.ts';
-import { useCatalogDatabase } from './catalog-database.ts';
+import { useCatalogDatabase } from './postgres.ts';
 
 const catalog = await useCatalogDatabase();
 const owner = 'u' as Owner;

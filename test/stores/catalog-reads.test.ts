@@ -10,8 +10,7 @@ import {
   findEventWithDesigns,
   listEvents,
 } from '../../services/design-catalog/src/events/event-table.ts';
-import { useCatalogDatabase } from './catalog-database.ts';
-import { patient } from './migration-jobs.ts';
+import { patient, useCatalogDatabase } from './postgres.ts';
 
 const catalog = await useCatalogDatabase();
 const owner = (name: string) => name as Owner;

@@ -2,7 +2,8 @@
 // sets off, and however many write at once.
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { differences, useCatalogDatabase } from './catalog-database.ts';
+import { differences } from './feed-changes.ts';
+import { useCatalogDatabase } from './postgres.ts';
 
 const racers = 50;
 const catalog = await useCatalogDatabase(racers);

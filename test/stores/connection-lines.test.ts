@@ -7,7 +7,7 @@ import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/pro
 import { context, ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
 import pg from 'pg';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { patient } from './migration-jobs.ts';
+import { patient } from './postgres.ts';
 import { openStore, until } from './redis-servers.ts';
 
 carryContextAcrossAwaits();

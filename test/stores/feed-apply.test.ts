@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { findResumePoint, repeatedly } from '../../services/design-catalog/src/feed/change-table.ts';
-import { differences, useCatalogDatabase } from './catalog-database.ts';
-import { apply, changes, designs } from './feed-changes.ts';
+import { apply, changes, designs, differences } from './feed-changes.ts';
+import { useCatalogDatabase } from './postgres.ts';
 
 const catalog = await useCatalogDatabase();
 

@@ -8,8 +8,8 @@ import {
   writeBatch,
 } from '../../services/design-catalog/src/feed/change-table.ts';
 import { repairSummaries } from '../../services/design-catalog/src/feed/summary-table.ts';
-import { differences, useCatalogDatabase } from './catalog-database.ts';
-import { apply, changes, designs, origin } from './feed-changes.ts';
+import { apply, changes, designs, differences, origin } from './feed-changes.ts';
+import { useCatalogDatabase } from './postgres.ts';
 
 const catalog = await useCatalogDatabase();
 

@@ -1,9 +1,11 @@
-// Design changes for tests of the feed, and the states of the catalog that they lead to.
+// Design changes for tests of the feed, and what they leave in the catalog.
+
+import type pg from 'pg';
 import type { Owner } from '../../services/design-catalog/src/events/event.ts';
 import type { DesignChange } from '../../services/design-catalog/src/feed/change.ts';
 import { repeatedly, writeBatch } from '../../services/design-catalog/src/feed/change-table.ts';
 import { applyBatches } from '../../services/design-catalog/src/feed/feed.ts';
-import type { CatalogDatabase } from './catalog-database.ts';
+import type { CatalogDatabase } from './postgres.ts';
 
 interface Told {
   readonly owner?: string;
@@ -61,5 +63,23 @@ export function apply(
 /** Every design with all that is stored of it, in the order of the keys. */
 export async function designs({ writer }: CatalogDatabase): Promise<Record<string, unknown>[]> {
   const { rows } = await writer.query('select * from designs order by owner, id');
+  return rows;
+}
+
+/** Events whose summary differs from a full recount, in either direction. Exact means none. */
+export async function differences(writer: pg.Pool): Promise<unknown[]> {
+  const recount = `
+    select owner, event_id,
+      (array_agg(event_name order by updated_at desc nulls last, id))[1] as name,
+      min(event_date) as start_date, max(event_date) as end_date, max(updated_at) as updated_at,
+      count(*)::integer as design_count
+    from designs where deleted_at is null and event_id <> '' group by owner, event_id`;
+  const columns = 'owner, event_id, name, start_date, end_date, updated_at, design_count';
+  const expected = `select ${columns}, event_json(event_id, name, start_date, end_date, updated_at, design_count)
+    from (${recount})`;
+  const kept = `select ${columns}, public_json from event_summaries`;
+  const { rows } = await writer.query(
+    `((${expected}) except (${kept})) union all ((${kept}) except (${expected}))`,
+  );
   return rows;
 }

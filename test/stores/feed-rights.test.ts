@@ -2,8 +2,8 @@
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { beforeEach, expect, test } from 'vitest';
 import { verifySummaries } from '../../services/design-catalog/src/feed/feed.ts';
-import { differences, useCatalogDatabase } from './catalog-database.ts';
-import { apply, changes, origin } from './feed-changes.ts';
+import { apply, changes, differences, origin } from './feed-changes.ts';
+import { useCatalogDatabase } from './postgres.ts';
 
 const catalog = await useCatalogDatabase();
 

@@ -24,7 +24,7 @@ import {
   wrongPassword,
 } from './identity-authorization.ts';
 import { addPartner } from './identity-grant.ts';
-import { serverOf } from './identity-stores.ts';
+import { serverOf } from './redis-servers.ts';
 
 const { identity, redis, clock, deps } = await useAuthorization();
 const partner = await addPartner(identity);

@@ -17,8 +17,8 @@ import {
   hashPassword,
 } from '../../services/identity/src/login/password.ts';
 import { listPasswordForms } from '../../services/identity/src/users/user-table.ts';
-import { redirectUri, useEndpoint } from './identity-grant.ts';
-import { type IdentityDatabase, keyEncryptionKey } from './identity-stores.ts';
+import { keyEncryptionKey, redirectUri, useEndpoint } from './identity-grant.ts';
+import type { IdentityDatabase } from './postgres.ts';
 
 /** What the whole flow needs. */
 export type FlowDeps = Parameters<typeof createAuthorizationHandlers>[0];

@@ -16,7 +16,7 @@ import {
   useAuthorization,
 } from './identity-authorization.ts';
 import { addPartner, outcomeOf, type Partner, requestExchange } from './identity-grant.ts';
-import { serverOf } from './identity-stores.ts';
+import { serverOf } from './redis-servers.ts';
 
 const racers = 50;
 const { identity, redis, endpoint, clock, deps, browsers } = await useAuthorization(racers);

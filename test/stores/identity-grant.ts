@@ -1,6 +1,8 @@
 // A client, a user and a consent in the database, a code in Redis, and the token endpoint over both.
 import { createHash, randomBytes } from 'node:crypto';
 import { logText } from '@course-exchange/runtime/process/logger';
+import { Secret } from '@course-exchange/runtime/process/secret';
+import { afterAll } from 'vitest';
 import type { Scope } from '../../services/identity/src/clients/scope.ts';
 import type { ClientId, ConsentId, FamilyId, Sub } from '../../services/identity/src/ids.ts';
 import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
@@ -14,8 +16,10 @@ import {
   type AuthorizationCode,
   createAuthorizationCode,
 } from '../../services/identity/src/token/grant-store.ts';
-import { type IdentityDatabase, keyEncryptionKey, useIdentityDatabase, useRedis } from './identity-stores.ts';
+import { type IdentityDatabase, useIdentityDatabase } from './postgres.ts';
+import { openStore } from './redis-servers.ts';
 
+export const keyEncryptionKey = new Secret(randomBytes(32));
 export const redirectUri = 'https://partner.example/callback';
 const issuer = 'https://id.example';
 
@@ -173,11 +177,21 @@ export async function outcomeOf(request: Promise<TokenResponse>): Promise<string
   );
 }
 
+/** `count` connections of their own to one Redis, for the tests of this file. */
+export async function useRedis(count = 1): Promise<[RedisStore, ...RedisStore[]]> {
+  const source = { REDIS_URL: process.env.TEST_REDIS_URL ?? '' };
+  const stores = await Promise.all(
+    Array.from({ length: count }, () => openStore(source, undefined, 30_000, 0)),
+  );
+  afterAll(() => Promise.all(stores.map(({ close }) => close())));
+  return stores as [RedisStore, ...RedisStore[]];
+}
+
 /** The token endpoint for the tests of this file; `connections` of their own to Redis. */
 export async function useEndpoint(connections = 1) {
   const identity = await useIdentityDatabase();
   const stores = await useRedis(connections);
-  const [redis] = stores as [RedisStore];
+  const [redis] = stores;
   return { identity, redis, stores, endpoint: await openEndpoint(identity, redis) };
 }
 

@@ -16,7 +16,7 @@ import {
   wrongPassword,
 } from './identity-authorization.ts';
 import { addPartner } from './identity-grant.ts';
-import { serverOf } from './identity-stores.ts';
+import { serverOf } from './redis-servers.ts';
 
 const guesses = 50;
 const { identity, redis, clock, deps, browsers } = await useAuthorization(guesses);

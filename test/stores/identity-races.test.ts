@@ -19,7 +19,7 @@ import {
   requestRefresh,
   useEndpoint,
 } from './identity-grant.ts';
-import { serverOf } from './identity-stores.ts';
+import { serverOf } from './redis-servers.ts';
 
 const racers = 60;
 const { identity, redis, stores, endpoint } = await useEndpoint(racers);

@@ -18,8 +18,8 @@ import {
   sessionOf,
   useAuthorization,
 } from './identity-authorization.ts';
-import { addConsent, addPartner } from './identity-grant.ts';
-import { keyEncryptionKey, serverOf } from './identity-stores.ts';
+import { addConsent, addPartner, keyEncryptionKey } from './identity-grant.ts';
+import { serverOf } from './redis-servers.ts';
 
 const { identity, redis, clock, deps, browsers } = await useAuthorization(3);
 const partner = await addPartner(identity);

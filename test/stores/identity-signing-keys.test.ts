@@ -12,8 +12,9 @@ import {
   passwordFormsStatement,
   userByEmailStatement,
 } from '../../services/identity/src/users/user-table.ts';
-import { keyEncryptionKey, useIdentityDatabase } from './identity-stores.ts';
+import { keyEncryptionKey } from './identity-grant.ts';
 import { anna, openAdminContext, refusalOf } from './operator-context.ts';
+import { useIdentityDatabase } from './postgres.ts';
 
 const identity = await useIdentityDatabase();
 

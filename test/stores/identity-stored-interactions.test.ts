@@ -20,7 +20,7 @@ import {
   useAuthorization,
 } from './identity-authorization.ts';
 import { addPartner, type Partner, redirectUri } from './identity-grant.ts';
-import { serverOf } from './identity-stores.ts';
+import { serverOf } from './redis-servers.ts';
 
 const { identity, redis, clock, deps } = await useAuthorization();
 const server = serverOf(redis);

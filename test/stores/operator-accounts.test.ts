@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { findConsents, withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { Sub } from '../../services/identity/src/ids.ts';
-import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { disableUser, enableUser, getAccount, signOutUser } from '../../services/identity/src/users/admin.ts';
 import { importUsers } from '../../services/identity/src/users/import.ts';
 import {
@@ -17,12 +16,12 @@ import {
   outcomeOf,
   requestExchange,
   requestRefresh,
+  useRedis,
 } from './identity-grant.ts';
-import { useRedis } from './identity-stores.ts';
 import { anna, dry, refusalOf, useAdminContext } from './operator-context.ts';
 
 const { identity, context } = await useAdminContext();
-const [redis] = (await useRedis(1)) as [RedisStore];
+const [redis] = await useRedis();
 
 describe('a user', () => {
   async function grant() {

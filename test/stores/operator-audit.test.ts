@@ -4,8 +4,8 @@ import { followAudit, readAudit, verifyAudit } from '@course-exchange/runtime/au
 import { expect, test } from 'vitest';
 import { auditedTransaction } from '../../services/identity/src/admin/context.ts';
 import { registerClient } from '../../services/identity/src/clients/admin.ts';
-import type { IdentityDatabase } from './identity-stores.ts';
 import { anna, bert, newRegistration, useAdminContext } from './operator-context.ts';
+import type { IdentityDatabase } from './postgres.ts';
 
 const { identity, context } = await useAdminContext();
 const register = (request = anna, registration = newRegistration()) =>

@@ -11,7 +11,8 @@ import type {
 } from '../../services/identity/src/clients/client-registration.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
 import { loadGrantStatus } from '../../services/identity/src/token/grant-status-table.ts';
-import { type IdentityDatabase, keyEncryptionKey, useIdentityDatabase } from './identity-stores.ts';
+import { keyEncryptionKey } from './identity-grant.ts';
+import { type IdentityDatabase, useIdentityDatabase } from './postgres.ts';
 
 export function openAdminContext(
   { operator }: Pick<IdentityDatabase, 'operator'>,

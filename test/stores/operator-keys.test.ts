@@ -14,17 +14,19 @@ import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/k
 import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
 import { createKeyRing } from '../../services/identity/src/keys/ring.ts';
 import { rotateKeys } from '../../services/identity/src/keys/rotation.ts';
-import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
-import { addGrant, issueCode, openEndpoint, requestExchange, requestRefresh } from './identity-grant.ts';
 import {
-  type IdentityDatabase,
+  addGrant,
+  issueCode,
   keyEncryptionKey,
-  openIdentityDatabase,
+  openEndpoint,
+  requestExchange,
+  requestRefresh,
   useRedis,
-} from './identity-stores.ts';
+} from './identity-grant.ts';
 import { anna, bert, dry, openAdminContext, refusalOf } from './operator-context.ts';
+import { type IdentityDatabase, openIdentityDatabase } from './postgres.ts';
 
-const [redis] = (await useRedis(1)) as [RedisStore];
+const [redis] = await useRedis();
 let identity: IdentityDatabase;
 let context: AdminContext;
 

@@ -13,7 +13,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { readinessChecks } from '../../services/identity/src/readiness.ts';
 import { createAuthority } from '../rpc/certificate-authority.ts';
-import { patient } from './migration-jobs.ts';
+import { patient } from './postgres.ts';
 
 const administrator = new pg.Pool({ connectionString: process.env.TEST_POSTGRES_URL ?? '', max: 1 });
 afterAll(() => administrator.end());

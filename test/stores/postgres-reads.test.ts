@@ -13,7 +13,7 @@ import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import pg from 'pg';
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { receiveTraces } from '../support/trace-receiver.ts';
-import { patient } from './migration-jobs.ts';
+import { patient } from './postgres.ts';
 
 const url = process.env.TEST_POSTGRES_URL ?? '';
 const administrator = new pg.Pool({ connectionString: url, max: 1 });

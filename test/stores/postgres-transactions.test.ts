@@ -4,8 +4,7 @@ import { createLogger } from '@course-exchange/runtime/process/logger';
 import { measureWith } from '@course-exchange/runtime/process/metrics';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { openCatalogDatabase } from './catalog-database.ts';
-import { patient } from './migration-jobs.ts';
+import { openCatalogDatabase, patient } from './postgres.ts';
 
 const options = {
   url: process.env.TEST_POSTGRES_URL ?? '',

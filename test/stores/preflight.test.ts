@@ -7,30 +7,30 @@ import { join } from 'node:path';
 import { type MigrationJob, migrate, runMigrationJob } from '@course-exchange/runtime/postgres/migrate';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import pg from 'pg';
-import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import * as catalog from '../../services/design-catalog/src/preflight.ts';
 import * as identity from '../../services/identity/src/preflight.ts';
 import { createAuthority } from '../rpc/certificate-authority.ts';
 import { openLink } from '../support/tcp-link.ts';
-import { endingOf, openJobDatabase, runJob } from './migration-jobs.ts';
+import { accountsFor, endingOf, runJob } from './migration-jobs.ts';
+import { openJobDatabase, useJobDatabase } from './postgres.ts';
 
 type Changed = Readonly<Record<string, string>>;
 const migrations = join(import.meta.dirname, '../../services/design-catalog/migrations');
 const key = randomBytes(32).toString('base64url');
-const database = await openJobDatabase();
-afterAll(database.close);
+const database = await useJobDatabase();
 const server = new URL(database.superuser);
 const installed: Record<'identity' | 'design-catalog', Record<string, string>> = {
   identity: {
     KEY_ENCRYPTION_KEY: key,
-    ...database.settings('identity'),
+    ...accountsFor('identity', database),
     REDIS_URL: process.env.TEST_REDIS_URL ?? '',
     REDIS_USERNAME: 'identity',
     ISSUER: 'https://exchange.example',
     ENVIRONMENT: 'production',
     PUBLIC_HOST: 'exchange.example',
   },
-  'design-catalog': database.settings('design-catalog'),
+  'design-catalog': accountsFor('design-catalog', database),
 };
 
 /** What the job would find if its newest migration were the second. */

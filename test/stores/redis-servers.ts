@@ -12,28 +12,31 @@ import { readSettings } from '@course-exchange/runtime/process/settings';
 import { Redis } from 'ioredis';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { connectRedis } from '../../services/identity/src/redis/connect.ts';
-import { type RedisTarget, redisSettings, redisTarget } from '../../services/identity/src/redis/settings.ts';
+import { redisSettings, redisTarget } from '../../services/identity/src/redis/settings.ts';
 import { section } from '../docs/documents.ts';
 
 /** Lines of a server at `port` that keeps what it acknowledged. */
 export const durableAt = (port: number) => [...durable, `port ${port}`, 'repl-diskless-sync-delay 0'];
 
-export function targetOf(source: Readonly<Record<string, string>>): RedisTarget {
-  return redisTarget(readSettings(redisSettings, source), source);
-}
-
-/** Connects as one process of several, with these settings; tokens wait for a replica. A command has the service's second. */
+/** Connects as one process of several, with these settings; by default tokens wait for a replica, and a command has a second. */
 export async function openStore(
   source: Readonly<Record<string, string>>,
   onLine: (line: string) => void = () => {},
   commandTimeoutMs = 1_000,
+  minReplicas = 1,
 ): Promise<RedisStore> {
   const logger = createLogger('test', 'info', onLine);
-  const target = targetOf(source);
-  const options = { target, connectionName: 'test', commandTimeoutMs, minReplicas: 1, logger };
-  const store = connectRedis(options);
+  const target = redisTarget(readSettings(redisSettings, source), source);
+  const store = connectRedis({ target, connectionName: 'test', commandTimeoutMs, minReplicas, logger });
   await new Promise<void>(store.onceReady);
   return store;
+}
+
+/** The server of a store that has one, to look at it. */
+export function serverOf(store: RedisStore | undefined): Redis {
+  const [server] = store?.masters() ?? [];
+  if (server === undefined) throw new Error('no server');
+  return server;
 }
 
 interface ServerOptions {

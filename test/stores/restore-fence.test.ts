@@ -8,7 +8,6 @@ import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
 import { activateKey, retireKey } from '../../services/identity/src/keys/admin.ts';
 import { rotateKeys } from '../../services/identity/src/keys/rotation.ts';
-import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { type AuditedTransaction, endingsOf } from '../../services/identity/src/restore/audit-trail.ts';
 import { putUpFence, type Restore } from '../../services/identity/src/restore/fence.ts';
 import type { TokenDeps } from '../../services/identity/src/token/grant.ts';
@@ -24,11 +23,13 @@ import {
   type Partner,
   requestExchange,
   requestRefresh,
+  useRedis,
 } from './identity-grant.ts';
-import { type IdentityDatabase, openIdentityDatabase, serverOf, useRedis } from './identity-stores.ts';
 import { anna, dry, openAdminContext, refusalOf } from './operator-context.ts';
+import { type IdentityDatabase, openIdentityDatabase } from './postgres.ts';
+import { serverOf } from './redis-servers.ts';
 
-const [redis] = (await useRedis(1)) as [RedisStore];
+const [redis] = await useRedis();
 const tables = [
   'users',
   'clients',

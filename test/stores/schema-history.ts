@@ -44,8 +44,6 @@ function git(...words: string[]): string {
 
 export interface Writing {
   readonly schema: Schema;
-  /** The version that brought it. */
-  readonly since: number;
   readonly as: 'superuser' | 'identity_rw' | 'identity_operator' | 'catalog_feed';
   /** `mark` tells the rows of one run from those of another; each statement is complete. */
   readonly statements: (mark: string) => readonly string[];
@@ -57,7 +55,6 @@ const nextSequence = (schema: Schema) => `(select coalesce(max(sequence), 0) + 1
 export const writings: readonly Writing[] = [
   {
     schema: 'identity',
-    since: 1,
     as: 'superuser',
     statements: (mark) => [
       `insert into identity.users (sub, email, email_verified, name, password_hash, disabled_at)
@@ -75,7 +72,6 @@ export const writings: readonly Writing[] = [
   },
   {
     schema: 'identity',
-    since: 1,
     as: 'identity_rw',
     statements: (mark) => [
       `insert into consents (consent_id, sub, client_id, scopes)
@@ -88,7 +84,6 @@ export const writings: readonly Writing[] = [
   },
   {
     schema: 'identity',
-    since: 1,
     as: 'identity_operator',
     statements: (mark) => [
       `update clients set registration = '{"userJourney":"once"}', approval_state = 'test', version = version + 1,
@@ -104,7 +99,6 @@ export const writings: readonly Writing[] = [
   },
   {
     schema: 'catalog',
-    since: 1,
     as: 'superuser',
     statements: (mark) => [
       `insert into catalog.designs (owner, id, event_id, title, event_name, short_descr, event_date, updated_at)
@@ -118,7 +112,6 @@ export const writings: readonly Writing[] = [
   },
   {
     schema: 'catalog',
-    since: 1,
     as: 'catalog_feed',
     statements: (mark) => [
       `insert into designs (owner, id, event_id, title, event_name, updated_at, revision)
@@ -127,13 +120,6 @@ export const writings: readonly Writing[] = [
          on conflict (owner, id) do update set title = excluded.title, event_name = excluded.event_name,
            updated_at = excluded.updated_at, revision = excluded.revision`,
       `insert into resume_points (source, position) values ('source-${mark}', 7)`,
-    ],
-  },
-  {
-    schema: 'catalog',
-    since: 1,
-    as: 'catalog_feed',
-    statements: (mark) => [
       `insert into audit_log (sequence, at, actor, action, object, request_id, fields, hash)
          select ${nextSequence('catalog')}, now(), 'feed', 'designs.apply', 'source ${mark}', 'r', '{}', ${hash()}::bytea`,
     ],

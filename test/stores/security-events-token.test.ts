@@ -13,7 +13,7 @@ import {
   requestTokens,
   useEndpoint,
 } from './identity-grant.ts';
-import { serverOf } from './identity-stores.ts';
+import { serverOf } from './redis-servers.ts';
 import { hashOf, recordSecurityEvents } from './security-event-log.ts';
 
 carryContextAcrossAwaits();

@@ -8,7 +8,7 @@ import { readSeedFile } from '@course-exchange/local-stack/seed-file';
 import { migrate } from '@course-exchange/runtime/postgres/migrate';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type JobDatabase, openJobDatabase } from './migration-jobs.ts';
+import { type JobDatabase, openJobDatabase } from './postgres.ts';
 
 const services = new URL('../../services/', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'seed-again-'));
