@@ -17,7 +17,7 @@ import {
   hashPassword,
 } from '../../services/identity/src/login/password.ts';
 import { listPasswordForms } from '../../services/identity/src/users/user-table.ts';
-import { keyEncryptionKey, redirectUri, useEndpoint } from './identity-grant.ts';
+import { addUser, keyEncryptionKey, redirectUri, useEndpoint } from './identity-grant.ts';
 import type { IdentityDatabase } from './postgres.ts';
 
 /** What the whole flow needs. */
@@ -58,16 +58,9 @@ export interface Person {
 }
 
 /** A user who signs in with `password`. */
-export async function addPerson({ sql }: IdentityDatabase): Promise<Person> {
-  const sub = randomBytes(16).toString('base64url') as Sub;
+export async function addPerson(identity: IdentityDatabase): Promise<Person> {
   const email = `Ada.${randomBytes(6).toString('hex')}@Example.org`;
-  await sql('insert into users (sub, email, name, password_hash) values ($1, $2, $3, $4)', [
-    sub,
-    email,
-    'Ada',
-    passwordHash,
-  ]);
-  return { sub, email };
+  return { sub: await addUser(identity, email, passwordHash), email };
 }
 
 /** An address whose /48, too, nobody else has: 40 random bits, those of RFC 4193. */

@@ -52,11 +52,12 @@ export async function addSecret(
   await sql('insert into client_secrets (client_id, secret_hash) values ($1, $2)', [clientId, hash]);
 }
 
-export async function addUser({ sql }: IdentityDatabase): Promise<Sub> {
+/** A user whom no password opens, unless one is given. */
+export async function addUser({ sql }: IdentityDatabase, email?: string, passwordHash = '-'): Promise<Sub> {
   const sub = randomBytes(16).toString('base64url') as Sub;
   await sql(
-    `insert into users (sub, email, email_verified, name, password_hash) values ($1, $2, true, 'Ada', '-')`,
-    [sub, `${sub}@example.org`],
+    `insert into users (sub, email, email_verified, name, password_hash) values ($1, $2, true, 'Ada', $3)`,
+    [sub, email ?? `${sub}@example.org`, passwordHash],
   );
   return sub;
 }

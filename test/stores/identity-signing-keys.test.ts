@@ -56,7 +56,9 @@ test('staged, active, superseded: published before it signs and until its last t
   await pod.refresh();
   expect(kids(pod)).toEqual([first.kid, second.kid]);
   expect(pod.signingKey('ES256').kid).toBe(first.kid);
-  expect((await refusalOf(activate())).code).toBe('refused_until');
+  const refusal = await refusalOf(activate());
+  expect(refusal.code).toBe('refused_until');
+  expect(Math.round(((refusal.possibleAt ?? 0) - second.publishedAt) / 1_000)).toBe(310);
 
   await age('published_at', second.kid, 311);
   expect((await activate()).result.state).toBe('active');

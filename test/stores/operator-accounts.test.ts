@@ -34,25 +34,24 @@ describe('a user', () => {
     return { partner, sub: granted.sub, newCode, exchange, give, refresh };
   }
 
-  test('signed out loses codes and refresh tokens from before, and nothing after (R13)', async () => {
+  const disableForAWhile: typeof signOutUser = async (...given) => {
+    const disabled = await disableUser(...given);
+    expect(disabled.result.disabledAt).not.toBeNull();
+    expect((await disableUser(...given)).changes).toEqual([]);
+    return enableUser(...given);
+  };
+
+  test.each([
+    ['signed out', signOutUser],
+    ['disabled, also when enabled again,', disableForAWhile],
+  ])('%s loses codes and refresh tokens from before, and nothing after (R13)', async (_, end) => {
     const { sub, newCode, exchange, give, refresh } = await grant();
-    const before = await give();
-    const code = await newCode();
-    await signOutUser(context, anna, { sub });
+    const [before, code] = [await give(), await newCode()];
+    await end(context, anna, { sub });
     expect(await refresh(before)).toBe('invalid_grant');
     expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
     await sleep(5);
     expect(await refresh(await give())).toBe('tokens');
-  });
-
-  test('disabled loses them for good, also when enabled again', async () => {
-    const { sub, give, refresh } = await grant();
-    const before = await give();
-    const { result } = await disableUser(context, anna, { sub });
-    expect(result.disabledAt).not.toBeNull();
-    expect((await disableUser(context, anna, { sub })).changes).toEqual([]);
-    await enableUser(context, anna, { sub });
-    expect(await refresh(before)).toBe('invalid_grant');
     expect(await getAccount(context, { sub })).toMatchObject({ disabledAt: null });
   });
 
@@ -100,28 +99,15 @@ describe('a user', () => {
 });
 
 test('consents of a client come in pages without gap or repetition', async () => {
-  const partner = await addPartner(identity);
-  const subs = new Set<Sub>();
-  for (let count = 0; count < 25; count += 1) {
-    const sub = await addUser(identity);
-    subs.add(sub);
-    await addConsent(identity, sub, partner.clientId);
-  }
+  const { clientId } = await addPartner(identity);
+  const subs = await Promise.all(Array.from({ length: 25 }, () => addUser(identity)));
+  for (const sub of subs) await addConsent(identity, sub, clientId);
+  const question = { user: undefined, clientId, includeWithdrawn: false, limit: 10 };
   const seen: Sub[] = [];
-  let after: { position: string; consentId: string } | undefined;
-  for (;;) {
-    const question = {
-      user: undefined,
-      clientId: partner.clientId,
-      includeWithdrawn: false,
-      limit: 10,
-      after,
-    };
-    const page = await findConsents(context, question);
+  let page: Awaited<ReturnType<typeof findConsents>> = [];
+  do {
+    page = await findConsents(context, { ...question, after: page.at(-1) });
     seen.push(...page.map(({ sub }) => sub));
-    after = page.at(-1);
-    if (page.length < 10) break;
-  }
-  expect(seen).toHaveLength(25);
-  expect(new Set(seen)).toEqual(subs);
+  } while (page.length === 10);
+  expect(seen.toSorted()).toEqual(subs.toSorted());
 });

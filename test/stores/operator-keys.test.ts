@@ -54,19 +54,6 @@ const activeKey = async (algorithm = 'ES256') =>
   (await readKeys(context, false)).find((key) => key.algorithm === algorithm && key.state === 'active');
 
 describe('a step too early is refused, with the time at which it becomes possible', () => {
-  test('activation before every cached key set has been read anew (R17)', async () => {
-    const { result } = await stageKey(context, anna, 'ES256');
-    const activate = () => activateKey(context, anna, { kid: result.kid, emergency: false });
-    const refusal = await refusalOf(activate());
-    expect(refusal.code).toBe('refused_until');
-    expect(Math.round(((refusal.possibleAt ?? 0) - result.publishedAt) / 1000)).toBe(310);
-    // Not to the second: one passes here meanwhile.
-    await age(250);
-    expect((await refusalOf(activate())).code).toBe('refused_until');
-    await age(61);
-    expect((await activate()).result.state).toBe('active');
-  });
-
   test('retirement while a token that it signed may live, and of the key that signs', async () => {
     const old = await activeKey();
     const kid = old?.kid ?? '';

@@ -114,17 +114,11 @@ export function startRefreshLoad(store: RedisStore, clients: number, everyMs: nu
   };
 }
 
-export interface Verdict {
-  /** Tokens with an acknowledged successor that were accepted again. Wanted: 0. */
-  readonly acceptedTwice: number;
-  /** Tokens acknowledged last, and never answered 503, that were refused. Wanted: 0. */
-  readonly lost: number;
-  readonly consumed: number;
-  readonly current: number;
-}
-
-/** Presents every token of the load again: all consumed ones, then each that must still be good. No replica is waited for. */
-export async function judge(connected: RedisStore, families: readonly ClientFamily[]): Promise<Verdict> {
+/**
+ * Presents every token of the load again: all consumed ones, then each that must still be good. Wanted are 0 that were
+ * accepted twice and 0 lost. No replica is waited for.
+ */
+export async function judge(connected: RedisStore, families: readonly ClientFamily[]) {
   const store = { ...connected, replicas: createReplicas(0) };
   let [acceptedTwice, lost, consumed, current] = [0, 0, 0, 0];
   for (const client of families) {
