@@ -102,6 +102,23 @@ describe('login', () => {
 });
 
 describe('the session of a login', () => {
+  const signedIn = async (session: string) => (await getBrowserSession(deps, session)).account !== undefined;
+
+  test('does not come on a “shared computer”, and the one before ends; the flow goes on without [R29.7]', async () => {
+    const before = await sessionOf(deps, partner.clientId, person);
+    const form = await loginForm({ prompt: 'login' }, before);
+    const outcome = await logIn(deps, form, person, { forgetMe: true });
+    expect(outcome).toMatchObject({
+      kind: 'accepted',
+      page: 'consent',
+      browserSession: '',
+      deviceCookie: '',
+    });
+    expect(await signedIn(before)).toBe(false);
+    const move = await submitConsent(deps, { ...form, browserSession: '', decision: 'allow' });
+    expect(answerOf(move).get('code')).not.toBeNull();
+  });
+
   test('is replaced by that of another tab; a form of the first goes on with the same user', async () => {
     const tab = await signIn(deps, await loginForm(), person);
     const other = await signIn(deps, await loginForm({ prompt: 'login' }, tab.browserSession), person);
@@ -124,7 +141,6 @@ describe('the session of a login', () => {
   });
 
   const hour = 60 * 60_000;
-  const signedIn = async (session: string) => (await getBrowserSession(deps, session)).account !== undefined;
 
   test('ends 1 hour after its last use; a look at it is no use [R29.1]', async () => {
     const session = await sessionOf(deps, partner.clientId, person);

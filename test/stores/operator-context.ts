@@ -59,10 +59,6 @@ export async function useAdminContext() {
       await activate(registration.clientId);
       return { registration, clientId: registration.clientId, secret };
     },
-    auditLog: async () => {
-      const rows = await identity.sql('select audit_log::text as row from audit_log');
-      return rows.map(({ row }) => row).join('\n');
-    },
     clientStatus: async (clientId: string) =>
       (await loadGrantStatus(identity.database, clientId, null)).client,
   };

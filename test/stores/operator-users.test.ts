@@ -12,7 +12,7 @@ import { type ImportRecord, importUsers } from '../../services/identity/src/user
 import { findUserByEmail, listPasswordForms } from '../../services/identity/src/users/user-table.ts';
 import { anna, dry, useAdminContext } from './operator-context.ts';
 
-const { identity, context, auditLog } = await useAdminContext();
+const { identity, context } = await useAdminContext();
 
 const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 const salt = randomBytes(16);
@@ -139,7 +139,7 @@ test('a wrong password costs a hash of each scheme and cost that users have, fro
 test('no e-mail, name or password hash of a user is in the audit log', async () => {
   const one = record({ name: 'Kanarienvogel', email: 'kanarienvogel@example.org' });
   await importUsers(context, anna, [one]);
-  const log = await auditLog();
+  const log = JSON.stringify(await identity.sql('select audit_log::text as row from audit_log'));
   expect(log).toContain(`user:${one.sub}`);
   expect(log.toLowerCase()).not.toContain('kanarienvogel');
   expect(log).not.toContain('$2b$');

@@ -27,5 +27,5 @@ export function recordSecurityEvents() {
       return event;
     });
   const { onSecurityEvent } = createUserLog(logger, new Secret(key));
-  return { lines, logger, told, onSecurityEvent };
+  return { told, onSecurityEvent };
 }

@@ -1,5 +1,4 @@
 // Security events of the browser flow and of operators: the line of each case (R33).
-import { logAuditHead } from '@course-exchange/runtime/audit/table';
 import { beforeEach, expect, test } from 'vitest';
 import { submitAccountChoice } from '../../services/identity/src/authorize/account.ts';
 import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
@@ -23,7 +22,7 @@ import { addConsent, addPartner } from './identity-grant.ts';
 import { anna, dry, openAdminContext } from './operator-context.ts';
 import { hashOf, recordSecurityEvents } from './security-event-log.ts';
 
-const { lines, logger, told, onSecurityEvent } = recordSecurityEvents();
+const { told, onSecurityEvent } = recordSecurityEvents();
 const { identity, ...opened } = await useAuthorization();
 const deps = { ...opened.deps, onSecurityEvent };
 
@@ -34,7 +33,6 @@ beforeEach(async () => {
   client = (await addPartner(identity)).clientId;
   person = await addPerson(identity);
   user = hashOf(person.sub);
-  lines.length = 0;
 });
 const disable = (at: string) =>
   identity.sql(`update users set disabled_at = ${at} where sub = $1`, [person.sub]);
@@ -118,20 +116,4 @@ test('tells of a consent that an operator withdrew, once it is withdrawn [R33.1]
   expect(told()).toEqual([]);
   await withdrawConsent(context, anna, named);
   expect(told()).toEqual([{ event: 'consent.withdrawn', client, user }]);
-});
-
-test('names an operator’s change beside the head of the audit log [R33.1]', () => {
-  logAuditHead(logger, { sequence: 7, hash: 'abc', previous: 'abb' }, 'local:anna', [
-    'secret.retire secret:s',
-  ]);
-  const [line] = lines.splice(0);
-  expect(line).toMatchObject({
-    message: 'audited',
-    event: 'operator.change',
-    sequence: 7,
-    hash: 'abc',
-    previous: 'abb',
-    endings: 'secret.retire secret:s',
-    operator: 'local:anna',
-  });
 });

@@ -34,12 +34,16 @@ test('what names no client is counted from 0 on', async () => {
   expect([...zeros.keys()].filter((labels) => /^(?:grant|code|consent)/.test(labels))).toEqual([]);
 });
 
-test('every security event counts once for each line of it, with its reason [R33.2]', async () => {
+test('every security event counts once for each line of it, with its reason, an operator’s change beside the head of the audit log [R33.1 R33.2]', async () => {
   const told = Object.entries(securityEvents).flatMap(([event, reasons]) =>
     (reasons.length === 0 ? [undefined] : reasons).map((reason) => ({ event, reason }) as SecurityEvent),
   );
   for (const event of told) for (const _twice of [1, 2]) tell(event);
-  logAuditHead(logger, { sequence: 1, hash: 'b', previous: 'a' }, 'local:ada');
+  const head = { sequence: 1, hash: 'b', previous: 'a' };
+  const endings = 'secret.retire secret:s';
+  logAuditHead(logger, head, 'local:ada', [endings]);
+  const change = { message: 'audited', event: 'operator.change', operator: 'local:ada', ...head, endings };
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject(change);
   const expected = told.map(({ event, reason = '' }) => [`${event} ${reason} unknown`, 2] as const);
   expect(await counted()).toEqual(new Map([...expected, ['operator.change  unknown', 1]]));
   expect(lines.length).toBe(2 * told.length + 1);
