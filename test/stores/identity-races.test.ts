@@ -78,22 +78,23 @@ function dyingAt(name: string, when: 'before' | 'after'): TokenDeps {
   return { ...endpoint, redis: { ...redis, run } };
 }
 
-const never = 'Error: exchange authorization code';
+const exchange = (by: TokenDeps, code: string) => outcomeOf(requestExchange(by, partner, code));
+const refresh = (by: TokenDeps, token: string) => outcomeOf(requestRefresh(by, partner, token));
 
-test('death after the code was read: it is still there', async () => {
-  const code = await issue();
-  await outcomeOf(requestExchange(dyingAt('read authorization code', 'after'), partner, code));
-  expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('tokens');
-});
-
-test('death after signing, before the exchange: the code is still there [R9.1]', async () => {
-  const code = await issue();
-  const died = await outcomeOf(
-    requestExchange(dyingAt('exchange authorization code', 'before'), partner, code),
-  );
-  expect(died).toBe(never);
-  expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('tokens');
-});
+test.each([
+  ['after', 'read authorization code', exchange, 'tokens'],
+  ['before', 'exchange authorization code', exchange, 'tokens'],
+  ['before', 'rotate refresh token', refresh, 'tokens'],
+  ['after', 'rotate refresh token', refresh, 'invalid_grant'],
+] as const)(
+  'death %s "%s": the grant is still there, or was spent and is never accepted again [R9.1 R11.3 S3.refresh.6]',
+  async (when, operation, present, then) => {
+    const code = await issue();
+    const grant = present === exchange ? code : (await requestExchange(endpoint, partner, code)).refreshToken;
+    expect(await present(dyingAt(operation, when), grant)).toBe(`Error: ${operation}`);
+    expect(await present(endpoint, grant)).toBe(then);
+  },
+);
 
 test('death after the exchange, before the answer: the code is spent, and trying again revokes its family [R10.1]', async () => {
   const code = await issue();
@@ -102,18 +103,6 @@ test('death after the exchange, before the answer: the code is spent, and trying
   expect(await serverOf(redis).exists(key)).toBe(1);
   expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('invalid_grant');
   expect(await serverOf(redis).exists(key)).toBe(0);
-});
-
-test('death after signing, before the rotation: the refresh token is still current', async () => {
-  const { refreshToken } = await requestExchange(endpoint, partner, await issue());
-  await outcomeOf(requestRefresh(dyingAt('rotate refresh token', 'before'), partner, refreshToken));
-  expect(await outcomeOf(requestRefresh(endpoint, partner, refreshToken))).toBe('tokens');
-});
-
-test('death after the rotation, before the answer: the old token is never accepted again [R11.3 S3.refresh.6]', async () => {
-  const { refreshToken } = await requestExchange(endpoint, partner, await issue());
-  await outcomeOf(requestRefresh(dyingAt('rotate refresh token', 'after'), partner, refreshToken));
-  expect(await outcomeOf(requestRefresh(endpoint, partner, refreshToken))).toBe('invalid_grant');
 });
 
 async function readCode(token: string): Promise<AuthorizationCode> {

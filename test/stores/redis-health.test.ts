@@ -1,7 +1,7 @@
 // What /healthz says of a Redis that answers and yet takes no write, as the ACL user of the documents; /readyz stays.
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { serveHealth } from '@course-exchange/runtime/process/health';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { redisMemoryWarning, redisProblem } from '../../services/identity/src/readiness.ts';
 import { infoField } from '../../services/identity/src/redis/durability.ts';
 import { documentedUser, durableAt, openServers, openStore, until } from './redis-servers.ts';
@@ -77,29 +77,22 @@ test('a full Redis is unwell, and readiness stays', async () => {
   await told('/readyz').toEqual({ status: 200, body: well });
 });
 
-test('so is one that has become a replica', async () => {
-  await admin.call('REPLICAOF', '127.0.0.1', '1');
-  try {
-    await told('/healthz').toEqual(refused('READONLY'));
-  } finally {
-    await admin.call('REPLICAOF', 'NO', 'ONE');
-  }
-});
-
-test('so is one that misses its replicas', async () => {
-  await admin.config('SET', 'min-replicas-to-write', 1);
-  try {
-    await told('/healthz').toEqual(refused('NOREPLICAS'));
-  } finally {
-    await admin.config('SET', 'min-replicas-to-write', 0);
-  }
-});
-
-test('and one whose user may not write the key of the probe', async () => {
-  await admin.call('ACL', 'SETUSER', 'identity', 'resetkeys');
-  try {
-    await told('/healthz').toEqual(refused('NOPERM'));
-  } finally {
-    await admin.call('ACL', 'SETUSER', ...documentedUser('first'));
-  }
+test.each([
+  ['has become a replica', 'READONLY', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+  [
+    'misses its replicas',
+    'NOREPLICAS',
+    ['CONFIG', 'SET', 'min-replicas-to-write', '1'],
+    ['CONFIG', 'SET', 'min-replicas-to-write', '0'],
+  ],
+  [
+    'gives its user no right to the key of the probe',
+    'NOPERM',
+    ['ACL', 'SETUSER', 'identity', 'resetkeys'],
+    ['ACL', 'SETUSER', ...documentedUser('first')],
+  ],
+])('so is one that %s', async (_, code, [harm = '', ...harms], [mend = '', ...mends]) => {
+  await admin.call(harm, ...harms);
+  onTestFinished(async () => void (await admin.call(mend, ...mends)));
+  await told('/healthz').toEqual(refused(code));
 });
