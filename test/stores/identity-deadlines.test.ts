@@ -34,37 +34,38 @@ function slowly(deps: TokenDeps, waitMs: number): TokenDeps {
   return { ...deps, redis: { ...deps.redis, run } };
 }
 
-const grants = [
-  ['a refresh token', 'refresh'],
-  ['an authorization code', 'exchange'],
-] as const;
+/** The same, while a replica is to confirm. */
+const replicated = (leftMs: number): TokenDeps => ({
+  ...withTimeLeft(leftMs),
+  redis: { ...redis, replicas: createReplicas(1) },
+});
+const impatient = () => ({ ...withTimeLeft(10_000), redis: { ...redis, commandTimeoutMs: 350 } });
 
-async function grantOf(kind: (typeof grants)[number][1]) {
+async function grantOf(kind: string) {
   const code = await issueCode(redis, granted);
-  if (kind === 'exchange') return (deps: TokenDeps) => outcomeOf(requestExchange(deps, partner, code));
+  if (kind === 'a code') return (deps: TokenDeps) => outcomeOf(requestExchange(deps, partner, code));
   const { refreshToken } = await requestExchange(endpoint, partner, code);
   return (deps: TokenDeps) => outcomeOf(requestRefresh(deps, partner, refreshToken));
 }
 
-test.each(grants)(
-  '%s is not consumed with less than 300 ms left, and good afterwards [R14.9]',
-  async (_name, kind) => {
+const tooLate: readonly (readonly [string, () => TokenDeps])[] = [
+  ['with less than 300 ms left', () => withTimeLeft(299)],
+  ['for a caller whose time is over', () => withTimeLeft(-1)],
+  ['with less left than replicas may take', () => replicated(799)],
+  // Read at once; then 50 ms are left for a command that waits for 100.
+  ['by a command that reaches Redis too late', () => slowly(withTimeLeft(350), 100)],
+  ['by a command that was given up meanwhile', () => slowly(impatient(), 100)],
+];
+const grants = ['a refresh token', 'a code'];
+
+test.each(grants.flatMap((kind) => tooLate.map(([how, late]) => [kind, how, late] as const)))(
+  '%s is not consumed %s, and good afterwards [R14.9]',
+  async (kind, _how, late) => {
     const present = await grantOf(kind);
-    expect(await present(withTimeLeft(299))).toBe('temporarily_unavailable');
-    expect(await present(withTimeLeft(-1))).toBe('temporarily_unavailable');
-    expect(await present(endpoint)).toBe('tokens');
+    expect(await present(late())).toBe('temporarily_unavailable');
+    expect(await present(slowly(withTimeLeft(10_000), 100))).toBe('tokens');
   },
 );
-
-test('what replicas may take is left too [R14.9]', async () => {
-  const present = await grantOf('refresh');
-  const replicated = (leftMs: number): TokenDeps => ({
-    ...withTimeLeft(leftMs),
-    redis: { ...redis, replicas: createReplicas(1) },
-  });
-  expect(await present(replicated(799))).toBe('temporarily_unavailable');
-  expect(await present(endpoint)).toBe('tokens');
-});
 
 test('no statement begins for a caller whose time is over [R14.7]', async () => {
   const statement = { name: 'one', text: 'select 1 as one' };
@@ -75,23 +76,3 @@ test('no statement begins for a caller whose time is over [R14.7]', async () => 
   await expect(ask(-1)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   expect(await ask(10_000)).toEqual([{ one: 1 }]);
 });
-
-test.each(grants)(
-  '%s is not consumed by a command that reaches Redis too late [R14.9]',
-  async (_name, kind) => {
-    const present = await grantOf(kind);
-    // Read at once; then 50 ms are left for a command that waits for 100.
-    expect(await present(slowly(withTimeLeft(350), 100))).toBe('temporarily_unavailable');
-    expect(await present(slowly(withTimeLeft(10_000), 100))).toBe('tokens');
-  },
-);
-
-test.each(grants)(
-  '%s is not consumed by a command that was given up meanwhile [R14.9]',
-  async (_name, kind) => {
-    const present = await grantOf(kind);
-    const impatient = { ...withTimeLeft(10_000), redis: { ...redis, commandTimeoutMs: 350 } };
-    expect(await present(slowly(impatient, 100))).toBe('temporarily_unavailable');
-    expect(await present(endpoint)).toBe('tokens');
-  },
-);
