@@ -23,7 +23,7 @@ import type { IdentityDatabase } from './postgres.ts';
 /** What the whole flow needs. */
 export type FlowDeps = Parameters<typeof createAuthorizationHandlers>[0];
 
-export const password = 'grün auf Zeit 🐎';
+const password = 'grün auf Zeit 🐎';
 const passwordHash = await hashPassword(password);
 
 /** The authorization endpoint for the tests of this file, by a clock that each test starts anew. */

@@ -5,7 +5,6 @@ import type { AdminContext } from '../../services/identity/src/admin/context.ts'
 import { setActive } from '../../services/identity/src/clients/admin.ts';
 import { resumeSecret, retireSecret } from '../../services/identity/src/clients/secret-admin.ts';
 import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
-import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
 import { activateKey, retireKey } from '../../services/identity/src/keys/admin.ts';
 import { rotateKeys } from '../../services/identity/src/keys/rotation.ts';
 import { type AuditedTransaction, endingsOf } from '../../services/identity/src/restore/audit-trail.ts';
@@ -45,7 +44,7 @@ let context: AdminContext;
 let endpoint: TokenDeps;
 let trail: AuditedTransaction[];
 let partner: Partner;
-let granted: { sub: Sub; clientId: ClientId; consentId: Awaited<ReturnType<typeof addConsent>> };
+let granted: Awaited<ReturnType<typeof addGrant>>['granted'];
 
 beforeEach(async () => {
   identity = await openIdentityDatabase();
