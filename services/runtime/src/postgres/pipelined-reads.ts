@@ -8,7 +8,6 @@ import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import { annotate } from '../process/spans.ts';
 import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './connection.ts';
 import { observePool, type Queries, runStatement } from './pool.ts';
-import { type PreparedReader, preparedReader } from './prepared-reader.ts';
 
 export interface PipelinedReads extends Queries {
   readonly close: () => Promise<void>;
@@ -27,7 +26,6 @@ const mostTogether = 4;
 
 interface Line {
   readonly client: Promise<pg.Client>;
-  readonly reader: PreparedReader;
   connected: boolean;
   /** Another has taken its place: it answers what was sent over it and is sent no more. */
   retired: boolean;
@@ -81,12 +79,11 @@ class ReplacedLine {
 
   #connect(): Line {
     const client = new this.#Connection();
-    const reader = preparedReader(client);
     const connecting = client.connect().then(() => {
       line.connected = true;
       return client;
     });
-    const line: Line = { client: connecting, reader, connected: false, retired: false };
+    const line: Line = { client: connecting, connected: false, retired: false };
     client.on('error', (error) => {
       this.forget(line);
       const { logger } = this.#options;
@@ -141,7 +138,7 @@ export function openReads(options: ReadOptions): PipelinedReads {
     const sent = performance.now();
     try {
       corkUntilNextTick(client.connection.stream);
-      return await line.reader.read(query);
+      return await client.query(query);
     } catch (error) {
       if (!isStatementError(error)) over.forget(line);
       throw error;

@@ -42,9 +42,8 @@ export function milliseconds(expression: string): string {
 
 /** A pool that lets its connections go too soon makes requests wait for new ones (ms). */
 const idleMs = 60_000;
-/** Connections that stay when nobody asks: whoever comes then waits for none to be opened. */
+/** Connections that stay when nobody asks, so that the next request waits for none to be opened. */
 const keptOpen = 1;
-const replacePauseMs = 1_000;
 
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
@@ -58,11 +57,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('error', (error) =>
     outsideRequests(() => options.logger.warn('idle Postgres connection lost', describeError(error))),
   );
-  const queue = openQueue(pool);
   const countWait = observePool(options.applicationName, options.poolSize, {
     used: () => pool.totalCount - pool.idleCount,
     idle: () => pool.idleCount,
-    waiting: queue.length,
+    waiting: () => pool.waitingCount,
     isFull: () => pool.idleCount === 0 && pool.totalCount >= options.poolSize,
   });
 
@@ -72,7 +70,7 @@ export function openDatabase(options: DatabaseOptions): Database {
       countWait();
       // As the pool's own `query`: one that fails costs its connection.
       const send = (query: pg.QueryConfig) =>
-        onConnection(queue, (client, discard) =>
+        onConnection(pool, (client, discard) =>
           client.query(query).catch((error: Error) => {
             discard(error);
             throw error;
@@ -83,56 +81,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     transaction: async (work) => {
       requireTime();
       countWait();
-      return onConnection(queue, (client, discard) => inTransaction(client, discard, work));
+      return onConnection(pool, (client, discard) => inTransaction(client, discard, work));
     },
     close: () => pool.end(),
-  };
-}
-
-type ConnectionQueue = ReturnType<typeof openQueue>;
-
-/**
- * Who has waited longest gets the first connection that is free. The pool itself binds each to the connection that is
- * opened for it: where Postgres is slow to open one, that request fails beside connections that have nothing to do.
- */
-function openQueue(pool: pg.Pool) {
-  const waiting: PromiseWithResolvers<pg.PoolClient>[] = [];
-  /** Connections that the pool was asked for: never fewer than wait. */
-  let asked = 0;
-  const ask = (): void => {
-    asked += 1;
-    pool.connect().then(
-      (client) => {
-        asked -= 1;
-        const first = waiting.shift();
-        if (first) first.resolve(client);
-        else client.release();
-      },
-      (error: unknown) => {
-        asked -= 1;
-        if (asked < waiting.length) waiting.shift()?.reject(error);
-      },
-    );
-  };
-  // It is idle a moment later.
-  pool.on('release', () => {
-    queueMicrotask(() => {
-      if (waiting.length > 0 && pool.idleCount > 0) ask();
-    });
-  });
-  // Its life or its server has ended. A server that closes each at once is not asked again and again.
-  const replace = (): void => {
-    if (pool.totalCount < keptOpen) ask();
-  };
-  pool.on('remove', () => setTimeout(replace, replacePauseMs).unref());
-  return {
-    connect: (): Promise<pg.PoolClient> => {
-      const one = Promise.withResolvers<pg.PoolClient>();
-      waiting.push(one);
-      ask();
-      return one.promise;
-    },
-    length: (): number => waiting.length,
   };
 }
 
@@ -189,8 +140,8 @@ export function runStatement<Row>(
 type Work<T> = (client: pg.PoolClient, discard: (broken: Error) => void) => Promise<T>;
 
 /** Runs `work` on a connection of the pool, which takes it back unless it is to be discarded. */
-async function onConnection<T>(queue: ConnectionQueue, work: Work<T>): Promise<T> {
-  const connecting = annotateWait('course_exchange.db.connection.wait_ms', () => queue.connect());
+async function onConnection<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
+  const connecting = annotateWait('course_exchange.db.connection.wait_ms', () => pool.connect());
   const client = await connecting.catch((error: unknown) => {
     throw error instanceof Failure ? error : unavailable('Postgres', error);
   });
