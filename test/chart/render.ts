@@ -8,7 +8,7 @@ import { withoutHelm } from '../support/helm-program.ts';
 
 export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 
-export const helm = process.env.HELM ?? '';
+const helm = process.env.HELM ?? '';
 
 /** Whatever an object of Kubernetes holds; tests look into it by path. */
 // biome-ignore lint/suspicious/noExplicitAny: the schemas judge the form, tests read what they know is there

@@ -1,52 +1,21 @@
 // Events so rare that a rate shows none: promtool asks the runbook's questions and the dashboards about them.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dashboards } from '@course-exchange/observability/dashboards';
 import type { WrittenDashboard } from '@course-exchange/observability/grafana-schema';
 import { series } from '@course-exchange/observability/promql';
 import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
-import { afterAll, describe, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
+import { describe, expect, test } from 'vitest';
 import { gatewayMetrics } from '../../services/gateway/src/metrics.ts';
 import { identityMetrics } from '../../services/identity/src/metrics.ts';
-import { alive, type Input, of } from './rule-case.ts';
+import { alive, type Input, mistakesOf, of, type Rule } from './promtool.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'events-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const root = join(import.meta.dirname, '../..');
-const rules = join(folder, 'rules.yaml');
-const written = parse(
-  readFileSync(join(root, 'helm/course-exchange/rules/course-exchange.yaml'), 'utf8'),
-) as {
-  groups: { name: string }[];
-};
-const groups = written.groups.filter(({ name }) => name === 'course-exchange-events');
-writeFileSync(rules, stringify({ groups }));
+const isRecording = ({ record, labels }: Rule) => record !== undefined && labels?.objective === undefined;
 
-interface Asked {
-  readonly expr: string;
-  readonly is: number;
-}
-
-/** Empty where Prometheus answers as it is said; else how it differs. Half an hour has passed. */
-function mistakesOf(input: Input, asked: readonly Asked[]): string {
-  const file = join(folder, 'events.yaml');
-  const input_series = Object.entries(input).map(([name, values]) => ({ series: name, values }));
-  const promql_expr_test = asked.map(({ expr, is }) => ({
-    expr: `round(sum(${expr}), 0.01)`,
-    eval_time: '30m',
-    exp_samples: [{ labels: '{}', value: is }],
-  }));
-  writeFileSync(
-    file,
-    stringify({ rule_files: [rules], tests: [{ interval: '1m', input_series, promql_expr_test }] }),
-  );
-  const { status, stdout, stderr } = spawnSync(process.env.PROMTOOL ?? 'promtool', ['test', 'rules', file], {
-    encoding: 'utf8',
-  });
-  return status === 0 ? '' : stdout + stderr;
+/** Half an hour has passed. */
+function expectAnswer(input: Input, exprs: readonly string[], is: number): void {
+  const answers = exprs.map((expr) => [`round(sum(${expr}), 0.01)`, is] as const);
+  expect(mistakesOf([{ input, minutes: 30, answers }], isRecording)).toBe('');
 }
 
 const event = (name: string, reason: string) =>
@@ -59,7 +28,7 @@ const event = (name: string, reason: string) =>
     ),
   );
 const reused = event('refresh_token.refused', 'reused');
-const page = readFileSync(join(root, 'docs/runbook.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
 
 describe('two events, which begin their series', () => {
   const begun = '_x20 2x20';
@@ -84,13 +53,13 @@ describe('two events, which begin their series', () => {
   test.each(['Which partner causes the errors?', 'And why?'])('the runbook: %s', (question) => {
     const [, expr = ''] = page.split(`| ${question} | \``)[1]?.match(/^([^`]+)`/) ?? [];
     expect(expr).not.toBe('');
-    expect(mistakesOf(input, [{ expr, is: 2 }])).toBe('');
+    expectAnswer(input, [expr], 2);
   });
 
   test('the runbook: whose tokens come again?', () => {
     const [, expr = ''] = page.match(/### CourseExchangeTokensReplayed[\s\S]+?```promql\n(.+)\n```/) ?? [];
     expect(expr).not.toBe('');
-    expect(mistakesOf(input, [{ expr, is: 2 }])).toBe('');
+    expectAnswer(input, [expr], 2);
   });
 
   const variables = { job: '.+', namespace: '.*', client_id: 'acme', __rate_interval: '5m' };
@@ -109,12 +78,11 @@ describe('two events, which begin their series', () => {
       .filter((panel) => panel.type === 'timeseries' && panel.title === wanted)
       .flatMap((panel) => ('targets' in panel && panel.targets) || []);
     expect(found).toHaveLength(times);
-    expect(
-      mistakesOf(
-        input,
-        found.map(({ expr }) => ({ expr: filled(expr), is: 2 })),
-      ),
-    ).toBe('');
+    expectAnswer(
+      input,
+      found.map(({ expr }) => filled(expr)),
+      2,
+    );
   });
 });
 
@@ -149,5 +117,5 @@ test.each<[string, Input, number]>([
   ],
   ['what a process counts anew', { [reused]: '40x20 2x20', [alive('identity')]: '0x40' }, 2],
 ])('of a series is counted: %s', (_, input, is) => {
-  expect(mistakesOf(input, [{ expr: replayed, is }])).toBe('');
+  expectAnswer(input, [replayed], is);
 });

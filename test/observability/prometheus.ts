@@ -71,8 +71,10 @@ export async function startPrometheus(addresses: StackFile['addresses']) {
     return data;
   }
   /** The series of an instant query, now. */
-  const query = async (expr: string): Promise<readonly unknown[]> => {
-    const { result } = (await ask(`query?query=${encodeURIComponent(expr)}`)) as { result: unknown[] };
+  const query = async (expr: string): Promise<readonly { readonly metric: Labels }[]> => {
+    const { result } = (await ask(`query?query=${encodeURIComponent(expr)}`)) as {
+      result: { metric: Labels }[];
+    };
     return result;
   };
   const problem = async () => {

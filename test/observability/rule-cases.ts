@@ -1,246 +1,247 @@
-// For each alert what Prometheus would have read when it must fire, and when it must not.
-
+// For each alert what Prometheus would have read when it must just fire, and when it must not yet.
 import { series } from '@course-exchange/observability/promql';
 import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
 import { catalogMetrics } from '../../services/design-catalog/src/metrics.ts';
 import { gatewayMetrics } from '../../services/gateway/src/metrics.ts';
 import { identityMetrics } from '../../services/identity/src/metrics.ts';
-import { keyCases } from './key-cases.ts';
-import { alive, type Input, of, type RuleCase } from './rule-case.ts';
+import { alive, at, type Input, of } from './promtool.ts';
+
+interface RuleCase {
+  readonly fires: Input;
+  /** How many alerts fire then, by default one: each part of a rule that has several sets off one. */
+  readonly alerts?: number;
+  readonly quiet: Input;
+  /** When it is judged, by default after an hour. */
+  readonly minutes?: number;
+}
+
+/** The value of a series changed so many minutes ago. */
+const since = (minutes: number, before: string | number, now: string | number) =>
+  `${before}x${59 - minutes} ${now}x${minutes}`;
 
 const up = (component: string, instance = component) =>
   of(instance, `up{job="course-exchange",component="${component}"}`);
-const events = (event: string, reason = '', client_id = 'unknown') =>
-  of(
-    'identity',
-    series(runtimeMetrics.securityEvents, { event, reason, client_id }, { component: 'identity' }),
-  );
+const allUp: Input = { [up('gateway')]: '1x60', [up('identity')]: '1x60', [up('design-catalog')]: '1x60' };
+
+/** Security events, each as `event reason client`, of a process that has always been there. */
+function events(counted: Input, namespace = ''): Input {
+  const all: Record<string, string> = { [at(namespace, alive('identity'))]: '0x240' };
+  for (const [words, values] of Object.entries(counted)) {
+    const [event = '', reason = '', client_id = 'unknown'] = words.split(' ');
+    const labels = { event, reason, client_id };
+    const name = series(runtimeMetrics.securityEvents, labels, { component: 'identity' });
+    all[at(namespace, of('identity', name))] = values;
+  }
+  return all;
+}
+const logins = (at: string, refused: string, accepted: string, how = 'login.refused wrong_password') =>
+  events({ [how]: refused, 'login.accepted': accepted }, at);
+
+/** So many, of which the first began the series. */
+const begun = (count: number, minutes = 60) => `_x${minutes - 11} ${count}x11`;
+/** The catalog's have the name of identity's. */
+const forged = (component: 'identity' | 'design-catalog', reason: string) =>
+  of(component, series(catalogMetrics.tokensRefused, { reason }, { component }));
+const hashing = (instance: string, state: string) =>
+  of(instance, series(identityMetrics.passwordHashing, { state }));
+const pool = (instance: string) => {
+  const name = { 'db.client.connection.pool.name': 'identity_rw' };
+  return of(instance, series(runtimeMetrics.connectionRequests, name, { component: 'identity' }));
+};
 const audit = (component: 'identity' | 'design-catalog', instance: string) =>
   of(instance, series(runtimeMetrics.auditSequence, {}, { component }));
-const waiting = of(
-  'one',
-  series(
-    runtimeMetrics.connectionRequests,
-    { 'db.client.connection.pool.name': 'identity_rw' },
-    { component: 'identity' },
-  ),
-);
-const { redisMemory, redisSettings, redisReplicas, redisReplicasRequired, passwordHashing } = identityMetrics;
+const memory = series(identityMetrics.redisMemory);
+const wrong = series(identityMetrics.redisSettings);
+const replicas = series(identityMetrics.redisReplicas);
+const required = series(identityMetrics.redisReplicasRequired);
+
+const tokensRefused = series(gatewayMetrics.workRefused, { work: 'token' });
+const loginsRefused = series(runtimeMetrics.callsRefused, {
+  'rpc.method': 'courseexchange.identity.v1.Logins/Login',
+});
+
+const day = 86_400;
+const key = (instance: string, kid: string, state = 'active') =>
+  of(instance, series(identityMetrics.signingKeyAge, { kid, algorithm: 'ES256', state }));
+const catalogKey = (instance: string, kid: string) =>
+  of(instance, series(catalogMetrics.verificationKeys, { kid }));
+const secret = (client_id: string, secret_id = 'one') =>
+  series(identityMetrics.secretExpiry, { client_id, secret_id });
+
 const kube = (name: string, labels: string) => `${name}{namespace="RELEASE_NAMESPACE",${labels}}`;
 const deployment = 'deployment="RELEASE_NAME-gateway"';
 const available = kube('kube_deployment_status_replicas_available', deployment);
 const wanted = kube('kube_deployment_spec_replicas', deployment);
+const restarts = (pod: string) =>
+  kube('kube_pod_container_status_restarts_total', `pod="${pod}",container="gateway"`);
+const failed = (job: string) => kube('kube_job_status_failed', `job_name="${job}"`);
 
-const callsRefused = (reason: string) =>
-  series(runtimeMetrics.callsRefused, { 'rpc.method': 'courseexchange.identity.v1.Logins/Login', reason });
-
-const allUp: Input = { [up('gateway')]: '1x60', [up('identity')]: '1x60', [up('design-catalog')]: '1x60' };
-const forged = (reason: string) => series(catalogMetrics.tokensRefused, { reason });
-
-/** After an hour. Those of the objectives are made in the test. */
-export const ruleCases: Readonly<Record<string, readonly RuleCase[]>> = {
-  CourseExchangeProcessDown: [
-    {
-      severity: 'warning',
-      fires: { ...allUp, [up('gateway', 'two')]: '1x50 0x10' },
-      // What else the job scrapes is not ours.
-      quiet: { ...allUp, [up('demo-partner')]: '0x60' },
+/** Those of the objectives are made in the test. */
+export const ruleCases: Readonly<Record<string, RuleCase>> = {
+  'ProcessDown warning': {
+    fires: { ...allUp, [up('gateway', 'two')]: since(2, 1, 0) },
+    // What else the job scrapes is not ours.
+    quiet: { ...allUp, [up('gateway', 'two')]: since(1, 1, 0), [up('demo-partner')]: '0x60' },
+  },
+  'ServiceDown critical': {
+    // One answers no more, another one never did.
+    fires: { [alive('gateway')]: '0x60', [alive('identity')]: '0x40 _x20' },
+    alerts: 2,
+    // One of two is enough.
+    quiet: {
+      [alive('gateway')]: '0x60',
+      [alive('identity')]: '0x40 _x20',
+      [alive('identity', 'two')]: '0x60',
+      [alive('design-catalog')]: '0x60',
     },
-  ],
-  CourseExchangeServiceDown: [
-    {
-      severity: 'critical',
-      // One answers no more, another one never did.
-      fires: { [alive('gateway')]: '0x60', [alive('identity')]: '0x40 _x20' },
-      alerts: ['identity', 'design-catalog'].map((component) => ({ component, job: 'course-exchange' })),
-      // One of two is enough.
-      quiet: {
-        [alive('gateway')]: '0x60',
-        [alive('identity')]: '0x40 _x20',
-        [alive('identity', 'two')]: '0x60',
-        [alive('design-catalog')]: '0x60',
-      },
+  },
+  'Overload critical': {
+    fires: { [tokensRefused]: '0+13x60', [loginsRefused]: '0+13x60' },
+    alerts: 2,
+    quiet: { [tokensRefused]: '0+11x60', [loginsRefused]: '0+11x60' },
+  },
+  'HashingQueue warning': {
+    fires: { [hashing('one', 'waiting')]: since(5, 10, 11) },
+    quiet: {
+      [hashing('one', 'waiting')]: '10x60',
+      [hashing('one', 'running')]: '20x60',
+      [hashing('two', 'waiting')]: since(4, 0, 20),
     },
-  ],
-  CourseExchangeOverload: [
-    {
-      severity: 'critical',
-      fires: { [series(gatewayMetrics.workRefused, { work: 'token' })]: '0+60x60' },
-      quiet: { [series(gatewayMetrics.workRefused, { work: 'token' })]: '0+1x60' },
+  },
+  'PoolWaits warning': {
+    fires: { [pool('one')]: since(5, 0, 1) },
+    quiet: { [pool('one')]: '0x60', [pool('two')]: since(4, 0, 9) },
+  },
+  'SigningKeyOld warning': {
+    fires: { [key('one', 'old')]: `${100 * day + 1}+60x60` },
+    quiet: {
+      [key('one', 'old')]: `${100 * day - 59}+60x60`,
+      [key('one', 'older', 'superseded')]: `${200 * day}x60`,
     },
-    {
-      severity: 'critical',
-      fires: { [callsRefused('the password queue is full')]: '0+60x60' },
-      alerts: [{ work: 'Login', job: 'course-exchange' }],
-      quiet: { [callsRefused('the password queue is full')]: '0+1x60' },
+  },
+  'SigningKeyNotEverywhere critical': {
+    // Two of identity sign with different keys; so do two of the catalog check, with others still; a third has none.
+    fires: {
+      [key('one', 'a')]: '60x60',
+      [key('two', 'b')]: '60x60',
+      [alive('design-catalog', 'three')]: '0x60',
+      [catalogKey('three', 'c')]: '1x60',
+      [alive('design-catalog', 'four')]: '0x60',
+      [catalogKey('four', 'd')]: '1x60',
+      [alive('design-catalog', 'five')]: '_x58 0x2',
     },
-  ],
-  CourseExchangeHashingQueue: [
-    {
-      severity: 'warning',
-      fires: { [of('one', series(passwordHashing, { state: 'waiting' }))]: '20x60' },
-      quiet: {
-        [of('one', series(passwordHashing, { state: 'waiting' }))]: '5x60',
-        [of('one', series(passwordHashing, { state: 'running' }))]: '20x60',
-      },
+    // a, b; c, d; five; and the whole catalog knows no key that signs.
+    alerts: 6,
+    quiet: {
+      [key('one', 'new')]: '60x60',
+      // The catalog knows one algorithm.
+      [key('one', 'rsa')]: '60x60',
+      [catalogKey('three', 'new')]: '1x60',
+      [alive('design-catalog', 'four')]: '_x59 0x1',
+      // Identity is down, or not scraped: another alert says so.
+      [at('alone', alive('design-catalog', 'three'))]: '0x60',
+      [at('alone', catalogKey('three', 'new'))]: '1x60',
     },
-  ],
-  CourseExchangePoolWaits: [
-    {
-      severity: 'warning',
-      fires: { [waiting]: '3x60' },
-      // A burst.
-      quiet: { [waiting]: '0x50 9x6 0x1 9x3' },
+  },
+  'ClientSecretExpires warning': {
+    fires: { [secret('acme')]: `${14 * day - 1}x60` },
+    // Of the second another one stays.
+    quiet: {
+      [secret('acme')]: `${14 * day}x60`,
+      [secret('other')]: `${day}x60`,
+      [secret('other', 'two')]: Array(60).fill('Inf').join(' '),
     },
-  ],
-  ...keyCases,
-  CourseExchangeRedisMemory: [
-    {
-      severity: 'critical',
-      fires: { [series(redisMemory)]: '0.85x60' },
-      quiet: { [series(redisMemory)]: '0.7x60' },
+  },
+  'ClientSecretExpires critical': {
+    // Another one has expired.
+    fires: { [secret('acme')]: `${2 * day - 1}x60`, [secret('other')]: `-${day}x60` },
+    alerts: 2,
+    quiet: { [secret('acme')]: `${2 * day}x60` },
+  },
+  'RedisMemory critical': {
+    fires: { [memory]: since(5, 0.8, 0.81) },
+    quiet: { [memory]: '0.8x60', [at('soon', memory)]: since(4, 0.7, 0.9) },
+  },
+  'RedisSettings warning': {
+    fires: { [wrong]: since(5, 0, 1) },
+    quiet: { [wrong]: '0x60', [at('soon', wrong)]: since(4, 0, 1) },
+  },
+  'RedisReplicas critical': {
+    fires: { [replicas]: since(2, 2, 1), [required]: '2x60' },
+    quiet: { [replicas]: since(1, 2, 1), [required]: '2x60' },
+  },
+  'TokensReplayed critical': {
+    fires: events({ 'refresh_token.refused reused acme': begun(3), 'code.refused replayed acme': begun(3) }),
+    quiet: events({
+      'refresh_token.refused reused acme': begun(3),
+      'code.refused replayed acme': begun(2),
+      'refresh_token.refused expired acme': begun(90),
+      'refresh_token.refused reused other': begun(5),
+    }),
+  },
+  'PasswordGuessing critical': {
+    minutes: 240,
+    fires: {
+      // More than are accepted; hidden among many that are, but more than usual; throttled.
+      ...logins('more', begun(51, 240), begun(50, 240)),
+      ...logins('hidden', '0+5x200 1000+11x40', '0+40x240'),
+      ...logins('throttled', begun(51, 240), '0+90x240', 'login.throttled'),
     },
-  ],
-  CourseExchangeRedisSettings: [
-    {
-      severity: 'warning',
-      fires: { [series(redisSettings)]: '1x60' },
-      quiet: { [series(redisSettings)]: '0x60' },
+    alerts: 3,
+    quiet: {
+      ...logins('few', begun(50, 240), begun(0, 240)),
+      ...logins('as many', begun(51, 240), begun(51, 240)),
+      ...logins('among more', '0+5x200 1000+11x40', '0+45x240'),
+      ...logins('as usual', '0+6x200 1200+11x40', '0+40x240'),
+      ...logins('throttled', begun(50, 240), '0+90x240', 'login.throttled'),
     },
-  ],
-  CourseExchangeRedisReplicas: [
-    {
-      severity: 'critical',
-      fires: { [series(redisReplicas)]: '0x60', [series(redisReplicasRequired)]: '1x60' },
-      quiet: { [series(redisReplicas)]: '0x60', [series(redisReplicasRequired)]: '0x60' },
+  },
+  'ClientSecretGuessing critical': {
+    fires: events({
+      'client_authentication.failed wrong_secret': begun(26),
+      'client_authentication.failed unknown_client': begun(25),
+    }),
+    quiet: events({
+      'client_authentication.failed wrong_secret': begun(50),
+      'client_authentication.failed no_credentials': begun(90),
+    }),
+  },
+  'TokensForged critical': {
+    fires: {
+      [alive('identity')]: '0x60',
+      [alive('design-catalog')]: '0x60',
+      [forged('identity', 'issuer')]: begun(7),
+      [forged('design-catalog', 'signature')]: begun(7),
+      [forged('design-catalog', 'audience')]: begun(7),
     },
-  ],
-  CourseExchangeTokensReplayed: [
-    {
-      severity: 'critical',
-      fires: { [events('refresh_token.refused', 'reused', 'acme')]: '0+1x60' },
-      quiet: {
-        [events('refresh_token.refused', 'expired', 'acme')]: '0+9x60',
-        [events('refresh_token.refused', 'reused', 'acme')]: '0x55 3x5',
-      },
+    quiet: {
+      [alive('identity')]: '0x60',
+      [alive('design-catalog')]: '0x60',
+      [forged('design-catalog', 'signature')]: begun(20),
+      [forged('identity', 'expired')]: begun(90),
+      // That of an ID token.
+      [forged('identity', 'algorithm')]: begun(90),
     },
-    {
-      severity: 'critical',
-      // All of them between two scrapes, before which the client had none.
-      fires: {
-        [events('refresh_token.refused', 'reused', 'acme')]: '_x50 60x10',
-        [alive('identity')]: '0x60',
-      },
-      alerts: [{ client_id: 'acme', job: 'course-exchange' }],
-      // Prometheus did not reach the process a quarter of an hour ago.
-      quiet: {
-        [events('refresh_token.refused', 'reused', 'acme')]: '60x30 _x20 60x10',
-        [alive('identity')]: '0x30 _x20 0x10',
-      },
-    },
-    {
-      severity: 'critical',
-      fires: {
-        [events('refresh_token.refused', 'reused', 'acme')]: '_x50 40+1x10',
-        [alive('identity')]: '_x50 0x10',
-      },
-      // Prometheus is new to an old installation.
-      quiet: {
-        [events('refresh_token.refused', 'reused', 'acme')]: '_x50 40x10',
-        [alive('identity')]: '_x50 0x10',
-      },
-    },
-  ],
-  CourseExchangePasswordGuessing: [
-    {
-      severity: 'critical',
-      fires: {
-        [events('login.refused', 'wrong_password')]: '0+9x240',
-        [events('login.accepted')]: '0+1x240',
-      },
-      quiet: {
-        [events('login.refused', 'wrong_password')]: '0+9x240',
-        [events('login.accepted')]: '0+10x240',
-      },
-    },
-    {
-      severity: 'critical',
-      // Hidden among many that are good.
-      fires: {
-        [events('login.refused', 'wrong_password')]: '0+7x200 1400+66x40',
-        [events('login.accepted')]: '0+70x240',
-      },
-      // Many log in at once.
-      quiet: {
-        [events('login.refused', 'wrong_password')]: '0+7x200 1400+30x40',
-        [events('login.accepted')]: '0+70x200 14000+300x40',
-      },
-    },
-    {
-      severity: 'critical',
-      fires: { [events('login.throttled')]: '0+4x240', [events('login.accepted')]: '0+90x240' },
-      quiet: { [events('login.throttled')]: '0+2x240', [events('login.accepted')]: '0+1x240' },
-    },
-  ],
-  CourseExchangeClientSecretGuessing: [
-    {
-      severity: 'critical',
-      fires: { [events('client_authentication.failed', 'unknown_client')]: '0+9x60' },
-      quiet: {
-        [events('client_authentication.failed', 'wrong_secret')]: '0+2x60',
-        [events('client_authentication.failed', 'no_credentials')]: '0+9x60',
-      },
-    },
-  ],
-  CourseExchangeTokensForged: [
-    {
-      severity: 'critical',
-      fires: { [forged('signature')]: '0+9x60' },
-      // An ID token has another algorithm.
-      quiet: { [forged('expired')]: '0+90x60', [forged('algorithm')]: '0+90x60' },
-    },
-  ],
-  CourseExchangeAuditFell: [
-    {
-      severity: 'critical',
-      // Also when the pod has another name afterwards.
-      fires: { [audit('identity', 'one')]: '90x40 _x20', [audit('identity', 'two')]: '_x40 80x20' },
-      quiet: { [audit('identity', 'one')]: '90+1x60', [audit('design-catalog', 'three')]: '5x60' },
-    },
-  ],
-  CourseExchangeNotAvailable: [
-    {
-      severity: 'critical',
-      fires: { [available]: '0x60' },
-      quiet: { [available]: '1x60', [wanted]: '2x60' },
-    },
-  ],
-  CourseExchangeFewerPodsThanWanted: [
-    {
-      severity: 'warning',
-      fires: { [available]: '1x60', [wanted]: '2x60' },
-      quiet: { [available]: '2x50 1x10', [wanted]: '2x60' },
-    },
-  ],
-  CourseExchangeRestarts: [
-    {
-      severity: 'warning',
-      fires: {
-        [kube(
-          'kube_pod_container_status_restarts_total',
-          'pod="RELEASE_NAME-gateway-1",container="gateway"',
-        )]: '0+1x60',
-      },
-      quiet: {
-        [kube('kube_pod_container_status_restarts_total', 'pod="other-1",container="gateway"')]: '0+1x60',
-      },
-    },
-  ],
-  CourseExchangeJobFailed: [
-    {
-      severity: 'warning',
-      fires: { [kube('kube_job_status_failed', 'job_name="RELEASE_NAME-key-rotation-1"')]: '1x60' },
-      quiet: { [kube('kube_job_status_failed', 'job_name="RELEASE_NAME-key-rotation-1"')]: '0x60' },
-    },
-  ],
+  },
+  'AuditFell critical': {
+    // Also when the pod has another name afterwards.
+    fires: { [audit('identity', 'one')]: '90x40 _x20', [audit('identity', 'two')]: '_x40 89x20' },
+    quiet: { [audit('identity', 'one')]: since(4, 90, 89), [audit('design-catalog', 'three')]: '5x60' },
+  },
+  'NotAvailable critical': {
+    fires: { [available]: since(1, 1, 0) },
+    quiet: { [available]: since(0, 1, 0) },
+  },
+  'FewerPodsThanWanted warning': {
+    fires: { [available]: since(15, 2, 1), [wanted]: '2x60' },
+    quiet: { [available]: since(14, 2, 1), [wanted]: '2x60' },
+  },
+  'Restarts warning': {
+    fires: { [restarts('RELEASE_NAME-gateway-1')]: since(10, 0, 3) },
+    quiet: { [restarts('RELEASE_NAME-gateway-1')]: since(10, 0, 1), [restarts('other-1')]: since(10, 0, 9) },
+  },
+  'JobFailed warning': {
+    fires: { [failed('RELEASE_NAME-key-rotation-1')]: '1x60' },
+    quiet: { [failed('RELEASE_NAME-key-rotation-1')]: '0x60', [failed('other-1')]: '1x60' },
+  },
 };

@@ -1,209 +1,136 @@
-// promtool on the rules as the chart brings them: each is well-formed, fires when it must, and not when it must not.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// promtool on the rules and relabelings as the chart brings them: each alert just fires at its threshold, and not below.
+import { spawnSync } from 'node:child_process';
 import { objectives } from '@course-exchange/observability/objectives';
-import { alerts, rulesFiles } from '@course-exchange/observability/rules';
-import { afterAll, expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
-import type { Input, RuleCase } from './rule-case.ts';
+import { alerts } from '@course-exchange/observability/rules';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { ofKind } from '../chart/objects.ts';
+import { objectsOf } from '../chart/render.ts';
+import { filesOf } from '../chart/value-sets.ts';
+import { checkRules, type Input, mistakesOf, type Question, type Rule, withFiles } from './promtool.ts';
 import { ruleCases } from './rule-cases.ts';
 
-const root = join(import.meta.dirname, '../..');
-const files = Object.keys(rulesFiles).map((path) => join(root, path));
-const promtool = process.env.PROMTOOL ?? 'promtool';
-const folder = mkdtempSync(join(tmpdir(), 'rules-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const nameOf = ({ alert, severity }: (typeof alerts)[number]) =>
+  `${alert.replace('CourseExchange', '')} ${severity}`;
 
-interface Firing {
-  readonly alertname: string;
-  readonly severity: string;
-  readonly fires: boolean;
-  readonly input: Input;
-  readonly minutes: number;
-  readonly alerts?: RuleCase['alerts'];
-}
+const alertOf = (name: string) => alerts.find((alert) => nameOf(alert) === name) ?? expect.unreachable(name);
 
-interface Rule {
-  readonly alert?: string;
-  readonly record?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-const written = files.flatMap(
-  (file) => (parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] }).groups,
-);
-
-/** A file with what the alert needs: all of them at each minute would take promtool ten times as long. */
-function rulesOf(alertname: string): string {
-  const asked = alerts.filter(({ alert }) => alert === alertname).map(({ expr }) => expr);
-  const needed = ({ alert, record = '', labels }: Rule) =>
-    alert === alertname ||
-    (labels?.objective === undefined
-      ? record !== '' && asked.some((expr) => expr.includes(record))
-      : alertname === `CourseExchange${labels.objective}`);
-  const file = join(folder, 'rules.yaml');
-  const rules = written.flatMap((group) => group.rules).filter(needed);
-  writeFileSync(file, stringify({ groups: [{ name: 'needed', rules }] }));
-  return file;
-}
-
-function selector(name: string, labels: Readonly<Record<string, string>>): string {
-  const matchers = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return `${name}{${matchers.join(',')}}`;
-}
-
-/** Labels that the alert's summary names. */
-function namedLabels(alertname: string, severity: string): readonly string[] {
-  const found = alerts.find((one) => one.alert === alertname && one.severity === severity);
-  return [...(found?.summary ?? '').matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
-}
-
-/** Empty where Prometheus finds what is said; else how it differs. */
-function mistakesOf(firings: readonly Firing[], everyMinutes = 1): string {
-  const tests = firings.map(({ alertname, severity, fires, input, minutes, alerts: expected }) => ({
-    interval: '1m',
-    name: `${alertname} ${severity} ${fires ? 'fires' : 'is quiet'}`,
-    input_series: Object.entries(input).map(([series, values]) => ({ series, values })),
-    promql_expr_test: [
-      {
-        expr: `sum(ALERTS{alertname="${alertname}",severity="${severity}",alertstate="firing"} > bool 0) > bool 0`,
-        eval_time: `${minutes}m`,
-        exp_samples: fires ? [{ labels: '{}', value: 1 }] : [],
-      },
-      // No summary has a gap.
-      ...namedLabels(alertname, severity).map((label) => ({
-        expr: `ALERTS{alertname="${alertname}",severity="${severity}",${label}=""}`,
-        eval_time: `${minutes}m`,
-        exp_samples: [],
-      })),
-      ...(expected === undefined
-        ? []
-        : [
-            {
-              expr: `ALERTS{alertname="${alertname}",severity="${severity}",alertstate="firing"}`,
-              eval_time: `${minutes}m`,
-              exp_samples: expected.map((labels) => ({
-                labels: selector('ALERTS', { alertname, severity, alertstate: 'firing', ...labels }),
-                value: 1,
-              })),
-            },
-          ]),
-    ],
-  }));
-  const file = join(folder, 'cases.yaml');
-  writeFileSync(
-    file,
-    stringify({
-      rule_files: [rulesOf(`${firings[0]?.alertname}`)],
-      evaluation_interval: `${everyMinutes}m`,
-      tests,
-    }),
-  );
-  const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', file], { encoding: 'utf8' });
-  return status === 0 ? '' : stdout + stderr;
+/** What is asked of the alert: how many of it fire, and that no label is empty that its summary names. */
+function firing(name: string, count: number | undefined, input: Input, minutes: number): Question {
+  const found = alertOf(name);
+  const matchers = `alertname="${found.alert}",severity="${found.severity}",alertstate="firing"`;
+  const named = [...found.summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
+  const answers: Question['answers'] = [
+    [`count(ALERTS{${matchers}})`, count],
+    ...named.map((label) => [`ALERTS{${matchers},${label}=""}`, undefined] as const),
+  ];
+  return { input, minutes, answers };
 }
 
 test('the rules are well-formed', () => {
-  expect(execFileSync(promtool, ['check', 'rules', ...files], { encoding: 'utf8' })).toMatch(
-    /SUCCESS: \d+ rules/,
-  );
+  expect(checkRules()).toMatch(/SUCCESS: \d+ rules/);
 });
 
-test('each alert has cases of its severities', () => {
-  const known = Object.entries(ruleCases).flatMap(([name, cases]) =>
-    cases.map((one) => `${name} ${one.severity}`),
-  );
+test('each alert has a case', () => {
   const ours = alerts.filter(({ labels }) => labels?.objective === undefined);
-  expect([...new Set(known)].sort()).toEqual(
-    ours.map(({ alert, severity }) => `${alert} ${severity}`).sort(),
-  );
+  expect(Object.keys(ruleCases)).toEqual(ours.map(nameOf));
 });
 
-test.each(Object.keys(ruleCases))('%s fires when it must, and not when it must not', (alertname) => {
-  // What needs an hour to fire, or a past to compare with, is looked at later.
-  const minutes = { CourseExchangeSigningKeyOld: 70, CourseExchangePasswordGuessing: 240 }[alertname] ?? 60;
-  const firings = (ruleCases[alertname] ?? []).flatMap(({ severity, fires, quiet, alerts: expected }) => [
-    { alertname, severity, minutes, fires: true, input: fires, ...(expected && { alerts: expected }) },
-    { alertname, severity, minutes, fires: false, input: quiet },
-  ]);
-  expect(mistakesOf(firings)).toBe('');
-});
+test.each(Object.entries(ruleCases))(
+  '%s fires at its threshold and not below',
+  (name, { fires, quiet, alerts: count = 1, minutes = 60 }) => {
+    const questions = [firing(name, count, fires, minutes), firing(name, undefined, quiet, minutes)];
+    const { alert: asked, expr } = alertOf(name);
+    const matters = ({ alert, record }: Rule) =>
+      alert === asked || (record && expr.includes(record)) === true;
+    expect(mistakesOf(questions, matters)).toBe('');
+  },
+);
+
+type Objective = (typeof objectives)[number];
 
 /**
  * The share `wrong` of `perMinute`, in the series that an objective counts. A bucket's whole bound is written with
  * `ending`: as Prometheus 3 stores it, or as earlier ones do.
  */
-function served(
-  { all, good }: (typeof objectives)[number],
-  wrong: number,
-  perMinute: number,
-  ending = '.0',
-): Input {
+function served({ all, good }: Objective, wrong: number, perMinute = 200, ending = '.0'): Input {
   const values = (share: number) => `0+${Number((share * perMinute).toPrecision(6))}x180`;
-  const exact = (selector: string) =>
+  const exact = (selector: string, error_type = '') =>
     selector
       .replace(/http_route=~"([^|"]+)[^"]*"/, 'http_route="$1"')
       .replace('http_response_status_code!~"5.."', 'http_response_status_code="200"')
-      .replace('error_type!="connection_closed"', 'error_type=""')
+      .replace(/error_type!="[^"]*"/, `error_type="${error_type}"`)
       .replace(/le=~"(\d+)\|.*?"/, `le="$1${ending}"`);
-  if (good.includes('le=')) return { [exact(all)]: values(1), [exact(good)]: values(1 - wrong) };
-  const failed = exact(good).replace('"200"', '"503"');
-  return { [exact(good)]: values(1 - wrong), [failed]: values(wrong), ...unanswered(all, perMinute) };
+  if (!good.includes('le='))
+    return {
+      [exact(good)]: values(1 - wrong),
+      [exact(good).replace('"200"', '"503"')]: values(wrong),
+      // Many more whom nobody waited for: they are neither good nor bad.
+      [exact(all, 'connection_closed')]: values(100),
+    };
+  const counted = { [exact(all)]: values(1), [exact(good)]: values(1 - wrong) };
+  // Logins that are slow are not hidden by the pages before them, which are many, and fast.
+  const pages = [all, good].map((selector) => [exact(selector).replace('"POST"', '"GET"'), values(100)]);
+  return { ...Object.fromEntries(pages), ...counted };
 }
 
-/** Many more whom nobody waited for: they are neither good nor bad. */
-function unanswered(all: string, perMinute: number): Input {
-  const closed = all
-    .replace(/http_route=~"([^|"]+)[^"]*"/, 'http_route="$1"')
-    .replace('error_type!=', 'error_type=');
-  return { [closed]: `0+${perMinute * 100}x180` };
+test.each(objectives)('$name: it fires at 6 and 1 times what may go wrong, and not below', (objective) => {
+  const at = (times: number, ...more: [perMinute?: number, ending?: string]) =>
+    served(objective, times * (1 - objective.share), ...more);
+  // All of it fails, but that is one call in twenty minutes.
+  const few = served(objective, 1, 0.05);
+  const [critical, warning] = [`${objective.name} critical`, `${objective.name} warning`];
+  const questions = [
+    firing(critical, 1, at(6.2), 180),
+    firing(critical, undefined, at(5.8), 180),
+    firing(critical, undefined, at(5.8, 200, ''), 180),
+    firing(critical, undefined, few, 180),
+    firing(warning, 1, at(1.1), 180),
+    firing(warning, undefined, at(0.9), 180),
+    firing(warning, undefined, few, 180),
+  ];
+  // Of windows of hours every tenth minute is enough.
+  expect(mistakesOf(questions, ({ labels }) => labels?.objective === objective.name, 10)).toBe('');
+});
+
+const scraped = ['gateway', 'identity', 'design-catalog'];
+type Labels = Readonly<Record<string, string>>;
+
+/** Labels of the targets that remain of a pod of each component. */
+function targetsOf(relabelings: readonly Labels[]): readonly Labels[] {
+  // As Prometheus' operator writes them.
+  const inItsWords = (rule: Labels) =>
+    Object.fromEntries(
+      Object.entries(rule).map(([name, value]) => [
+        name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+        value,
+      ]),
+    );
+  const static_configs = [...scraped, 'demo-partner', 'migrations'].map((component) => ({
+    targets: [`${component}:8081`],
+    labels: { __meta_kubernetes_pod_label_app_kubernetes_io_component: component },
+  }));
+  const job = { job_name: 'pods', static_configs, relabel_configs: relabelings.map(inItsWords) };
+  return withFiles([stringify({ scrape_configs: [job] })], ([file = '']) => {
+    // It always takes its time.
+    const words = ['check', 'service-discovery', '--timeout=2s', file, 'pods'];
+    const { stdout, stderr } = spawnSync(process.env.PROMTOOL ?? 'promtool', words, { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    const found = JSON.parse(stdout) as readonly { readonly labels: Labels }[];
+    return found.map(({ labels }) => labels).filter((labels) => Object.keys(labels).length > 0);
+  });
 }
 
-test.each(objectives)(
-  '$name: a fast burn is critical, a slow one a warning, a rare failure nothing',
-  (objective) => {
-    const budget = 1 - objective.share;
-    const alertname = `CourseExchange${objective.name}`;
-    const firing = (severity: string, fires: boolean, input: Input) => ({
-      alertname,
-      severity,
-      fires,
-      input,
-      minutes: 180,
-    });
-    const fast = served(objective, Math.min(0.95, 20 * budget), 200);
-    const slow = served(objective, 4 * budget, 200);
-    const within = served(objective, budget / 2, 200);
-    // All of it fails, but that is one call in ten minutes.
-    const few = served(objective, 1, 0.05);
-    expect(
-      mistakesOf(
-        [
-          firing('critical', true, fast),
-          firing('warning', true, fast),
-          firing('critical', false, slow),
-          firing('warning', true, slow),
-          firing('critical', false, within),
-          firing('warning', false, within),
-          firing('critical', false, served(objective, budget / 2, 200, '')),
-          firing('critical', false, few),
-          firing('warning', false, few),
-        ],
-        10,
-      ),
-    ).toBe('');
-  },
-);
-
-test('logins that are slow are not hidden by the pages around them, which are fast', () => {
-  const objective = objectives.find(({ name }) => name === 'LoginLatency');
-  if (objective === undefined) return expect.unreachable('no such objective');
-  const fires = { alertname: 'CourseExchangeLoginLatency', severity: 'critical', fires: true, minutes: 180 };
-  const pages = Object.entries(served(objective, 0, 20_000)).flatMap(([series, values]) => [
-    [series.replace('"POST"', '"GET"'), values],
-    [series.replace('"POST"', '"GET"').replace('"/login"', '"/authorize"'), values],
-  ]);
-  const input = { ...Object.fromEntries(pages), ...served(objective, 0.95, 200) };
-  expect(mistakesOf([{ ...fires, input }], 10)).toBe('');
+test.each([
+  ['ServiceMonitor', 'serviceMonitor', 'endpoints'],
+  ['PodMonitor', 'podMonitor', 'podMetricsEndpoints'],
+])('a %s keeps the three services, and names them as rules and dashboards do', async (kind, value, field) => {
+  const off = { serviceMonitor: { enabled: false }, podMonitor: { enabled: false } };
+  const values = { metrics: { ...off, [value]: { enabled: true } } };
+  const objects = await objectsOf({ files: filesOf('test-everything-values'), values });
+  const [monitor] = ofKind(objects, kind);
+  const targets = targetsOf(monitor?.spec[field][0].relabelings);
+  expect(targets.map(({ component }) => component).toSorted()).toEqual(scraped.toSorted());
+  for (const { job, component, instance } of targets)
+    expect([job, instance]).toEqual(['environment-exchange', `${component}:8081`]);
 });
