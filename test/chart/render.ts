@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
-import { withoutHelm } from '../support/helm-program.ts';
 
 export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 
@@ -36,7 +35,7 @@ export interface HelmResult {
 
 /** Calls Helm; never rejects for an exit code. `values` reach it by its standard input. */
 export function callHelm(words: readonly string[], values?: Values): Promise<HelmResult> {
-  if (helm === '') throw new Error(withoutHelm);
+  if (helm === '') throw new Error('There is no Helm: the run has said at its beginning what to install.');
   return new Promise((resolve, reject) => {
     // A call is short: collecting its garbage as often as Go does would take a third of its time.
     const env = { ...process.env, GOGC: '400', KUBECONFIG: devNull };

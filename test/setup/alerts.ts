@@ -1,9 +1,7 @@
 // vitest's globalSetup of the alerts' suite: finds Prometheus once and tells the tests where it is.
-import { findPrometheus } from '../observability/prometheus-program.ts';
+import { findProgram } from '../support/programs.ts';
 
 export async function setup(): Promise<void> {
-  const programs = await findPrometheus();
-  if (!programs)
-    throw new Error('No Prometheus and promtool on PATH, and Debian’s package cannot be fetched here.');
-  Object.assign(process.env, programs);
+  process.env.PROMETHEUS = await findProgram('prometheus');
+  process.env.PROMTOOL = await findProgram('promtool');
 }

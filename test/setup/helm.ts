@@ -1,8 +1,9 @@
 // vitest's globalSetup of suites that render the chart: finds Helm once and tells the tests where it is.
-import { findHelm, withoutHelm } from '../support/helm-program.ts';
+import { findProgram } from '../support/programs.ts';
 
 export async function setup(): Promise<void> {
-  const helm = await findHelm();
-  if (helm === undefined) console.log(withoutHelm);
-  process.env.HELM = helm ?? '';
+  process.env.HELM = await findProgram('helm').catch(({ message }: Error) => {
+    console.log(message);
+    return '';
+  });
 }
