@@ -1,13 +1,7 @@
 // A running system that Prometheus scrapes and judges by the chart's rules: three alerts are fired by a fault each, nothing
 // fires without one, and what rules and dashboards ask for is there.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { dashboards } from '@course-exchange/observability/dashboards';
-import type { WrittenDashboard } from '@course-exchange/observability/grafana-schema';
-import { rulesFiles } from '@course-exchange/observability/rules';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { until } from '../stores/redis-servers.ts';
 import { type Caller, openCaller, unknownToken } from '../support/caller.ts';
 import { authorizeUrl, logIn, type Tokens } from '../support/flow.ts';
@@ -15,7 +9,9 @@ import { send } from '../support/http.ts';
 import { cloneFamilies } from '../support/load/refresh-burst.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { openUserAgent, type Page } from '../support/user-agent.ts';
+import { panels } from './panels.ts';
 import { type AlertNow, type Prometheus, startPrometheus } from './prometheus.ts';
+import { rules as writtenRules } from './promtool.ts';
 
 let system: System;
 let redis: Redis;
@@ -134,20 +130,8 @@ test.each(Object.entries(faults))('an alert tells of %s', async (_, { fires, goO
   }
 });
 
-const root = join(import.meta.dirname, '../..');
-const variables = { job: '.+', namespace: '.*', client_id: '.+', __rate_interval: '10m' };
-const panels = Object.values(dashboards)
-  .flatMap((make) => (make() as WrittenDashboard).panels)
-  .filter((panel) => panel.type === 'timeseries')
-  .map(({ title, targets = [] }) => ({
-    title: `${title}`,
-    queries: targets.map(({ expr }) =>
-      Object.entries(variables).reduce((text, [name, value]) => text.replaceAll(`$${name}`, value), expr),
-    ),
-  }));
-const rules = Object.keys(rulesFiles)
-  .flatMap((path) => parse(readFileSync(join(root, path), 'utf8')).groups as { rules: { expr: string }[] }[])
-  .flatMap((group) => group.rules.map(({ expr }) => expr))
+const rules = writtenRules
+  .map(({ expr }) => expr)
   // Those of kube-state-metrics are not ours.
   .filter((expr) => !expr.includes('kube_'));
 
@@ -156,26 +140,27 @@ function wanted(expr: string): readonly string[] {
   const chosen = [...expr.matchAll(/([a-z][\w:]+)\{([^}]*)\}/g)];
   const names = chosen.map(([, name]) => name).join('|');
   const kept = [...expr.matchAll(/\bby \(([^)]+)\)/g)].flatMap(([, labels = '']) => labels.split(', '));
-  const ofTarget = ['job', 'namespace', 'instance'];
-  return [
-    ...chosen.flatMap(([, name, matchers = '']) =>
-      [...matchers.matchAll(/(\w+)(?:=~|!=|!~|=)"/g)].map(([, label]) => [name, label] as const),
-    ),
-    ...kept.map((label) => [names, label] as const),
-  ]
-    .filter(([, label = '']) => !ofTarget.includes(label))
-    .map(([name, label]) => `{__name__=~"${name}",${label}!=""}`);
+  return (
+    [
+      ...chosen.flatMap(([, name, matchers = '']) =>
+        [...matchers.matchAll(/(\w+)(?:=~|!=|!~|=)"/g)].map(([, label]) => [name, label] as const),
+      ),
+      ...kept.map((label) => [names, label] as const),
+    ]
+      // Outside of Kubernetes there is none.
+      .filter(([, label]) => label !== 'namespace')
+      .map(([name, label]) => `{__name__=~"${name}",${label}!=""}`)
+  );
 }
 
-/** Refused, each for another reason. */
+/** What is refused, each for another reason. */
 async function misuse(): Promise<void> {
-  const { discovery, partner } = caller;
   const { access_token } = await caller.newTokens();
   const forged = { headers: { authorization: `Bearer ${access_token.replace(/[^.]+$/, 'A'.repeat(86))}` } };
+  const { authorization_endpoint, userinfo_endpoint } = caller.discovery;
   await Promise.all([
-    send(authorizeUrl(discovery.authorization_endpoint, partner, { scope: 'made-up' })),
-    send(discovery.userinfo_endpoint, forged),
-    send(`${system.stack.issuer}/api/events`, forged),
+    send(authorizeUrl(authorization_endpoint, caller.partner, { scope: 'made-up' })),
+    ...[userinfo_endpoint, `${system.stack.issuer}/api/events`].map((url) => send(url, forged)),
     caller.refresh(unknownToken),
   ]);
 }

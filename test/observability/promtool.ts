@@ -19,6 +19,7 @@ export interface Question {
 }
 
 export interface Rule {
+  readonly expr: string;
   readonly alert?: string;
   readonly record?: string;
   readonly labels?: { readonly objective?: string };
@@ -27,7 +28,8 @@ export interface Rule {
 const root = join(import.meta.dirname, '../..');
 const promtool = process.env.PROMTOOL ?? 'promtool';
 const files = Object.keys(rulesFiles).map((path) => join(root, path));
-const rules = files
+/** As the chart brings them. */
+export const rules = files
   .flatMap((file) => (parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] }).groups)
   .flatMap((group) => group.rules);
 

@@ -21,7 +21,6 @@ const since = (minutes: number, before: string | number, now: string | number) =
 
 const up = (component: string, instance = component) =>
   of(instance, `up{job="course-exchange",component="${component}"}`);
-const allUp: Input = { [up('gateway')]: '1x60', [up('identity')]: '1x60', [up('design-catalog')]: '1x60' };
 
 /** Security events, each as `event reason client`, of a process that has always been there. */
 function events(counted: Input, namespace = ''): Input {
@@ -36,7 +35,6 @@ function events(counted: Input, namespace = ''): Input {
 }
 const logins = (at: string, refused: string, accepted: string, how = 'login.refused wrong_password') =>
   events({ [how]: refused, 'login.accepted': accepted }, at);
-
 /** So many, of which the first began the series. */
 const begun = (count: number, minutes = 60) => `_x${minutes - 11} ${count}x11`;
 /** The catalog's have the name of identity's. */
@@ -79,26 +77,26 @@ const failed = (job: string) => kube('kube_job_status_failed', `job_name="${job}
 /** Those of the objectives are made in the test. */
 export const ruleCases: Readonly<Record<string, RuleCase>> = {
   'ProcessDown warning': {
-    fires: { ...allUp, [up('gateway', 'two')]: since(2, 1, 0) },
+    fires: { [up('gateway')]: '1x60', [up('gateway', 'two')]: since(2, 1, 0) },
     // What else the job scrapes is not ours.
-    quiet: { ...allUp, [up('gateway', 'two')]: since(1, 1, 0), [up('demo-partner')]: '0x60' },
+    quiet: { [up('gateway', 'two')]: since(1, 1, 0), [up('demo-partner')]: '0x60' },
   },
   'ServiceDown critical': {
-    // One answers no more, another one never did.
-    fires: { [alive('gateway')]: '0x60', [alive('identity')]: '0x40 _x20' },
-    alerts: 2,
+    // One answers no more, another one has not for long, the third one never did.
+    fires: { [alive('gateway')]: '0x57 stale', [alive('identity')]: '0x40 stale' },
+    alerts: 3,
     // One of two is enough.
     quiet: {
-      [alive('gateway')]: '0x60',
-      [alive('identity')]: '0x40 _x20',
+      [alive('gateway')]: '0x58 stale',
+      [alive('identity')]: '0x40 stale',
       [alive('identity', 'two')]: '0x60',
       [alive('design-catalog')]: '0x60',
     },
   },
   'Overload critical': {
-    fires: { [tokensRefused]: '0+13x60', [loginsRefused]: '0+13x60' },
+    fires: { [tokensRefused]: '0+13x60', [loginsRefused]: '0x54 100+100x5' },
     alerts: 2,
-    quiet: { [tokensRefused]: '0+11x60', [loginsRefused]: '0+11x60' },
+    quiet: { [tokensRefused]: '0+11x60', [loginsRefused]: '0x55 100+100x4' },
   },
   'HashingQueue warning': {
     fires: { [hashing('one', 'waiting')]: since(5, 10, 11) },
@@ -225,7 +223,12 @@ export const ruleCases: Readonly<Record<string, RuleCase>> = {
   },
   'AuditFell critical': {
     // Also when the pod has another name afterwards.
-    fires: { [audit('identity', 'one')]: '90x40 _x20', [audit('identity', 'two')]: '_x40 89x20' },
+    fires: {
+      [audit('identity', 'one')]: since(5, 90, 89),
+      [audit('design-catalog', 'two')]: '90x40 stale',
+      [audit('design-catalog', 'three')]: '_x41 89x20',
+    },
+    alerts: 2,
     quiet: { [audit('identity', 'one')]: since(4, 90, 89), [audit('design-catalog', 'three')]: '5x60' },
   },
   'NotAvailable critical': {
