@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Makes the base and store images where no image registry is reached: Debian by debootstrap, Node and Postgres from
 # the npm packages of this checkout, Redis from Debian. Needs root, debootstrap, a Docker engine and the two registries.
-# Usage: .ci/offline-images/make.sh [build|run|postgres|redis|toxiproxy|prometheus|otelcol …]   (the first four without a name)
-# The tests alone want the others: toxiproxy and the OpenTelemetry Collector are built from Go modules, which needs Go and no
-# Debian; prometheus is Debian's.
+# Usage: .ci/offline-images/make.sh [build|run|postgres|redis|prometheus|otelcol …]   (the first four without a name)
+# The tests alone want the others: the OpenTelemetry Collector is built from Go modules, which needs Go and no Debian;
+# prometheus is Debian's.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -122,18 +122,6 @@ make_postgres() {
 make_redis() {
   import_debian
   build_from redis redis:7 "$here"
-}
-
-make_toxiproxy() {
-  local tree
-  command -v go >/dev/null || { say 'Go is missing: install it, or name an image of toxiproxy by TOXIPROXY_IMAGE'; exit 1; }
-  tree=$(mktemp -d)
-  GOBIN=$tree CGO_ENABLED=0 again go install -trimpath -ldflags='-s -w' \
-    "github.com/Shopify/toxiproxy/v2/cmd/server@${TOXIPROXY_VERSION:-v2.12.0}" >&2
-  mv "$tree/server" "$tree/toxiproxy" && chmod 755 "$tree"
-  pack "$tree" | "$engine" import --change 'USER 65532:65532' --change 'ENTRYPOINT ["/toxiproxy"]' \
-    --change 'CMD ["-host=0.0.0.0"]' - "$prefix/toxiproxy:2" >/dev/null
-  rm -rf "$tree"
 }
 
 make_prometheus() {

@@ -18,12 +18,6 @@ interface Tool {
   /** Said where there is none. */
   readonly without: string;
 }
-const toxiproxy: Tool = {
-  official: 'ghcr.io/shopify/toxiproxy:2.12.0',
-  own: `${prefix}/toxiproxy:2`,
-  needs: 'go',
-  without: 'No toxiproxy: install Go or name an image by TOXIPROXY_IMAGE. The suite "network" is left out.',
-};
 export const prometheus: Tool = {
   official: 'docker.io/prom/prometheus:v3.5.0',
   own: `${prefix}/prometheus:2`,
@@ -48,9 +42,7 @@ export interface StoreImages {
   readonly offline: boolean;
 }
 
-export type ImageVariables = Readonly<
-  Record<'IMAGE_TAG' | 'POSTGRES_IMAGE' | 'REDIS_IMAGE' | 'TOXIPROXY_IMAGE', string>
->;
+export type ImageVariables = Readonly<Record<'IMAGE_TAG' | 'POSTGRES_IMAGE' | 'REDIS_IMAGE', string>>;
 
 type Say = (line: string) => void;
 
@@ -64,7 +56,6 @@ export function prepareImages(engine: Engine, say: Say): ImageVariables {
     IMAGE_TAG: IMAGE_TAG ?? 'test',
     POSTGRES_IMAGE: process.env.POSTGRES_IMAGE ?? stores.postgres,
     REDIS_IMAGE: process.env.REDIS_IMAGE ?? stores.redis,
-    TOXIPROXY_IMAGE: process.env.TOXIPROXY_IMAGE ?? toolImage(workshop, toxiproxy, say),
   };
 }
 

@@ -1,10 +1,10 @@
 // A Postgres as a container: one that may be stopped, killed and started again, asked as superuser from outside.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { database, postgresContainer, startNetwork } from '@course-exchange/testcontainers/stores';
 import type { PostgreSqlContainer } from '@testcontainers/postgresql';
 import pg from 'pg';
-import { getContainerRuntimeClient, type StartedNetwork, type StartedTestContainer } from 'testcontainers';
-import type { Copy } from './folders.ts';
+import type { StartedNetwork, StartedTestContainer } from 'testcontainers';
+import { until } from '../stores/redis-servers.ts';
+import { type Copy, copyFolder, end, handleOf, join } from './handles.ts';
 
 export const password = 'test-containers';
 /** The same in every image, whatever its version: beside its own. */
@@ -85,18 +85,8 @@ async function queryAsSuperuser(
 
 /** Asked of the engine each time: a container that starts again, or joins another network, gets another port. */
 async function publishedPort(container: StartedTestContainer): Promise<number> {
-  const { dockerode } = (await getContainerRuntimeClient()).container;
-  const { NetworkSettings } = await dockerode.getContainer(container.getId()).inspect();
+  const { NetworkSettings } = await (await handleOf(container)).inspect();
   return Number(NetworkSettings.Ports['5432/tcp']?.[0]?.HostPort);
-}
-
-/** Sends the signal, and waits until the server has ended. */
-export async function end(container: StartedTestContainer, signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
-  const { dockerode } = (await getContainerRuntimeClient()).container;
-  const handle = dockerode.getContainer(container.getId());
-  const ended = handle.wait();
-  await handle.kill({ signal });
-  await ended;
 }
 
 export interface PostgresPair extends PostgresContainer {
@@ -117,12 +107,13 @@ export async function startPostgresPair(network: StartedNetwork): Promise<Postgr
   // Only now: without the replica, nothing would be acknowledged.
   await primary.query("alter system set synchronous_standby_names = 'replica'");
   await primary.query('select pg_reload_conf()');
-  await untilSynchronous(primary);
+  const inSync = "select 1 from pg_stat_replication where sync_state = 'sync'";
+  await until('the replica follows', async () => (await primary.query(inSync)).length > 0);
   let promoted = false;
   return {
     container: primary.container,
     query: (sql) => (promoted ? queryAsSuperuser(replica, sql) : primary.query(sql)),
-    killPrimary: () => end(primary.container, 'SIGKILL'),
+    killPrimary: async () => void (await end(primary.container, 'SIGKILL')),
     promoteReplica: async () => {
       await queryAsSuperuser(replica, 'select pg_promote()');
       await join(network, replica, 'postgres');
@@ -133,26 +124,10 @@ export async function startPostgresPair(network: StartedNetwork): Promise<Postgr
 
 async function copyOf(primary: StartedTestContainer, link: StartedNetwork): Promise<StartedTestContainer> {
   await end(primary, 'SIGINT');
-  const { dockerode } = (await getContainerRuntimeClient()).container;
-  const files = await dockerode.getContainer(primary.getId()).getArchive({ path: dataDirectory });
+  const files = await copyFolder(primary, dataDirectory);
   const source = `host=primary user=postgres password=${password} application_name=replica`;
   return containerFor(link, { name: 'replica', parameters: [`primary_conninfo=${source}`] })
-    .withCopyArchivesToContainer([{ tar: files as never, target: dataDirectory.replace(/\/[^/]+$/, '') }])
+    .withCopyArchivesToContainer([{ ...files, tar: files.tar() }])
     .withCopyContentToContainer([{ content: '', target: `${dataDirectory}/standby.signal` }])
     .start();
-}
-
-async function untilSynchronous({ query }: PostgresContainer): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt += 1, await sleep(100)) {
-    const [row] = await query("select 1 from pg_stat_replication where sync_state = 'sync'");
-    if (row) return;
-  }
-  throw new Error('The replica does not follow the primary.');
-}
-
-async function join(network: StartedNetwork, container: StartedTestContainer, name: string): Promise<void> {
-  const { dockerode } = (await getContainerRuntimeClient()).container;
-  await dockerode
-    .getNetwork(network.getId())
-    .connect({ Container: container.getId(), EndpointConfig: { Aliases: [name] } });
 }

@@ -1,16 +1,10 @@
 // Redis as containers: one server, or a master with two replicas that three Sentinels watch. sweep.ts ends them.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultImages } from '@course-exchange/testcontainers/images';
 import { redisCommand } from '@course-exchange/testcontainers/stores';
 import { RedisContainer } from '@testcontainers/redis';
-import {
-  GenericContainer,
-  getContainerRuntimeClient,
-  type StartedNetwork,
-  type StartedTestContainer,
-  Wait,
-} from 'testcontainers';
-import type { Copy } from './folders.ts';
+import { GenericContainer, type StartedNetwork, type StartedTestContainer, Wait } from 'testcontainers';
+import { until } from '../stores/redis-servers.ts';
+import type { Copy } from './handles.ts';
 
 interface RedisOptions {
   /** Name on the network. */
@@ -52,45 +46,39 @@ export const sentinelSettings = {
 
 export type ReplicatedRedis = Awaited<ReturnType<typeof startReplicatedRedis>>;
 
+/** Each may be the master in its turn. */
 export async function startReplicatedRedis(network: StartedNetwork) {
   const least = ['--min-replicas-to-write', '1', '--repl-diskless-sync-delay', '0'];
   const first = await startRedis(network, { name: 'redis-1', words: least, onDisk: true });
-  const address = first.getIpAddress(network.getName());
-  const replicaOf = ['--replicaof', address, '6379', ...least];
-  await Promise.all(['redis-2', 'redis-3'].map((name) => startRedis(network, { name, words: replicaOf })));
-  const sentinels = await Promise.all(sentinelNames.map((name) => startSentinel(network, name, address)));
-  await Promise.all(sentinels.map(waitUntilItKnowsAll));
-  const [sentinel] = sentinels as [StartedTestContainer];
-  const { dockerode } = (await getContainerRuntimeClient()).container;
-  const handle = dockerode.getContainer(first.getId());
+  const addressOf = (server: StartedTestContainer) => server.getIpAddress(network.getName());
+  const words = ['--replicaof', addressOf(first), '6379', ...least];
+  const replicas = ['redis-2', 'redis-3'].map((name) => startRedis(network, { name, words, onDisk: true }));
+  const servers = [first, ...(await Promise.all(replicas))];
+  const watching = sentinelNames.map((name) => startSentinel(network, name, addressOf(first)));
+  const [sentinel, ...others] = (await Promise.all(watching)) as [StartedTestContainer];
+  // It asks the master for its replicas every 10 s, and promotes none that it does not know.
+  for (const one of [sentinel, ...others])
+    await until('each Sentinel knows all', async () =>
+      /status=ok.*slaves=2,sentinels=3/.test(await ask(one, 26379, 'info', 'sentinel')),
+    );
   return {
     container: first,
-    /** Ends the master of the start at once; its container stays. */
-    killFirst: () => handle.kill({ signal: 'SIGKILL' }),
-    /** Starts it again on its data, still of the opinion that it is master. */
-    reviveFirst: () => handle.start(),
-    /** The address of the master as the Sentinels know it now. */
+    /** The one that the Sentinels name, and its name on the network. */
     master: async () => {
       const answer = await ask(sentinel, 26379, 'sentinel', 'get-master-addr-by-name', 'main');
-      return answer.split('\n')[0]?.trim() ?? '';
+      const at = servers.findIndex((server) => addressOf(server) === answer.split('\n')[0]?.trim());
+      return { server: servers[at] as StartedTestContainer, name: `redis-${at + 1}` };
     },
-    /** `master` or `slave`: what the first server says that it is. */
-    roleOfFirst: async () => /role:(\w+)/.exec(await ask(first, 6379, 'info', 'replication'))?.[1] ?? '',
+    untilReplica: (server: StartedTestContainer) =>
+      until('the old master is a replica in sync', async () =>
+        /role:slave.*master_link_status:up/s.test(await ask(server, 6379, 'info', 'replication')),
+      ),
   };
 }
 
 async function ask(container: StartedTestContainer, port: number, ...words: string[]): Promise<string> {
   const { output } = await container.exec(['redis-cli', '-p', String(port), ...words]);
   return output;
-}
-
-/** A Sentinel asks the master for its replicas every 10 s, and promotes none that it does not know. */
-async function waitUntilItKnowsAll(sentinel: StartedTestContainer): Promise<void> {
-  for (const end = performance.now() + 120_000; ; await sleep(500)) {
-    const answer = await ask(sentinel, 26379, 'info', 'sentinel');
-    if (/status=ok.*slaves=2,sentinels=3/.test(answer)) return;
-    if (performance.now() > end) throw new Error(`A Sentinel does not know all: ${answer}`);
-  }
 }
 
 /** Its configuration is a file that it rewrites: on a disk that is slow for a second it would watch nothing meanwhile. */

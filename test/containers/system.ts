@@ -1,5 +1,5 @@
 // The whole system by images, with the demo data and the demo partner beside it. sweep.ts ends it.
-import { demoPartner } from '@course-exchange/local-stack/demo-accounts';
+import { demoPartner, demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { CourseExchange, type StartedCourseExchange } from '@course-exchange/testcontainers';
 import { imageOf } from '@course-exchange/testcontainers/images';
 import { type Environment, service } from '@course-exchange/testcontainers/product-container';
@@ -13,10 +13,12 @@ import {
 } from '@course-exchange/testcontainers/stores';
 import { freePort, type ServiceName, serviceNames } from '@course-exchange/testcontainers/system';
 import type { GenericContainer, StartedNetwork, StartedTestContainer } from 'testcontainers';
+import type { StackFile } from '../support/stack-file.ts';
 import { type PostgresContainer, password, type Rows, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 
-export interface System extends Pick<StartedCourseExchange, 'issuer' | 'network'> {
+export interface System extends Pick<StartedCourseExchange, 'network'> {
+  readonly stack: StackFile;
   readonly containers: StartedCourseExchange['containers'] &
     Readonly<Record<'demo-partner', StartedTestContainer>>;
 }
@@ -34,7 +36,9 @@ export async function startSystem(given?: Stores, environments: Environments = {
   for (const name of serviceNames) exchange.withEnvironment(name, environments[name] ?? {});
   const { issuer, network, containers } = await exchange.start();
   const partner = await demoPartnerAt(partnerPort, issuer).start();
-  return { issuer, network, containers: { ...containers, 'demo-partner': partner } };
+  const partners = demoPartners(`http://127.0.0.1:${partnerPort}`);
+  const stack = { issuer, partners, users: Object.values(demoUsers) };
+  return { stack, network, containers: { ...containers, 'demo-partner': partner } };
 }
 
 /** The demo partner at a port of this machine. */

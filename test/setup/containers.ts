@@ -1,5 +1,5 @@
 // vitest's globalSetup of the suite on containers: a Docker engine and the images. Variables: DOCKER_HOST, DOCKER,
-// IMAGE_PREFIX, IMAGE_TAG (given: nothing is built), POSTGRES_IMAGE, REDIS_IMAGE, TOXIPROXY_IMAGE, COMPOSE (`docker compose`).
+// IMAGE_PREFIX, IMAGE_TAG (given: nothing is built), POSTGRES_IMAGE, REDIS_IMAGE, COMPOSE (`docker compose`).
 import { spawnSync } from 'node:child_process';
 import { root } from '../check/step.ts';
 import { type Engine, findEngine } from '../containers/engine.ts';

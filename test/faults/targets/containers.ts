@@ -1,0 +1,82 @@
+// The images as a target, in containers: one of each service, a Postgres with a synchronous replica, and a Redis with two
+// replicas that three Sentinels watch.
+import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
+import { cutOff, end, handleOf, join } from '../../containers/handles.ts';
+import { type PostgresPair, startPostgresPair } from '../../containers/postgres.ts';
+import { type ReplicatedRedis, sentinelSettings, startReplicatedRedis } from '../../containers/redis.ts';
+import { startStores, startSystem } from '../../containers/system.ts';
+import type { FaultName, PartName } from '../table.ts';
+import type { Target } from './target.ts';
+
+type Undo = () => Promise<unknown>;
+
+/** What an operator would miss, a row for each. Of who changes their mind meanwhile, the history knows. */
+const keptRows = `select 'client ' || c::text as row from identity.clients c
+  union all select 'consent ' || c::text from identity.consents c where sub = '${demoUsers.typical.sub}'
+  union all select 'key ' || kid || state from identity.signing_keys
+  union all select 'audit ' || a::text from identity.audit_log a`;
+
+export async function startContainers(): Promise<Target> {
+  let pair!: PostgresPair;
+  let redis!: ReplicatedRedis;
+  const stores = await startStores({
+    postgres: async (network) => {
+      pair = await startPostgresPair(network);
+      return pair;
+    },
+    redis: async (network) => {
+      redis = await startReplicatedRedis(network);
+      return redis.container;
+    },
+  });
+  const { stack, containers, network } = await startSystem(stores, { identity: sentinelSettings });
+  const names = {
+    'every identity': 'identity',
+    'design-catalog': 'design-catalog',
+    postgres: 'postgres',
+  } as const;
+  const partnerctl = async (...words: readonly string[]): Promise<void> => {
+    const { exitCode, output } = await containers.identity.exec(['partnerctl', ...words]);
+    if (exitCode !== 0) throw new Error(`partnerctl ${words.join(' ')}: ${output}`);
+  };
+  const kept = async () => (await pair.query(keptRows)).map(({ row }) => `${row}`);
+
+  const faults: Partial<Record<FaultName, (part: PartName) => Promise<Undo>>> = {
+    killed: async () => {
+      const { server } = await redis.master();
+      await end(server, 'SIGKILL');
+      return async () => {
+        await (await handleOf(server)).start();
+        await redis.untilReplica(server);
+      };
+    },
+    'cut off': async (part) => {
+      const name = names[part as keyof typeof names];
+      const at = part === 'redis' ? await redis.master() : { server: containers[name], name };
+      await cutOff(network, at.server);
+      return async () => {
+        await join(network, at.server, at.name);
+        if (part === 'redis') await redis.untilReplica(at.server);
+      };
+    },
+    'replaced by its replica': async () => {
+      const before = await kept();
+      await pair.killPrimary();
+      return async () => {
+        await pair.promoteReplica();
+        const after = new Set(await kept());
+        const lost = before.filter((row) => !after.has(row));
+        if (lost.length > 0) throw new Error(`Acknowledged and lost: ${lost.join('; ')}`);
+        await partnerctl('audit', 'verify');
+      };
+    },
+  };
+  return {
+    stack,
+    strike: async ({ fault, part }) => faults[fault]?.(part) ?? Promise.reject(new Error(`No ${fault}.`)),
+    withdraw: ({ email }, clientId) =>
+      partnerctl('consent', 'withdraw', '--user', email, '--client', clientId, '--yes'),
+    // The setup of the suite removes all.
+    stop: async () => {},
+  };
+}
