@@ -5,13 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { defaultImages } from '@course-exchange/testcontainers/images';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { walkThrough } from './login-walkthrough.ts';
+import { openCaller } from '../support/caller.ts';
+import { tokensOf } from '../support/flow.ts';
+import { send } from '../support/http.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-const issuer = 'http://127.0.0.1:18080';
+const [issuer, demoPartner] = ['http://127.0.0.1:18080', 'http://127.0.0.1:19000'];
 /** The client with its first arguments; empty where there is none. */
 const compose = (process.env.COMPOSE ?? '').split(' ').filter((word) => word !== '');
 
@@ -51,9 +54,12 @@ describe.skipIf(compose.length === 0)('compose', () => {
     const begun = performance.now();
     await call('up', '--wait', '--wait-timeout', '120');
     console.log(`figure: compose up --wait ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
-    await walkThrough(issuer);
-    const answer = await fetch('http://127.0.0.1:19000/');
-    expect(answer.status).toBe(200);
+    const [partners, users] = [demoPartners(demoPartner), Object.values(demoUsers)];
+    const caller = await openCaller({ issuer, partners, users });
+    const { refresh_token } = await caller.newTokens();
+    const { access_token } = tokensOf(await caller.refresh(refresh_token));
+    expect((await caller.events(access_token)).json().items).toHaveLength(12);
+    expect(await send(demoPartner)).toMatchObject({ status: 200 });
   });
 
   test('keeps every secret out of what the engine shows', async () => {

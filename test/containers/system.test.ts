@@ -1,0 +1,238 @@
+// One system by images, on stores that are reached by TLS alone: the contract suite from inside its network, as `helm test`
+// runs it; the jobs; the services as they run and stop.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
+import { imageOf } from '@course-exchange/testcontainers/images';
+import { type Ending, type Environment, runToEnd } from '@course-exchange/testcontainers/product-container';
+import { identityMigrations, migrate, serviceNames } from '@course-exchange/testcontainers/system';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAuthority, type Issued } from '../rpc/certificate-authority.ts';
+import { end, handleOf } from './handles.ts';
+import { startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
+import { type Stores, type System, startStores, startSystem } from './system.ts';
+
+const issuer = 'https://exchange.test';
+const redisAccount = { user: 'identity', password: 'test-redis-password' };
+const redisTls = { REDIS_TLS_CA_FILE: '/given/ca.crt' };
+/** What the containers have as /given. */
+const given = mkdtempSync(join(tmpdir(), 'course-exchange-system-'));
+let stores: Stores;
+let system: System;
+
+beforeAll(async () => {
+  // For the account of the images.
+  chmodSync(given, 0o755);
+  const authority = await createAuthority('Stores');
+  const [forPostgres, forRedis] = [await authority.issue(['postgres']), await authority.issue(['redis'])];
+  writeFileSync(join(given, 'ca.crt'), authority.certificate);
+  writeFileSync(join(given, 'stranger.crt'), (await createAuthority('Stranger')).certificate);
+  writeFileSync(join(given, 'seed.json'), JSON.stringify(narrowSeed));
+  const ssl = { ca: authority.certificate, servername: 'postgres' };
+  const files = { '/tls/tls.crt': forRedis.certificate, '/tls/tls.key': forRedis.key };
+  stores = await startStores({
+    postgres: (network) => startPostgres(network, { firstStart: encryptedOnly(forPostgres), ssl }),
+    redis: (network) => startRedis(network, { words: encryptedRedis, files }),
+    given,
+    postgresQuery: '?sslmode=verify-full&sslrootcert=/given/ca.crt',
+    redisUrl: `rediss://${redisAccount.user}:${redisAccount.password}@redis:6379`,
+  });
+  const known = { ISSUER: issuer };
+  system = await startSystem(stores, {
+    gateway: known,
+    identity: { ...known, ...redisTls },
+    'design-catalog': known,
+  });
+});
+afterAll(() => rmSync(given, { recursive: true }));
+
+function encryptedOnly({ certificate, key }: Issued): string {
+  return [
+    `cat > server.crt <<'PEM'\n${certificate}PEM`,
+    `cat > server.key <<'PEM'\n${key}PEM`,
+    'chmod 600 server.key',
+    "echo 'ssl = on' >> postgresql.conf",
+    "printf '%s\\n' 'local all all trust' 'hostssl all all all scram-sha-256' > pg_hba.conf",
+  ].join('\n');
+}
+
+/** Words of a server that has no other port and no default user. */
+const encryptedRedis = [
+  ...'--port 0 --tls-port 6379 --tls-auth-clients no --tls-ca-cert-file /tls/tls.crt'.split(' '),
+  ...'--tls-cert-file /tls/tls.crt --tls-key-file /tls/tls.key --user default off'.split(' '),
+  ...`--user ${redisAccount.user} on >${redisAccount.password} ~* +@all`.split(' '),
+];
+
+/** One partner, and one user with a name that is not theirs; no word about either. */
+const { about: _, ...user } = demoUsers.typical;
+const narrowSeed = {
+  partners: [demoPartners('http://127.0.0.1')[1]],
+  users: [{ ...user, name: 'Somebody Else' }],
+};
+
+const programs = [...serviceNames, 'demo-partner'] as const;
+
+test.each(programs)('%s runs read-only, as a person of no rights, within 120 MiB', async (name) => {
+  const { exitCode, output } = await system.containers[name].exec(['/usr/local/bin/node', '-e', lookAround]);
+  expect({ exitCode, output }).toMatchObject({ exitCode: 0 });
+  const { uid, writable, residentMiB } = JSON.parse(output);
+  console.log(`figure: ${name} ${residentMiB} MiB resident, ready after ${await readyAfter(name)} ms`);
+  expect({ writable, isRoot: uid === 0 }).toEqual({ writable: false, isRoot: false });
+  expect(residentMiB).toBeLessThanOrEqual(120);
+});
+
+test('every connection to Postgres is encrypted', async () => {
+  const rows = await stores.query(
+    `select usename, bool_and(ssl) as encrypted from pg_stat_ssl join pg_stat_activity using (pid)
+     where usename like any (array['identity%', 'catalog%']) group by 1 order by 1`,
+  );
+  expect(rows).toEqual(
+    expect.arrayContaining(['catalog_ro', 'identity_rw'].map((usename) => ({ usename, encrypted: true }))),
+  );
+  expect(rows.filter(({ encrypted }) => encrypted !== true)).toEqual([]);
+});
+
+describe('the image of the contract suite', () => {
+  const judge = (environment: Environment) =>
+    runToEnd(imageOf('contract-tests'), {
+      environment: { CONTRACT_ISSUER: issuer, CONTRACT_BASE_URL: 'http://gateway:8080', ...environment },
+      network: system.network,
+      scratch: true,
+      given,
+    });
+
+  /** The figures of the line on clauses. */
+  function countOf({ output }: Ending): Readonly<Record<'all' | 'proven' | 'skipped' | 'failed', number>> {
+    const line = /(?<all>\d+) clauses: (?<proven>\d+) proven, (?<skipped>\d+) skipped, (?<failed>\d+) failed/;
+    const { all, proven, skipped, failed } = line.exec(output)?.groups ?? {};
+    expect(all, output).toBeDefined();
+    return { all: Number(all), proven: Number(proven), skipped: Number(skipped), failed: Number(failed) };
+  }
+
+  test('with the demo data all clauses that need no store are proven', async () => {
+    const CONTRACT_DEMO_PARTNER_URL = `http://127.0.0.1:${system.containers['demo-partner'].getMappedPort(9000)}`;
+    const ending = await judge({ CONTRACT_DEMO: 'true', CONTRACT_DEMO_PARTNER_URL });
+    expect(ending, ending.output).toMatchObject({ code: 0 });
+    const { all, proven, skipped, failed } = countOf(ending);
+    console.log(`figure: ${proven} of ${all} clauses proven with the demo data, ${skipped} skipped`);
+    expect({ failed, sum: proven + skipped }).toEqual({ failed: 0, sum: all });
+    expect(proven).toBeGreaterThanOrEqual(217);
+    expect(ending.output.trim().split('\n').length, 'clauses, tests skipped, the count').toBe(3);
+  });
+
+  test('one partner and one user are enough, and a clause that does not hold fails the run and is named', async () => {
+    const ending = await judge({ CONTRACT_SEED: '/given/seed.json' });
+    expect(ending.code).toBe(1);
+    const { proven, failed } = countOf(ending);
+    console.log(`figure: ${proven} clauses proven with one partner and one user, ${failed} failed`);
+    expect(proven).toBeGreaterThanOrEqual(170);
+    expect(failed).toBeGreaterThan(0);
+    const named = ending.output.split('\n').filter((line) => line.startsWith('not proven '));
+    expect(named.filter((line) => !/^not proven (S2\.token\.1|.*claims)/.test(line))).toEqual([]);
+    expect(ending.output).toMatch(/^.*FAILED .*: ID token: exactly the claims/m);
+  });
+
+  test('another issuer is one sentence, and so is what it must be told', async () => {
+    const other = await judge({ CONTRACT_DEMO: 'true', CONTRACT_ISSUER: 'https://other.test' });
+    expect(other.code).toBe(1);
+    expect(other.output).toContain(
+      `http://gateway:8080 is the issuer ${issuer}, expected https://other.test.`,
+    );
+    const untold = await runToEnd(imageOf('contract-tests'), { scratch: true });
+    expect(untold.code).toBe(1);
+    expect(untold.output).toContain('CONTRACT_STACK is missing: expected it, or CONTRACT_SEED');
+  });
+});
+
+describe('the image of the migrations', () => {
+  const run = (command: readonly string[], environment: Environment) =>
+    runToEnd(imageOf('migrations'), { command, network: stores.network, given, environment });
+  const rows = () =>
+    stores.query(`select version::text, applied_at::text from identity.schema_migrations
+      union all select kid, state from identity.signing_keys order by 1`);
+
+  test('again, thrice at once: each waits for the others, and nothing changes', async () => {
+    const before = await rows();
+    const endings = await Promise.all([1, 2, 3].map(() => migrate(stores, identityMigrations)));
+    for (const { code, output } of endings)
+      expect({ code, output }).toEqual({
+        code: 0,
+        output: expect.stringContaining('"migrations":0,"keys":0'),
+      });
+    expect(await rows()).toEqual(before);
+  });
+
+  test('--check finds nothing in production, and says in a sentence each authority that is not the right one', async () => {
+    const check = (changed: Environment = {}) =>
+      run([identityMigrations, '--check'], {
+        ...{ ...redisTls, ISSUER: issuer, PUBLIC_HOST: 'exchange.test', ENVIRONMENT: 'production' },
+        KEY_ENCRYPTION_KEY: stores.keyEncryptionKey,
+        MIGRATOR_POSTGRES_URL: stores.postgresUrl('identity_migrator'),
+        POSTGRES_URL: stores.postgresUrl('identity_rw'),
+        OPERATOR_POSTGRES_URL: stores.postgresUrl('identity_operator'),
+        REDIS_URL: stores.redisUrl,
+        ...changed,
+      });
+    const right = await check();
+    expect(right.code, right.output).toBe(0);
+    const stranger = '/given/stranger.crt';
+    const { code, output } = await check({
+      POSTGRES_URL: stores.postgresUrl('identity_rw').replace('/given/ca.crt', stranger),
+      REDIS_TLS_CA_FILE: stranger,
+    });
+    expect(code).toBe(1);
+    expect(output.match(/"check failed"/g)).toHaveLength(2);
+    expect(output).toContain('certificate that does not verify');
+    expect(output).not.toContain(redisAccount.password);
+  });
+
+  test('the seed refuses production', async () => {
+    const MIGRATOR_POSTGRES_URL = stores.postgresUrl('identity_migrator');
+    expect(await run(['/app/seed.js'], { ENVIRONMENT: 'production', MIGRATOR_POSTGRES_URL })).toMatchObject({
+      code: 1,
+    });
+  });
+});
+
+test.each(['identity', 'design-catalog'] as const)(
+  'partnerctl of %s finds the port of its own container',
+  async (name) => {
+    const words = name === 'identity' ? ['client', 'list', '--json'] : ['--help'];
+    const { exitCode, output } = await system.containers[name].exec(['partnerctl', ...words]);
+    expect({ exitCode, output }).toMatchObject({
+      exitCode: 0,
+      output: expect.stringMatching(/"clientId"|Usage: partnerctl/),
+    });
+  },
+);
+
+test.each(programs)('%s stops on SIGTERM within its time, with code 0', async (name) => {
+  const begun = performance.now();
+  expect(await end(system.containers[name], 'SIGTERM')).toMatchObject({ StatusCode: 0 });
+  const spent = performance.now() - begun;
+  console.log(`figure: ${name} stopped after ${spent.toFixed(0)} ms`);
+  expect(spent).toBeLessThan(12_000);
+});
+
+const lookAround = `
+  const { readFileSync, writeFileSync } = require('node:fs');
+  let writable = true;
+  try { writeFileSync('/app/probe', ''); } catch { writable = false; }
+  const status = readFileSync('/proc/1/status', 'utf8');
+  const number = (name) => Number(new RegExp(name + ':\\\\s+(\\\\d+)').exec(status)[1]);
+  console.log(JSON.stringify({ uid: number('Uid'), writable, residentMiB: Math.round(number('VmRSS') / 1024) }));`;
+
+/** Milliseconds from the start of the process to its line "listening", both by the engine's clock. */
+async function readyAfter(name: keyof System['containers']): Promise<number> {
+  const handle = await handleOf(system.containers[name]);
+  const { State } = await handle.inspect();
+  const log = await handle.logs({ stdout: true, stderr: true, timestamps: true, follow: false });
+  const line = log
+    .toString('utf8')
+    .split('\n')
+    .find((candidate) => candidate.includes('"listening"'));
+  const [at = ''] = /\d{4}-\d\d-\d\dT[\d:.]+Z/.exec(line ?? '') ?? [];
+  return Date.parse(at) - Date.parse(State.StartedAt);
+}
