@@ -1,6 +1,7 @@
 // What an integrator has of @course-exchange/testcontainers: the suite that the partner guide prints, run as printed on the
 // package as it is packed; a code without a browser; a sentence for each thing that is missing; nothing left behind.
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -171,51 +172,42 @@ describe('a started system', () => {
 });
 
 describe('a start that fails says why in a sentence, and leaves nothing behind', () => {
-  async function failure(exchange: CourseExchange): Promise<string> {
-    const before = await inventory();
-    const error = await exchange.start().then(
+  const failureOf = (exchange: CourseExchange): Promise<string> =>
+    exchange.start().then(
       () => 'It starts.',
       ({ message }: Error) => message,
     );
-    expect(await inventory()).toEqual(before);
-    return error;
-  }
 
-  test('an image is missing', async () => {
-    const message = await failure(new CourseExchange().withImages({ prefix: 'course-exchange-absent' }));
-    expect(message).toMatch(
+  test('an image is missing, a port in use, a partner refused, a service ends half-way', async () => {
+    const before = await inventory();
+    const server = createServer().listen(0, '0.0.0.0');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as { readonly port: number };
+    const wrong = { LOGIN_HASHING_CONCURRENCY: 'many' };
+    const [absent, taken, refused = '', ended] = await Promise.all(
+      [
+        new CourseExchange().withImages({ prefix: 'course-exchange-absent' }),
+        new CourseExchange().withPort(port),
+        new CourseExchange().withPartner({ redirectUri: 'http://other.example/cb' }),
+        new CourseExchange().withEnvironment('identity', wrong),
+      ].map(failureOf),
+    );
+    expect(await inventory()).toEqual(before);
+    expect(absent).toMatch(
       /^Images are missing .*failed:\n +course-exchange-absent\/migrations:\S+: \(HTTP code \d+\) .*\nLoad, build/s,
     );
-  });
-
-  test('the port is in use', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as { readonly port: number };
-    const message = await failure(new CourseExchange().withPort(port));
-    expect(message).toMatch(new RegExp(`^Port ${port} is in use: end what listens there`));
-  });
-
-  test('a partner is refused', async () => {
-    const message = await failure(
-      new CourseExchange().withPartner({ redirectUri: 'http://other.example/cb' }),
-    );
-    expect(message).toContain('"http://other.example/cb": Its scheme is not https.');
-    expect(message.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
-  });
-
-  test('a service ends, half-way', async () => {
-    const wrong = { LOGIN_HASHING_CONCURRENCY: 'many' };
-    const message = await failure(new CourseExchange().withEnvironment('identity', wrong));
-    expect(message).toMatch(/identity:\S+ does not start: .*LOGIN_HASHING_CONCURRENCY is not valid/s);
+    expect(taken).toMatch(new RegExp(`^Port ${port} is in use: end what listens there`));
+    expect(refused).toContain('"http://other.example/cb": Its scheme is not https.');
+    expect(refused.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    expect(ended).toMatch(/identity:\S+ does not start: .*LOGIN_HASHING_CONCURRENCY is not valid/s);
   });
 
   test('no network is left', async () => {
     const reason = 'all predefined address pools have been fully subscribed';
     const start = vi.spyOn(Network.prototype, 'start').mockRejectedValue(new Error(reason));
     onTestFinished(() => start.mockRestore());
-    expect(await failure(new CourseExchange())).toBe(reason);
+    expect(await failureOf(new CourseExchange())).toBe(reason);
   });
 
   test('the cleaner of testcontainers is missing', async () => {

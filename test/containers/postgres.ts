@@ -93,7 +93,12 @@ export interface PostgresPair extends PostgresContainer {
   readonly killPrimary: () => Promise<void>;
   /** Makes the replica a primary, and gives it the name `postgres`. */
   readonly promoteReplica: () => Promise<void>;
+  /** The disk of the replica is full. What it gives resolves when a write has failed for it, and there is room again. */
+  readonly fillDisk: () => Promise<() => Promise<void>>;
 }
+
+/** Of the replica, with all its data: small enough to be filled. */
+const disk = '/disk';
 
 /** Asks the primary, and after the promotion the replica. */
 export async function startPostgresPair(network: StartedNetwork): Promise<PostgresPair> {
@@ -119,6 +124,16 @@ export async function startPostgresPair(network: StartedNetwork): Promise<Postgr
       await join(network, replica, 'postgres');
       promoted = true;
     },
+    fillDisk: async () => {
+      // Each new row needs a page that is not there.
+      await queryAsSuperuser(replica, 'alter table identity.consents set (fillfactor = 10)');
+      await replica.exec(['sh', '-c', `cat /dev/zero > ${disk}/filler`]);
+      const log = async () => (await handleOf(replica)).logs({ stdout: true, stderr: true, follow: false });
+      return async () => {
+        await until('a write has failed', async () => (await log()).includes('No space left on device'));
+        await replica.exec(['rm', `${disk}/filler`]);
+      };
+    },
   };
 }
 
@@ -126,8 +141,12 @@ async function copyOf(primary: StartedTestContainer, link: StartedNetwork): Prom
   await end(primary, 'SIGINT');
   const files = await copyFolder(primary, dataDirectory);
   const source = `host=primary user=postgres password=${password} application_name=replica`;
-  return containerFor(link, { name: 'replica', parameters: [`primary_conninfo=${source}`] })
-    .withCopyArchivesToContainer([{ ...files, tar: files.tar() }])
+  const restore = {
+    copy: files,
+    commands: `mv ${dataDirectory} ${disk} && ln -s ${disk}/cluster ${dataDirectory}`,
+  };
+  return containerFor(link, { name: 'replica', parameters: [`primary_conninfo=${source}`], restore })
+    .withTmpFs({ [disk]: 'size=512m' })
     .withCopyContentToContainer([{ content: '', target: `${dataDirectory}/standby.signal` }])
     .start();
 }

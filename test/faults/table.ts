@@ -133,6 +133,8 @@ const containers: readonly Row[] = [
     recoversMs: 5_000,
     ends: 'the replica has its name',
   }),
+  // A consent is what identity writes.
+  row('postgres', 'out of disk', { disturbs: ['login', 'authorize'], ends: 'there is room' }),
 ];
 
 export const table = { local, containers } as const;

@@ -21,7 +21,7 @@ export async function setup(): Promise<() => Promise<void>> {
   return engine.stop;
 }
 
-/** A Compose client beside the engine's: one on PATH that is version 2, else one that Go builds; empty without. */
+/** A Compose client beside the engine's: one on PATH that is version 2, else one that Go builds. */
 function composeClient({ host, client }: Engine): string {
   const told = (program: string, ...words: string[]) =>
     spawnSync(program, words, {
@@ -38,6 +38,5 @@ function composeClient({ host, client }: Engine): string {
     const built = told('bash', '.ci/offline-images/compose.sh').stdout.trim();
     if (built !== '') return built;
   }
-  say('No Compose 2: install it, or Go to build it. The suite "compose" is left out.');
-  return '';
+  throw new Error('No Compose 2: install it, or Go to build it, or name one by COMPOSE.');
 }

@@ -8,7 +8,7 @@ afterAll(async () => {
   const { dockerode } = client.container;
   const { sessionId } = await getReaper(client);
   const filters = { label: [`org.testcontainers.session-id=${sessionId}`] };
-  for (const { Id } of await dockerode.listContainers({ all: true, filters }))
-    await dockerode.getContainer(Id).remove({ force: true, v: true });
+  const left = await dockerode.listContainers({ all: true, filters });
+  await Promise.all(left.map(({ Id }) => dockerode.getContainer(Id).remove({ force: true, v: true })));
   for (const { Id } of await dockerode.listNetworks({ filters })) await dockerode.getNetwork(Id).remove();
 });

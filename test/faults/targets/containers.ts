@@ -59,6 +59,7 @@ export async function startContainers(): Promise<Target> {
         if (part === 'redis') await redis.untilReplica(at.server);
       };
     },
+    'out of disk': () => pair.fillDisk(),
     'replaced by its replica': async () => {
       const before = await kept();
       await pair.killPrimary();
