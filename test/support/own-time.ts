@@ -48,17 +48,7 @@ export function ownStopwatch(): () => number {
 
 /** Tells whether the machine has stood still in the last milliseconds: what failed meanwhile says nothing of a server. */
 export function standstillWatch(): (withinMs: number) => boolean {
-  const { longest } = watchStalls();
-  return (withinMs) => longest(performance.now() - withinMs, Number.POSITIVE_INFINITY) >= standstillMs;
-}
-
-/** What this process was kept waiting between two moments of `performance.now()` since, in milliseconds. */
-export function watchStalls() {
   begin();
-  return {
-    /** In all. */
-    between: (from: number, to: number) => beyond(tickMs, gapsBetween(from, to)),
-    /** At once. */
-    longest: (from: number, to: number) => Math.max(0, ...gapsBetween(from, to)),
-  };
+  return (withinMs) =>
+    gapsBetween(performance.now() - withinMs, Number.POSITIVE_INFINITY).some((gap) => gap >= standstillMs);
 }
