@@ -93,7 +93,7 @@ export interface PostgresPair extends PostgresContainer {
   readonly killPrimary: () => Promise<void>;
   /** Makes the replica a primary, and gives it the name `postgres`. */
   readonly promoteReplica: () => Promise<void>;
-  /** The disk of the replica is full. What it gives resolves when a write has failed for it, and there is room again. */
+  /** The disk of the replica is full. What it gives resolves when a consent was refused for it, and there is room again. */
   readonly fillDisk: () => Promise<() => Promise<void>>;
 }
 
@@ -125,12 +125,15 @@ export async function startPostgresPair(network: StartedNetwork): Promise<Postgr
       promoted = true;
     },
     fillDisk: async () => {
-      // Each new row needs a page that is not there.
-      await queryAsSuperuser(replica, 'alter table identity.consents set (fillfactor = 10)');
-      await replica.exec(['sh', '-c', `cat /dev/zero > ${disk}/filler`]);
+      // A consent needs a megabyte from now on, and there is room for what others write.
+      const megabyte = `default repeat(md5(random()::text), 30000), alter ballast set storage external`;
+      const alter = 'alter table identity.consents';
+      await queryAsSuperuser(replica, `${alter} add ballast text; ${alter} alter ballast set ${megabyte}`);
+      const fill = `cat /dev/zero > ${disk}/filler || truncate --size=-512K ${disk}/filler`;
+      await replica.exec(['sh', '-c', fill]);
       const log = async () => (await handleOf(replica)).logs({ stdout: true, stderr: true, follow: false });
       return async () => {
-        await until('a write has failed', async () => (await log()).includes('No space left on device'));
+        await until('a consent is refused', async () => (await log()).includes('No space left on device'));
         await replica.exec(['rm', `${disk}/filler`]);
       };
     },

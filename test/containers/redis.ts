@@ -3,7 +3,6 @@ import { defaultImages } from '@course-exchange/testcontainers/images';
 import { redisCommand } from '@course-exchange/testcontainers/stores';
 import { RedisContainer } from '@testcontainers/redis';
 import { GenericContainer, type StartedNetwork, type StartedTestContainer, Wait } from 'testcontainers';
-import { until } from '../stores/redis-servers.ts';
 import type { Copy } from './handles.ts';
 
 interface RedisOptions {
@@ -57,28 +56,25 @@ export async function startReplicatedRedis(network: StartedNetwork) {
   const watching = sentinelNames.map((name) => startSentinel(network, name, addressOf(first)));
   const [sentinel, ...others] = (await Promise.all(watching)) as [StartedTestContainer];
   // It asks the master for its replicas every 10 s, and promotes none that it does not know.
-  for (const one of [sentinel, ...others])
-    await until('each Sentinel knows all', async () =>
-      /status=ok.*slaves=2,sentinels=3/.test(await ask(one, 26379, 'info', 'sentinel')),
-    );
+  for (const one of [sentinel, ...others]) await untilItSays(one, 26379, 'status=ok.*slaves=2,sentinels=3');
   return {
     container: first,
     /** The one that the Sentinels name, and its name on the network. */
     master: async () => {
-      const answer = await ask(sentinel, 26379, 'sentinel', 'get-master-addr-by-name', 'main');
-      const at = servers.findIndex((server) => addressOf(server) === answer.split('\n')[0]?.trim());
+      const words = ['redis-cli', '-p', '26379', 'sentinel', 'get-master-addr-by-name', 'main'];
+      const { output } = await sentinel.exec(words);
+      const at = servers.findIndex((server) => addressOf(server) === output.split('\n')[0]?.trim());
       return { server: servers[at] as StartedTestContainer, name: `redis-${at + 1}` };
     },
-    untilReplica: (server: StartedTestContainer) =>
-      until('the old master is a replica in sync', async () =>
-        /role:slave.*master_link_status:up/s.test(await ask(server, 6379, 'info', 'replication')),
-      ),
+    /** It follows another one, in sync. */
+    untilReplica: (server: StartedTestContainer) => untilItSays(server, 6379, 'master_link_status:up'),
   };
 }
 
-async function ask(container: StartedTestContainer, port: number, ...words: string[]): Promise<string> {
-  const { output } = await container.exec(['redis-cli', '-p', String(port), ...words]);
-  return output;
+/** Asked from inside, which costs the machine least. */
+async function untilItSays(container: StartedTestContainer, port: number, words: string): Promise<void> {
+  const asked = `redis-cli -p ${port} info | grep --quiet '${words}'`;
+  await container.exec(['sh', '-c', `until ${asked}; do sleep 0.2; done`]);
 }
 
 /** Its configuration is a file that it rewrites: on a disk that is slow for a second it would watch nothing meanwhile. */

@@ -21,6 +21,7 @@ export type FaultName =
   | 'frozen'
   | 'restarted'
   | 'cut off'
+  | 'far away'
   | 'out of disk'
   | 'replaced by its replica'
   | 'standing still';
@@ -108,6 +109,9 @@ const local: readonly Row[] = [
   row('postgres', 'frozen', { ...postgres, ends: wakes }),
   row('postgres', 'restarted', { ...postgres, ends: ready }),
   row('postgres', 'cut off', { ...postgres, ends: restored }),
+  ...(['postgres', 'redis', 'design-catalog'] as const).map((part) =>
+    row(part, 'far away', { ends: 'it is near' }),
+  ),
   row('machine', 'standing still', { disturbs: kinds, spends: true, lastsMs: 3_000, ends: wakes }),
 ];
 

@@ -11,6 +11,7 @@ import type { Target } from './target.ts';
 
 /** How long nothing passes a link before it is cut, so that operations are under way in it, milliseconds. */
 const silenceMs = 1_000;
+const latencyMs = 100;
 
 type Undo = () => Promise<unknown>;
 
@@ -51,6 +52,8 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
     return [...services, ...everyIdentity, redis.primary(), redis.replica(), asProcess];
   };
 
+  const linkOf = (part: PartName): Link => (part === 'redis' ? redis.link : (links[nameOf(part)] as Link));
+
   const end = async (part: PartName, how?: 'asked'): Promise<Undo> => {
     const ended = processesOf(part);
     await Promise.all(ended.map(({ kill }) => kill(how)));
@@ -69,11 +72,16 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
     frozen: freeze,
     'standing still': freeze,
     'cut off': async (part) => {
-      const link = part === 'redis' ? redis.link : (links[nameOf(part)] as Link);
+      const link = linkOf(part);
       link.mute();
       await sleep(silenceMs);
       await link.cut();
       return link.join;
+    },
+    'far away': async (part) => {
+      const link = linkOf(part);
+      link.delay(latencyMs);
+      return async () => link.delay(0);
     },
     'out of disk': async () => {
       const ended = redis.primary();
