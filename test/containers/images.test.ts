@@ -24,7 +24,7 @@ async function inspect(name: string) {
   return { megabytes: Size / 1e6, entrypoint: Config.Entrypoint };
 }
 
-describe.each(names)('the image %s', (name) => {
+describe.concurrent.each(names)('the image %s', (name) => {
   test('says what it is, runs as a numeric account that is not root, and weighs no more than it must', async () => {
     const { megabytes, entrypoint } = await inspect(name);
     expect(entrypoint).toEqual(['/usr/local/bin/node', ...smallHeap(name)]);

@@ -47,24 +47,38 @@ async function volumesOf({ containers }: StartedCourseExchange): Promise<() => P
       .filter((name) => mounted.has(name));
 }
 
-describe('the suite of the partner guide', () => {
+const failureOf = (exchange: CourseExchange): Promise<string> =>
+  exchange.start().then(
+    () => 'It starts.',
+    ({ message }: Error) => message,
+  );
+
+describe.concurrent('beside one another, and nothing is left behind', () => {
+  let before: readonly string[];
+  beforeAll(async () => {
+    before = await inventory();
+  });
+  afterAll(async () => {
+    expect(await inventory()).toEqual(before);
+  });
+
   const [, printed = ''] =
     /^```ts\n(.*?)^```$/ms.exec(section('docs/partner-guide.md', '## A suite of your own')) ?? [];
 
-  test('runs as printed, on the package as packed, and leaves nothing behind', async () => {
+  test('the suite of the partner guide runs as printed, on the package as packed', async ({
+    onTestFinished,
+  }) => {
     const home = mkdtempSync(join(tmpdir(), 'course-exchange-integrator-'));
     onTestFinished(() => rmSync(home, { recursive: true }));
     await installPackage(home);
     writeFileSync(join(home, 'package.json'), '{ "type": "module" }');
     writeFileSync(join(home, 'suite.test.ts'), printed);
-    const before = await inventory();
     const begun = performance.now();
     const { stdout } = await run(process.execPath, ['--test', '--test-reporter=spec', 'suite.test.ts'], {
       cwd: home,
     }).catch((error) => error);
     console.log(`figure: the guide's suite took ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
     expect(stdout).toMatch(/^ℹ pass 1$/m);
-    expect(await inventory()).toEqual(before);
     const words =
       '--strict --noEmit --module nodenext --target esnext --types node --exactOptionalPropertyTypes';
     const compiler = join(root, 'node_modules/typescript/bin/tsc');
@@ -92,6 +106,29 @@ describe('the suite of the partner guide', () => {
     for (const [name, of] of Object.entries(installed))
       symlinkSync(join(root, of, 'node_modules', name), join(packages, name));
   }
+
+  test('an image is missing, a port in use, a partner refused, a service ends half-way: each in a sentence', async ({
+    onTestFinished,
+  }) => {
+    const server = createServer().listen(0, '0.0.0.0');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as { readonly port: number };
+    expect(await failureOf(new CourseExchange().withImages({ prefix: 'course-exchange-absent' }))).toMatch(
+      /^Images are missing .*failed:\n +course-exchange-absent\/migrations:\S+: \(HTTP code \d+\) .*\nLoad, build/s,
+    );
+    expect(await failureOf(new CourseExchange().withPort(port))).toMatch(
+      new RegExp(`^Port ${port} is in use: end what listens there`),
+    );
+    const other = { redirectUri: 'http://other.example/cb' };
+    const refused = await failureOf(new CourseExchange().withPartner(other));
+    expect(refused).toContain('"http://other.example/cb": Its scheme is not https.');
+    expect(refused.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    const wrong = { LOGIN_HASHING_CONCURRENCY: 'many' };
+    expect(await failureOf(new CourseExchange().withEnvironment('identity', wrong))).toMatch(
+      /identity:\S+ does not start: .*LOGIN_HASHING_CONCURRENCY is not valid/s,
+    );
+  });
 });
 
 describe('a started system', () => {
@@ -171,38 +208,7 @@ describe('a started system', () => {
   });
 });
 
-describe('a start that fails says why in a sentence, and leaves nothing behind', () => {
-  const failureOf = (exchange: CourseExchange): Promise<string> =>
-    exchange.start().then(
-      () => 'It starts.',
-      ({ message }: Error) => message,
-    );
-
-  test('an image is missing, a port in use, a partner refused, a service ends half-way', async () => {
-    const before = await inventory();
-    const server = createServer().listen(0, '0.0.0.0');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    const { port } = server.address() as { readonly port: number };
-    const wrong = { LOGIN_HASHING_CONCURRENCY: 'many' };
-    const [absent, taken, refused = '', ended] = await Promise.all(
-      [
-        new CourseExchange().withImages({ prefix: 'course-exchange-absent' }),
-        new CourseExchange().withPort(port),
-        new CourseExchange().withPartner({ redirectUri: 'http://other.example/cb' }),
-        new CourseExchange().withEnvironment('identity', wrong),
-      ].map(failureOf),
-    );
-    expect(await inventory()).toEqual(before);
-    expect(absent).toMatch(
-      /^Images are missing .*failed:\n +course-exchange-absent\/migrations:\S+: \(HTTP code \d+\) .*\nLoad, build/s,
-    );
-    expect(taken).toMatch(new RegExp(`^Port ${port} is in use: end what listens there`));
-    expect(refused).toContain('"http://other.example/cb": Its scheme is not https.');
-    expect(refused.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
-    expect(ended).toMatch(/identity:\S+ does not start: .*LOGIN_HASHING_CONCURRENCY is not valid/s);
-  });
-
+describe('a start that fails says why in a sentence', () => {
   test('no network is left', async () => {
     const reason = 'all predefined address pools have been fully subscribed';
     const start = vi.spyOn(Network.prototype, 'start').mockRejectedValue(new Error(reason));

@@ -146,7 +146,7 @@ describe('the image of the contract suite', () => {
   });
 });
 
-describe('the image of the migrations', () => {
+describe.concurrent('the image of the migrations', () => {
   const run = (command: readonly string[], environment: Environment) =>
     runToEnd(imageOf('migrations'), { command, network: stores.network, given, environment });
   const rows = () =>

@@ -67,7 +67,9 @@ export async function startWorkload(
       await Promise.all(lanes);
       await families.refreshAll();
       await families.presentSpent();
-      while (!(await partner.withdraw(changing, withdraw))) await sleep(500);
+      // The last withdrawal may have left nothing to withdraw.
+      do await partner.authorize(changing);
+      while (!(await partner.withdraw(changing, withdraw)));
       await families.presentCurrent(changing);
       // Each is a replay, which revokes what came of it (R10.2).
       await families.presentCodes();
