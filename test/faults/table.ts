@@ -137,7 +137,7 @@ const containers: readonly Row[] = [
     recoversMs: 5_000,
     ends: 'the replica has its name',
   }),
-  // A consent is what identity writes.
+  // The replica's: after the row above. A consent is what identity writes.
   row('postgres', 'out of disk', { disturbs: ['login', 'authorize'], ends: 'there is room' }),
 ];
 

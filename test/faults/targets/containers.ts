@@ -5,6 +5,7 @@ import { cutOff, end, handleOf, join } from '../../containers/handles.ts';
 import { type PostgresPair, startPostgresPair } from '../../containers/postgres.ts';
 import { type ReplicatedRedis, sentinelSettings, startReplicatedRedis } from '../../containers/redis.ts';
 import { startStores, startSystem } from '../../containers/system.ts';
+import { until } from '../../stores/redis-servers.ts';
 import type { FaultName, PartName } from '../table.ts';
 import type { Target } from './target.ts';
 
@@ -68,7 +69,7 @@ export async function startContainers(): Promise<Target> {
         const after = new Set(await kept());
         const lost = before.filter((row) => !after.has(row));
         if (lost.length > 0) throw new Error(`Acknowledged and lost: ${lost.join('; ')}`);
-        await partnerctl('audit', 'verify');
+        await until('the audit log is whole', () => partnerctl('audit', 'verify').then(() => true));
       };
     },
   };
