@@ -1,5 +1,5 @@
 // The suites as vitest projects. Two files run beside one another, whatever their suites: each worker has a stack and stores
-// that no other test touches. Suites that change the machine (containers, cluster) run file after file.
+// that no other test touches. Suites that change the machine run file after file.
 import { join } from 'node:path';
 import { generateProto } from '@course-exchange/proto/generate';
 import { defineConfig } from 'vitest/config';

@@ -54,10 +54,7 @@ export function leadTo(address: string, ...origins: readonly string[]): void {
   for (const origin of origins) knowHost(new URL(origin).hostname, address);
 }
 
-/**
- * Resolves when the ingress leads to the issuer. Helm waits for pods alone: until the controller has read a new Ingress, its
- * Secret and its endpoints, it shows a certificate of its own and knows no way.
- */
+/** Resolves when the ingress leads there. Helm waits for pods alone: the controller has yet to read Ingress, Secret and endpoints. */
 export async function untilLed(issuer: string): Promise<void> {
   await eventually(
     () => discover(issuer),

@@ -2,7 +2,7 @@
 // reach the API server, or the node behind it, is asked again.
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { helmProgram, kubectlProgram } from './settings.ts';
+import { helmProgram, kubectlProgram, namespaceOf, runLabel, runName } from './settings.ts';
 
 interface Outcome {
   readonly code: number;
@@ -86,4 +86,17 @@ export async function eventually<T>(
       ? seen.reason
       : new Error(`Not after ${seconds} s: ${JSON.stringify(seen.value)}`);
   }
+}
+
+/** A namespace of this run that takes pods; Pod Security "restricted" is enforced, or "privileged" for tools. */
+export async function makeNamespace(name: string, level: 'restricted' | 'privileged'): Promise<Kube> {
+  const kube = kubeIn(namespaceOf(name));
+  const labels = { [runLabel]: runName, 'pod-security.kubernetes.io/enforce': level };
+  await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: kube.namespace, labels } });
+  // A pod is refused before the cluster has made the account that it has by default.
+  await eventually(
+    () => kube.tryKubectl(['get', 'serviceaccount', 'default']),
+    ({ code }) => code === 0,
+  );
+  return kube;
 }

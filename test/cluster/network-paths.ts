@@ -1,11 +1,9 @@
 // NetworkPolicies: the paths of the architecture are open, all others are not.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Environment } from './environment.ts';
-import { figure } from './figures.ts';
 import { eventually, type Kube } from './kube.ts';
 import { type Component, components, podsOf, runInside } from './pods.ts';
-import { node, startTool } from './tools.ts';
+import type { Production } from './production.ts';
+import { node, startProgram } from './programs.ts';
 
 /** Anything else in the release's namespace. */
 const stranger = 'stranger';
@@ -26,16 +24,14 @@ const allowed: Readonly<Record<Component | typeof stranger, readonly string[]>> 
   [stranger]: stores,
 };
 
-export function networkPaths(environment: () => Environment): void {
+export function networkPaths(production: () => Production): void {
   describe('NetworkPolicies', () => {
     test.each([...components, stranger] as const)('%s reaches what it may and nothing else', async (from) => {
-      const { kube } = environment();
+      const { kube } = production();
       if (from === stranger) {
-        await startTool(kube, stranger, node('setInterval(() => {}, 60_000)'));
-        // A policy holds for a pod from its first second on.
-        await sleep(3_000);
+        await startProgram(kube, stranger, node('setInterval(() => {}, 60_000)'));
       }
-      const addresses = await addressesOf(environment(), from);
+      const addresses = await addressesOf(production(), from);
       const [own] = from === stranger ? [] : await podsOf(kube, from);
       const targets = [...addresses.keys(), ...stores];
       const openPaths = async () => {
@@ -49,13 +45,12 @@ export function networkPaths(environment: () => Environment): void {
         return isStrange || seen.length === allowed[from].length;
       });
       expect(open.sort()).toEqual([...allowed[from]].sort());
-      figure(`${from}: connections tried, open`, `${targets.length}, ${open.length}`);
     });
   });
 }
 
 /** `component:port` by `address:port`, of one pod of each other component. */
-async function addressesOf({ kube }: Environment, from: string): Promise<ReadonlyMap<string, string>> {
+async function addressesOf({ kube }: Production, from: string): Promise<ReadonlyMap<string, string>> {
   const others = components.filter((component) => component !== from);
   const entries = await Promise.all(
     others.map(async (component) => {

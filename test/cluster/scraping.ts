@@ -2,25 +2,23 @@
 import { test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { send } from '../support/http.ts';
-import { type Environment, makeNamespace } from './environment.ts';
-import { figure } from './figures.ts';
-import { eventually, type Kube, type KubeObject } from './kube.ts';
+import { eventually, type Kube, type KubeObject, makeNamespace } from './kube.ts';
 import { allPods } from './pods.ts';
+import { monitoring, type Production, scraper } from './production.ts';
+import { startProgram } from './programs.ts';
 import { prometheusImage, release } from './settings.ts';
-import { startTool } from './tools.ts';
-import { monitoring, scraper } from './values.ts';
 
 /** The same program under a label that the value does not name. */
 const unnamed = 'another-prometheus';
 
-export function scraping(environment: () => Environment): void {
+export function scraping(production: () => Production): void {
   test.skipIf(prometheusImage === '')(
     'Prometheus reads every pod, and one that the NetworkPolicies do not name reads none',
     async () => {
-      const { kube } = environment();
+      const { kube } = production();
       const observer = await makeNamespace(monitoring, 'restricted');
-      await kube.apply(await metricsService(environment()));
-      await Promise.all([scraper, unnamed].map((name) => startTool(observer, name, prometheusFor(kube))));
+      await kube.apply(await metricsService(production()));
+      await Promise.all([scraper, unnamed].map((name) => startProgram(observer, name, prometheusFor(kube))));
       const pods = await allPods(kube);
       const each = (value: string) => pods.map(({ address }) => `${address} ${value}`).sort();
       const answers = (name: string, query: string, wanted: readonly string[]) =>
@@ -30,12 +28,11 @@ export function scraping(environment: () => Environment): void {
         );
       await answers(scraper, 'up', each('1'));
       await answers(scraper, 'count by (pod) (nodejs_eventloop_utilization_ratio)', each('1'));
-      await send(`${environment().issuer}/.well-known/openid-configuration`);
-      const [requests] = await eventually(
+      await send(`${production().stack.issuer}/.well-known/openid-configuration`);
+      await eventually(
         () => ask(observer, scraper, 'sum(http_server_request_duration_seconds_count)'),
         ([counted]) => Number(counted) > 0,
       );
-      figure('Prometheus: pods read, requests that they counted', `${pods.length}, ${requests?.trim()}`);
       // Asked twice and more, each pod without an answer.
       await answers(unnamed, 'max_over_time(up[10m]) and count_over_time(up[10m]) > 1', each('0'));
       await kube.kubectl('delete', 'service', metrics);
@@ -46,7 +43,7 @@ export function scraping(environment: () => Environment): void {
 const metrics = `${release}-metrics`;
 
 /** The chart's own, which it makes beside a ServiceMonitor; a cluster without Prometheus' operator does not take that. */
-async function metricsService({ kube, helmWords }: Environment): Promise<KubeObject> {
+async function metricsService({ kube, helmWords }: Production): Promise<KubeObject> {
   const rendered = await kube.helm('template', ...helmWords, '--set=metrics.serviceMonitor.enabled=true');
   const objects = parseAllDocuments(rendered).map((each) => each.toJS() as KubeObject | null);
   const found = objects.find((object) => object?.kind === 'Service' && object.metadata.name === metrics);
@@ -73,7 +70,7 @@ function prometheusFor({ namespace }: Kube) {
   };
   return {
     image: prometheusImage,
-    args: ['--config.file=/etc/tool/prometheus.yml', '--storage.tsdb.path=/tmp/data'],
+    args: ['--config.file=/etc/program/prometheus.yml', '--storage.tsdb.path=/tmp/data'],
     // JSON is YAML.
     files: {
       'prometheus.yml': JSON.stringify({

@@ -9,11 +9,7 @@ export const helmProgram = environment.HELM ?? 'helm';
 export const release = 'course-exchange';
 
 export const imagePrefix = environment.IMAGE_PREFIX ?? 'course-exchange';
-/** The version that an upgrade brings, and the one that it starts from. */
 export const imageTag = environment.IMAGE_TAG ?? 'test';
-export const imageTagBefore = environment.IMAGE_TAG_BEFORE ?? imageTag;
-/** The chart of that version; empty: this one's. */
-export const chartBefore = environment.CHART_BEFORE ?? '';
 
 export const postgresImage = environment.POSTGRES_IMAGE ?? 'postgres:18';
 export const redisImage = environment.REDIS_IMAGE ?? 'redis:8';

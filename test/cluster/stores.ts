@@ -1,19 +1,9 @@
-// Postgres and Redis with a replica, as an operator brings them: empty.
+// Postgres, and Redis with a replica, as an operator brings them: empty.
 import { randomBytes } from 'node:crypto';
 import { signCertificate } from './certificates.ts';
 import { eventually, type Kube } from './kube.ts';
-import { kubectlProgram, runDirectory } from './settings.ts';
-import {
-  configMap,
-  database,
-  encryptedOnly,
-  postgres,
-  redis,
-  redisClientTls,
-  secret,
-  service,
-  storesTls,
-} from './store-manifests.ts';
+import { startProgram } from './programs.ts';
+import { kubectlProgram, postgresImage, redisImage, runDirectory } from './settings.ts';
 
 export interface Stores {
   readonly redisPassword: string;
@@ -23,39 +13,59 @@ export interface Stores {
   readonly query: (sql: string) => Promise<string>;
 }
 
-const names = ['postgres', 'redis', 'redis-replica'] as const;
+export const database = 'course_exchange';
 
-/** Resolves when both answer. `encrypted`: they take connections with TLS alone, signed by the run's authority. */
-export async function startStores(kube: Kube, encrypted = false): Promise<Stores> {
+const tls = '/etc/program/tls.crt /etc/program/tls.key /etc/program/ca.crt'.split(' ');
+const postgresTls = ['ssl=on', `ssl_cert_file=${tls[0]}`, `ssl_key_file=${tls[1]}`];
+const redisTls = [
+  ...'--port 0 --tls-port 6379 --tls-auth-clients no --tls-replication yes'.split(' '),
+  ...`--tls-cert-file ${tls[0]} --tls-key-file ${tls[1]} --tls-ca-cert-file ${tls[2]}`.split(' '),
+];
+// A replica is filled at once, and a write that no replica would have is refused before it is done.
+const durable =
+  '--repl-diskless-sync-delay 0 --min-replicas-to-write 1 --appendonly yes --appendfsync always ' +
+  '--maxmemory-policy noeviction --maxmemory 256mb';
+
+/** Resolves when both answer. `encrypted`: they speak TLS, with certificates that the run's authority signed. */
+export async function startStores(kube: Kube, encrypted: boolean): Promise<Stores> {
   // Redis takes a word of its command line that begins with two dashes for an option.
-  const password = () => randomBytes(18).toString('hex');
-  const redisPassword = password();
-  await kube.apply(
-    configMap('postgres-scripts', encrypted ? { '10-encrypted-only.sh': encryptedOnly } : {}),
-    ...(encrypted ? [storesTls(signCertificate(runDirectory, names))] : []),
-    secret('postgres-start', { postgres_password: password() }),
-    secret('redis-start', {
-      'users.acl': `user default on >${redisPassword} ~* &* +@all\n`,
-      password: redisPassword,
+  const [POSTGRES_PASSWORD, redisPassword] = [18, 18].map((size) => randomBytes(size).toString('hex'));
+  const files = encrypted ? signCertificate(runDirectory, ['postgres', 'redis', 'redis-replica']) : {};
+  const startRedis = (name: string, ...more: readonly string[]) =>
+    startProgram(kube, name, {
+      image: redisImage,
+      args: [
+        ...['redis-server', '--aclfile', '/etc/program/users.acl', '--save', '', ...durable.split(' ')],
+        ...(encrypted ? redisTls : []),
+        ...more,
+      ],
+      files: { ...files, 'users.acl': `user default on >${redisPassword} ~* &* +@all\n` },
+      port: 6379,
+      user: 999,
+      folders: ['/data'],
+    });
+  await Promise.all([
+    startProgram(kube, 'postgres', {
+      image: postgresImage,
+      args: ['postgres', ...(encrypted ? postgresTls : []).flatMap((parameter) => ['-c', parameter])],
+      env: { POSTGRES_DB: database, POSTGRES_PASSWORD: `${POSTGRES_PASSWORD}` },
+      files,
+      port: 5432,
+      user: 999,
+      folders: ['/var/lib/postgresql', '/var/run/postgresql'],
     }),
-    postgres(encrypted),
-    service('postgres', 5432),
-    ...['redis', 'redis-replica'].map((name) => redis(name, encrypted)),
-    service('redis', 6379),
-    service('redis-replica', 6379),
-  );
-  for (const name of names) await kube.kubectl('rollout', 'status', `deployment/${name}`, '--timeout=120s');
+    startRedis('redis'),
+    startRedis('redis-replica', '--replicaof', 'redis 6379', '--masterauth', `${redisPassword}`),
+  ]);
+  const client = `redis-cli --no-auth-warning ${encrypted ? '--tls --insecure' : ''} --pass ${redisPassword}`;
   await eventually(
-    () => replication(kube, redisPassword, encrypted),
+    () => kube.kubectl('exec', 'redis', '--', ...client.split(/ +/), 'info', 'replication'),
     (said) => said.includes('state=online'),
   );
-  const inside = `exec --stdin deployment/postgres -- psql --username=postgres --dbname=${database} --host=/var/run/postgresql --no-psqlrc`;
-  const query = (sql: string) =>
-    kube.kubectl(...inside.split(' '), '--no-align', '--tuples-only', `--command=${sql}`);
-  return { redisPassword, psql: `${kubectlProgram} --namespace ${kube.namespace} ${inside}`, query };
-}
-
-function replication(kube: Kube, password: string, encrypted: boolean): Promise<string> {
-  const client = ['redis-cli', '--no-auth-warning', '--pass', password, ...(encrypted ? redisClientTls : [])];
-  return kube.kubectl('exec', 'deployment/redis', '--', ...client, 'info', 'replication');
+  const inside = `exec --stdin postgres -- psql --username=postgres --dbname=${database} --host=/var/run/postgresql --no-psqlrc`;
+  return {
+    redisPassword: `${redisPassword}`,
+    psql: `${kubectlProgram} --namespace ${kube.namespace} ${inside}`,
+    query: (sql) => kube.kubectl(...inside.split(' '), '--no-align', '--tuples-only', `--command=${sql}`),
+  };
 }

@@ -68,7 +68,8 @@ function checkAnswer(operation: Operation, { met, isStalled, ownTime }: Surround
     ...(isStalled(operation) ? ['unavailable'] : []),
     ...failures,
   ];
-  const isLate = !allowed.includes('none') && ownTime(called, answered) > answerMs(kind);
+  const mostMs = Math.max(answerMs(kind), ...outages.map(({ row }) => row.answerMs ?? 0));
+  const isLate = !allowed.includes('none') && ownTime(called, answered) > mostMs;
   return [
     ...(allowed.includes(answer) ? [] : [{ rule: 'table', operation } as const]),
     ...(isLate ? [{ rule: 'time', operation } as const] : []),

@@ -25,6 +25,12 @@ const good: Readonly<Record<Kind, RegExp>> = {
   keys: /^200 \{"keys":\[\{/,
 };
 
+/** What an ingress says when it has no gateway to ask is no answer of ours. */
+function withoutIngress(answer: Answer): Answer | undefined {
+  const isOurs = ![502, 504].includes(answer.status) || answer.headers['x-request-id'] !== undefined;
+  return isOurs ? answer : undefined;
+}
+
 function wordFor(kind: Kind, { status, headers, text }: Answer): string {
   if (good[kind].test(`${status} ${headers.location ?? text}`)) return 'good';
   if (status === 400 && text === '{"error":"invalid_grant"}') return 'refused';
@@ -66,7 +72,7 @@ export async function openPartner(stack: StackFile, operations: Operation[]) {
     ask: () => Promise<Answer>,
   ): Promise<Outcome> {
     const called = performance.now();
-    const came = await ask().catch(() => undefined);
+    const came = await ask().then(withoutIngress, () => undefined);
     const answer = came === undefined ? 'none' : wordFor(kind, came);
     eventId = (kind === 'events' && good.events.exec(`${came?.status} ${came?.text}`)?.[1]) || eventId;
     const given = answer === 'good' && came !== undefined ? givenBy(kind, came) : {};

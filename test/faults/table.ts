@@ -24,8 +24,16 @@ export type FaultName =
   | 'far away'
   | 'out of disk'
   | 'replaced by its replica'
-  | 'standing still';
-/** `identity`: one of two. `redis`: the primary. */
+  | 'standing still'
+  | 'upgraded'
+  | 'upgraded without a Secret'
+  | 'upgraded with wrong passwords'
+  | 'rolled back'
+  | 'scaled'
+  | 'robbed of a pod of each'
+  | 'certified anew'
+  | 'given another account';
+/** `identity`: one of two. `redis`: the primary. On a cluster there are two of each service. */
 export type PartName =
   | 'gateway'
   | 'identity'
@@ -34,7 +42,8 @@ export type PartName =
   | 'redis'
   | 'replica of redis'
   | 'postgres'
-  | 'machine';
+  | 'machine'
+  | 'release';
 
 export interface Row {
   readonly part: PartName;
@@ -53,6 +62,8 @@ export interface Row {
   readonly settlesMs?: number;
   /** It lasts so long; else until every kind of operation has met it. */
   readonly lastsMs?: number;
+  /** Milliseconds for an answer, where it is more than else. */
+  readonly answerMs?: number;
   /** What the nemesis has observed when it says that it is over. */
   readonly ends: string;
   /** From then on something may fail for so long. */
@@ -141,7 +152,35 @@ const containers: readonly Row[] = [
   row('postgres', 'out of disk', { disturbs: ['login', 'authorize'], ends: 'there is room' }),
 ];
 
-export const table = { local, containers } as const;
+/** Nothing may fail. */
+const unnoticed = { settlesMs: 0, lastsMs: 0 } as const;
+/** Pods that start take processors from those that serve: a request may wait there before a gateway's clock runs. */
+const rolledOut = {
+  ...unnoticed,
+  answerMs: 6_000,
+  ends: 'the new pods are ready and the old ones gone',
+} as const;
+const oneGateway = { disturbs: kinds, as: ['none', 'unavailable'], spends: true } as const;
+
+const cluster: readonly Row[] = [
+  row('release', 'upgraded without a Secret', { ...unnoticed, ends: 'Helm has refused it' }),
+  row('release', 'upgraded with wrong passwords', { ...unnoticed, ends: 'its Job has said why' }),
+  row('release', 'upgraded', rolledOut),
+  row('release', 'rolled back', rolledOut),
+  row('release', 'scaled', { ...rolledOut, ends: 'an autoscaler had it, and it is as before' }),
+  row('release', 'robbed of a pod of each', rolledOut),
+  row('release', 'certified anew', { ...unnoticed, ends: 'every pod has the certificates' }),
+  row('design-catalog', 'given another account', { ...unnoticed, ends: 'it connects with that' }),
+  row('design-catalog', 'killed', { ...unnoticed, ends: ready }),
+  row('identity', 'killed', { ...twin, settlesMs: 3_000, ends: ready }),
+  row('identity', 'frozen', { ...twin, settlesMs: 5_000, ends: wakes }),
+  // The ingress asks one that is gone until its endpoint is, and one that stands still until it is not ready.
+  row('gateway', 'killed', { ...oneGateway, settlesMs: 8_000, ends: ready }),
+  row('gateway', 'frozen', { ...oneGateway, settlesMs: 15_000, ends: wakes }),
+  row('replica of redis', 'frozen', { ...redis, fails: tokens, disturbs: ofRedis, ends: wakes }),
+];
+
+export const table = { local, containers, cluster } as const;
 
 /** A machine that stands still by itself for so long is such a fault, and so long afterwards, in milliseconds. */
 export const standstillMs = 300;

@@ -4,16 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
 import { callService } from '../../support/grpc-client.ts';
 import { type PartName as SystemPart, startSystem } from '../../support/system.ts';
-import type { FaultName, PartName } from '../table.ts';
+import type { PartName } from '../table.ts';
 import { joinLink, type Link } from './links.ts';
 import { type Process, startRedisPair } from './redis-pair.ts';
-import type { Target } from './target.ts';
+import { type Faults, strikeWith, type Target, type Undo } from './target.ts';
 
 /** How long nothing passes a link before it is cut, so that operations are under way in it, milliseconds. */
 const silenceMs = 1_000;
 const latencyMs = 100;
-
-type Undo = () => Promise<unknown>;
 
 /** `probe`: the process that stands still with the machine. */
 export async function startLocal(probe: { readonly pid: number }): Promise<Target> {
@@ -66,7 +64,7 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
       for (const { signal } of frozen) signal('SIGCONT');
     };
   };
-  const faults: Readonly<Record<FaultName, (part: PartName) => Promise<Undo>>> = {
+  const faults: Faults = {
     killed: end,
     restarted: (part) => end(part, 'asked'),
     frozen: freeze,
@@ -94,9 +92,9 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
   const operator = callService(ConsentService, `${system.stack.operator?.identity}`);
   return {
     stack: system.stack,
-    strike: ({ fault, part }) => {
+    strike: (row) => {
       strikes += 1;
-      return faults[fault](part);
+      return strikeWith(faults, row);
     },
     withdraw: ({ email }, clientId) =>
       operator.withdrawConsent(

@@ -1,6 +1,6 @@
 // What a target is: a system that runs, faults that can be done to its parts, and an operator.
 import type { DemoUser, StackFile } from '../../support/stack-file.ts';
-import type { Row } from '../table.ts';
+import type { FaultName, PartName, Row } from '../table.ts';
 
 export interface Target {
   readonly stack: StackFile;
@@ -9,4 +9,14 @@ export interface Target {
   /** Withdraws the consent of a user with a client; resolves when that was acknowledged. */
   readonly withdraw: (user: DemoUser, clientId: string) => Promise<unknown>;
   readonly stop: () => Promise<unknown>;
+}
+
+export type Undo = () => Promise<unknown>;
+/** How a target does each fault that its rows name. */
+export type Faults = Readonly<Partial<Record<FaultName, (part: PartName) => Promise<Undo>>>>;
+
+export async function strikeWith(faults: Faults, { fault, part }: Row): Promise<Undo> {
+  const strike = faults[fault];
+  if (strike === undefined) throw new Error(`Nothing here can be ${fault}.`);
+  return strike(part);
 }

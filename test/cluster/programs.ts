@@ -1,0 +1,88 @@
+// Pods beside a release, as an operator brings them: stores, what observes a release, and a stranger.
+import type { Kube, KubeObject } from './kube.ts';
+import { imagePrefix, imageTag } from './settings.ts';
+
+interface Program {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** By name, below /etc/program. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** It is ready when it listens there; a Service of its name leads to it. */
+  readonly port?: number;
+  readonly user?: number;
+  /** Folders beside /tmp that can be written; they lie in memory: a node's disk that images and etcd share would be measured. */
+  readonly folders?: readonly string[];
+}
+
+/** Runs a script for as long as it has something to do. */
+export const node = (script: string) => ({
+  image: `${imagePrefix}/gateway:${imageTag}`,
+  args: ['--eval', script],
+});
+
+export function secret(name: string, stringData: Readonly<Record<string, string>>): KubeObject {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
+}
+
+/** Resolves when its pod, labelled `app`, is ready. */
+export async function startProgram(kube: Kube, name: string, program: Program): Promise<void> {
+  const { files = {}, port } = program;
+  const service = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { selector: { app: name }, ports: [{ port }] },
+  };
+  await kube.apply(
+    secret(`${name}-files`, files),
+    podOf(name, program),
+    ...(port === undefined ? [] : [service]),
+  );
+  await kube.kubectl('wait', `pod/${name}`, '--for=condition=Ready', '--timeout=120s');
+}
+
+function podOf(name: string, program: Program): KubeObject {
+  const { image, args, env = {}, port, user = 65532, folders = [] } = program;
+  const paths = ['/tmp', ...folders];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: name } },
+    spec: {
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 1,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: user,
+        runAsGroup: user,
+        fsGroup: user,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [
+        {
+          name,
+          image,
+          imagePullPolicy: 'IfNotPresent',
+          args,
+          env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
+          resources: { requests: { cpu: '20m', memory: '32Mi' } },
+          // No probe after the start: one that comes late on a busy node would take the program from its Service.
+          ...(port && {
+            startupProbe: { tcpSocket: { port }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 90 },
+          }),
+          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+          volumeMounts: [
+            { name: 'files', mountPath: '/etc/program' },
+            ...paths.map((mountPath, index) => ({ name: `folder-${index}`, mountPath })),
+          ],
+        },
+      ],
+      volumes: [
+        // Postgres takes a key of root that its own group alone may read.
+        { name: 'files', secret: { secretName: `${name}-files`, defaultMode: 0o440 } },
+        ...paths.map((_, index) => ({ name: `folder-${index}`, emptyDir: { medium: 'Memory' } })),
+      ],
+    },
+  };
+}

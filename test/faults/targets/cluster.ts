@@ -1,0 +1,70 @@
+// A production release on a cluster as a target: two pods of each component behind the cluster's ingress.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import * as changes from '../../cluster/changes.ts';
+import { eventually } from '../../cluster/kube.ts';
+import { allPods, type Component, type Pod, podsOf, podsWith, readyPods } from '../../cluster/pods.ts';
+import { type Production, replicas } from '../../cluster/production.ts';
+import { changeAccount, renewCertificates } from '../../cluster/rotations.ts';
+import { openSignals } from '../../cluster/signals.ts';
+import type { PartName } from '../table.ts';
+import { type Faults, strikeWith, type Target, type Undo } from './target.ts';
+
+export async function startOnCluster(production: Production): Promise<Target> {
+  const { kube, stack, partnerctl } = production;
+  const signal = await openSignals(await allPods(kube));
+
+  const ready = async (component: Component, wanted: Pick<Pod, 'name' | 'restarts'>): Promise<void> => {
+    await eventually(
+      () => podsOf(kube, component),
+      (pods) => pods.some(({ name, restarts }) => name === wanted.name && restarts === wanted.restarts),
+    );
+    await readyPods(kube, component, replicas);
+  };
+  const oneOf = async (component: Component) => (await readyPods(kube, component, replicas))[0] as Pod;
+  const kill = async (part: PartName): Promise<Undo> => {
+    const pod = await oneOf(part as Component);
+    await signal(pod, 'SIGKILL');
+    return () => ready(part as Component, { name: pod.name, restarts: pod.restarts + 1 });
+  };
+  const freeze = async (part: PartName): Promise<Undo> => {
+    const isReplica = part === 'replica of redis';
+    const [pod] = isReplica ? await podsWith(kube, 'app=redis-replica') : [await oneOf(part as Component)];
+    const program = isReplica ? 'redis-server' : undefined;
+    await signal(pod as Pod, 'SIGSTOP', program);
+    return async () => {
+      await signal(pod as Pod, 'SIGCONT', program);
+      if (!isReplica) await ready(part as Component, pod as Pod);
+    };
+  };
+  const change = (make: (on: Production) => Promise<void>) => async (): Promise<Undo> => {
+    await make(production);
+    return async () => {};
+  };
+  const faults: Faults = {
+    killed: kill,
+    frozen: freeze,
+    upgraded: change(changes.upgrade),
+    'upgraded without a Secret': change(changes.upgradeWithoutSecret),
+    'upgraded with wrong passwords': change(changes.upgradeWithWrongPasswords),
+    'rolled back': change(changes.rollBack),
+    scaled: change(changes.scale),
+    'robbed of a pod of each': change(changes.deletePods),
+    'certified anew': change(renewCertificates),
+    'given another account': change(changeAccount),
+  };
+  return {
+    stack,
+    strike: (row) => strikeWith(faults, row),
+    withdraw: async ({ email }, clientId) => {
+      const words = ['consent', 'withdraw', '--user', email, '--client', clientId, '--yes'];
+      const late = sleep(withdrawalMs).then(() => expect.unreachable('the withdrawal is late'));
+      await Promise.race([partnerctl(...words), late]);
+    },
+    // The namespaces end with the run.
+    stop: async () => {},
+  };
+}
+
+/** A process stands still in whose pod the tool may run. */
+const withdrawalMs = 10_000;
