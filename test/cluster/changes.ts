@@ -2,9 +2,10 @@
 // else than it should.
 import { expect } from 'vitest';
 import { chart } from '../chart/render.ts';
+import { openFlows } from '../containers/flows.ts';
 import { discover } from '../support/flow.ts';
 import { send } from '../support/http.ts';
-import { connect } from '../support/load/families.ts';
+import { partnerFor, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import { blocksOf } from './guide.ts';
 import { eventually } from './kube.ts';
@@ -101,12 +102,12 @@ async function sharesOf({ kube, stack }: Pick<Production, 'kube' | 'stack'>) {
 }
 
 /** So many at once. */
-export async function listEvents({ issuer, partners, users }: Production['stack'], count: number) {
-  const [partner, user] = [partners[0], users[0]];
-  if (!partner || !user) throw new Error('The stack names nobody.');
-  const at = { discovery: await discover(issuer), partner };
-  const { access } = await connect(at, openUserAgent(issuer), user);
-  const headers = { authorization: `Bearer ${access}` };
+export async function listEvents(stack: Production['stack'], count: number) {
+  const { issuer } = stack;
+  const partner = partnerFor(stack, 'openid', 'email', 'profile');
+  const flows = openFlows(await discover(issuer), partner);
+  const { access_token } = await flows.connect(openUserAgent(issuer), userWho(stack, 'typical season'));
+  const headers = { authorization: `Bearer ${access_token}` };
   const lists = Array.from({ length: count }, () => send(`${issuer}/api/events`, { headers }));
   for (const { status } of await Promise.all(lists)) expect(status).toBe(200);
 }

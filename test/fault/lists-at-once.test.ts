@@ -3,8 +3,8 @@
 // machine does not fail it. Without admission each list is begun and all miss their time: none is answered.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { median } from '../bench/load.ts';
+import { openFlows } from '../containers/flows.ts';
 import { discover } from '../support/flow.ts';
-import { connect } from '../support/load/families.ts';
 import { type ReadReport, readLists } from '../support/load/lists.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -15,8 +15,9 @@ let accessToken: string;
 beforeAll(async () => {
   system = await startSystem();
   const { issuer } = system.stack;
-  const at = { discovery: await discover(issuer), partner: partnerFor(system.stack, 'openid') };
-  ({ access: accessToken } = await connect(at, openUserAgent(issuer), userWho(system.stack, '2,000 events')));
+  const flows = openFlows(await discover(issuer), partnerFor(system.stack, 'openid'));
+  const { access_token } = await flows.connect(openUserAgent(issuer), userWho(system.stack, '2,000 events'));
+  accessToken = access_token;
 }, 120_000);
 afterAll(() => system?.stop());
 

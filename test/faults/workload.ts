@@ -10,12 +10,10 @@ import type { Target } from './targets/target.ts';
 
 /** Turns in a second, of each that takes them. */
 const rates = { refresh: 2.5, code: 1, login: 1, read: 1.2, withdrawal: 0.15 };
-/** How many of them. The consent of the second person is withdrawn now and then. */
-const familiesOf = [8, 2] as const;
 
 /** Resolves when every family is there and all of it goes on. `random`: a whole number below the given one. */
 export async function startWorkload(
-  { stack, withdraw }: Pick<Target, 'stack' | 'withdraw'>,
+  { stack, withdraw, families: familiesOf = [8, 2] }: Pick<Target, 'stack' | 'withdraw' | 'families'>,
   operations: Operation[],
   random: (below: number) => number,
 ) {

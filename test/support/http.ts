@@ -32,11 +32,6 @@ const agents = {
   'https:': new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
 };
 
-/** From now on as many connections to an origin: where some hang, others are not to wait for them. */
-export function allowConnections(count: number): void {
-  for (const agent of Object.values(agents)) agent.maxSockets = count;
-}
-
 /** Where requests for an origin really go, for a deployment that is called from behind its proxy. */
 const entrances = new Map<string, URL>();
 

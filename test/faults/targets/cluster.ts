@@ -55,6 +55,8 @@ export async function startOnCluster(production: Production): Promise<Target> {
   };
   return {
     stack,
+    // The node's processors are the workload's, too.
+    families: [4, 1],
     strike: (row) => strikeWith(faults, row),
     withdraw: async ({ email }, clientId) => {
       const words = ['consent', 'withdraw', '--user', email, '--client', clientId, '--yes'];

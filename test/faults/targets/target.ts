@@ -4,6 +4,8 @@ import type { FaultName, PartName, Row } from '../table.ts';
 
 export interface Target {
   readonly stack: StackFile;
+  /** Families that are refreshed, of each of two persons; the consent of the second is withdrawn now and then. */
+  readonly families?: readonly [number, number];
   /** Does what the row says; resolves when that is complete. What it gives undoes it, and resolves when `ends` is observed. */
   readonly strike: (row: Row) => Promise<() => Promise<unknown>>;
   /** Withdraws the consent of a user with a client; resolves when that was acknowledged. */
