@@ -4,9 +4,6 @@ import { knowHost } from '../support/http.ts';
 import { eventually, type Kube, kubeIn } from './kube.ts';
 import { ingressAddress, ingressNamespaceName } from './settings.ts';
 
-interface Addressed {
-  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };
-}
 interface Nodes {
   readonly items: readonly {
     readonly spec: { readonly podCIDRs?: readonly string[] };
@@ -14,39 +11,33 @@ interface Nodes {
   }[];
 }
 
-/** What INGRESS_ADDRESS says, else what an Ingress of the cluster says, else the node's address. */
-export async function findIngress(kube: Kube): Promise<string> {
-  if (ingressAddress) return ingressAddress;
-  const { items } = await kube.get<{ items: readonly Addressed[] }>('ingress', '--all-namespaces');
-  const told = items.flatMap(({ status }) => status?.loadBalancer?.ingress ?? []).find(({ ip }) => ip)?.ip;
-  if (told) return told;
-  const nodes = await kube.get<Nodes>('nodes');
-  const inner = nodes.items[0]?.status.addresses.find(({ type }) => type === 'InternalIP')?.address;
-  if (!inner) throw new Error('No ingress address is found: set INGRESS_ADDRESS.');
-  return inner;
+export interface Ingress {
+  /** For this machine and for pods: what INGRESS_ADDRESS says, else the node's. */
+  readonly address: string;
+  /** Of its controller: what INGRESS_NAMESPACE says, else where a pod runs that is known by its name. */
+  readonly namespace: string;
+  /** Where the controller calls from: its pods, or their networks, and nodes. */
+  readonly networks: readonly string[];
 }
 
-/** What INGRESS_NAMESPACE says, else where a pod of a controller that is known by its name runs. */
-export async function findIngressNamespace(kube: Kube): Promise<string> {
-  if (ingressNamespaceName) return ingressNamespaceName;
+export async function findIngress(kube: Kube): Promise<Ingress> {
+  const { items } = await kube.get<Nodes>('nodes');
+  const nodes = items.flatMap(({ status }) =>
+    status.addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
+  );
   const columns = 'custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name';
   const pods = await kube.kubectl('get', 'pods', '--all-namespaces', '--no-headers', `--output=${columns}`);
-  const [, found] = /^(\S+)\s+\S*(?:traefik|ingress|nginx|contour|haproxy)\S*$/m.exec(pods) ?? [];
-  if (!found) throw new Error('No ingress controller is found: set INGRESS_NAMESPACE.');
-  return found;
-}
-
-/** Where an ingress controller of this cluster calls from: its pods, or their networks, and nodes. */
-export async function findProxies(kube: Kube): Promise<readonly string[]> {
-  const { items } = await kube.get<Nodes>('nodes');
-  const namespace = await findIngressNamespace(kube);
-  const addresses = '--output=jsonpath={.items[*].status.podIP}';
-  const pods = await kubeIn(namespace).kubectl('get', 'pods', addresses);
-  const networks = items.flatMap(({ spec, status }) => [
-    ...(spec.podCIDRs ?? []),
-    ...status.addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
-  ]);
-  return [...new Set([...networks, ...pods.split(' ').filter((address) => address !== '')])];
+  const [, found = ''] = /^(\S+)\s+\S*(?:traefik|ingress|nginx|contour|haproxy)\S*$/m.exec(pods) ?? [];
+  const [address, namespace] = [ingressAddress || nodes[0], ingressNamespaceName || found];
+  if (!address || !namespace)
+    throw new Error('No ingress is found: set INGRESS_ADDRESS and INGRESS_NAMESPACE.');
+  const addresses = await kubeIn(namespace).kubectl(
+    'get',
+    'pods',
+    '--output=jsonpath={.items[*].status.podIP}',
+  );
+  const networks = [...items.flatMap(({ spec }) => spec.podCIDRs ?? []), ...nodes, ...addresses.split(' ')];
+  return { address, namespace, networks: [...new Set(networks.filter((network) => network !== ''))] };
 }
 
 /** Requests of this process for these origins go to `address`. */

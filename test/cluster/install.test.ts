@@ -12,7 +12,7 @@ import { root } from '../check/step.ts';
 import { logInAndAgree } from '../support/flow.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import { blocksOf, runBlocks, trustIngress } from './guide.ts';
-import { findIngress, findIngressNamespace, findProxies, leadTo, untilLed } from './ingress.ts';
+import { findIngress, leadTo, untilLed } from './ingress.ts';
 import { eventually, type Kube, type KubeObject, kubeIn, makeNamespace } from './kube.ts';
 import { podsWith } from './pods.ts';
 import { secret } from './programs.ts';
@@ -34,8 +34,8 @@ let owned: readonly string[];
 beforeAll(async () => {
   beside = await makeNamespace('guide-stores', 'restricted');
   stores = await startStores(beside, false);
-  const address = await findIngress(beside);
-  leadTo(address, issuer, partnerUrl);
+  const ingress = await findIngress(beside);
+  leadTo(ingress.address, issuer, partnerUrl);
   work = mkdtempSync(join(tmpdir(), 'course-exchange-guide-'));
   for (const folder of ['deploy', 'helm']) symlinkSync(join(root, folder), join(work, folder));
   variables = {
@@ -48,9 +48,9 @@ beforeAll(async () => {
     REDIS_HOST: `redis.${beside.namespace}.svc.cluster.local`,
     PSQL: stores.psql,
     REDIS_PASSWORD: stores.redisPassword,
-    INGRESS_NAMESPACE: await findIngressNamespace(beside),
-    INGRESS_ADDRESS: address,
-    INGRESS_NETWORKS: (await findProxies(beside)).join(', '),
+    INGRESS_NAMESPACE: ingress.namespace,
+    INGRESS_ADDRESS: ingress.address,
+    INGRESS_NETWORKS: ingress.networks.join(', '),
   };
 }, 240_000);
 
@@ -167,17 +167,10 @@ test.each(valueSets)('the API server accepts what the values %s render', async (
 const isDefined =
   /^apiVersion: (cert-manager\.io|monitoring\.coreos\.com|gateway\.networking\.k8s\.io|external-secrets\.io|traefik\.io)\//m;
 
-/** What the cluster itself makes and ends. */
-const fleeting =
-  /^(events|events\.events\.k8s\.io|endpointslices\.discovery\.k8s\.io|endpoints|pods|pods\.metrics\.k8s\.io|replicasets\.apps|controllerrevisions\.apps|leases\.coordination\.k8s\.io)$/;
-
-/** Everything in the namespace that lasts, by kind and name. */
+/** What a chart can make and an operator has made, by kind and name. */
 async function objectsOf(kube: Kube): Promise<readonly string[]> {
-  const listed = await kube.kubectl('api-resources', '--namespaced', '--verbs=list', '--output=name');
-  const kinds = listed
-    .trim()
-    .split('\n')
-    .filter((kind) => !fleeting.test(kind));
-  const found = await kube.kubectl('get', kinds.join(','), '--output=name', '--ignore-not-found');
-  return found.trim().split('\n').sort();
+  const kinds =
+    'deployments,jobs,cronjobs,services,ingresses,networkpolicies,poddisruptionbudgets,horizontalpodautoscalers,' +
+    'configmaps,secrets,serviceaccounts,roles,rolebindings';
+  return (await kube.kubectl('get', kinds, '--output=name')).trim().split('\n').sort();
 }

@@ -10,7 +10,7 @@ import { root } from '../check/step.ts';
 import type { DemoUser, Partner, StackFile } from '../support/stack-file.ts';
 import { signCertificate } from './certificates.ts';
 import { runBlocks, trustIngress } from './guide.ts';
-import { findIngress, findProxies, leadTo, untilLed } from './ingress.ts';
+import { findIngress, type Ingress, leadTo, untilLed } from './ingress.ts';
 import { type Kube, makeNamespace } from './kube.ts';
 import { secret } from './programs.ts';
 import {
@@ -18,11 +18,9 @@ import {
   imagePrefix,
   imageTag,
   ingressClass,
-  ingressNamespaceName,
   namespaceOf,
   release,
   runDirectory,
-  runLabel,
 } from './settings.ts';
 import { database, type Stores, startStores } from './stores.ts';
 
@@ -57,12 +55,8 @@ const users = [demoUsers.typical, demoUsers.shares] as const;
 
 export async function installProduction(): Promise<Production> {
   const kube = await makeNamespace('production', 'restricted');
-  const [stores, address, proxies] = await Promise.all([
-    startStores(kube, true),
-    findIngress(kube),
-    findProxies(kube),
-  ]);
-  leadTo(address, issuer);
+  const [stores, ingress] = await Promise.all([startStores(kube, true), findIngress(kube)]);
+  leadTo(ingress.address, issuer);
   const variables = { NAMESPACE: kube.namespace, REDIS_PASSWORD: stores.redisPassword, PSQL: stores.psql };
   const prepare = () => runBlocks(['deploy/kubernetes/prepare.sh'], { ...variables, HOST: host });
   await prepare();
@@ -72,7 +66,7 @@ export async function installProduction(): Promise<Production> {
     ...['postgres', 'redis'].map((name) => secret(`course-exchange-${name}-ca`, authority)),
     ...privatePortCertificates(),
   );
-  const values = valuesWith(proxies);
+  const values = valuesWith(ingress);
   const [first, second] = ['values.json', 'hosts.yaml'].map((file) => join(runDirectory, file));
   writeFileSync(`${first}`, JSON.stringify(values));
   // Of the same images; the annotation makes other pods. JSON is YAML.
@@ -120,7 +114,7 @@ export function privatePortCertificates() {
 }
 
 /** What the file leaves to the operator, requests that two cores hold, and a connection age that a test can wait for. */
-function valuesWith(trustedProxies: readonly string[]) {
+function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
   const observer = (app: string) => ({
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespaceOf(monitoring) } },
     podSelector: { matchLabels: { app } },
@@ -141,12 +135,7 @@ function valuesWith(trustedProxies: readonly string[]) {
       ? { endpoint: `http://${traceCollector}.${namespaceOf(monitoring)}:${otlpPort}`, samplerRatio: 1 }
       : {},
     networkPolicy: {
-      ingressController: {
-        // Any namespace but those of this run, unless INGRESS_NAMESPACE names that of the ingress controller.
-        namespaceSelector: ingressNamespaceName
-          ? { matchLabels: { 'kubernetes.io/metadata.name': ingressNamespaceName } }
-          : { matchExpressions: [{ key: runLabel, operator: 'DoesNotExist' }] },
-      },
+      ingressController: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } },
       monitoring: [observer(scraper)],
       telemetryTo: [observer(traceCollector)],
     },

@@ -88,15 +88,11 @@ async function ask(observer: Kube, name: string, query: string): Promise<readonl
   const asked = ['get', '--raw', `${path}?query=${encodeURIComponent(query)}`];
   const { code, output } = await observer.tryKubectl(asked);
   if (code !== 0) return [];
-  const { data } = JSON.parse(output) as Answer;
+  const { data } = JSON.parse(output) as { data: { result: readonly Series[] } };
   return data.result.map(({ metric, value }) => `${metric.pod ?? ''} ${value[1]}`).sort();
 }
 
-interface Answer {
-  readonly data: {
-    readonly result: readonly {
-      readonly metric: { readonly pod?: string };
-      readonly value: readonly [number, string];
-    }[];
-  };
+interface Series {
+  readonly metric: { readonly pod?: string };
+  readonly value: readonly [number, string];
 }

@@ -27,7 +27,8 @@ function op(
 
 /** The fault, struck at once: to be healed at `healing`, over at `over`, in seconds. */
 function outage(part: PartName, fault: FaultName, begun: number, healing: number, over = healing): Outage {
-  const row = table.local.find((one) => one.part === part && one.fault === fault);
+  const rows = Object.values(table).flat();
+  const row = rows.find((one) => one.part === part && one.fault === fault);
   if (row === undefined) throw new Error(`No row for ${part} ${fault}.`);
   const [from, to] = [begun * 1_000, healing * 1_000];
   return { row, begun: from, struck: from, healing: to, over: over * 1_000 };
@@ -166,6 +167,10 @@ describe('planted violations', () => {
     expect(broken([op('events', [3, 5.01], 'unavailable')], [postgresKilled], stalls)).toEqual([]);
     expect(broken([op('events', [3, 5.21], 'unavailable')], [postgresKilled], stalls)).toEqual(['time: 0']);
     expect(broken([op('events', [3, 9], 'none')], [gatewayKilled])).toEqual([]);
+    const upgraded = outage('release', 'upgraded', 2, 30);
+    expect(broken([op('events', [3, 8.9], 'good')], [upgraded])).toEqual([]);
+    expect(broken([op('events', [3, 9.1], 'good')], [upgraded])).toEqual(['time: 0']);
+    expect(broken([op('events', [3, 4], 'unavailable')], [upgraded])).toEqual(['table: 0']);
   });
 });
 

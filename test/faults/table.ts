@@ -153,7 +153,7 @@ const containers: readonly Row[] = [
 ];
 
 /** Nothing may fail. */
-const unnoticed = { settlesMs: 0, lastsMs: 0 } as const;
+const unnoticed = { lastsMs: 0 } as const;
 /** Pods that start take processors from those that serve: a request may wait there before a gateway's clock runs. */
 const rolledOut = {
   ...unnoticed,
