@@ -51,17 +51,20 @@ export async function podNames(kube: Kube): Promise<readonly string[]> {
   return (await allPods(kube)).map(({ name, restarts }) => `${name} ${restarts}`).sort();
 }
 
-/** Resolves with the pods when there are `count` of them, all ready, and their Deployment has come to its newest state. */
-export async function readyPods(kube: Kube, component: Component, count: number): Promise<readonly Pod[]> {
-  await kube.kubectl('rollout', 'status', `deployment/${release}-${component}`, '--timeout=180s');
+/** Resolves with the pods when there are `count` of them, all ready. */
+export function readyPods(kube: Kube, component: Component, count: number): Promise<readonly Pod[]> {
   return eventually(
     () => podsOf(kube, component),
     (pods) => pods.length === count && pods.every(({ ready }) => ready),
   );
 }
 
+/** Resolves when each Deployment has come to its newest state, with `count` pods. */
 export async function allReady(kube: Kube, count: number): Promise<void> {
-  await Promise.all(components.map((component) => readyPods(kube, component, count)));
+  for (const component of components) {
+    await kube.kubectl('rollout', 'status', `deployment/${release}-${component}`, '--timeout=180s');
+    await readyPods(kube, component, count);
+  }
 }
 
 /** The messages of each pod's log since then, as they are written. */

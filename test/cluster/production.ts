@@ -84,9 +84,11 @@ export async function installProduction(): Promise<Production> {
   await kube.helm('install', ...helmWords, '--wait', '--timeout=8m');
   const partnerctl = (component: string, words: readonly string[], input?: string) =>
     askPartnerctl(kube, component, words, input);
-  await partnerctl('design-catalog', ['designs', 'import', '-'], designLines());
-  await partnerctl('identity', ['user', 'import', '-'], users.map(userLine).join(''));
-  const partner = await register((words, input) => partnerctl('identity', words, input));
+  const [partner] = await Promise.all([
+    register((words, input) => partnerctl('identity', words, input)),
+    partnerctl('identity', ['user', 'import', '-'], users.map(userLine).join('')),
+    partnerctl('design-catalog', ['designs', 'import', '-'], designLines()),
+  ]);
   await untilLed(issuer);
   const stack = { issuer, partners: [partner], users };
   const follow = (block = '') =>

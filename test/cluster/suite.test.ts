@@ -8,14 +8,14 @@ import { send } from '../support/http.ts';
 import { networkPaths } from './network-paths.ts';
 import { components, podsOf, runInside } from './pods.ts';
 import { installProduction, type Production } from './production.ts';
-import { scraping } from './scraping.ts';
-import { sampling } from './traces.ts';
+import { scraping, startScrapers } from './scraping.ts';
+import { sampling, startCollector, tracing } from './traces.ts';
 
 let installed: Production;
 const production = () => installed;
 
 beforeAll(async () => {
-  installed = await installProduction();
+  [installed] = await Promise.all([installProduction(), startScrapers(), startCollector()]);
 }, 600_000);
 
 test('no port but the public one is reached, and no route but the public ones', async () => {
@@ -27,12 +27,14 @@ test('no port but the public one is reached, and no route but the public ones', 
 describe.concurrent('what may be reached', () => {
   networkPaths(production);
   scraping(production);
-  sampling(production);
+  sampling();
 });
 
 describe('under the workload', () => {
   playEachRow(table.cluster, () => startOnCluster(installed));
 });
+
+tracing();
 
 test('the services hold little memory after all that', async () => {
   const script = `console.log(/VmRSS:\\s+(\\d+)/.exec(require('node:fs').readFileSync('/proc/1/status', 'utf8'))[1])`;
