@@ -2,11 +2,7 @@
 // else than it should.
 import { expect } from 'vitest';
 import { chart } from '../chart/render.ts';
-import { openFlows } from '../containers/flows.ts';
-import { discover } from '../support/flow.ts';
-import { send } from '../support/http.ts';
-import { partnerFor, userWho } from '../support/stack-file.ts';
-import { openUserAgent } from '../support/user-agent.ts';
+import { openCaller } from '../support/caller.ts';
 import { blocksOf } from './guide.ts';
 import { eventually } from './kube.ts';
 import { allReady, type Component, components, logOf, podNames, podsOf, readyPods } from './pods.ts';
@@ -102,13 +98,10 @@ async function sharesOf({ kube, stack }: Pick<Production, 'kube' | 'stack'>) {
 }
 
 /** So many at once. */
-export async function listEvents(stack: Production['stack'], count: number) {
-  const { issuer } = stack;
-  const partner = partnerFor(stack, 'openid', 'email', 'profile');
-  const flows = openFlows(await discover(issuer), partner);
-  const { access_token } = await flows.connect(openUserAgent(issuer), userWho(stack, 'typical season'));
-  const headers = { authorization: `Bearer ${access_token}` };
-  const lists = Array.from({ length: count }, () => send(`${issuer}/api/events`, { headers }));
+export async function listEvents(stack: Production['stack'], count: number): Promise<void> {
+  const caller = await openCaller(stack);
+  const { access_token } = await caller.newTokens();
+  const lists = Array.from({ length: count }, () => caller.events(access_token));
   for (const { status } of await Promise.all(lists)) expect(status).toBe(200);
 }
 

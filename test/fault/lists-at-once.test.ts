@@ -3,21 +3,16 @@
 // machine does not fail it. Without admission each list is begun and all miss their time: none is answered.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { median } from '../bench/load.ts';
-import { openFlows } from '../containers/flows.ts';
-import { discover } from '../support/flow.ts';
+import { openCaller } from '../support/caller.ts';
 import { type ReadReport, readLists } from '../support/load/lists.ts';
-import { partnerFor, userWho } from '../support/stack-file.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { openUserAgent } from '../support/user-agent.ts';
 
 let system: System;
 let accessToken: string;
 beforeAll(async () => {
   system = await startSystem();
-  const { issuer } = system.stack;
-  const flows = openFlows(await discover(issuer), partnerFor(system.stack, 'openid'));
-  const { access_token } = await flows.connect(openUserAgent(issuer), userWho(system.stack, '2,000 events'));
-  accessToken = access_token;
+  const caller = await openCaller(system.stack, '2,000 events');
+  accessToken = (await caller.newTokens()).access_token;
 }, 120_000);
 afterAll(() => system?.stop());
 
