@@ -15,6 +15,7 @@ import {
   createHashingQueue,
   createPasswordVerifier,
   hashPassword,
+  type PasswordCheck,
 } from '../../services/identity/src/login/password.ts';
 import { listPasswordForms } from '../../services/identity/src/users/user-table.ts';
 import { addUser, keyEncryptionKey, redirectUri, useEndpoint } from './identity-grant.ts';
@@ -145,9 +146,9 @@ export function counting(all: FlowDeps[]) {
   const seen = { passwords: 0 };
   const counted = all.map((one) => ({
     ...one,
-    verifyPassword: (hash: string | undefined, typed: string, mayLogIn?: boolean) => {
+    verifyPassword: (check: PasswordCheck) => {
       seen.passwords += 1;
-      return one.verifyPassword(hash, typed, mayLogIn);
+      return one.verifyPassword(check);
     },
   }));
   return { seen, counted };

@@ -125,9 +125,9 @@ describe('login defence', () => {
     const suspected: unknown[] = [];
     const seen: FlowDeps = {
       ...deps,
-      verifyPassword: (...asked) => {
-        suspected.push(asked[3]);
-        return deps.verifyPassword(...asked);
+      verifyPassword: (check) => {
+        suspected.push(check.isSuspect);
+        return deps.verifyPassword(check);
       },
     };
     const [form, address] = [await loginForm(), freshAddress()];

@@ -61,8 +61,8 @@ describe('login', () => {
   };
   /** Logs in; once the password is verified the import begins. */
   async function logInWhile(importing: () => Promise<void>, sleep = deps.sleep) {
-    const verifyPassword: typeof deps.verifyPassword = async (hash, ...asked) => {
-      const matches = await deps.verifyPassword(hash, ...asked);
+    const verifyPassword: typeof deps.verifyPassword = async (check) => {
+      const matches = await deps.verifyPassword(check);
       if (matches) await importing();
       return matches;
     };

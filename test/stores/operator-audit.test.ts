@@ -56,7 +56,7 @@ test('a change whose audit entry cannot be written does not happen', async () =>
   );
   const failing = auditedTransaction(context, anna, async ({ queries, recordChange }) => {
     await queries.query({ name: '', text: `update users set name = 'x'` }, []);
-    recordChange({ action: 'user.x', object: 'user:x', fields: [] });
+    recordChange({ action: 'user.enable', object: 'user:x', fields: [] });
     throw new Error('later');
   });
   await expect(failing).rejects.toThrow('later');

@@ -105,12 +105,15 @@ test('a password of another system opens, becomes ours at the next login, and st
     await importUsers(context, anna, [one]);
     const user = await findUserByEmail(identity.database, one.email);
     if (!user) throw new Error('not imported');
-    expect([passwordHash, await verify(user.passwordHash, password)]).toEqual([passwordHash, true]);
-    expect(await verify(user.passwordHash, `${password} `)).toBe(false);
+    expect([passwordHash, await verify({ passwordHash: user.passwordHash, password })]).toEqual([
+      passwordHash,
+      true,
+    ]);
+    expect(await verify({ passwordHash: user.passwordHash, password: `${password} ` })).toBe(false);
     await renewPasswordHash({ database: identity.database, hashingQueue: queue }, user, password);
     const renewed = await findUserByEmail(identity.database, one.email);
     expect(needsRehash(renewed?.passwordHash ?? '')).toBe(false);
-    expect(await verify(renewed?.passwordHash, password)).toBe(true);
+    expect(await verify({ passwordHash: renewed?.passwordHash, password })).toBe(true);
     expect(await importUsers(context, anna, [one])).toMatchObject({ unchanged: 1 });
     expect((await findUserByEmail(identity.database, one.email))?.passwordHash).toBe(renewed?.passwordHash);
   }
@@ -124,7 +127,7 @@ test('a wrong password costs a hash of each scheme and cost that users have, fro
   const form = '$scrypt$ln=3,r=7,p=1$';
   const costsIt = async () => {
     verified.length = 0;
-    await verify(undefined, 'wrong');
+    await verify({ passwordHash: undefined, password: 'wrong' });
     return verified.some((hash) => hash.startsWith(form));
   };
   expect(await costsIt()).toBe(false);

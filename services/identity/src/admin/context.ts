@@ -9,6 +9,7 @@ import type { RandomBytes } from '../ids.ts';
 import type { KeyEncryptionKey } from '../keys/private-key.ts';
 import type { SigningAlgorithm } from '../keys/signing-key.ts';
 import type { OnSecurityEvent } from '../security-events.ts';
+import type { Action } from './actions.ts';
 
 export interface AdminContext {
   /** As role identity_operator. */
@@ -38,12 +39,14 @@ export interface AdminRequest {
   readonly dryRun: boolean;
 }
 
+export type OperatorChange = AuditedChange & { readonly action: Action };
+
 /** The context inside the transaction of one request. */
 export interface AdminTransaction extends AdminContext {
   readonly actor: string;
   readonly queries: Queries;
   /** Adds an entry to the audit log. */
-  readonly recordChange: (change: AuditedChange) => void;
+  readonly recordChange: (change: OperatorChange) => void;
 }
 
 export interface AdminResult<T> {
@@ -74,8 +77,8 @@ export async function auditedTransaction<T>(
   let head: AppendedHead | undefined;
   try {
     const done = await context.database.transaction(async (queries) => {
-      const changes: AuditedChange[] = [];
-      const recordChange = (change: AuditedChange) => void changes.push(change);
+      const changes: OperatorChange[] = [];
+      const recordChange = (change: OperatorChange) => void changes.push(change);
       const result = await work({ ...context, actor, queries, recordChange });
       if (dryRun) throw new DryRunRollback({ result, changes });
       const at = new Date(context.now()).toISOString();

@@ -1,6 +1,8 @@
 // What operators do with one client: read, register, edit, approve, activate. Its row is locked and its version
 // compared before a change; what differs is written and recorded.
+
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import type { Action } from '../admin/actions.ts';
 import {
   type AdminContext,
   type AdminRequest,
@@ -210,7 +212,7 @@ export function requireVersion({ registration, version }: RegisteredClient, expe
 /** Writes and records what differs; `before`, whose row is locked, when nothing does. */
 export async function writeClient(
   { queries, environment, pseudonymize, recordChange }: AdminTransaction,
-  action: string,
+  action: Action,
   before: RegisteredClient,
   after: ClientState,
 ): Promise<RegisteredClient> {

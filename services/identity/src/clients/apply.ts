@@ -7,6 +7,7 @@ import {
   type AdminTransaction,
   auditedTransaction,
   conflict,
+  type OperatorChange,
   requireNoProblem,
 } from '../admin/context.ts';
 import { approve, insertDraft, requireVersion, writeActive, writeClient } from './admin.ts';
@@ -66,7 +67,7 @@ export async function applyClients(
     for (const clientId of [...new Set([...present.keys(), ...declared.keys()])].sort()) {
       const [before, declaration] = [present.get(clientId), declared.get(clientId)];
       const changes: AuditedChange[] = [];
-      const recordChange = (change: AuditedChange) => {
+      const recordChange = (change: OperatorChange) => {
         changes.push(change);
         transaction.recordChange(change);
       };

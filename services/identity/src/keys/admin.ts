@@ -1,6 +1,8 @@
 // What operators do with signing keys, one step at a time (`rotation.ts` does them all). A step that comes too early is
 // refused with the time at which it becomes possible. Every step holds the keys' lock.
+
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import type { Action } from '../admin/actions.ts';
 import {
   type AdminContext,
   type AdminRequest,
@@ -143,7 +145,7 @@ export async function retire(transaction: AdminTransaction, { kid, state }: Sign
 
 function recordState(
   { recordChange }: AdminTransaction,
-  action: string,
+  action: Action,
   kid: string,
   [before, after]: readonly [KeyState | undefined, KeyState],
   algorithm?: SigningAlgorithm,

@@ -26,8 +26,8 @@ const nonceLength = 12;
 const tagLength = 16;
 
 /**
- * RSA of 2048 bits for RS256, P-256 for ES256. The kid is the key's thumbprint (RFC 7638): it never names two keys. None
- * begins with a dash, as one in 64 would: in partnerctl's commands, where operators write it, that is an option.
+ * RSA of 2048 bits for RS256, P-256 for ES256. The kid is the key's thumbprint (RFC 7638), so that it never names two keys,
+ * in hex: operators write it in partnerctl's commands, where a leading dash would make it an option.
  */
 export async function generateSigningKey(
   deps: EncryptionDeps,
@@ -35,8 +35,8 @@ export async function generateSigningKey(
 ): Promise<NewSigningKey> {
   const privateKey = generatePrivateKey(algorithm);
   const publicJwk = { ...createPublicKey(privateKey).export({ format: 'jwk' }) };
-  const kid = await calculateJwkThumbprint(publicJwk as JWK);
-  if (kid.startsWith('-')) return generateSigningKey(deps, algorithm);
+  const thumbprint = await calculateJwkThumbprint(publicJwk as JWK);
+  const kid = Buffer.from(thumbprint, 'base64url').toString('hex');
   const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
   return { kid, algorithm, publicJwk, encryptedPrivateKey: encryptPrivateKey(deps, kid, pkcs8) };
 }

@@ -107,8 +107,8 @@ export async function checkCredentials(
     deps.onSecurityEvent({ event: 'login.throttled', ...origin });
     return rejected('throttled', secondsToWait(admission));
   }
-  const suspect = admission === 'suspect';
-  const { user, loggedInAt, refused } = await verifyUser(deps, email, password, suspect).catch(
+  const isSuspect = admission === 'suspect';
+  const { user, loggedInAt, refused } = await verifyUser(deps, email, password, isSuspect).catch(
     async (error: unknown) => {
       // Lost when Redis is what failed: the place then comes free by itself.
       await releaseLogin(deps.redis, attempt, 'not_evaluated').catch(() => undefined);
@@ -188,27 +188,26 @@ function admit(deps: LoginDeps, attempt: LoginAttempt) {
 
 /**
  * The user of the e-mail, and why they may not sign in. Whose password is replaced or who is signed out meanwhile is judged
- * anew: what was verified may be the password of before. Who is `suspect` leaves half of the hashing queue to networks
- * without failures.
+ * anew: what was verified may be the password of before.
  */
 async function verifyUser(
   deps: LoginDeps,
   email: string,
   password: string,
-  suspect: boolean,
+  isSuspect: boolean,
 ): Promise<
   | { readonly user?: User; readonly loggedInAt?: undefined; readonly refused: ReasonOf<'login.refused'> }
   | { readonly user: User; readonly loggedInAt: number; readonly refused?: undefined }
 > {
   const user = await findUserByEmail(deps.database, email);
-  const mayLogIn = user?.disabled === false;
-  const matches = await deps.verifyPassword(user?.passwordHash, password, mayLogIn, suspect);
+  const { passwordHash, disabled: isDisabled } = user ?? { passwordHash: undefined, disabled: true };
+  const matches = await deps.verifyPassword({ password, passwordHash, isDisabled, isSuspect });
   if (user === undefined) return { refused: 'unknown_user' } as const;
   if (!matches) return { user, refused: user.disabled ? 'user_disabled' : 'wrong_password' } as const;
   const { settled, loggedInAt } = await settle(deps, user.sub);
   const { signedOutAt, importedHash } = user;
   if (settled.signedOutAt !== signedOutAt || settled.importedHash !== importedHash || settled.disabled)
-    return verifyUser(deps, email, password, suspect);
+    return verifyUser(deps, email, password, isSuspect);
   // Not waited for: a second turn in the queue could take the time that this login has left.
   void renewPasswordHash(deps, user, password);
   return { user, loggedInAt };

@@ -15,10 +15,10 @@ describe('passwords (R18)', () => {
     const queue = createHashingQueue({ concurrency: 2, waiting: 10 });
     const verify = createPasswordVerifier(queue, async () => []);
     const stored = await hashPassword('grün');
-    expect(await verify(stored, 'grün')).toBe(true);
-    expect(await verify(stored, 'grün'.normalize('NFD'))).toBe(false);
-    expect(await verify(undefined, 'grün')).toBe(false);
-    expect(await verify(stored, 'grün', false)).toBe(false);
+    expect(await verify({ passwordHash: stored, password: 'grün' })).toBe(true);
+    expect(await verify({ passwordHash: stored, password: 'grün'.normalize('NFD') })).toBe(false);
+    expect(await verify({ passwordHash: undefined, password: 'grün' })).toBe(false);
+    expect(await verify({ passwordHash: stored, password: 'grün', isDisabled: true })).toBe(false);
   });
 });
 

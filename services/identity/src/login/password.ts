@@ -38,8 +38,8 @@ export interface HashingLimits {
   readonly longestWaitMs?: number;
 }
 
-/** Runs `work` when it is its turn. Who is `suspect` may fill half of the places. */
-export type HashingQueue = <T>(work: () => Promise<T>, suspect?: boolean) => Promise<T>;
+/** Runs `work` when it is its turn. What `isSuspect` may fill half of the places. */
+export type HashingQueue = <T>(work: () => Promise<T>, isSuspect?: boolean) => Promise<T>;
 
 /** First come, first served. Over the limits it throws `temporarily_unavailable` and runs nothing. */
 export function createHashingQueue({
@@ -53,16 +53,16 @@ export function createHashingQueue({
     [turns.waiting(), { state: 'waiting' }],
   ]);
 
-  const takeTurn = async (suspect: boolean): Promise<void> => {
-    const isFull = turns.running() >= concurrency && turns.waiting() >= (suspect ? waiting / 2 : waiting);
+  const takeTurn = async (isSuspect: boolean): Promise<void> => {
+    const isFull = turns.running() >= concurrency && turns.waiting() >= (isSuspect ? waiting / 2 : waiting);
     if (isFull || !(await turns.take(Math.min(longestWaitMs, timeLeft()))))
       throw new Overloaded('the password queue is full');
   };
 
-  return async (work, suspect = false) => {
+  return async (work, isSuspect = false) => {
     requireTime();
     return inSpan('password hashing', SpanKind.INTERNAL, {}, async () => {
-      await annotateWait('course_exchange.password_hashing.wait_ms', () => takeTurn(suspect));
+      await annotateWait('course_exchange.password_hashing.wait_ms', () => takeTurn(isSuspect));
       try {
         return await work();
       } finally {
@@ -72,17 +72,21 @@ export function createHashingQueue({
   };
 }
 
+export interface PasswordCheck {
+  readonly password: string;
+  /** As stored; undefined for a user who is not there. */
+  readonly passwordHash: string | undefined;
+  /** Never matches, as for a user who is not there. */
+  readonly isDisabled?: boolean;
+  /** From a network with failures: half of the queue is kept from it. */
+  readonly isSuspect?: boolean;
+}
+
 /**
- * Checks `password` against a stored hash. Undefined stands for a user who is not there, `mayLogIn` false for
- * one who is disabled: both are always false. Whatever is false costs the same, by stand-ins verified in the same turn.
- * Throws `temporarily_unavailable` when too many wait, before anything is computed.
+ * Whether the password is the user's. Whatever is false costs the same, by stand-ins verified in the same turn. Throws
+ * `temporarily_unavailable` when too many wait, before anything is computed.
  */
-export type VerifyPassword = (
-  passwordHash: string | undefined,
-  password: string,
-  mayLogIn?: boolean,
-  suspect?: boolean,
-) => Promise<boolean>;
+export type VerifyPassword = (check: PasswordCheck) => Promise<boolean>;
 
 /** `heldForms`: the schemes and costs of the hashes that users have. `matches` is for tests that count. */
 export function createPasswordVerifier(
@@ -90,14 +94,14 @@ export function createPasswordVerifier(
   heldForms: () => Promise<readonly string[]>,
   matches = matchesHash,
 ): VerifyPassword {
-  return async (passwordHash, password, mayLogIn = true, suspect = false) => {
+  return async ({ password, passwordHash, isDisabled = false, isSuspect = false }) => {
     const forms = [ownForm, ...(await heldForms())];
     return inTurn(async () => {
       const matched = passwordHash !== undefined && (await matches(passwordHash, password));
-      if (matched && mayLogIn) return true;
+      if (matched && !isDisabled) return true;
       for (const standIn of standInsFor(passwordHash, forms)) await matches(standIn, password);
       return false;
-    }, suspect);
+    }, isSuspect);
   };
 }
 

@@ -1,6 +1,7 @@
 // The audit trail outside the database: log lines `operator.change`, one for each transaction. Each names the hash before
 // it, so that the lines after a restored audit log are found, also where an earlier restore made the log fork.
 import type { AuditedChange, AuditHead } from '@course-exchange/runtime/audit/table';
+import { effectOf } from '../admin/actions.ts';
 
 /** What a change ended, or brought back. */
 export interface Ending {
@@ -17,24 +18,11 @@ export interface AuditedTransaction extends AuditHead {
   readonly endings: readonly Ending[];
 }
 
-const endingActions: readonly string[] = [
-  'secret.retire',
-  'secret.suspend',
-  'secret.resume',
-  'key.retire',
-  'user.disable',
-  'user.enable',
-  'client.deactivate',
-  'client.activate',
-];
-
-const takesBack: readonly string[] = ['secret.resume', 'user.enable', 'client.activate'];
-
 /** For the log line: `secret.retire secret:<id>`, with users under their keyed hash. */
 export function endingsOf(changes: readonly AuditedChange[], keyedUser: (sub: string) => string): string[] {
   return changes.flatMap((change) => {
     const action = actionOf(change);
-    if (!endingActions.includes(action)) return [];
+    if (!['ends', 'restores'].includes(effectOf(action) ?? '')) return [];
     const [, sub] = /^user:(.*)$/.exec(change.object) ?? [];
     return [`${action} ${sub === undefined ? change.object : `user:${keyedUser(sub)}`}`];
   });
@@ -74,7 +62,7 @@ export function endedAfter(
         ending.action === 'secret.suspend' && last.get(ending.object)?.action === 'secret.retire';
       if (!isKnown) last.set(ending.object, ending);
     }
-  return [...last.values()].filter(({ action }) => !takesBack.includes(action));
+  return [...last.values()].filter(({ action }) => effectOf(action) !== 'restores');
 }
 
 /**

@@ -5,8 +5,10 @@
 // - Postgres: besides, every consent is asked again, new keys sign, and what operators ended after the backup ends
 //   again. That is known from the log lines `operator.change` (`audit-trail.ts`). Without them all secrets are suspended
 //   and all keys from before leave the key set, unless the operator accepts not to know.
+
 import { type AuditHead, listAudit, readAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import type { EndingAction } from '../admin/actions.ts';
 import {
   type AdminContext,
   type AdminRequest,
@@ -108,27 +110,35 @@ async function endAgain(transaction: AdminTransaction, ended: readonly Ending[])
       transaction.recordChange(change);
     },
   };
-  const objectsOf = (ending: string) =>
-    ended
-      .filter(({ action }) => action === ending)
-      .map(({ object }) => object.slice(object.indexOf(':') + 1));
-  await suspend(watched, objectsOf('secret.suspend'));
-  for (const secretId of objectsOf('secret.retire')) {
-    const secret = await findSecret(transaction.queries, secretId);
-    if (secret && secret.retiredAt === null) await retireSecret(watched, secret);
-  }
-  for (const clientId of objectsOf('client.deactivate')) {
-    const client = await readClient(transaction.queries, transaction.environment, clientId, 'lock');
-    if (client) await writeActive(watched, client, false);
-  }
-  const keys = await listKeys(transaction.queries);
-  const kids = objectsOf('key.retire');
-  for (const key of keys.filter(({ kid, state }) => kids.includes(kid) && state !== 'retired'))
-    await retireKey(watched, key);
-  const users = new Set(objectsOf('user.disable'));
-  if (users.size > 0) {
-    for await (const sub of everySub(transaction.queries))
-      if (users.has(transaction.keyedUser(sub))) await disableSub(watched, sub);
+  /** How each is ended again, by the names of its objects. In this order. */
+  const again: Readonly<Record<EndingAction, (names: readonly string[]) => Promise<unknown>>> = {
+    'secret.suspend': (secretIds) => suspend(watched, secretIds),
+    'secret.retire': async (secretIds) => {
+      for (const secretId of secretIds) {
+        const secret = await findSecret(transaction.queries, secretId);
+        if (secret && secret.retiredAt === null) await retireSecret(watched, secret);
+      }
+    },
+    'client.deactivate': async (clientIds) => {
+      for (const clientId of clientIds) {
+        const client = await readClient(transaction.queries, transaction.environment, clientId, 'lock');
+        if (client) await writeActive(watched, client, false);
+      }
+    },
+    'key.retire': async (kids) => {
+      const keys = await listKeys(transaction.queries);
+      for (const key of keys.filter(({ kid, state }) => kids.includes(kid) && state !== 'retired'))
+        await retireKey(watched, key);
+    },
+    'user.disable': async (keyedSubs) => {
+      if (keyedSubs.length === 0) return;
+      for await (const sub of everySub(transaction.queries))
+        if (keyedSubs.includes(transaction.keyedUser(sub))) await disableSub(watched, sub);
+    },
+  };
+  for (const [ending, endThem] of Object.entries(again)) {
+    const objects = ended.filter(({ action }) => action === ending).map(({ object }) => object);
+    await endThem(objects.map((object) => object.slice(object.indexOf(':') + 1)));
   }
   return changes;
 }

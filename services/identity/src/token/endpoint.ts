@@ -11,7 +11,7 @@ import { authorizationCodeGrant } from './authorization-code-grant.ts';
 import { authenticateClient, readClientCredentials } from './client-authentication.ts';
 import {
   type Grant,
-  latestConsumption,
+  requireTimeToConsume,
   type TokenDeps,
   type TokenRequest,
   type TokenResponse,
@@ -67,7 +67,7 @@ async function answer<Loaded extends GrantRecord>(
   if (request.repeatedParameters.some((name) => tokenParameters.includes(name)))
     throw new Failure('invalid_request', 'repeated parameter');
   // Before any work for an answer that nobody would get.
-  latestConsumption(deps);
+  requireTimeToConsume(deps);
   const { clientId, clientSecret } = readClientCredentials(request);
   const loaded = await grant.load(deps, request);
   const status = await loadGrantStatus(deps.database, clientId, loaded.record?.consentId ?? null);

@@ -123,14 +123,16 @@ const wayBackMs = 300;
 
 /**
  * The latest time at which a grant may be consumed, milliseconds since the epoch: a later answer might reach nobody, and
- * the partner would have lost its token. Throws `temporarily_unavailable` where it is over; then nothing is consumed.
+ * the partner would have lost its token.
  */
-export function latestConsumption({ now, deadline, redis }: TokenDeps): number {
-  const time = now();
+function latestConsumption({ now, deadline, redis }: TokenDeps): number {
   const answerable = deadline() - redis.replicas.confirmationMs;
-  const latest = Math.min(answerable, time + redis.commandTimeoutMs) - wayBackMs;
-  if (time > latest) throw new Overloaded('too late to consume a grant');
-  return latest;
+  return Math.min(answerable, now() + redis.commandTimeoutMs) - wayBackMs;
+}
+
+/** Throws `temporarily_unavailable` where no grant may be consumed any more. */
+export function requireTimeToConsume(deps: TokenDeps): void {
+  if (deps.now() > latestConsumption(deps)) throw new Overloaded('too late to consume a grant');
 }
 
 /** Tokens for a record that is the client's own. Signs, then consumes: see above. */
@@ -153,6 +155,7 @@ export async function issueTokens(
     withIdToken ? issueIdToken(deps.tokens, user, idTokenRequest, seconds) : undefined,
   ]);
   const secret = newSecret(deps.randomBytes);
+  requireTimeToConsume(deps);
   await consume({ hash: hashSecret(secret), issuedAt: now }, latestConsumption(deps));
   return {
     accessToken,

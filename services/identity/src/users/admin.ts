@@ -1,4 +1,5 @@
 // What operators do with one account: read, disable, enable, sign out (`import.ts` brings accounts in).
+import type { Action } from '../admin/actions.ts';
 import {
   type AdminContext,
   type AdminRequest,
@@ -41,7 +42,7 @@ export const signOutUser = accountChange('user.sign-out', (account, now) => ({
   signedOutAt: now,
 }));
 
-function accountChange(action: string, change: (account: UserAccount, now: number) => UserAccount) {
+function accountChange(action: Action, change: (account: UserAccount, now: number) => UserAccount) {
   return (context: AdminContext, request: AdminRequest, user: UserName): Promise<AdminResult<UserAccount>> =>
     auditedTransaction(context, request, async (transaction) => {
       const before = existing(await readAccount(transaction.queries, user, 'lock'), user);
@@ -51,7 +52,7 @@ function accountChange(action: string, change: (account: UserAccount, now: numbe
 
 async function writeAccount(
   { queries, recordChange }: AdminTransaction,
-  action: string,
+  action: Action,
   before: UserAccount,
   after: UserAccount,
 ): Promise<UserAccount> {

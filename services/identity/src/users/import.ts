@@ -3,7 +3,6 @@
 // may be signed in. No rejection quotes its record: the reasons go into files.
 import { createHash } from 'node:crypto';
 import { foldEmail, isEmail } from '@course-exchange/proto/email';
-import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import {
   type AdminContext,
   type AdminRequest,
@@ -11,6 +10,7 @@ import {
   auditedTransaction,
   conflict,
   fieldChanges,
+  type OperatorChange,
   requireNoProblem,
   timeText,
 } from '../admin/context.ts';
@@ -67,7 +67,7 @@ type ImportDecision =
       readonly kind: 'created' | 'updated';
       readonly user: UserRecord;
       readonly signedOut: boolean;
-      readonly change: AuditedChange;
+      readonly change: OperatorChange;
     };
 
 /** What becomes of a record without a problem. A password that was imported before is left alone. */
@@ -98,7 +98,7 @@ function decide(
     password: known ? 'set' : 'replaced',
   });
   if (fields.length === 0) return { kind: 'unchanged' };
-  const change = { action: 'user.import', object: `user:${user.sub}`, fields };
+  const change: OperatorChange = { action: 'user.import', object: `user:${user.sub}`, fields };
   return { kind: before ? 'updated' : 'created', user, signedOut, change };
 }
 
