@@ -1,14 +1,15 @@
 // A running system that Prometheus scrapes and judges by the chart's rules: three alerts are fired by a fault each, nothing
 // fires without one, and what rules and dashboards ask for is there.
+import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '../stores/redis-servers.ts';
 import { type Caller, openCaller, unknownToken } from '../support/caller.ts';
-import { authorizeUrl, logIn, type Tokens } from '../support/flow.ts';
+import { authorizeUrl, type Tokens } from '../support/flow.ts';
+import { callService } from '../support/grpc-client.ts';
 import { send } from '../support/http.ts';
 import { cloneFamilies } from '../support/load/refresh-burst.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { openUserAgent, type Page } from '../support/user-agent.ts';
 import { panels } from './panels.ts';
 import { type AlertNow, type Prometheus, startPrometheus } from './prometheus.ts';
 import { rules as writtenRules } from './promtool.ts';
@@ -19,8 +20,7 @@ let prometheus: Prometheus;
 let caller: Caller;
 
 beforeAll(async () => {
-  // Then few logins at once are too many.
-  system = await startSystem({ LOGIN_HASHING_CONCURRENCY: '1' });
+  system = await startSystem();
   redis = new Redis(`${system.stack.redis}`);
   // Of memory without a bound there is no share.
   await redis.config('SET', 'maxmemory', '1gb');
@@ -164,14 +164,12 @@ async function misuse(): Promise<void> {
   ]);
 }
 
-/** Again and again more logins than may wait to be hashed, and an operation that Redis does not answer in its time. */
-async function overload(): Promise<void> {
-  const agent = openUserAgent(system.stack.issuer);
-  const form = await agent.visit(authorizeUrl(caller.discovery.authorization_endpoint, caller.partner));
-  await until('logins are refused', async () => {
-    await atOnce(150, () => logIn(agent, form as Page, caller.user));
-    return (await prometheus.query('course_exchange_rpc_server_calls_refused_total')).length > 0;
-  });
+/** A call whose time is over when it arrives, and an operation that Redis does not answer in its time. */
+async function comeTooLate(): Promise<void> {
+  const { access_token } = await caller.newTokens();
+  const catalog = callService(CatalogService, `${system.stack.addresses?.['design-catalog']}`);
+  const headers = { authorization: `Bearer ${access_token}`, 'grpc-timeout': '1m' };
+  await expect(Array.fromAsync(catalog.listEvents({}, { headers }))).rejects.toThrow();
   await redis.call('CLIENT', 'PAUSE', '1500', 'ALL');
   await caller.refresh(unknownToken);
 }
@@ -191,7 +189,7 @@ test('each series and label that rules and dashboards ask for is there, and each
       if ((await Promise.all(panel.queries.map(isEmpty))).every(Boolean)) found.push(panel.title);
     return found.filter((name) => !mayBeEmpty.includes(name));
   };
-  await overload();
+  await comeTooLate();
   await expect.poll(missing, patient).toEqual([]);
 });
 
