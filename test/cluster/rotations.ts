@@ -68,5 +68,10 @@ export async function changeAccount({ kube, stores, stack }: Production): Promis
 /** Has changed files brought into the pods: a kubelet looks after a pod at once when its object changes. */
 async function announce({ kube }: Pick<Production, 'kube'>): Promise<void> {
   const pods = ['pods', `--selector=app.kubernetes.io/instance=${release}`];
-  await kube.kubectl('annotate', ...pods, '--overwrite', `course-exchange.test/delivered=${Date.now()}`);
+  const mark = `course-exchange.test/delivered=${Date.now()}`;
+  // A pod that the fault before has deleted may go in this moment.
+  await eventually(
+    () => kube.kubectl('annotate', ...pods, '--overwrite', mark),
+    () => true,
+  );
 }

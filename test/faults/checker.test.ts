@@ -144,6 +144,11 @@ describe('planted violations', () => {
     expect(broken([op('events', [3, 3.1], 'refused')], [postgresKilled])).toEqual(['table: 0']);
   });
 
+  test('more failures than a row allows in all', () => {
+    const failed = [1, 2, 3, 4].map((at) => op('events', [at, at + 0.1], 'unavailable'));
+    expect(broken(failed, [outage('release', 'upgraded', 0.5, 10)])).toEqual(['table: 3']);
+  });
+
   test('what goes well while what it needs is away', () => {
     expect(broken([op('events', [3, 3.1], 'good')], [postgresKilled])).toEqual(['table: 0']);
     for (const edge of [1.9, 4.9])
@@ -170,7 +175,7 @@ describe('planted violations', () => {
     const upgraded = outage('release', 'upgraded', 2, 30);
     expect(broken([op('events', [3, 8.9], 'good')], [upgraded])).toEqual([]);
     expect(broken([op('events', [3, 9.1], 'good')], [upgraded])).toEqual(['time: 0']);
-    expect(broken([op('events', [3, 4], 'unavailable')], [upgraded])).toEqual(['table: 0']);
+    expect(broken([op('discovery', [3, 4], 'unavailable')], [upgraded])).toEqual(['table: 0']);
   });
 });
 

@@ -25,7 +25,22 @@ export function check(history: History, since = 0): readonly Violation[] {
   return [
     ...checkSecrets(history.operations, around),
     ...recent.flatMap((operation) => checkAnswer(operation, around)),
+    ...history.outages.flatMap((outage) => checkNumber(outage, recent, around)),
   ];
+}
+
+/** What fails beyond the number that a row allows in all. */
+function checkNumber(
+  outage: Outage,
+  operations: readonly Operation[],
+  { met, isStalled }: Surroundings,
+): readonly Violation[] {
+  const failed = operations.filter(
+    (one) => one.answer === 'unavailable' && !isStalled(one) && met(one).includes(outage),
+  );
+  return failed
+    .slice(outage.row.mostFailures ?? failed.length)
+    .map((operation) => ({ rule: 'table', operation }));
 }
 
 type Surroundings = ReturnType<typeof surroundings>;

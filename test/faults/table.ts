@@ -52,6 +52,8 @@ export interface Row {
   readonly fails: readonly Kind[];
   /** Some of these may fail, too. */
   readonly disturbs: readonly Kind[];
+  /** Of all these: so many at most, where it is not as many as there are. */
+  readonly mostFailures?: number;
   /** What a failure looks like: R14's answer, or none where nothing of ours is left to give one. */
   readonly as: readonly ('unavailable' | 'none')[];
   /** A code or token whose operation failed may be spent. Else it is good, and a refusal of it a violation. */
@@ -154,10 +156,16 @@ const containers: readonly Row[] = [
 
 /** Nothing may fail. */
 const unnoticed = { lastsMs: 0 } as const;
-/** Pods that start take processors from those that serve: a request may wait there before a gateway's clock runs. */
+/**
+ * Pods that start take the node's two processors from those that serve: a request may wait there before a gateway's clock
+ * runs, and of some hundreds a few miss a store's second.
+ */
 const rolledOut = {
   ...unnoticed,
   answerMs: 6_000,
+  disturbs: ofPostgres,
+  mostFailures: 3,
+  spends: true,
   ends: 'the new pods are ready and the old ones gone',
 } as const;
 const oneGateway = { disturbs: kinds, as: ['none', 'unavailable'], spends: true } as const;
