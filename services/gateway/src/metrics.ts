@@ -45,8 +45,7 @@ export const gatewayMetrics = {
     name: 'course_exchange.work.refused',
     unit: '{request}',
     labels: ['work', 'reason'],
-    about:
-      'Requests refused for overload, by class and by the reason of the line `answer failed`; `no room`: the class, network or client had none',
+    about: 'Requests refused for overload, by class and reason; `no room`: the class or the network had none',
   }),
 } as const;
 

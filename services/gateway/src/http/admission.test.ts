@@ -35,7 +35,7 @@ const outcomeOf = (asked: Promise<unknown>): Promise<string> =>
     new Promise<string>((resolve) => setImmediate(resolve, 'waiting')),
   ]);
 
-test('one network has 80 % of a capacity, two 44 % each, and always some is free for others [R14.10]', async () => {
+test('one network has 80 % of a capacity, and those that come after it most of what it leaves [R14.10]', async () => {
   const shares: number[] = [];
   for (const network of ['a', 'b', 'c', 'd']) shares.push((await fill('token', network)).length);
   expect(shares).toEqual([512, 103, 20, 4]);
@@ -65,6 +65,15 @@ test('work that has ended makes room for its network and a turn for the next, in
   for (const one of inWork.slice(0, 2)) (await one)();
   expect(await Promise.all(asked.slice(16, 19).map(outcomeOf))).toEqual(['in work', 'in work', 'waiting']);
   expect(await fill('list', 'a')).toHaveLength(2);
+});
+
+test('networks take turns: one that comes later does not wait for all of another', async () => {
+  const asked = await fill('list', 'a');
+  const later = [admit('list', 'b', time + 60_000), admit('list', 'b', time + 60_000)];
+  for (const one of asked.slice(0, 4)) (await one)();
+  const next = [...asked.slice(16, 19), ...later];
+  const expected = ['in work', 'in work', 'waiting', 'in work', 'in work'];
+  expect(await Promise.all(next.map(outcomeOf))).toEqual(expected);
 });
 
 test('a request that would have too little time left at its turn is refused, and its room is free', async () => {

@@ -1,5 +1,5 @@
 // Admission: bounds the requests that are in work and queued, so that what is begun ends in time (R14.7, decision 0027).
-// Each class of work has a capacity of its own, so that lists never stand before tokens.
+// Each class of work has a capacity of its own, so that lists never stand before tokens, and networks take turns.
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { createTurns } from '@course-exchange/runtime/process/turns';
@@ -31,6 +31,9 @@ const limits: Readonly<Record<Work, Limits>> = {
 const leastMs = 900;
 const logEveryMs = 1_000;
 
+/** Refused by admission, which counts and logs it. */
+export class Refused extends Overloaded {}
+
 export interface AdmissionOptions {
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
@@ -48,7 +51,7 @@ export function createAdmission({ logger, now }: AdmissionOptions) {
     gatewayMetrics.workAdmitted.observe(() => [[requests.held(), { work }]]);
     gatewayMetrics.workRunning.observe(() => [[turns.running(), { work }]]);
     gatewayMetrics.workRoom.observe(() => [[capacity, { work }]]);
-    const refuse = (): never => {
+    const refuse = (reason: string): never => {
       refused += 1;
       if (now() - loggedAt >= logEveryMs) {
         logger.warn('work refused', {
@@ -59,18 +62,18 @@ export function createAdmission({ logger, now }: AdmissionOptions) {
         });
         [refused, loggedAt] = [0, now()];
       }
-      throw new Overloaded('no room');
+      throw new Refused(reason);
     };
     return async (network: string, deadline: number): Promise<() => void> => {
-      if (!requests.acquire(network)) refuse();
-      const inTurn = await turns.take(deadline - leastMs - now());
+      if (!requests.acquire(network)) refuse('no room');
+      const inTurn = await turns.take(deadline - leastMs - now(), network);
       if (inTurn)
         return () => {
           turns.end();
           requests.release(network);
         };
       requests.release(network);
-      throw new Overloaded('its turn came too late');
+      return refuse('its turn came too late');
     };
   };
   const classes = { token: open('token'), login: open('login'), list: open('list'), other: open('other') };

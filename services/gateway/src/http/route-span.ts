@@ -19,7 +19,7 @@ export function callersTrace({ headers }: IncomingMessage): Link[] {
   return [{ context: { traceId, spanId, traceFlags, isRemote: true } }];
 }
 
-/** `client` is proven: see proven-clients.ts. */
+/** `client`: whom a service has authenticated. */
 export function answerAttributes(
   requestId: string,
   { status, code, body }: Answer,

@@ -145,6 +145,8 @@ test('bodies that never come take nobody’s room, not even their own network’
 test('refreshes that hang fill the room of their network and class, and nobody else’s [R14.7, R14.10]', async () => {
   const held = await fill(heldRefresh, [1], 700);
   await expect.poll(() => held.filter(({ answer }) => answer === '').length, patient).toBe(512);
+  // A flood does not fill the log: `work refused` tells their number.
+  expect(gateway.lines.filter((line) => line.includes('answer failed'))).toEqual([]);
   expect([await list(1), await ask('/userinfo', 1), await ask('/authorize', 1)]).toEqual([200, 200, 303]);
   const other = refresh(2);
   gate.open();

@@ -10,7 +10,7 @@ import { annotate, inSpan, recordError } from '@course-exchange/runtime/process/
 import { type Context, context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayMetrics } from '../metrics.ts';
-import { type Admission, createAdmission, type Work } from './admission.ts';
+import { type Admission, createAdmission, Refused, type Work } from './admission.ts';
 import { errorReply, type ReplyCode } from './errors.ts';
 import { bringsForm } from './form.ts';
 import { type Headers, profileHeaders } from './headers.ts';
@@ -148,7 +148,7 @@ function report(error: unknown, route: Route, logger: Logger): void {
   recordError(error);
   if (!(error instanceof Failure))
     logger.error('unforeseen error', { route: logText(route.path), ...describeError(error) });
-  else if (isFault(error)) logFailure(error, route, logger);
+  else if (isFault(error) && !(error instanceof Refused)) logFailure(error, route, logger);
 }
 
 function failureAnswer(route: Route, error: unknown, request: IncomingRequest): Answer {

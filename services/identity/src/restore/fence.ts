@@ -132,8 +132,9 @@ async function endAgain(transaction: AdminTransaction, ended: readonly Ending[])
     },
     'user.disable': async (keyedSubs) => {
       if (keyedSubs.length === 0) return;
+      const disabled = new Set(keyedSubs);
       for await (const sub of everySub(transaction.queries))
-        if (keyedSubs.includes(transaction.keyedUser(sub))) await disableSub(watched, sub);
+        if (disabled.has(transaction.keyedUser(sub))) await disableSub(watched, sub);
     },
   };
   for (const [ending, endThem] of Object.entries(again)) {

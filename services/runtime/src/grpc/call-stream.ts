@@ -69,12 +69,13 @@ export function openCallStream(channel: Client, { onChange, onSilent }: CallStre
   };
   const listening = setInterval(() => {
     unheard += 1;
-    if (state === 'closed') return;
+    // One that takes no more calls cannot ask: its calls end with their time.
+    if (state === 'closed' && waiting.size > 0) return;
     if (unheard > mostUnheard) {
-      onSilent();
+      if (state !== 'closed') onSilent();
       call.cancelWithStatus(status.UNAVAILABLE, 'the server is silent');
       // It answers an empty message with one.
-    } else if (unheard > 1 && state !== 'opening') write({});
+    } else if (unheard > 1 && (state === 'serving' || state === 'draining')) write({});
   }, lookPauseMs).unref();
   call.start(new Metadata(), {
     onReceiveMetadata: () => {

@@ -72,11 +72,12 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
     client.getChannel().getConnectivityState(true);
     return client;
   };
-  let channel = open();
+  let [channel, replacedAt] = [open(), 0];
   const current = () => channel;
   // A server that hangs keeps its connections, but makes no new ones; and its name may lead elsewhere by now.
   const replace = (silent: Client): void => {
-    if (silent !== channel) return;
+    if (silent !== channel || Date.now() - replacedAt < replacePauseMs) return;
+    replacedAt = Date.now();
     channel = open();
     silent.close();
   };
@@ -101,6 +102,8 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
   };
 }
 
+/** Between two channels, in milliseconds: each leaves a socket at a server that hangs. */
+const replacePauseMs = 5_000;
 /** Between two polls, in milliseconds. */
 const pollIntervalMs = 250;
 

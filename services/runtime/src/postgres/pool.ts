@@ -42,7 +42,7 @@ export function milliseconds(expression: string): string {
 
 /** A pool that lets its connections go too soon makes requests wait for new ones (ms). */
 const idleMs = 60_000;
-/** Connections that stay when nobody asks, so that the next request waits for none to be opened. */
+/** Connections that are not closed for being idle, so that the next request waits for none to be opened. */
 const keptOpen = 1;
 
 export function openDatabase(options: DatabaseOptions): Database {
