@@ -8,10 +8,11 @@ import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { openProcesses, type Program } from '@course-exchange/local-stack/processes';
 import { job } from '@course-exchange/observability/promql';
 import { stringify } from 'yaml';
+import { root } from '../check/step.ts';
 import { send } from '../support/http.ts';
 import type { StackFile } from '../support/stack-file.ts';
 
-const rules = join(import.meta.dirname, '../../helm/course-exchange/rules/course-exchange.yaml');
+const rules = join(root, 'helm/course-exchange/rules/course-exchange.yaml');
 const durations = /(\[|\boffset |\bfor: |\binterval: )(\d+)([mhd])\b/g;
 
 type Labels = Readonly<Record<string, string>>;

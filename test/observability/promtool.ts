@@ -7,6 +7,7 @@ import { type Component, series } from '@course-exchange/observability/promql';
 import { rulesFiles } from '@course-exchange/observability/rules';
 import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
 import { parse, stringify } from 'yaml';
+import { root } from '../check/step.ts';
 
 /** Values of series, one a minute, in promtool's notation. */
 export type Input = Readonly<Record<string, string>>;
@@ -25,7 +26,6 @@ export interface Rule {
   readonly labels?: { readonly objective?: string };
 }
 
-const root = join(import.meta.dirname, '../..');
 const promtool = process.env.PROMTOOL ?? 'promtool';
 const files = Object.keys(rulesFiles).map((path) => join(root, path));
 /** As the chart brings them. */

@@ -6,10 +6,7 @@ import { type PostgresPair, startPostgresPair } from '../../containers/postgres.
 import { type ReplicatedRedis, sentinelSettings, startReplicatedRedis } from '../../containers/redis.ts';
 import { startStores, startSystem } from '../../containers/system.ts';
 import { until } from '../../stores/redis-servers.ts';
-import type { FaultName, PartName } from '../table.ts';
-import type { Target } from './target.ts';
-
-type Undo = () => Promise<unknown>;
+import { type Faults, strikeWith, type Target } from './target.ts';
 
 /** What an operator would miss, a row for each. Of who changes their mind meanwhile, the history knows. */
 const keptRows = `select 'client ' || c::text as row from identity.clients c
@@ -42,7 +39,7 @@ export async function startContainers(): Promise<Target> {
   };
   const kept = async () => (await pair.query(keptRows)).map(({ row }) => `${row}`);
 
-  const faults: Partial<Record<FaultName, (part: PartName) => Promise<Undo>>> = {
+  const faults: Faults = {
     killed: async () => {
       const { server } = await redis.master();
       await end(server, 'SIGKILL');
@@ -75,7 +72,7 @@ export async function startContainers(): Promise<Target> {
   };
   return {
     stack,
-    strike: async ({ fault, part }) => faults[fault]?.(part) ?? Promise.reject(new Error(`No ${fault}.`)),
+    strike: (row) => strikeWith(faults, row),
     withdraw: ({ email }, clientId) =>
       partnerctl('consent', 'withdraw', '--user', email, '--client', clientId, '--yes'),
     // The setup of the suite removes all.

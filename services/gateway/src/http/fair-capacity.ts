@@ -1,5 +1,5 @@
-// A capacity that networks share (R14.10): a network is given more while it holds less than four times what is free. So
-// some is always free for others: alone a network holds 80 %, two hold 44 % each, four 23 %.
+// A capacity that networks share (R14.10): a network is given more while it holds less than four times what is free. Alone
+// a network holds 80 %; of those that ask at the same time two hold 44 % each, four 23 %.
 
 const factor = 4;
 
