@@ -34,20 +34,20 @@ const rules = {
     },
     {
       name: 'services-apart',
-      comment: 'Services speak gRPC with one another and share nothing but the runtime.',
+      comment: 'Services speak gRPC with one another and share nothing but rules and the runtime.',
       severity: 'error',
       from: { path: '^services/([^/]+)/' },
-      to: { path: '^services/', pathNot: '^services/($1|runtime)/' },
+      to: { path: '^services/', pathNot: '^services/($1|rules|runtime)/' },
     },
     {
       name: 'runtime-below-everything',
       comment:
-        'The runtime knows no word of the product; but AuditService and CallStreamService are its own.',
+        'The runtime knows no word of the product. AuditService and CallStreamService are its own, and it keeps the time budget.',
       severity: 'error',
       from: { path: '^services/runtime/', pathNot: tests },
       to: {
         path: [
-          '^services/(?!runtime/)',
+          '^services/(?!runtime/|rules/src/time-budget[.]ts$)',
           '^proto/(?!generated/courseexchange/(operator/v1/audit|rpc/v1/call_stream)_)',
           '^deploy/',
           '^test/',
@@ -60,6 +60,21 @@ const rules = {
       severity: 'error',
       from: { path: '^services/runtime/src/(process|grpc|postgres)/', pathNot: tests },
       to: { path: '^services/runtime/src/(grpc|postgres|audit)/', pathNot: '^services/runtime/src/$1/' },
+    },
+    {
+      name: 'rules-below-everything',
+      comment: 'What two services share is pure: no runtime, no wire, no driver.',
+      severity: 'error',
+      from: { path: '^services/rules/', pathNot: tests },
+      to: {
+        path: [
+          '^services/(?!rules/)',
+          '^proto/',
+          '^deploy/',
+          '^test/',
+          packages('pg', 'ioredis', '@grpc/grpc-js'),
+        ],
+      },
     },
     {
       name: 'proto-below-everything',
@@ -179,7 +194,7 @@ const rules = {
       severity: 'error',
       from: { path: '^deploy/', pathNot: [tests, '^deploy/contract-tests/'] },
       to: {
-        path: ['^test/', '^services/(?!runtime/)'],
+        path: ['^test/', '^services/(?!rules/|runtime/)'],
         pathNot: [
           '^services/identity/src/(clients/(redirect-uri|scope)|login/password)[.]ts$',
           '^services/[^/]+/src/metrics[.]ts$',

@@ -10,7 +10,7 @@ interface Suite {
   readonly alone?: boolean;
 }
 
-const beside = ['services/**/*.test.ts', 'proto/*.test.ts', 'deploy/**/*.test.ts'];
+const beside = ['services/**/*.test.ts', 'deploy/**/*.test.ts'];
 const onStack = { setup: ['stacks'], own: 'own-stack' };
 
 export const suites: Readonly<Record<string, Suite>> = {

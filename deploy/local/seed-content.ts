@@ -1,6 +1,6 @@
 // What a stack shall hold: the demo data, and what --seed files have brought. That is remembered beside the data, for its
 // owner alone, until --reset.
-import { foldEmail } from '@course-exchange/proto/email';
+import { foldEmail } from '@course-exchange/rules/email';
 import type { StartOptions } from './arguments.ts';
 import { allDemoUsers, demoPartners } from './demo-accounts.ts';
 import type { StackPlan } from './plan.ts';

@@ -1,8 +1,8 @@
 // A --seed FILE: partners and users in the form of stack.json. Every mistake in it is told, and nothing of a bad
 // file is loaded.
 import { readFileSync } from 'node:fs';
-import { apiAudience, isClientId } from '@course-exchange/proto/access-token';
-import { foldEmail, isEmail } from '@course-exchange/proto/email';
+import { apiAudience, isClientId } from '@course-exchange/rules/access-token';
+import { foldEmail, isEmail } from '@course-exchange/rules/email';
 import * as z from 'zod';
 import { redirectUriProblem } from '../../services/identity/src/clients/redirect-uri.ts';
 import { knownScopes } from '../../services/identity/src/clients/scope.ts';

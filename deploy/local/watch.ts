@@ -1,5 +1,5 @@
-// Watches the sources of the services for `start --watch`: a saved file belongs to its service; one of the runtime
-// or of proto/ belongs to all that import it.
+// Watches the sources of the services for `start --watch`: a saved file belongs to its service; one of proto, the rules
+// or the runtime belongs to all that import it.
 import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { checkout } from './run-directory.ts';
@@ -8,6 +8,7 @@ const services = ['identity', 'design-catalog', 'gateway'];
 /** Folders of the checkout, and the components that restart when a file there is saved. */
 const folders: readonly (readonly [string, readonly string[]])[] = [
   ['proto', services],
+  ['services/rules/src', services],
   ['services/runtime/src', services],
   ...[...services, 'demo-partner'].map((name) => [`services/${name}/src`, [name]] as const),
 ];

@@ -1,5 +1,5 @@
 import { dirname, join, normalize } from 'node:path';
-import { errorStatuses } from '@course-exchange/proto/error-codes';
+import { errorStatuses } from '@course-exchange/rules/error-codes';
 import { describe, expect, test } from 'vitest';
 import { redirectedErrors } from '../../services/identity/src/authorize/response.ts';
 import {

@@ -1,5 +1,5 @@
 // What the gateway answers: the tables of docs/routes.md and docs/errors.md.
-import { type ErrorCode, errorStatuses } from '@course-exchange/proto/error-codes';
+import { type ErrorCode, errorStatuses } from '@course-exchange/rules/error-codes';
 import { createCookies } from '../../services/gateway/src/http/cookies.ts';
 import { errorReply } from '../../services/gateway/src/http/errors.ts';
 import type { Route } from '../../services/gateway/src/http/route.ts';

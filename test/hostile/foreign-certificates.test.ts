@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serviceErrorStatuses } from '@course-exchange/proto/error-codes';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { serviceErrorStatuses } from '@course-exchange/rules/error-codes';
 import { connectRpc } from '@course-exchange/runtime/grpc/client';
 import { bindService, type Handlers, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { openRpcTls, type RpcTls } from '@course-exchange/runtime/grpc/tls';

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import { serviceErrorStatuses } from '@course-exchange/proto/error-codes';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { serviceErrorStatuses } from '@course-exchange/rules/error-codes';
 import { connectRpc } from '@course-exchange/runtime/grpc/client';
 import { expectPeer } from '@course-exchange/runtime/grpc/incoming-call';
 import {

@@ -1,7 +1,7 @@
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
-import { errorStatuses } from '@course-exchange/proto/error-codes';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { errorStatuses } from '@course-exchange/rules/error-codes';
 import { connectRpc } from '@course-exchange/runtime/grpc/client';
 import { bindService, type Handlers, type RpcServer, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { Failure } from '@course-exchange/runtime/process/errors';

@@ -2,11 +2,12 @@
 // the platform until it is told to stop.
 import { join } from 'node:path';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
-import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/proto/error-codes';
 import { FeedService } from '@course-exchange/proto/feed/v1';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
-import { tokenRefusals } from '@course-exchange/proto/token-verification';
+import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/rules/error-codes';
+import { timeBudget } from '@course-exchange/rules/time-budget';
+import { tokenRefusals } from '@course-exchange/rules/token-verification';
 import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
 import { connectRpc } from '@course-exchange/runtime/grpc/client';
 import { actorOf, expectPeer } from '@course-exchange/runtime/grpc/incoming-call';
@@ -29,10 +30,6 @@ import { catalogMetrics } from './metrics.ts';
 import { createTokenVerification } from './tokens/access-token.ts';
 import { createKeySet, keepKeysFresh } from './tokens/key-set.ts';
 
-/** Below the gateway's 1.8 s (R14), so that the reason is known before the caller gives up. */
-const statementTimeoutMs = 1_200;
-/** A call that needs a new key set waits so long at most, in milliseconds. */
-const keySetTimeoutMs = 600;
 /** A batch of the feed of the largest size takes some seconds on a busy machine. */
 const feedStatementTimeoutMs = 30_000;
 /** Streams of the feed at once wait for one of these connections, each for a batch's time. */
@@ -95,7 +92,7 @@ function openLists(config: CatalogConfig, logger: Logger): PipelinedReads {
     url: postgresAccess('POSTGRES'),
     applicationName: 'design-catalog',
     poolSize: config.POSTGRES_POOL_SIZE,
-    statementTimeoutMs,
+    statementTimeoutMs: timeBudget.catalogStatement,
     readOnly: true,
     schema: 'catalog',
     logger,
@@ -107,7 +104,7 @@ function openTokenVerification(config: CatalogConfig, tls: RpcTls | undefined, l
   const identity = connectRpc([DiscoveryService], {
     target: config.IDENTITY_TARGET,
     reads: ['getKeySet'],
-    timeoutMs: keySetTimeoutMs,
+    timeoutMs: timeBudget.keySet,
     credentials: tls?.channel,
   });
   const discovery = identity.client(DiscoveryService);

@@ -1,4 +1,5 @@
 // The gateway's settings: names, meanings and what is valid.
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import { namelessTarget } from '@course-exchange/runtime/grpc/tls';
 import {
   baseSettings,
@@ -36,8 +37,10 @@ export const settings = {
   LINK_SUPPORT: url([...web, 'mailto:'])
     .optional()
     .describe('Support'),
-  RPC_TIMEOUT_MS: milliseconds.default(1_800).describe('Time for an answer in milliseconds (R14)'),
-  LOGIN_TIMEOUT_MS: milliseconds.default(10_000).describe('Time for a login in milliseconds (R14)'),
+  RPC_TIMEOUT_MS: milliseconds
+    .default(timeBudget.answer)
+    .describe('Time for an answer in milliseconds (R14)'),
+  LOGIN_TIMEOUT_MS: milliseconds.default(timeBudget.login).describe('Time for a login in milliseconds (R14)'),
   ...baseSettings,
   HEALTH_PORT: baseSettings.HEALTH_PORT.default(8081),
   ...telemetrySettings,

@@ -2,10 +2,10 @@
 // gRPC on the wire and answer what a test tells them to.
 import type { AddressInfo } from 'node:net';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
-import { errorStatuses } from '@course-exchange/proto/error-codes';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { errorStatuses } from '@course-exchange/rules/error-codes';
 import { bindService, type Handlers, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { carryContextAcrossAwaits } from '@course-exchange/runtime/process/request-context';

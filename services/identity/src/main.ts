@@ -3,7 +3,6 @@
 import { randomBytes as randomBytesOfNode } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/proto/error-codes';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
@@ -14,6 +13,8 @@ import { KeyService } from '@course-exchange/proto/operator/v1/key';
 import { RestoreService } from '@course-exchange/proto/operator/v1/restore';
 import { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
+import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/rules/error-codes';
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
 import { logAuditHead } from '@course-exchange/runtime/audit/table';
 import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
@@ -60,8 +61,6 @@ import { createTokenHandlers } from './token/rpc.ts';
 import { createUserHandlers } from './users/rpc.ts';
 import { listPasswordForms } from './users/user-table.ts';
 
-/** Below the gateway's 1.8 s (R14), so that the reason is known before the caller gives up. In milliseconds. */
-const storeTimeoutMs = 1_000;
 const operatorStatementTimeoutMs = 15_000;
 /** Logins that may wait for each one being hashed, 5 s at most: half of R14's ten. */
 const waitingPerHash = 50;
@@ -164,14 +163,14 @@ function openStores(config: IdentityConfig, logger: Logger) {
   const postgres = {
     url: postgresAccess('POSTGRES'),
     applicationName: 'identity',
-    statementTimeoutMs: storeTimeoutMs,
+    statementTimeoutMs: timeBudget.identityStore,
     schema: 'identity',
     logger,
   };
   const redis = connectRedis({
     target: redisTarget(config),
     connectionName: 'identity',
-    commandTimeoutMs: storeTimeoutMs,
+    commandTimeoutMs: timeBudget.identityStore,
     minReplicas: config.REDIS_MIN_REPLICAS,
     logger,
   });

@@ -1,5 +1,5 @@
 // What identity's metrics look up in its stores and keys, each time that somebody reads them.
-import { tokenRefusals } from '@course-exchange/proto/token-verification';
+import { tokenRefusals } from '@course-exchange/rules/token-verification';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { listLastingSecrets } from './clients/secret-table.ts';
 import type { KeyRing } from './keys/ring.ts';

@@ -1,6 +1,7 @@
 // FeedService: design changes from their messages, each judged before it is taken, and what became of them.
-import { designChangeProblem, storedTime } from '@course-exchange/proto/design-change';
+
 import type { ApplyRequest, FeedService } from '@course-exchange/proto/feed/v1';
+import { designChangeProblem, storedTime } from '@course-exchange/rules/design-change';
 import { callerOf } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';

@@ -1,5 +1,5 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import type { RefusedToken, TokenRefusal } from '@course-exchange/proto/token-verification';
+import type { RefusedToken, TokenRefusal } from '@course-exchange/rules/token-verification';
 import { logText } from '@course-exchange/runtime/process/logger';
 import fc from 'fast-check';
 import type { JWK } from 'jose';

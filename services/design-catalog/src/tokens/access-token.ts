@@ -3,7 +3,7 @@
 // It owns what a token must say; it refuses every other form, algorithm, key, audience and use, and takes no address
 // of a key from a token.
 import { hash } from 'node:crypto';
-import { type RefusedToken, verifyAccessToken } from '@course-exchange/proto/token-verification';
+import { type RefusedToken, verifyAccessToken } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { type LogText, logText } from '@course-exchange/runtime/process/logger';
 import { nameSubject } from '@course-exchange/runtime/process/request-context';

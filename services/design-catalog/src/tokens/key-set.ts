@@ -1,6 +1,6 @@
 // Identity's public keys, kept for as long as they may be (R17), used beyond it while identity is away.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keySetLifetime } from '@course-exchange/proto/access-token';
+import { keySetLifetime } from '@course-exchange/rules/access-token';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import { type CryptoKey, importJWK, type JSONWebKeySet } from 'jose';
 import { catalogMetrics } from '../metrics.ts';

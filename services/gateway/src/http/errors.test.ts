@@ -1,5 +1,5 @@
 // The table from codes to statuses (specification §7, R1, R7, R14, R21).
-import { errorStatuses } from '@course-exchange/proto/error-codes';
+import { errorStatuses } from '@course-exchange/rules/error-codes';
 import { expect, test } from 'vitest';
 import { errorReply } from './errors.ts';
 

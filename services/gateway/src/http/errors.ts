@@ -1,6 +1,6 @@
 // The one table from an error code to an HTTP status, and the one-field body that carries it
 // (specification §7, R7, R14, R20).
-import type { ErrorCode } from '@course-exchange/proto/error-codes';
+import type { ErrorCode } from '@course-exchange/rules/error-codes';
 import { retryAfterSeconds } from '@course-exchange/runtime/process/errors';
 import { bearerChallenge } from './bearer.ts';
 import { type Answer, jsonAnswer, type ResponseProfile } from './route.ts';

@@ -1,8 +1,9 @@
 // Discovery and the key set, GET and HEAD (specification §4, R5, R17): identity's facts and the paths of this gateway.
 // Both outlive an identity service that does not answer (R14), for a bounded time, so that a key that was withdrawn does
 // not live on here.
-import { keySetLifetime } from '@course-exchange/proto/access-token';
+
 import type { GetDiscoveryResponse } from '@course-exchange/proto/identity/v1/discovery';
+import { keySetLifetime } from '@course-exchange/rules/access-token';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { inOneFlight } from '@course-exchange/runtime/process/one-flight';
 import { jsonAnswer, type Route } from '../http/route.ts';

@@ -1,7 +1,6 @@
 // AuthorizationService: translation only, from messages to the steps and from their outcomes to messages. Both have the
 // same fields by the same names; what a message does not know of an outcome is left out.
 import { create } from '@bufbuild/protobuf';
-import { enumKey } from '@course-exchange/proto/enum-key';
 import {
   AuthorizationParametersSchema,
   type AuthorizationService,
@@ -11,6 +10,7 @@ import {
   Page,
   LoginRejected_Reason as Reason,
 } from '@course-exchange/proto/identity/v1/authorization';
+import { enumKey } from '@course-exchange/rules/enum-key';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { clientAddressOf } from '@course-exchange/runtime/process/request-context';
 import type { IdTokens } from '../jwt/id-token.ts';

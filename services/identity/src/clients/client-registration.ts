@@ -1,7 +1,7 @@
 // What a partner supplies for its registration (specification §1), what may be wrong with it, and what it still
 // lacks. A registered redirect URI is kept as it was written (R3).
-import { apiAudience, isClientId } from '@course-exchange/proto/access-token';
-import { isEmail } from '@course-exchange/proto/email';
+import { apiAudience, isClientId } from '@course-exchange/rules/access-token';
+import { isEmail } from '@course-exchange/rules/email';
 import type { ClientId } from '../ids.ts';
 import { redirectUriProblem } from './redirect-uri.ts';
 import { knownScopes, type Scope } from './scope.ts';

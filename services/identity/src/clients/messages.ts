@@ -1,7 +1,6 @@
 // Clients, their registrations, secrets and plans on the wire: translation only. What is wrong with a registration is for
 // its rules to say.
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { enumKey } from '@course-exchange/proto/enum-key';
 import {
   type ClientRegistrationSchema,
   type ClientSchema,
@@ -19,6 +18,7 @@ import {
   type IssuedSecretSchema,
   SecretState as WireSecretState,
 } from '@course-exchange/proto/operator/v1/secret';
+import { enumKey } from '@course-exchange/rules/enum-key';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import { changeMessages, timestamps } from '../admin/messages.ts';
 import type { ClientId } from '../ids.ts';

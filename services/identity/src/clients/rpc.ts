@@ -1,7 +1,8 @@
 // ClientService and SecretService: translation only.
-import { enumKey } from '@course-exchange/proto/enum-key';
+
 import { type ClientService, Environment } from '@course-exchange/proto/operator/v1/client';
 import type { SecretService } from '@course-exchange/proto/operator/v1/secret';
+import { enumKey } from '@course-exchange/rules/enum-key';
 import { actorOf, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';

@@ -1,6 +1,6 @@
 // Access tokens: JWTs of type at+jwt for the audience design-api (R15), and their check at user-info (R16).
-import { accessTokenType, accessTokenUse, apiAudience } from '@course-exchange/proto/access-token';
-import { type RefusedToken, verifyAccessToken } from '@course-exchange/proto/token-verification';
+import { accessTokenType, accessTokenUse, apiAudience } from '@course-exchange/rules/access-token';
+import { type RefusedToken, verifyAccessToken } from '@course-exchange/rules/token-verification';
 import { logText } from '@course-exchange/runtime/process/logger';
 import { annotate } from '@course-exchange/runtime/process/spans';
 import { formatScope, parseScope, type Scope } from '../clients/scope.ts';

@@ -1,5 +1,5 @@
 // ID tokens: exactly the claims of the specification (§2), signed with RS256 (§4).
-import { verifyJwt } from '@course-exchange/proto/token-verification';
+import { verifyJwt } from '@course-exchange/rules/token-verification';
 import type { ClientId, Sub } from '../ids.ts';
 import type { KeyRing } from '../keys/ring.ts';
 import { idTokenAlgorithm, tokenLifetime } from '../keys/signing-key.ts';

@@ -2,7 +2,7 @@
 // dearest step of a refresh (decision 0021).
 import { type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { FindKey } from '@course-exchange/proto/token-verification';
+import type { FindKey } from '@course-exchange/rules/token-verification';
 import type { KeyRing, SigningKey } from '../keys/ring.ts';
 import type { SigningAlgorithm } from '../keys/signing-key.ts';
 

@@ -1,12 +1,12 @@
 // KeyService: translation only.
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { enumKey } from '@course-exchange/proto/enum-key';
 import {
   KeyAlgorithm,
   type KeyService,
   KeyState,
   type SigningKeySchema,
 } from '@course-exchange/proto/operator/v1/key';
+import { enumKey } from '@course-exchange/rules/enum-key';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext, AdminResult } from '../admin/context.ts';

@@ -15,7 +15,7 @@
 // The states are the column `state` of table `signing_keys` (`key-table.ts`), and the same words on the wire and in
 // partnerctl. Private halves are encrypted at rest (`private-key.ts`); every pod follows the table from memory
 // (`ring.ts`); operators move keys one step (`admin.ts`) or through all of them (`rotation.ts`).
-import { keySetLifetime } from '@course-exchange/proto/access-token';
+import { keySetLifetime } from '@course-exchange/rules/access-token';
 
 export const signingAlgorithms = ['ES256', 'RS256'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];

@@ -2,7 +2,7 @@
 // account and by network: /24 of IPv4; /64, /56 and /48 of IPv6, where one customer has many of the smaller ones. The
 // delay itself is computed where it is atomic, in throttle-store.ts.
 import { createHmac } from 'node:crypto';
-import { foldEmail } from '@course-exchange/proto/email';
+import { foldEmail } from '@course-exchange/rules/email';
 import type { Networks } from '@course-exchange/runtime/process/ip-address';
 
 /** Failures older than this, in milliseconds, no longer count. */

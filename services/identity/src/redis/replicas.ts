@@ -1,11 +1,10 @@
 // Replicas of a store: a write that must survive a failover is confirmed by them before anything leaves the service
 // (decision 0010). What is known of them is known for each of the store's connections.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import type { Redis } from 'ioredis';
 
-/** Longest wait for the replicas, in milliseconds (decision 0010). */
-const waitMs = 500;
 /** How long a connection whose replicas were late asks for them before it writes again, in milliseconds. */
 const askMs = 50;
 
@@ -23,13 +22,13 @@ export function createReplicas(required: number) {
   async function waitInNextTurn(redis: Redis): Promise<number> {
     await nextTurn();
     next.delete(redis);
-    return redis.wait(required, waitMs);
+    return redis.wait(required, timeBudget.replicas);
   }
 
   return {
     required,
     /** Milliseconds that a write may wait to be confirmed. */
-    confirmationMs: required === 0 ? 0 : waitMs,
+    confirmationMs: required === 0 ? 0 : timeBudget.replicas,
 
     /** Whether replicas of any connection were late. */
     anyLate: (): boolean => {

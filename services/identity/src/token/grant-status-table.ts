@@ -1,7 +1,7 @@
 // Grant status: what Postgres says now about a client and about the user and consent of a grant. One statement over
 // clients, client_secrets, consents and users, because every token request needs all of it. What has changed since
 // the grant was issued is honoured at the exchange and on refresh (R13).
-import { isClientId } from '@course-exchange/proto/access-token';
+import { isClientId } from '@course-exchange/rules/access-token';
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Client } from '../clients/client.ts';
 import { validSecretHashes } from '../clients/secret-table.ts';

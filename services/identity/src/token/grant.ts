@@ -6,6 +6,7 @@
 // Both go through the same two phases. `load` only reads, since the client is authenticated first (R8) and one
 // statement answers for client and grant together. `issue` checks, signs, then consumes in one atomic step: whoever
 // loses a race throws signatures away, and no crash consumes a grant whose tokens were never made (R9).
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
 import { formatScope, intersection, type Scope } from '../clients/scope.ts';
@@ -118,16 +119,13 @@ interface Issue {
   readonly consume: (next: NextToken, latest: number) => Promise<void>;
 }
 
-/** Milliseconds of the caller's time that the answer has for its way. */
-const wayBackMs = 300;
-
 /**
  * The latest time at which a grant may be consumed, milliseconds since the epoch: a later answer might reach nobody, and
  * the partner would have lost its token.
  */
 function latestConsumption({ now, deadline, redis }: TokenDeps): number {
   const answerable = deadline() - redis.replicas.confirmationMs;
-  return Math.min(answerable, now() + redis.commandTimeoutMs) - wayBackMs;
+  return Math.min(answerable, now() + redis.commandTimeoutMs) - timeBudget.wayBack;
 }
 
 /** Throws `temporarily_unavailable` where no grant may be consumed any more. */

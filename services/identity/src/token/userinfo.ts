@@ -1,5 +1,5 @@
 // User-info: the claims of the user whom an access token names (R26).
-import type { RefusedToken } from '@course-exchange/proto/token-verification';
+import type { RefusedToken } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { logText, nameUser } from '@course-exchange/runtime/process/logger';
 import { unknownClient } from '@course-exchange/runtime/process/metrics';

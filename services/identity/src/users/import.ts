@@ -2,7 +2,7 @@
 // interruption with the batch that was not answered. A replaced password signs its user out: whoever knew the old one
 // may be signed in. No rejection quotes its record: the reasons go into files.
 import { createHash } from 'node:crypto';
-import { foldEmail, isEmail } from '@course-exchange/proto/email';
+import { foldEmail, isEmail } from '@course-exchange/rules/email';
 import {
   type AdminContext,
   type AdminRequest,

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { operatorErrorStatuses } from '@course-exchange/proto/error-codes';
+import { operatorErrorStatuses } from '@course-exchange/rules/error-codes';
 import { expect, test } from 'vitest';
 import { errorText, toCliError } from './error-text.ts';
 

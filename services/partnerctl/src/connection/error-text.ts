@@ -10,7 +10,7 @@ interface ErrorText {
   readonly advice?: string;
 }
 
-/** By the codes of proto/error-codes.ts; a test compares them. */
+/** By the codes of services/rules/src/error-codes.ts; a test compares them. */
 export const errorText: Readonly<Record<string, ErrorText>> = {
   invalid_argument: { exit: 'usage', message: 'The service rejects the input.' },
   not_found: { exit: 'missing', message: 'It does not exist.' },

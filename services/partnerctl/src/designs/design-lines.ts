@@ -1,8 +1,8 @@
 // Lines of an NDJSON file of design changes (docs/feed.md) become the messages of an Apply stream, block by block and no
 // faster than they are taken; a line that is not valid yields a sentence that says why.
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { designChangeProblem, highestRevision } from '@course-exchange/proto/design-change';
 import type { ApplyRequestSchema, DesignChangeSchema } from '@course-exchange/proto/feed/v1';
+import { designChangeProblem, highestRevision } from '@course-exchange/rules/design-change';
 import * as z from 'zod';
 import { given } from '../cli/options.ts';
 import { type Content, type LineBlock, lineBlocks, readLine, text } from '../files/ndjson.ts';

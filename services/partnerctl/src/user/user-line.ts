@@ -1,7 +1,7 @@
 // One line of an NDJSON file of users becomes a record for the service, or a sentence that says why not. No user may
 // occur twice in a file, however far apart.
 import { hash } from 'node:crypto';
-import { foldEmail } from '@course-exchange/proto/email';
+import { foldEmail } from '@course-exchange/rules/email';
 import * as z from 'zod';
 import { readLine, text } from '../files/ndjson.ts';
 

@@ -10,6 +10,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from '@bufbuild/protobuf';
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import {
   ChannelCredentials,
   type ChannelOptions,
@@ -59,9 +60,6 @@ export interface RpcClientOptions {
   /** Plaintext without. */
   readonly credentials?: ChannelCredentials | undefined;
 }
-
-/** What a hop keeps for itself of the time left, in milliseconds. */
-const hopMs = 50;
 
 /** Opens one channel for the `services`. */
 export function connectRpc(services: readonly DescService[], options: RpcClientOptions) {
@@ -165,7 +163,7 @@ function caller(send: Send, method: DescMethod, timeoutMs: number) {
 function callDeadline(timeoutMs: number): number {
   const own = Date.now() + timeoutMs;
   const inherited = deadlineOf();
-  return inherited === undefined ? own : Math.min(own, inherited - hopMs);
+  return inherited === undefined ? own : Math.min(own, inherited - timeBudget.hop);
 }
 
 function outgoingMetadata({ authorization }: OutgoingCall): Record<string, string> {

@@ -1,5 +1,6 @@
 // How connections to Postgres are made: each with the account that its settings name at that moment. Whoever keeps one
 // lets it go after some minutes, so that a new account or password is followed without a restart.
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import pg from 'pg';
 import { Failure } from '../process/errors.ts';
 import { describeError, type Logger, logText } from '../process/logger.ts';
@@ -25,12 +26,6 @@ export interface ConnectionOptions {
 
 export const defaultLifetimeMs = 600_000;
 
-/**
- * How long a new connection may take (ms): below the gateway's 1.8 s (R14), above the second after which the system sends
- * the first packet again that a network lost.
- */
-export const connectMs = 1_500;
-
 /** How long a server may take to close a connection that was said goodbye to (ms). */
 const closeMs = 1_000;
 
@@ -49,7 +44,7 @@ export function connectionConfig(options: Omit<ConnectionOptions, 'logger'>): pg
   return {
     ...(typeof url === 'string' ? { connectionString: url } : url.read()),
     application_name: options.applicationName,
-    connectionTimeoutMillis: options.connectMs ?? connectMs,
+    connectionTimeoutMillis: options.connectMs ?? timeBudget.connect,
     idle_in_transaction_session_timeout: 5_000,
     statement_timeout: options.statementTimeoutMs,
     query_timeout: options.statementTimeoutMs + 200,

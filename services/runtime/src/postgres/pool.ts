@@ -1,5 +1,6 @@
 // One Postgres connection pool: named prepared statements, timestamps as strings, spans, and faults of the
 // store kept apart from mistakes in a statement.
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import { SpanKind } from '@opentelemetry/api';
 import pg from 'pg';
 import { DetailedFailure, Failure, unavailable } from '../process/errors.ts';
@@ -7,7 +8,7 @@ import { describeError, logText } from '../process/logger.ts';
 import { outsideRequests, requireTime } from '../process/request-context.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import { annotate, annotateWait, inSpan } from '../process/spans.ts';
-import { type ConnectionOptions, connectionClass, connectMs, defaultLifetimeMs } from './connection.ts';
+import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './connection.ts';
 
 /** A statement is prepared once per connection under its name; the name also names its span. */
 export interface Statement {
@@ -49,7 +50,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     Client: connectionClass(options),
     max: options.poolSize,
-    connectionTimeoutMillis: options.connectMs ?? connectMs,
+    connectionTimeoutMillis: options.connectMs ?? timeBudget.connect,
     idleTimeoutMillis: idleMs,
     min: keptOpen,
     maxLifetimeSeconds: (options.lifetimeMs ?? defaultLifetimeMs) / 1_000,

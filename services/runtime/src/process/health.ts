@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import { listenOrFail } from './listen.ts';
 
 /** A named condition. Returns undefined when it holds, else one sentence that says what is wrong. */
 export type ReadinessCheck = () => Promise<string | undefined>;
-
-/** Below the second that a probe waits by default, so that it reads the sentence and not a timeout (ms). */
-const checkTimeoutMs = 700;
 
 type Checks = Readonly<Record<string, ReadinessCheck>>;
 
@@ -136,5 +134,5 @@ async function failures(checks: Checks): Promise<Record<string, string>> {
 
 function answerInTime(name: string, check: ReadinessCheck): Promise<string | undefined> {
   const late = `${name.charAt(0).toUpperCase()}${name.slice(1)} does not answer in time`;
-  return Promise.race([check().catch(() => 'Check failed'), sleep(checkTimeoutMs, late, { ref: false })]);
+  return Promise.race([check().catch(() => 'Check failed'), sleep(timeBudget.check, late, { ref: false })]);
 }
