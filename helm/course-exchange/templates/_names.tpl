@@ -56,6 +56,14 @@ labels:
   {{- include "course-exchange.labels" (list (first .) (index . 1)) | nindent 2 }}
 {{- end -}}
 
+{{/* `annotations` of an object, of a map; nothing where it is empty. */}}
+{{- define "course-exchange.annotations" -}}
+{{- with . -}}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end -}}
+{{- end -}}
+
 {{/* Host of an origin, without its port. */}}
 {{- define "course-exchange.host" -}}
 {{- (urlParse .).hostname -}}

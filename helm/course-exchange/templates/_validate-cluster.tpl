@@ -52,15 +52,13 @@ true
 {{- $_ := set $needed .tls.existingSecret (concat (get $needed .tls.existingSecret | default list) (list "tls.crt" "tls.key")) -}}
 {{- end -}}
 {{- end -}}
-{{- if not .Values.internalTls.certManager.enabled -}}
-{{- range include "course-exchange.workloads" . | fromYaml -}}
-{{- range .certificates }}{{ $_ := set $needed . (list "tls.crt" "tls.key" "ca.crt") }}{{ end -}}
-{{- end -}}
+{{- if and .Values.internalTls.enabled (not .Values.internalTls.certManager.enabled) -}}
+{{- range .Values.internalTls.secretNames }}{{ $_ := set $needed . (list "tls.crt" "tls.key" "ca.crt") }}{{ end -}}
 {{- end -}}
 {{- toYaml $needed -}}
 {{- end -}}
 
-{{/* `replicas` of a Deployment that an autoscaler rules, of (list root component values); empty where the manifest says none.
+{{/* `replicas` of a Deployment that an autoscaler rules, of its context; empty where the manifest says none.
      Helm patches by three manifests. A field of the new one is set, to what was found when the upgrade began, whatever the
      autoscaler has made while the migrations ran. One of the former that is not in the new one is removed, and Kubernetes
      falls back to one pod. One in neither is the autoscaler's. So:
@@ -69,12 +67,12 @@ true
      - Turned off: the values say it, and the autoscaler goes with its annotation.
      - Rendered without a cluster: never said; turned on like that, it falls to one (docs/install.md). */}}
 {{- define "course-exchange.cluster.replicas" -}}
-{{- $root := first . -}}
-{{- $name := include "course-exchange.name" (list $root (index . 1)) -}}
-{{- $autoscaler := lookup "autoscaling/v2" "HorizontalPodAutoscaler" $root.Release.Namespace $name -}}
+{{- $namespace := .root.Release.Namespace -}}
+{{- $name := include "course-exchange.name" (list .root .component) -}}
+{{- $autoscaler := lookup "autoscaling/v2" "HorizontalPodAutoscaler" $namespace $name -}}
 {{- if ne (dig "metadata" "annotations" "course-exchange/replicas" "" $autoscaler) "not-in-manifest" -}}
-{{- with lookup "apps/v1" "Deployment" $root.Release.Namespace $name -}}
-replicas: {{ max (int .spec.replicas) (int (last $).autoscaling.minReplicas) }}
+{{- with lookup "apps/v1" "Deployment" $namespace $name -}}
+replicas: {{ max (int .spec.replicas) (int $.values.autoscaling.minReplicas) }}
 {{- end -}}
 {{- end -}}
 {{- end -}}

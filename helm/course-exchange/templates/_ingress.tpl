@@ -1,24 +1,16 @@
-{{- $controllers := include "course-exchange.ingress.annotations" . | fromYaml }}
-{{- $annotations := include "course-exchange.merged" (list $controllers .Values.ingress.annotations) | fromJson }}
-{{- $ingresses := dict "gateway" (dict "values" .Values.ingress "annotations" $annotations "origin" .Values.issuer) }}
-{{- with .Values.demoPartner }}
-{{- if .enabled }}
-{{- $_ := set $ingresses "demo-partner" (dict "values" .ingress "annotations" .ingress.annotations "origin" .publicUrl) }}
-{{- end }}
-{{- end }}
-{{- range $component, $ingress := $ingresses }}
-{{- $host := include "course-exchange.host" .origin }}
-{{- with .values }}
-{{- if .enabled }}
----
+{{/* Ingresses, and what a controller is told about the gateway. */}}
+
+{{/* Leads to a component, of (list root component values origin annotations). */}}
+{{- define "course-exchange.ingress" -}}
+{{- $root := first . }}
+{{- $component := index . 1 }}
+{{- $host := include "course-exchange.host" (index . 3) }}
+{{- with index . 2 }}{{ if .enabled -}}
 apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata:
-  {{- include "course-exchange.metadata" (list $ $component) | nindent 2 }}
-  {{- with $ingress.annotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+  {{- include "course-exchange.metadata" (list $root $component) | nindent 2 }}
+  {{- include "course-exchange.annotations" (last $) | nindent 2 }}
 spec:
   {{- with .className }}
   ingressClassName: {{ . }}
@@ -34,38 +26,15 @@ spec:
     - host: {{ $host }}
       http:
         paths:
-          # Every path: what is no public route gets the contract's 404 from the gateway, which leads to no other port.
+          # Every path: the gateway answers 404 to what is no public route, and leads to no other port.
           - path: /
             pathType: Prefix
             backend:
               service:
-                name: {{ include "course-exchange.name" (list $ $component) }}
+                name: {{ include "course-exchange.name" (list $root $component) }}
                 port: { name: http }
-{{- end }}
-{{- end }}
-{{- end }}
-
-{{- if include "course-exchange.ingress.serviceAnnotations" . }}
----
-apiVersion: traefik.io/v1alpha1
-kind: ServersTransport
-metadata:
-  {{- include "course-exchange.metadata" (list $ "gateway") | nindent 2 }}
-spec:
-  {{- with .Values.ingress.limits }}
-  forwardingTimeouts:
-    dialTimeout: {{ int .connectTimeoutSeconds }}s
-    responseHeaderTimeout: {{ int .timeoutSeconds }}s
-  {{- end }}
----
-apiVersion: traefik.io/v1alpha1
-kind: Middleware
-metadata:
-  {{- include "course-exchange.metadata" (list $ "gateway" "retry") | nindent 2 }}
-spec:
-  # Traefik sends again only what no pod has got a byte of.
-  retry: { attempts: 2, initialInterval: 100ms }
-{{- end }}
+{{- end }}{{ end }}
+{{- end -}}
 
 {{/* Whose annotations the Ingress gets: nginx, traefik or none. */}}
 {{- define "course-exchange.ingress.controller" -}}
