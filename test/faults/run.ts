@@ -1,4 +1,4 @@
-// The command `test:faults`. Without options each fault of the local stack once, as vitest's suites `fault` and `faults`; words
+// The command `test:faults`. Without options each fault of the local stack once, as vitest's suite `faults`; words
 // go to vitest. With `--minutes N` faults drawn by a seed, which it prints and `--seed S` gives again, in rounds, until N minutes
 // are over or something is wrong. Exit codes: 0 all was well, 1 it was not.
 import { spawnSync } from 'node:child_process';
@@ -25,7 +25,7 @@ process.exitCode =
   minutes === undefined ? playEach() : await playFor(Number(minutes), Number(seed ?? randomInt(2 ** 31)));
 
 function playEach(): number {
-  const suites = ['run', '--config=test/vitest.config.ts', '--project=fault', '--project=faults'];
+  const suites = ['run', '--config=test/vitest.config.ts', '--project=faults'];
   const vitest = ['node_modules/vitest/vitest.mjs', ...suites, ...words];
   return spawnSync(process.execPath, vitest, { cwd: root, stdio: 'inherit' }).status ?? 1;
 }

@@ -24,6 +24,7 @@ export type FaultName =
   | 'far away'
   | 'out of disk'
   | 'replaced by its replica'
+  | 'rotated'
   | 'standing still'
   | 'upgraded'
   | 'upgraded without a Secret'
@@ -42,6 +43,7 @@ export type PartName =
   | 'redis'
   | 'replica of redis'
   | 'postgres'
+  | 'signing keys'
   | 'machine'
   | 'release';
 
@@ -95,6 +97,8 @@ const gateway = { fails: kinds, as: ['none', 'unavailable'], spends: true } as c
 const catalog = { fails: ofCatalog };
 const redis = { fails: ofRedis, spends: true };
 const postgres = { fails: ofPostgres };
+/** Nothing may fail. */
+const unnoticed = { lastsMs: 0 } as const;
 const twin = { disturbs: ofIdentity, spends: true };
 
 const local: readonly Row[] = [
@@ -125,6 +129,7 @@ const local: readonly Row[] = [
   ...(['postgres', 'redis', 'design-catalog'] as const).map((part) =>
     row(part, 'far away', { ends: 'it is near' }),
   ),
+  row('signing keys', 'rotated', { ...unnoticed, ends: 'each pod has the new keys alone' }),
   row('machine', 'standing still', { disturbs: kinds, spends: true, lastsMs: 3_000, ends: wakes }),
 ];
 
@@ -154,8 +159,6 @@ const containers: readonly Row[] = [
   row('postgres', 'out of disk', { disturbs: ['login', 'authorize'], ends: 'there is room' }),
 ];
 
-/** Nothing may fail. */
-const unnoticed = { lastsMs: 0 } as const;
 /**
  * Pods that start take the node's two processors from those that serve: a request may wait there before a gateway's clock
  * runs, and of some hundreds a few miss a store's second.

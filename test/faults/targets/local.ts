@@ -5,6 +5,7 @@ import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
 import { callService } from '../../support/grpc-client.ts';
 import { type PartName as SystemPart, startSystem } from '../../support/system.ts';
 import type { PartName } from '../table.ts';
+import { rotateKeys } from './key-rotation.ts';
 import { joinLink, type Link } from './links.ts';
 import { type Process, startRedisPair } from './redis-pair.ts';
 import { type Faults, strikeWith, type Target, type Undo } from './target.ts';
@@ -87,6 +88,10 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
       return ended.start;
     },
     'replaced by its replica': () => redis.promote(() => sleep(silenceMs)),
+    rotated: async () => {
+      await rotateKeys(system);
+      return async () => {};
+    },
   };
 
   const operator = callService(ConsentService, `${system.stack.operator?.identity}`);
