@@ -1,6 +1,6 @@
 // A client, a user and a consent in the database, a code in Redis, and the token endpoint over both.
 import { createHash, randomBytes } from 'node:crypto';
-import { logText } from '@course-exchange/runtime/process/logger';
+import { createLogger } from '@course-exchange/runtime/process/logger';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { afterAll } from 'vitest';
 import type { Scope } from '../../services/identity/src/clients/scope.ts';
@@ -9,6 +9,7 @@ import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/k
 import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
 import { createKeyRing } from '../../services/identity/src/keys/ring.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
+import { createRequestLog } from '../../services/identity/src/request-log.ts';
 import { formatToken, hashSecret, newSecret } from '../../services/identity/src/secrets.ts';
 import { exchangeToken } from '../../services/identity/src/token/endpoint.ts';
 import type { TokenDeps, TokenResponse } from '../../services/identity/src/token/grant.ts';
@@ -118,11 +119,11 @@ export async function openEndpoint(
     now: Date.now,
     deadline: () => Date.now() + 60_000,
     randomBytes,
-    keyedUser: logText,
-    onIssued: () => {},
-    onRefused: () => {},
     onSecretUsed: () => {},
-    onSecurityEvent: () => {},
+    ...createRequestLog(
+      createLogger('identity', 'error', () => {}),
+      new Secret(Buffer.alloc(32)),
+    ),
   };
 }
 

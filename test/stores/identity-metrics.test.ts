@@ -11,7 +11,7 @@ import { listLastingSecrets } from '../../services/identity/src/clients/secret-t
 import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
 import { type AccessTokens, issueAccessToken } from '../../services/identity/src/jwt/access-token.ts';
 import { observeStores } from '../../services/identity/src/observations.ts';
-import { createUserLog } from '../../services/identity/src/security-events.ts';
+import { createRequestLog } from '../../services/identity/src/request-log.ts';
 import { getUserInfo } from '../../services/identity/src/token/userinfo.ts';
 import {
   addGrant,
@@ -128,7 +128,7 @@ test('each refused token request is counted for its client, once it has authenti
   const { partner, granted } = await addGrant(identity);
   const lines: Record<string, unknown>[] = [];
   const logger = createLogger('identity', 'info', (line) => lines.push(JSON.parse(line)));
-  const deps = { ...endpoint, ...createUserLog(logger, new Secret(Buffer.alloc(32))) };
+  const deps = { ...endpoint, ...createRequestLog(logger, new Secret(Buffer.alloc(32))) };
   const { refreshToken } = await requestExchange(deps, partner, await issueCode(redis, granted));
   const { clientId: client } = partner;
   const wrong = { ...partner, secret: 'wrong' };

@@ -7,7 +7,7 @@ import { submitConsent } from '../../services/identity/src/authorize/consent.ts'
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import type { AuthorizationParameters } from '../../services/identity/src/authorize/request.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
-import { createUserLog } from '../../services/identity/src/security-events.ts';
+import { createRequestLog } from '../../services/identity/src/request-log.ts';
 import {
   addPerson,
   begin,
@@ -27,7 +27,7 @@ const { metricsText = () => Promise.reject(new Error('no metrics')) } = await st
 const { identity, clock, ...opened } = await useAuthorization();
 const lines: Record<string, unknown>[] = [];
 const logger = createLogger('identity', 'info', (line) => lines.push(JSON.parse(line)));
-const deps = { ...opened.deps, ...createUserLog(logger, new Secret(Buffer.alloc(32))) };
+const deps = { ...opened.deps, ...createRequestLog(logger, new Secret(Buffer.alloc(32))) };
 
 let client: ClientId;
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { beforeEach, expect } from 'vitest';
-import { createUserLog } from '../../services/identity/src/security-events.ts';
+import { createRequestLog } from '../../services/identity/src/request-log.ts';
 
 const key = randomBytes(32);
 
@@ -26,6 +26,6 @@ export function recordSecurityEvents() {
       expect(time).toEqual(expect.any(String));
       return event;
     });
-  const { onSecurityEvent } = createUserLog(logger, new Secret(key));
+  const { onSecurityEvent } = createRequestLog(logger, new Secret(key));
   return { told, onSecurityEvent };
 }

@@ -52,10 +52,10 @@ import { readinessChecks, readinessWarnings } from './readiness.ts';
 import { connectRedis } from './redis/connect.ts';
 import { readSettingsWarning } from './redis/durability.ts';
 import { redisTarget } from './redis/settings.ts';
+import { createRequestLog, type RequestLog } from './request-log.ts';
 import { endingsOf } from './restore/audit-trail.ts';
 import { createRestoreHandlers } from './restore/rpc.ts';
 import { pooled } from './secrets.ts';
-import { createUserLog, type UserLog } from './security-events.ts';
 import type { TokenDeps } from './token/grant.ts';
 import { createTokenHandlers } from './token/rpc.ts';
 import { createUserHandlers } from './users/rpc.ts';
@@ -107,8 +107,8 @@ async function main(config: IdentityConfig): Promise<void> {
   observeStores({ database, redis, keys, now });
 
   const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
-  const userLog = createUserLog(logger, config.USER_HASH_KEY);
-  const common = { ...userLog, redis, tokens, now, randomBytes };
+  const requestLog = createRequestLog(logger, config.USER_HASH_KEY);
+  const common = { ...requestLog, redis, tokens, now, randomBytes };
   const tokenDeps: TokenDeps = {
     ...common,
     database: pipelined,
@@ -140,7 +140,8 @@ async function main(config: IdentityConfig): Promise<void> {
     credentials: tls?.server,
   });
 
-  const operators = operatorListener && (await openOperatorPort(config, operatorListener, logger, userLog));
+  const operators =
+    operatorListener && (await openOperatorPort(config, operatorListener, logger, requestLog));
 
   stopOnSignal({
     logger,
@@ -191,7 +192,7 @@ async function openOperatorPort(
   config: IdentityConfig,
   listener: PrivateListener,
   logger: Logger,
-  userLog: UserLog,
+  requestLog: RequestLog,
 ) {
   const database = openDatabase({
     url: postgresAccess('OPERATOR_POSTGRES'),
@@ -201,9 +202,9 @@ async function openOperatorPort(
     schema: 'identity',
     logger,
   });
-  const { keyedUser } = userLog;
+  const { keyedUser } = requestLog;
   const context: AdminContext = {
-    ...userLog,
+    ...requestLog,
     database,
     randomBytes,
     now,

@@ -3,17 +3,6 @@
 // What a caller merely claims, such as an unknown client_id, is not in it: anything may stand there.
 
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { networksOf } from '@course-exchange/runtime/process/ip-address';
-import {
-  type Logger,
-  type LogText,
-  logText,
-  nameUser,
-  pseudonym,
-} from '@course-exchange/runtime/process/logger';
-import { clientAddressOf } from '@course-exchange/runtime/process/request-context';
-import { countSecurityEvent, expectSecurityEvents } from '@course-exchange/runtime/process/runtime-metrics';
-import type { Secret } from '@course-exchange/runtime/process/secret';
 import type { ClientId, Sub } from './ids.ts';
 
 /** Why a login no longer counts, and a grant ended before its time (R13). */
@@ -70,47 +59,4 @@ export class Refusal<Code extends string = string> extends Failure<Code> {
     super(code, [event.event, event.reason].join(' ').trim());
     this.event = event;
   }
-}
-
-export type UserLog = ReturnType<typeof createUserLog>;
-
-/** What logs tell of users and networks, each under a hash that `key` keys (R27). */
-export function createUserLog(logger: Logger, key: Secret<Buffer>) {
-  expectSecurityEvents(securityEvents);
-  const keyedUser = (sub: string): LogText => pseudonym(key, sub);
-
-  /** Counts the event and writes it, with the network that the request came from. */
-  const onSecurityEvent: OnSecurityEvent = ({ event, client, sub, network = callersNetwork(), reason }) => {
-    countSecurityEvent(event, reason, client);
-    const user = sub && keyedUser(sub);
-    if (user !== undefined) nameUser(user);
-    logger.record('security event', {
-      event: logText(event),
-      ...(client === undefined ? {} : { client: logText(client) }),
-      ...(user === undefined ? {} : { user }),
-      ...(network === undefined ? {} : { network: pseudonym(key, `network ${network}`) }),
-      ...(reason === undefined ? {} : { reason: logText(reason) }),
-    });
-  };
-
-  /** One line for each grant that became tokens, which is no security event. */
-  const onIssued = (issued: { grantType: string; clientId: ClientId; sub: Sub }): void => {
-    const [grant, client] = [logText(issued.grantType), logText(issued.clientId)];
-    const user = keyedUser(issued.sub);
-    nameUser(user);
-    logger.info('tokens issued', { grant, client, user });
-  };
-
-  /** One line for each refusal that is no security event; `client` exists. */
-  const onRefused = ({ code, message }: Failure, client: string | undefined): void => {
-    const named = client === undefined ? {} : { client: logText(client) };
-    logger.info('request refused', { code: logText(code), reason: logText(message), ...named });
-  };
-
-  return { keyedUser, onSecurityEvent, onIssued, onRefused };
-}
-
-function callersNetwork(): string | undefined {
-  const address = clientAddressOf();
-  return address === '' ? undefined : networksOf(address)[0];
 }

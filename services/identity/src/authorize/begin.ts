@@ -17,7 +17,6 @@ import {
 } from './interaction.ts';
 import { createInteraction } from './interaction-store.ts';
 import { type LoginPage, loginPage } from './page.ts';
-import { type PartnerRedirect, refuseByRedirect, refuseDirectly } from './refusal.ts';
 import {
   type AuthorizationParameters,
   type AuthorizationRequest,
@@ -26,7 +25,7 @@ import {
   checkRedirected,
   checkRepetition,
 } from './request.ts';
-import { codeLocation } from './response.ts';
+import { codeRedirect, type PartnerRedirect, refuseByRedirect, refuseDirectly } from './response.ts';
 import { touchSession } from './session-store.ts';
 import { findSignedIn, type StepDeps } from './signed-in-user.ts';
 
@@ -99,7 +98,7 @@ async function begin(
   if (subject && consent && nextStep(interaction, consent.scopes) === 'complete') {
     const allowed = { kind: 'allowed', subject, consentId: consent.consentId } as const;
     await issueCode(deps, request, allowed, interactionCookie);
-    return { kind: 'redirect', location: codeLocation(request, deriveCode(interactionCookie).code) };
+    return codeRedirect(request, deriveCode(interactionCookie).code);
   }
   const page = pageOf(interaction);
   if (request.prompts.includes('none')) {

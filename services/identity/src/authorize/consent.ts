@@ -16,7 +16,7 @@ import {
   type PresentedForm,
 } from './form.ts';
 import { type Decision, decided, type Interaction, type Outcome, pageOf } from './interaction.ts';
-import { errorRedirect } from './refusal.ts';
+import { errorRedirect } from './response.ts';
 import type { StepDeps } from './signed-in-user.ts';
 
 /** `unspecified`: an incomplete form; nothing changes. */

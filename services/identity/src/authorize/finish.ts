@@ -16,9 +16,8 @@ import {
   type InteractionCookie,
 } from './interaction.ts';
 import { replaceInteraction, type StoredInteraction } from './interaction-store.ts';
-import { errorRedirect, type PartnerRedirect, reportRefused } from './refusal.ts';
 import { type AuthorizationRequest, authTimeClaim } from './request.ts';
-import { codeLocation, type RedirectedError } from './response.ts';
+import { codeRedirect, errorRedirect, type PartnerRedirect, type RedirectedError } from './response.ts';
 import type { StepDeps } from './signed-in-user.ts';
 
 type Deps = Pick<StepDeps, 'database' | 'redis' | 'now'>;
@@ -32,7 +31,7 @@ const reasons: Partial<Record<RedirectedError, string>> = {
 
 /** Tells of a decision, once it is recorded. What needed no asking is no event. */
 export function reportDecision(
-  { onSecurityEvent, onRefused }: Pick<StepDeps, 'onSecurityEvent' | 'onRefused'>,
+  { onSecurityEvent, onAuthorizationRefused }: Pick<StepDeps, 'onSecurityEvent' | 'onAuthorizationRefused'>,
   { request, subject, decision }: Interaction,
 ): void {
   const known = { client: request.clientId, sub: subject?.sub };
@@ -40,7 +39,7 @@ export function reportDecision(
     onSecurityEvent({ event: 'consent.given', ...known });
   if (decision?.kind !== 'refused') return;
   const { error } = decision;
-  reportRefused({ onRefused }, new Failure(error, reasons[error] ?? error), request.clientId);
+  onAuthorizationRefused(new Failure(error, reasons[error] ?? error), request.clientId);
   if (error === 'access_denied') onSecurityEvent({ event: 'consent.denied', ...known });
 }
 
@@ -62,7 +61,7 @@ export async function completeDecision(
     const completed = { ...decision, completed: true } as const;
     await replaceInteraction(deps.redis, stored, { ...interaction, decision: completed }, deps.now());
   }
-  return { kind: 'redirect', location: codeLocation(interaction.request, deriveCode(cookie).code) };
+  return codeRedirect(interaction.request, deriveCode(cookie).code);
 }
 
 /**

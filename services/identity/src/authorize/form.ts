@@ -22,8 +22,8 @@ import {
   type Subject,
 } from './interaction.ts';
 import { changeUndecided, findInteraction, type StoredInteraction } from './interaction-store.ts';
-import { type PartnerRedirect, refuseByRedirect, refuseDirectly } from './refusal.ts';
 import { isHinted, requireAnswerable } from './request.ts';
+import { type PartnerRedirect, refuseByRedirect, refuseDirectly } from './response.ts';
 import { findSubject, type StepDeps } from './signed-in-user.ts';
 
 /** An interaction as the browser presents it; empty strings for what it does not have. */
@@ -92,7 +92,7 @@ export async function findPresented(
 
 /** Back to the partner with `invalid_request` (R6). */
 export function rejectForm(
-  deps: Pick<StepDeps, 'onRefused'>,
+  deps: Pick<StepDeps, 'onAuthorizationRefused'>,
   { request }: Interaction,
   reason: string,
 ): RejectedForm {

@@ -17,7 +17,7 @@ import {
 } from './form.ts';
 import type { Holder, Page, Subject } from './interaction.ts';
 import { type LoginPage, loginPage } from './page.ts';
-import type { PartnerRedirect } from './refusal.ts';
+import type { PartnerRedirect } from './response.ts';
 import { createSession, endSession } from './session-store.ts';
 import { type StepDeps, signOut } from './signed-in-user.ts';
 

@@ -2,11 +2,10 @@
 // that a crash left without its code is completed.
 import type { Scope } from '../clients/scope.ts';
 import { findConsent } from '../consents/consent-table.ts';
-import { identityMetrics } from '../metrics.ts';
 import { completeDecision } from './finish.ts';
 import { findAnswerableClient, findPresented, isOpen, type OwnedForm, type PresentedForm } from './form.ts';
 import { accountFormToken, formToken, isOwner, pageOf } from './interaction.ts';
-import type { PartnerRedirect } from './refusal.ts';
+import type { PartnerRedirect } from './response.ts';
 import { type Account, accountOf, findSignedIn, findSubject, type StepDeps } from './signed-in-user.ts';
 
 interface PageContext {
@@ -69,7 +68,7 @@ async function viewOf(deps: StepDeps, own: OwnedForm, cookie: string): Promise<V
   const consent = await findConsent(deps.database, user.sub, own.client.clientId);
   const scopes = [...interaction.request.scopes];
   const scopesGrantedBefore = scopes.filter((scope) => consent?.scopes.includes(scope));
-  identityMetrics.consentsShown.add({ client_id: own.client.clientId });
+  deps.onConsentShown(own.client.clientId);
   return { kind: 'consent', page, account, scopes, scopesGrantedBefore };
 }
 

@@ -11,7 +11,7 @@ import {
   parsePrompt,
   prompts,
 } from './request.ts';
-import { codeLocation } from './response.ts';
+import { codeRedirect } from './response.ts';
 
 const redirectUri = 'https://partner.example/callback';
 const client: Client = {
@@ -153,6 +153,7 @@ describe('max_age (R5)', () => {
 
 it('an answer is appended to the registered text, unchanged (R3)', () => {
   expect(
-    codeLocation({ redirectUri: 'https://Partner.example/Call%62ack', state: 'a b+c&d=é' }, 'family.secret'),
+    codeRedirect({ redirectUri: 'https://Partner.example/Call%62ack', state: 'a b+c&d=é' }, 'family.secret')
+      .location,
   ).toBe('https://Partner.example/Call%62ack?code=family.secret&state=a+b%2Bc%26d%3D%C3%A9');
 });

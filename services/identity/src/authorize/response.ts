@@ -1,5 +1,9 @@
 // Answers to the partner: the registered redirect URI with the answer appended, never rebuilt by a URL
-// object; `state` exactly as it came, and left out when it did not; no `iss` (R3, R4).
+// object; `state` exactly as it came, and left out when it did not; no `iss` (R3, R4). A request is refused by redirect, or
+// directly where there is no address to answer to.
+import { Failure } from '@course-exchange/runtime/process/errors';
+import type { ClientId } from '../ids.ts';
+import type { RequestLog } from '../request-log.ts';
 
 /** Error codes that a redirect may carry (specification §7, R5). */
 export const redirectedErrors = [
@@ -19,17 +23,47 @@ export interface AnswerAddress {
   readonly state: string;
 }
 
-/** Location that hands out the authorization code. Secret (R27). */
-export function codeLocation(address: AnswerAddress, code: string): string {
-  return locationWith(address, 'code', code);
+/** Back to the partner, with a code or with an error. */
+export interface PartnerRedirect {
+  readonly kind: 'redirect';
+  /** Secret where it carries a code (R27). */
+  readonly location: string;
+  readonly error?: RedirectedError;
 }
 
-export function errorLocation(address: AnswerAddress, error: RedirectedError): string {
-  return locationWith(address, 'error', error);
+export function codeRedirect(address: AnswerAddress, code: string): PartnerRedirect {
+  return { kind: 'redirect', location: locationWith(address, 'code', code) };
+}
+
+export function errorRedirect(address: AnswerAddress, error: RedirectedError): PartnerRedirect {
+  return { kind: 'redirect', location: locationWith(address, 'error', error), error };
 }
 
 function locationWith({ redirectUri, state }: AnswerAddress, name: string, value: string): string {
   const answer = new URLSearchParams([[name, value]]);
   if (state !== '') answer.append('state', state);
   return `${redirectUri}?${answer}`;
+}
+
+type Deps = Pick<RequestLog, 'onAuthorizationRefused'>;
+
+/** `reason`: a constant text, for the log. */
+export function refuseByRedirect(
+  deps: Deps,
+  request: AnswerAddress & { readonly clientId: ClientId },
+  error: RedirectedError,
+  reason: string,
+): PartnerRedirect {
+  deps.onAuthorizationRefused(new Failure(error, reason), request.clientId);
+  return errorRedirect(request, error);
+}
+
+/** What `check` gives; a Failure that it throws is the direct refusal of a request of `client`, if there is one. */
+export function refuseDirectly<T>(deps: Deps, client: ClientId | undefined, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof Failure) deps.onAuthorizationRefused(error, client);
+    throw error;
+  }
 }

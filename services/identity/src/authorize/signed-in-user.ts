@@ -2,7 +2,8 @@
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import type { ClientId, RandomBytes } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
-import type { OnSecurityEvent, ReasonOf, UserLog } from '../security-events.ts';
+import type { RequestLog } from '../request-log.ts';
+import type { ReasonOf } from '../security-events.ts';
 import { isLoginValid, type User, whyLoginEnded } from '../users/user.ts';
 import { findUser } from '../users/user-table.ts';
 import { formToken, type Interaction, isFormToken } from './interaction.ts';
@@ -10,15 +11,14 @@ import type { InteractionSeal } from './interaction-store.ts';
 import { type BrowserSession, endSession, findSession } from './session-store.ts';
 
 /** What a step of the flow needs; the first one needs tokens too, a login `LoginDeps`. Either store throws `temporarily_unavailable` when it does not answer (R14). */
-export interface StepDeps {
+export interface StepDeps
+  extends Pick<RequestLog, 'onSecurityEvent' | 'onAuthorizationRefused' | 'onConsentShown'> {
   readonly database: Queries;
   readonly redis: RedisStore;
   readonly seal: InteractionSeal;
   readonly randomBytes: RandomBytes;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly onSecurityEvent: OnSecurityEvent;
-  readonly onRefused: UserLog['onRefused'];
 }
 
 interface SignedIn {

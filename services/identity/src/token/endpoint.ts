@@ -1,11 +1,6 @@
 // The token endpoint in the order of R8: duplicates, client authentication, grant type, parameters, grant. Method and
 // content type are the gateway's.
-import { Failure, isFault } from '@course-exchange/runtime/process/errors';
-import { clientOf, logText } from '@course-exchange/runtime/process/logger';
-import { errorType, unknownClient } from '@course-exchange/runtime/process/metrics';
-import { nameSubject } from '@course-exchange/runtime/process/request-context';
-import { annotate } from '@course-exchange/runtime/process/spans';
-import { identityMetrics } from '../metrics.ts';
+import { Failure } from '@course-exchange/runtime/process/errors';
 import { Refusal } from '../security-events.ts';
 import { authorizationCodeGrant } from './authorization-code-grant.ts';
 import { authenticateClient, readClientCredentials } from './client-authentication.ts';
@@ -25,30 +20,23 @@ const tokenParameters =
   'grant_type code redirect_uri code_verifier refresh_token scope client_id client_secret'.split(' ');
 
 /**
- * Answers one token request. A failed one consumes nothing (R9) but a dead grant (R13). Throws `Failure`
- * with the codes of specification §7, or `temporarily_unavailable` when a store does not answer (R14).
+ * Answers one token request. A refused one consumes nothing (R9), but deletes a dead grant (R13). Throws `Failure` with the
+ * codes of specification §7, or `temporarily_unavailable` when a store does not answer (R14).
  */
 export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Promise<TokenResponse> {
-  return answerByGrant(deps, request).catch((error: unknown) => {
-    tellRefused(deps, error);
+  try {
+    const { response, client, grant } = await answerByGrant(deps, request);
+    const { grantType } = request;
+    if (grant) deps.onIssued({ grantType, clientId: client.clientId, sub: grant.sub });
+    return response;
+  } catch (error) {
+    if (error instanceof Refusal) deps.onSecurityEvent(error.event);
+    deps.onTokenRefused(error);
     throw error;
-  });
+  }
 }
 
-/** One line: a refusal that is a security event has its own, a fault that of the call. */
-function tellRefused({ onSecurityEvent, onRefused }: TokenDeps, error: unknown): void {
-  const event = error instanceof Refusal ? error.event : undefined;
-  const sentence = error instanceof Failure ? error.message : '';
-  identityMetrics.tokensRefused.add({
-    'error.type': errorType(error),
-    reason: event?.reason ?? sentence,
-    client_id: clientOf() ?? unknownClient,
-  });
-  if (event) onSecurityEvent(event);
-  else if (error instanceof Failure && !isFault(error)) onRefused(error, clientOf());
-}
-
-function answerByGrant(deps: TokenDeps, request: TokenRequest): Promise<TokenResponse> {
+function answerByGrant(deps: TokenDeps, request: TokenRequest) {
   switch (request.grantType) {
     case 'authorization_code':
       return answer(deps, request, authorizationCodeGrant);
@@ -63,23 +51,19 @@ async function answer<Loaded extends GrantRecord>(
   deps: TokenDeps,
   request: TokenRequest,
   grant: Grant<Loaded>,
-): Promise<TokenResponse> {
+) {
   if (request.repeatedParameters.some((name) => tokenParameters.includes(name)))
     throw new Failure('invalid_request', 'repeated parameter');
   // Before any work for an answer that nobody would get.
   requireTimeToConsume(deps);
   const { clientId, clientSecret } = readClientCredentials(request);
   const loaded = await grant.load(deps, request);
-  const status = await loadGrantStatus(deps.database, clientId, loaded.record?.consentId ?? null);
-  const { client, secretHash } = authenticateClient(status.client, clientSecret);
-  nameSubject({ client: client.clientId });
-  annotate(() => ({ 'course_exchange.client_id': logText(client.clientId) }));
+  const found = await loadGrantStatus(deps.database, clientId, loaded.record?.consentId ?? null);
+  const { client, secretHash } = authenticateClient(found.client, clientSecret);
+  deps.onAuthenticated(client.clientId);
   deps.onSecretUsed(client.clientId, secretHash);
-  const response = await grant.issue(deps, request, loaded, { client, grant: status.grant });
-  identityMetrics.tokensIssued.add({ grant_type: request.grantType, client_id: client.clientId });
-  if (status.grant)
-    deps.onIssued({ grantType: request.grantType, clientId: client.clientId, sub: status.grant.sub });
-  return response;
+  const status = { client, grant: found.grant };
+  return { ...status, response: await grant.issue(deps, request, loaded, status) };
 }
 
 /** Refused only after the client was authenticated (R8). */

@@ -15,15 +15,16 @@ import { type AccessTokens, issueAccessToken } from '../jwt/access-token.ts';
 import { type IdTokenRequest, issueIdToken } from '../jwt/id-token.ts';
 import { tokenLifetime } from '../keys/signing-key.ts';
 import type { RedisStore } from '../redis/connect.ts';
+import type { RequestLog } from '../request-log.ts';
 import { formatToken, hashSecret, newSecret, type PresentedToken, sameHash } from '../secrets.ts';
-import { type ReasonOf, Refusal, type UserLog } from '../security-events.ts';
+import { type ReasonOf, Refusal } from '../security-events.ts';
 import { isLoginValid, whyLoginEnded } from '../users/user.ts';
 import type { PresentedCredentials } from './client-authentication.ts';
 import type { NextToken } from './consumption-store.ts';
 import type { ClientStatus, GrantStatus, LoadedStatus } from './grant-status-table.ts';
 import { deleteGrant, type GrantRecord, type Read } from './grant-store.ts';
 
-export interface TokenDeps extends UserLog {
+export interface TokenDeps extends RequestLog {
   readonly database: Queries;
   readonly redis: RedisStore;
   readonly tokens: AccessTokens;

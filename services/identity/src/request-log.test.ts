@@ -6,7 +6,8 @@ import { Secret } from '@course-exchange/runtime/process/secret';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { expect, test } from 'vitest';
 import type { ClientId } from './ids.ts';
-import { createUserLog, type SecurityEvent, securityEvents } from './security-events.ts';
+import { createRequestLog } from './request-log.ts';
+import { type SecurityEvent, securityEvents } from './security-events.ts';
 
 const { metricsText = () => Promise.reject(new Error('no metrics')) } = await startTelemetry('identity', {
   OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
@@ -15,7 +16,7 @@ const { metricsText = () => Promise.reject(new Error('no metrics')) } = await st
 });
 const lines: string[] = [];
 const logger = createLogger('identity', 'error', (line) => lines.push(line));
-const { onSecurityEvent: tell } = createUserLog(logger, new Secret(randomBytes(32)));
+const { onSecurityEvent: tell } = createRequestLog(logger, new Secret(randomBytes(32)));
 
 /** Values of the counter by its labels. */
 async function counted(): Promise<Map<string, number>> {

@@ -1,0 +1,112 @@
+// What the log, the metrics and the span report of a request: whom it was for, what it got, why it was refused. Users and
+// networks appear only as keyed hashes (R27).
+import { Failure, isFault } from '@course-exchange/runtime/process/errors';
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
+import {
+  clientOf,
+  type Logger,
+  type LogText,
+  logText,
+  nameUser,
+  pseudonym,
+} from '@course-exchange/runtime/process/logger';
+import { errorType, unknownClient } from '@course-exchange/runtime/process/metrics';
+import { clientAddressOf, nameSubject } from '@course-exchange/runtime/process/request-context';
+import { countSecurityEvent, expectSecurityEvents } from '@course-exchange/runtime/process/runtime-metrics';
+import type { Secret } from '@course-exchange/runtime/process/secret';
+import { annotate } from '@course-exchange/runtime/process/spans';
+import type { ClientId, Sub } from './ids.ts';
+import { identityMetrics } from './metrics.ts';
+import { type OnSecurityEvent, Refusal, securityEvents } from './security-events.ts';
+
+const { tokensIssued, tokensRefused, authorizationsRefused, accessTokensRefused, consentsShown } =
+  identityMetrics;
+
+export type RequestLog = ReturnType<typeof createRequestLog>;
+
+/** `key` keys the hashes. */
+export function createRequestLog(logger: Logger, key: Secret<Buffer>) {
+  expectSecurityEvents(securityEvents);
+  const keyedUser = (sub: string): LogText => pseudonym(key, sub);
+
+  /** Counts and logs the event, with the network that the request came from. */
+  const onSecurityEvent: OnSecurityEvent = ({ event, client, sub, network = callersNetwork(), reason }) => {
+    countSecurityEvent(event, reason, client);
+    const user = sub && keyedUser(sub);
+    if (user !== undefined) nameUser(user);
+    logger.record('security event', {
+      event: logText(event),
+      ...(client === undefined ? {} : { client: logText(client) }),
+      ...(user === undefined ? {} : { user }),
+      ...(network === undefined ? {} : { network: pseudonym(key, `network ${network}`) }),
+      ...(reason === undefined ? {} : { reason: logText(reason) }),
+    });
+  };
+
+  /** The client has authenticated, or presented a token that we signed for it and `sub`. */
+  const onAuthenticated = (client: ClientId, sub?: Sub): void => {
+    if (sub) nameUser(keyedUser(sub));
+    nameSubject({ client });
+    annotate(() => ({ 'course_exchange.client_id': logText(client) }));
+  };
+
+  const onIssued = (issued: { grantType: string; clientId: ClientId; sub: Sub }): void => {
+    tokensIssued.add({ grant_type: issued.grantType, client_id: issued.clientId });
+    const [grant, client] = [logText(issued.grantType), logText(issued.clientId)];
+    const user = keyedUser(issued.sub);
+    nameUser(user);
+    logger.info('tokens issued', { grant, client, user });
+  };
+
+  /** The line of a refusal. A security event has its own, a fault that of its call. */
+  const logRefusal = (error: unknown, client: string | undefined): void => {
+    if (!(error instanceof Failure) || error instanceof Refusal || isFault(error)) return;
+    const named = client === undefined ? {} : { client: logText(client) };
+    logger.info('request refused', { code: logText(error.code), reason: logText(error.message), ...named });
+  };
+
+  const onTokenRefused = (error: unknown): void => {
+    const sentence = error instanceof Failure ? error.message : '';
+    const reason = error instanceof Refusal ? (error.event.reason ?? sentence) : sentence;
+    const client = clientOf();
+    tokensRefused.add({ 'error.type': errorType(error), reason, client_id: client ?? unknownClient });
+    logRefusal(error, client);
+  };
+
+  /** `client`: of a token that we signed. */
+  const onAccessTokenRefused = (refused: Failure, client: string | undefined): void => {
+    nameSubject({ client });
+    accessTokensRefused.add({ reason: refused.message, client_id: client ?? unknownClient });
+    logRefusal(refused, client);
+  };
+
+  /** `client`: registered, not authenticated. A reason that is a security event's name has its own line. */
+  const onAuthorizationRefused = (refused: Failure, client: ClientId | undefined): void => {
+    const { code, message: reason } = refused;
+    authorizationsRefused.add({ 'error.type': code, reason, client_id: client ?? unknownClient });
+    annotate(() => ({
+      'error.type': logText(code),
+      'course_exchange.error.reason': logText(reason),
+      ...(client && { 'course_exchange.client_id': logText(client) }),
+    }));
+    if (!Object.hasOwn(securityEvents, reason)) logRefusal(refused, client);
+  };
+
+  const onConsentShown = (client: ClientId): void => consentsShown.add({ client_id: client });
+
+  return {
+    keyedUser,
+    onSecurityEvent,
+    onAuthenticated,
+    onIssued,
+    onTokenRefused,
+    onAccessTokenRefused,
+    onAuthorizationRefused,
+    onConsentShown,
+  };
+}
+
+function callersNetwork(): string | undefined {
+  const address = clientAddressOf();
+  return address === '' ? undefined : networksOf(address)[0];
+}
