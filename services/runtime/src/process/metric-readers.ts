@@ -1,41 +1,36 @@
 // How metrics leave the process: read from the health port (health.ts) in Prometheus' text, or pushed to an OTLP collector.
-// Both say the same: a gauge has no value once its source is gone, and one that does not come in time is left out.
-import type { InstrumentType, MetricReader } from '@opentelemetry/sdk-metrics';
-import { nameWithUnit } from './metrics.ts';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import {
+  AggregationTemporality,
+  InstrumentType,
+  MeterProvider,
+  MetricReader,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import { inOneFlight } from './one-flight.ts';
-import type { Recorder } from './recorder.ts';
 
-/** How long a reading waits for its gauges: a scraper waits some seconds, a store that hangs for ever (ms). */
-const gaugesMs = 1_000;
+/** As a delta, a gauge has no value once its source is gone; the SDK would repeat the last one for ever. */
+function temporality(type: InstrumentType): AggregationTemporality {
+  return type === InstrumentType.OBSERVABLE_GAUGE
+    ? AggregationTemporality.DELTA
+    : AggregationTemporality.CUMULATIVE;
+}
 
-export async function scrapedMetrics(recorder: Recorder) {
-  const [{ AggregationTemporality, InstrumentType, MeterProvider, MetricReader }, { PrometheusSerializer }] =
-    await Promise.all([import('@opentelemetry/sdk-metrics'), import('@opentelemetry/exporter-prometheus')]);
-  class ScrapedReader extends MetricReader {
-    protected async onShutdown(): Promise<void> {}
-    protected async onForceFlush(): Promise<void> {}
-  }
-  const { CUMULATIVE, DELTA } = AggregationTemporality;
-  const reader = new ScrapedReader({
-    aggregationTemporalitySelector: (type) => (type === InstrumentType.OBSERVABLE_GAUGE ? DELTA : CUMULATIVE),
-  });
+class ScrapedReader extends MetricReader {
+  protected async onShutdown(): Promise<void> {}
+  protected async onForceFlush(): Promise<void> {}
+}
+
+export function scrapedMetrics() {
+  const reader = new ScrapedReader({ aggregationTemporalitySelector: temporality });
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
-  const read = async (): Promise<string> => {
-    const collected = reader.collect({ timeoutMillis: gaugesMs });
-    const { resource, scopeMetrics } = (await recorder.join(collected, reader)).resourceMetrics;
-    const named = scopeMetrics.map(({ scope, metrics }) => ({
-      scope,
-      metrics: metrics.map((metric) => ({
-        ...metric,
-        descriptor: { ...metric.descriptor, name: nameWithUnit(metric.descriptor) },
-      })),
-    }));
-    return `${serializer.serialize({ resource, scopeMetrics: named })}\n`;
-  };
   return {
     provider: new MeterProvider({ readers: [reader] }),
-    /** Those who ask at once share a reading: the gauges of one are not there for another. */
-    text: inOneFlight(read),
+    /** Concurrent scrapes share a reading: a gauge's value is handed out once. */
+    text: inOneFlight(async () => {
+      const { resourceMetrics } = await reader.collect();
+      return `${serializer.serialize(resourceMetrics)}\n`;
+    }),
   };
 }
 
@@ -45,25 +40,21 @@ const exporters = {
   'http/protobuf': () => import('@opentelemetry/exporter-metrics-otlp-proto'),
 };
 
+class PushingReader extends PeriodicExportingMetricReader {
+  override selectAggregationTemporality(type: InstrumentType): AggregationTemporality {
+    return type === InstrumentType.OBSERVABLE_GAUGE
+      ? temporality(type)
+      : super.selectAggregationTemporality(type);
+  }
+}
+
 /** As the SDK would make it of the standard OTEL_* variables, but for its gauges. */
-export async function pushingReader(recorder: Recorder): Promise<MetricReader> {
+export async function pushingReader(): Promise<MetricReader> {
   const { OTEL_EXPORTER_OTLP_METRICS_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL } = process.env;
   const { OTEL_METRIC_EXPORT_INTERVAL, OTEL_METRIC_EXPORT_TIMEOUT } = process.env;
   const protocol = OTEL_EXPORTER_OTLP_METRICS_PROTOCOL || OTEL_EXPORTER_OTLP_PROTOCOL || '';
-  const [{ AggregationTemporality, InstrumentType, PeriodicExportingMetricReader }, { OTLPMetricExporter }] =
-    await Promise.all([
-      import('@opentelemetry/sdk-metrics'),
-      exporters[protocol in exporters ? (protocol as keyof typeof exporters) : 'http/protobuf'](),
-    ]);
-  class PushingReader extends PeriodicExportingMetricReader {
-    override selectAggregationTemporality(type: InstrumentType) {
-      if (type === InstrumentType.OBSERVABLE_GAUGE) return AggregationTemporality.DELTA;
-      return super.selectAggregationTemporality(type);
-    }
-    override collect() {
-      return recorder.join(super.collect({ timeoutMillis: gaugesMs }), this);
-    }
-  }
+  const load = exporters[protocol in exporters ? (protocol as keyof typeof exporters) : 'http/protobuf'];
+  const { OTLPMetricExporter } = await load();
   const exportIntervalMillis = Number(OTEL_METRIC_EXPORT_INTERVAL || 60_000);
   const exportTimeoutMillis = Math.min(Number(OTEL_METRIC_EXPORT_TIMEOUT || 30_000), exportIntervalMillis);
   return new PushingReader({ exporter: new OTLPMetricExporter(), exportIntervalMillis, exportTimeoutMillis });

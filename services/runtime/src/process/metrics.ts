@@ -3,7 +3,8 @@
 //
 // A label's values are few and ours: routes, codes, reasons, names of statements, registered clients. Nothing that a
 // caller makes up becomes one.
-import type { Attributes, Meter, Observable } from '@opentelemetry/api';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Attributes, Meter, MetricOptions, Observable } from '@opentelemetry/api';
 import { Failure } from './errors.ts';
 import { inOneFlight } from './one-flight.ts';
 
@@ -35,71 +36,71 @@ export const operationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 /** The value of `client_id` where no registered client is proven. */
 export const unknownClient = 'unknown';
 
-interface Series {
-  readonly record: (value: number, labels: Labels<string>) => void;
-}
-
-/** What makes instruments: the SDK those that are asked for their values, we those that are told them. */
-interface Instruments {
+/** Where instruments are made, and what they are called there. */
+interface Source {
   readonly meter: Meter;
-  readonly recorder: { readonly series: (definition: MetricDefinition) => Series };
+  readonly nameOf: (definition: MetricDefinition) => string;
 }
 
-let instruments: Instruments | undefined;
+let source: Source | undefined;
 
-/** From now on `by` makes the instruments; `startTelemetry` does it. */
-export function measureWith(by: Instruments | undefined): void {
-  instruments = by;
+/** From now on `by` makes the instruments; `startTelemetry` calls it. */
+export function measureWith(by: Source | undefined): void {
+  source = by;
 }
 
 /** Made when it is first used: modules are loaded before telemetry has started. */
-function lazily<Instrument>(make: (by: Instruments) => Instrument): () => Instrument | undefined {
-  let made: { readonly by: Instruments; readonly instrument: Instrument } | undefined;
+function lazily<Instrument>(
+  definition: MetricDefinition,
+  make: (meter: Meter, name: string, options: MetricOptions) => Instrument,
+): () => Instrument | undefined {
+  let made: { readonly by: Source; readonly instrument: Instrument } | undefined;
+  const { unit, about: description, buckets } = definition;
+  const advice = buckets && { explicitBucketBoundaries: [...buckets] };
+  const options = { unit, description, ...(advice && { advice }) };
   return () => {
-    if (instruments === undefined) return undefined;
-    if (made?.by !== instruments) made = { by: instruments, instrument: make(instruments) };
+    if (source === undefined) return undefined;
+    if (made?.by !== source)
+      made = { by: source, instrument: make(source.meter, source.nameOf(definition), options) };
     return made.instrument;
   };
 }
 
 export function counter<const Label extends string>(definition: MetricDefinition<Label>) {
-  const series = lazily(({ recorder }) => recorder.series(definition));
+  const instrument = lazily(definition, (meter, ...named) => meter.createCounter(...named));
   return {
     kind: 'counter' as const,
     definition,
-    add: (labels: Labels<Label>, count = 1): void => series()?.record(count, labels),
+    add: (labels: Labels<Label>, count = 1): void => instrument()?.add(count, labels),
   };
 }
 
 export function histogram<const Label extends string>(
   definition: MetricDefinition<Label> & { readonly buckets: readonly number[] },
 ) {
-  const series = lazily(({ recorder }) => recorder.series(definition));
+  const instrument = lazily(definition, (meter, ...named) => meter.createHistogram(...named));
   return {
     kind: 'histogram' as const,
     definition,
-    isRead: () => series() !== undefined,
-    record: (value: number, labels: Labels<Label>): void => series()?.record(value, labels),
+    isRead: () => instrument() !== undefined,
+    record: (value: number, labels: Labels<Label>): void => instrument()?.record(value, labels),
   };
-}
-
-function optionsOf({ unit, about }: MetricDefinition) {
-  return { unit, description: about };
 }
 
 /** A state, of which a sum over processes says nothing. */
 export function gauge<const Label extends string>(definition: MetricDefinition<Label>) {
-  const instrument = lazily((by) => by.meter.createObservableGauge(definition.name, optionsOf(definition)));
+  const instrument = lazily(definition, (meter, ...named) => meter.createObservableGauge(...named));
   return observable('gauge', definition, instrument);
 }
 
 /** How many there are now, of things that the process has from its start to its end: a sum over processes is their number. */
 export function upDownCounter<const Label extends string>(definition: MetricDefinition<Label>) {
-  const instrument = lazily(({ meter }) =>
-    meter.createObservableUpDownCounter(definition.name, optionsOf(definition)),
-  );
+  const instrument = lazily(definition, (meter, ...named) => meter.createObservableUpDownCounter(...named));
   return observable('up-down counter', definition, instrument);
 }
+
+/** How long a reading waits for a value: a scraper waits some seconds, a store that hangs for ever (ms). */
+const observationMs = 1_000;
 
 function observable<Kind extends Metric['kind'], Label extends string>(
   kind: Kind,
@@ -109,16 +110,14 @@ function observable<Kind extends Metric['kind'], Label extends string>(
   return {
     kind,
     definition,
-    /** `read` is asked whenever somebody reads the metrics. What it cannot tell has no value then. */
+    /** Each reading of the metrics calls `read`. A value that it cannot tell in time is left out. */
     observe: (read: () => Observations<Label> | Promise<Observations<Label>>): void => {
       // A store that hangs is not asked again meanwhile.
-      const readOnce = inOneFlight(() =>
-        Promise.resolve()
-          .then(read)
-          .catch(() => []),
-      );
+      const readOnce = inOneFlight(async () => read());
       instrument()?.addCallback(async (result) => {
-        for (const [value, labels] of await readOnce()) result.observe(value, labels);
+        const late = sleep(observationMs, [], { ref: false });
+        const observations = await Promise.race([readOnce(), late]).catch(() => []);
+        for (const [value, labels] of observations) result.observe(value, labels);
       });
     },
   };

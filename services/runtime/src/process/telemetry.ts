@@ -13,8 +13,7 @@ import project from '../../../../package.json' with { type: 'json' };
 import type { telemetrySettings } from './base-settings.ts';
 import { describeError, type Logger } from './logger.ts';
 import { pushingReader, scrapedMetrics } from './metric-readers.ts';
-import { measureWith } from './metrics.ts';
-import { Recorder, scopeName } from './recorder.ts';
+import { type MetricDefinition, measureWith, nameWithUnit } from './metrics.ts';
 import { carryContextAcrossAwaits, outsideRequests } from './request-context.ts';
 import { observeEventLoop } from './runtime-metrics.ts';
 import type { SettingValues } from './settings.ts';
@@ -37,13 +36,13 @@ export async function startTelemetry(
   // An empty variable is an unset one, says OpenTelemetry.
   const endpoint = process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || config.OTEL_EXPORTER_OTLP_ENDPOINT;
   const traces = enabled && endpoint !== undefined;
-  const recorder = new Recorder();
-  const scraped = exporter === 'prometheus' ? await scrapedMetrics(recorder) : undefined;
-  const flush =
-    traces || exporter === 'otlp' ? await startSdk(service, config, traces, recorder) : withoutSdk();
+  const scraped = exporter === 'prometheus' ? scrapedMetrics() : undefined;
+  const flush = traces || exporter === 'otlp' ? await startSdk(service, config, traces) : withoutSdk();
   if (logger !== undefined) setGlobalErrorHandler(exportFaults(logger));
   const provider = scraped?.provider ?? (exporter === 'otlp' ? metrics.getMeterProvider() : undefined);
-  measureWith(provider && { meter: provider.getMeter(scopeName), recorder });
+  // A collector adds the unit to a pushed name.
+  const nameOf = scraped ? nameWithUnit : ({ name }: MetricDefinition) => name;
+  measureWith(provider && { meter: provider.getMeter('course-exchange'), nameOf });
   if (provider !== undefined) observeEventLoop();
   return { flush, ...(scraped && { metricsText: scraped.text }) };
 }
@@ -60,7 +59,6 @@ async function startSdk(
   service: string,
   config: SettingValues<typeof telemetrySettings>,
   traces: boolean,
-  recorder: Recorder,
 ): Promise<Telemetry['flush']> {
   // The SDK takes its settings from the environment alone; ours may come from a file.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined)
@@ -77,7 +75,7 @@ async function startSdk(
       [ATTR_SERVICE_NAME]: process.env.OTEL_SERVICE_NAME || service,
       [ATTR_SERVICE_VERSION]: project.version,
     },
-    metricReaders: config.OTEL_METRICS_EXPORTER === 'otlp' ? [await pushingReader(recorder)] : [],
+    metricReaders: config.OTEL_METRICS_EXPORTER === 'otlp' ? [await pushingReader()] : [],
     ...(traces ? {} : { spanProcessors: [] }),
     logRecordProcessors: [],
   });
