@@ -1,5 +1,4 @@
-// `audit`: who changed what, and whether the log is complete. Each service keeps a log of its own, in the schema that it
-// writes.
+// `audit`: who changed what, and whether the log is complete. Each service keeps its own log.
 import { Option } from '@commander-js/extra-typings';
 import { type AuditEntry, AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
@@ -11,13 +10,8 @@ import { fieldText } from './output/result.ts';
 import { fields, localTime } from './output/table.ts';
 
 export function auditCommand() {
-  return newGroup('audit', [listCommand(), verifyCommand()], {
-    about: 'Who changed what, in a chain that shows every gap',
-    examples: {
-      'What happened today': 'partnerctl audit list --since 24h',
-      'Is the log complete?': 'partnerctl audit verify',
-    },
-  });
+  const about = 'Who changed what, in a chain that shows every gap';
+  return newGroup('audit', about, [listCommand(), verifyCommand()]);
 }
 
 const logOption = new Option(
@@ -71,7 +65,7 @@ type Filter = NonNullable<Parameters<Audit['listAuditEntries']>[0]['filter']>;
 
 const pageSize = 1000;
 
-/** The newest `limit` entries, oldest first. More than a page is read from the oldest on. */
+/** Oldest first. More than a page is read from the oldest entry on. */
 async function newest(audit: Audit, filter: Filter, limit: number): Promise<readonly AuditEntry[]> {
   if (limit <= pageSize)
     return (await audit.listAuditEntries({ filter, pageSize: limit, newest: true })).entries;
@@ -98,7 +92,6 @@ async function follow(
   for await (const { entry } of followed) if (entry) print(entry);
 }
 
-/** One line, and one below it for each field. Ends with a line break. */
 export function entryText({ sequence, at, actor, change, requestId }: AuditEntry): string {
   const known = actor.startsWith('cert:') ? actor : `${actor} (unproven)`;
   const columns = [localTime(at), known, change?.action ?? '', change?.object ?? ''].map(sanitize);
@@ -115,7 +108,6 @@ function verifyCommand() {
       'Keep the head that it prints outside the database and give it to the next run: that detects a log that was cut off or rewritten.',
     examples: {
       'Is the log complete?': 'partnerctl audit verify',
-      'Is the log of imported designs?': 'partnerctl audit verify --log designs',
       'Does it still contain everything that it did last week?':
         'partnerctl audit verify --head "$(cat last-head)"',
     },
@@ -136,7 +128,7 @@ function verifyCommand() {
   });
 }
 
-function parseHead(text: string): { sequence: bigint; hash: string } {
+function parseHead(text: string) {
   const [, sequence, hash] = /^(\d{1,18}):([0-9a-f]{64})$/.exec(text.trim()) ?? [];
   if (sequence && hash) return { sequence: BigInt(sequence), hash };
   throw usageError(`--head: '${text}' is not a head.`, 'Give it as `audit verify` printed it.');

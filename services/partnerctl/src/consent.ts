@@ -1,7 +1,6 @@
-// `consent`: what users granted to clients. A consent is granted in the browser, never here; an operator lists and
-// withdraws it.
+// `consent`: what users granted to clients. It is granted in the browser; an operator lists and withdraws it.
 import { type Consent, ConsentService } from '@course-exchange/proto/operator/v1/consent';
-import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
+import { newCommand, newGroup, withAction } from './cli/command.ts';
 import { usageError } from './cli/errors.ts';
 import { given } from './cli/options.ts';
 import { changeResult } from './output/result.ts';
@@ -9,13 +8,7 @@ import { type Columns, table } from './output/table.ts';
 import { userNamed } from './user/user.ts';
 
 export function consentCommand() {
-  return newGroup('consent', [listCommand(), withdrawCommand()], {
-    about: 'What users granted to clients',
-    examples: {
-      'Which clients a user is connected to': 'partnerctl consent list --user ann@example.com',
-      'End one connection': 'partnerctl consent withdraw --user ann@example.com --client acme',
-    },
-  });
+  return newGroup('consent', 'What users granted to clients', [listCommand(), withdrawCommand()]);
 }
 
 const columns: Columns<Consent> = {
@@ -41,32 +34,25 @@ function listCommand() {
     .option(...userOption)
     .option(...clientOption)
     .option('--all', 'Include withdrawn consents');
-  return withAction(command, async (context, { user, client, all }) => {
+  return withAction(command, async ({ services }, { user, client, all }) => {
     if (user === undefined && client === undefined) {
       throw usageError('Neither a user nor a client is given.', 'Use --user, --client or both.');
     }
-    const consents = await listConsents(context, user, client, all === true);
+    const filter = {
+      ...given({ user: user === undefined ? undefined : userNamed(user) }),
+      clientId: client ?? '',
+      includeWithdrawn: all === true,
+    };
+    const consents: Consent[] = [];
+    let pageToken = '';
+    do {
+      const request = { ...filter, pageSize: 1000, pageToken };
+      const page = await services.identity(ConsentService).listConsents(request);
+      consents.push(...page.consents);
+      pageToken = page.nextPageToken;
+    } while (pageToken);
     return { json: { consents }, text: table(consents, columns, 'There is no such consent.') };
   });
-}
-
-async function listConsents(
-  { services }: CommandContext,
-  user: string | undefined,
-  client: string | undefined,
-  includeWithdrawn: boolean,
-): Promise<readonly Consent[]> {
-  const filter = { ...given({ user: user === undefined ? undefined : userNamed(user) }), includeWithdrawn };
-  const consents: Consent[] = [];
-  let pageToken = '';
-  do {
-    const page = await services
-      .identity(ConsentService)
-      .listConsents({ ...filter, clientId: client ?? '', pageSize: 1000, pageToken });
-    consents.push(...page.consents);
-    pageToken = page.nextPageToken;
-  } while (pageToken);
-  return consents;
 }
 
 function withdrawCommand() {

@@ -1,4 +1,4 @@
-// `key`: signing keys, which go staged → active → superseded → retired. The service refuses a step while it would make a
+// `key`: signing keys, which go staged → active → superseded → retired. The service refuses a step that would make a
 // valid token fail (R17).
 import { Option } from '@commander-js/extra-typings';
 import {
@@ -17,17 +17,15 @@ import { type ChangeResponse, changeResult, changesText } from './output/result.
 import { type Columns, dateOf, fromNow, localTime, table } from './output/table.ts';
 
 export function keyCommand() {
-  return newGroup(
-    'key',
-    [listCommand(), rotateCommand(), stageCommand(), activateCommand(), retireCommand(), reencryptCommand()],
-    {
-      about: 'Signing keys: staged, active, superseded, retired',
-      examples: {
-        'The state of every key': 'partnerctl key list',
-        'A whole rotation': 'partnerctl key rotate',
-      },
-    },
-  );
+  const about = 'Signing keys: staged, active, superseded, retired';
+  return newGroup('key', about, [
+    listCommand(),
+    rotateCommand(),
+    stageCommand(),
+    activateCommand(),
+    retireCommand(),
+    reencryptCommand(),
+  ]);
 }
 
 function listCommand() {
@@ -47,9 +45,7 @@ function stageCommand() {
     about: 'Create a key and publish it; it does not sign yet',
     examples: { 'The next key for ID tokens': 'partnerctl key stage --algorithm RS256' },
     takes: ['--dry-run'],
-  }).addOption(
-    new Option('--algorithm <algorithm>', 'ES256: access tokens; RS256: ID tokens').choices(algorithmNames),
-  );
+  }).addOption(algorithmOption('ES256: access tokens; RS256: ID tokens'));
   return withAction(command, async (context, { algorithm }) => {
     const { dryRun, services } = context;
     const request = { algorithm: algorithmNamed(algorithm), dryRun };
@@ -119,14 +115,17 @@ function reencryptCommand() {
   return withAction(command, async (context) => {
     const { dryRun, services } = context;
     const response = await services.identity(KeyService).reencryptKeys({ dryRun });
-    const done = dryRun ? 'would be encrypted again' : 'encrypted again';
-    const text = `${response.reencrypted} ${done}, ${response.alreadyCurrent} already current.\n`;
+    const count = `${response.reencrypted} ${dryRun ? 'would be encrypted' : 'encrypted'} again`;
+    const text = `${count}, ${response.alreadyCurrent} already current.\n`;
     return { ...changeResult(context, response), text };
   });
 }
 
 const algorithms = { ES256: KeyAlgorithm.ES256, RS256: KeyAlgorithm.RS256 } as const;
-const algorithmNames = ['ES256', 'RS256'] as const;
+
+function algorithmOption(about: string) {
+  return new Option('--algorithm <algorithm>', about).choices(['ES256', 'RS256'] as const);
+}
 
 function algorithmNamed(name: 'ES256' | 'RS256' | undefined): KeyAlgorithm {
   return name === undefined ? KeyAlgorithm.UNSPECIFIED : algorithms[name];
@@ -153,8 +152,8 @@ export function keyTable(keys: readonly SigningKey[], now: Date): string {
 
 function nextStep({ state, nextStepAt }: SigningKey, now: Date): string | undefined {
   const step = { [KeyState.STAGED]: 'activate', [KeyState.SUPERSEDED]: 'retire' }[Number(state)];
+  if (step === undefined || nextStepAt === undefined) return undefined;
   const time = dateOf(nextStepAt);
-  if (step === undefined || time === undefined) return undefined;
   return time > now ? `${step} ${fromNow(time, now)}` : `${step} now`;
 }
 
@@ -175,27 +174,19 @@ function rotateCommand() {
     },
     takes: ['--dry-run'],
   })
-    .addOption(
-      new Option(
-        '--algorithm <algorithm>',
-        'Only this one; by default all that the installation has',
-      ).choices(algorithmNames),
-    )
+    .addOption(algorithmOption('Only this one; by default all that the installation has'))
     .addOption(durationOption('--older-than <time>', 'Start only where the active key is older than this'))
     .option('--finish', 'Start nothing; finish what was started')
     .option('--step', 'Do what is due now and exit');
   return withAction(command, async (context, { algorithm, olderThan, finish, step }) => {
     const { services, dryRun, sleep, now } = context;
-    const scope = given({
-      algorithms: algorithm && [algorithmNamed(algorithm)],
-      olderThan,
-    });
+    const scope = given({ algorithms: algorithm && [algorithmNamed(algorithm)], olderThan });
     const rotate = (continueOnly: boolean) =>
       services.identity(KeyService).rotateKeys({ ...scope, continueOnly, dryRun });
     let response = await rotate(finish === true);
     const changes = [...response.changes];
     for (let at = nextStepAt(response); at && !step && !dryRun; at = nextStepAt(response)) {
-      reportProgress(context, response, at);
+      reportStep(context, response, at);
       await sleep(Math.min(maxWaitMs, Math.max(0, at.getTime() - now().getTime()) + clockSkewMs));
       response = await rotate(true);
       changes.push(...response.changes);
@@ -211,7 +202,7 @@ function nextStepAt({ rotations }: RotateKeysResponse): Date | undefined {
 }
 
 /** To standard error: the result itself comes at the end. */
-function reportProgress(
+function reportStep(
   { terminal: { err }, json }: CommandContext,
   { changes }: RotateKeysResponse,
   next: Date,

@@ -6,11 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runCli } from './cli/cli.ts';
 import { candidateLines } from './cli/completion.ts';
 import { createProgram } from './cli/program.ts';
-import { openTerminal, wantsColors } from './cli/terminal.ts';
+import { openTerminal } from './cli/terminal.ts';
 
 const argv = process.argv.slice(2);
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', () => process.exit(0));
+// connect-node hears the first error of a session. A port that speaks something else causes a second one.
+process.on('uncaughtException', (error) => {
+  if (!('code' in error && error.code === 'ERR_HTTP2_ERROR')) throw error;
+});
 
 if (argv[0] === '__complete') {
   process.stdout.write(candidateLines(createProgram(), argv.slice(1)));
@@ -20,7 +24,7 @@ if (argv[0] === '__complete') {
   process.once('SIGTERM', () => interruption.abort());
   const { signal } = interruption;
   process.exitCode = await runCli(argv, {
-    terminal: openTerminal(process, wantsColors(process.env, argv.includes('--no-color'))),
+    terminal: openTerminal(process, argv.includes('--no-color')),
     environment: process.env,
     directory: process.env.INIT_CWD ?? process.cwd(),
     actor: accountName(),

@@ -1,4 +1,4 @@
-// `restore`: what to do after a store was restored from a backup, so that nothing that had ended comes to life
+// `restore`: what follows the restore of a store from a backup, so that nothing that had ended becomes valid again
 // (docs/recovery.md).
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -18,13 +18,7 @@ import { type Content, lineBlocks, readLine } from './files/ndjson.ts';
 import { changeResult } from './output/result.ts';
 
 export function restoreCommand() {
-  return newGroup('restore', [fenceCommand()], {
-    about: 'After a restore from a backup',
-    examples: {
-      'Redis came from a backup': 'partnerctl restore fence --restored redis',
-      'Postgres did': 'partnerctl restore fence --restored postgres --audit-log identity.log',
-    },
-  });
+  return newGroup('restore', 'After a restore from a backup', [fenceCommand()]);
 }
 
 /** The lines of a part would not follow the restored audit log. */
@@ -48,27 +42,32 @@ function fenceCommand() {
     takes: ['--dry-run', '--yes'],
   })
     .addOption(
-      new Option('--restored <store>', 'What came from a backup').choices(['redis', 'postgres'] as const),
+      new Option('--restored <store>', 'What came from a backup')
+        .choices(['redis', 'postgres'] as const)
+        .makeOptionMandatory(),
     )
     .option(
       '--audit-log <file>',
       'Log lines of identity from the backup on: JSON, other lines are passed over; - reads standard input, at most 64 MiB',
     )
-    .option('--accept-unknown', 'Without a log: suspend and retire nothing, list what may be wrong');
-  return withAction(command, async (context, { restored, auditLog, acceptUnknown = false }) => {
-    if (restored === undefined) throw usageError('What was restored is not said.', 'Use --restored.');
-    if (restored === 'redis' && (auditLog !== undefined || acceptUnknown === true))
+    .addOption(
+      new Option(
+        '--accept-unknown',
+        'Without a log: suspend and retire nothing, list what may be wrong',
+      ).conflicts('auditLog'),
+    );
+  return withAction(command, async (context, { restored, auditLog, acceptUnknown: accepts }) => {
+    const acceptUnknown = accepts === true;
+    if (restored === 'redis' && (auditLog !== undefined || acceptUnknown))
       throw usageError('After a restore of Redis alone nothing is unknown.', 'Leave the other options out.');
-    if (auditLog !== undefined && acceptUnknown === true)
-      throw usageError('With the log nothing is unknown.', 'Use --audit-log or --accept-unknown.');
     const log = auditLog === undefined ? undefined : await importContent(context, auditLog, lessenLog);
-    if (log !== undefined) await requireTrail(log, `${auditLog}`);
+    if (log !== undefined) await requireTrail(log, auditLog ?? '');
     await context.confirm('Every user will have to log in again.');
     const { dryRun, services, signal } = context;
-    const request = { restored: stores[restored], acceptUnknown: acceptUnknown === true, dryRun };
+    const request = { restored: stores[restored], acceptUnknown, dryRun };
     const requests = fenceRequests(request, log);
     const response = await services.identity(RestoreService).fence(requests, { signal, timeoutMs });
-    return changeResult(context, response, unknownText(response, acceptUnknown === true));
+    return changeResult(context, response, unknownText(response, acceptUnknown));
   });
 }
 
@@ -109,7 +108,7 @@ async function requireTrail(log: Content, name: string): Promise<void> {
   throw usageError(`${name} has no line of identity with the event operator.change.`, 'Give its JSON log.');
 }
 
-/** A block is a part of what the service takes in one message. */
+/** A block of lines is smaller than a message may be. */
 async function* fenceRequests(
   request: MessageInitShape<typeof FenceRequestSchema>,
   log: Content | undefined,

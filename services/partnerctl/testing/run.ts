@@ -41,7 +41,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     input: stdin,
     ...options,
     terminal: {
-      ...openTerminal({ stdin, stdout, stderr } as unknown as NodeJS.Process, true),
+      ...openTerminal({ stdin, stdout, stderr } as unknown as NodeJS.Process),
       ask: answer === undefined ? undefined : ask,
     },
   });
@@ -56,7 +56,7 @@ function collecting(isTTY: boolean) {
       done();
     },
   });
-  return Object.assign(stream, { isTTY, written });
+  return Object.assign(stream, { isTTY, written, hasColors: () => isTTY });
 }
 
 /** As `run`, with both services played by `routes` on a port of their own. */

@@ -38,7 +38,13 @@ test.each<[argv: string, exit: number, message: string, advice?: string]>([
   ],
   ['audit list --limit 0', 2, "--limit: '0' is not a whole number from 1 to 1000000."],
   ['audit verify --head 12', 2, "--head: '12' is not a head.", 'Give it as `audit verify` printed it.'],
-  ['client list --active --inactive', 2, 'Use either --active or --inactive.'],
+  [
+    'client list --active --inactive',
+    2,
+    "Option '--inactive' cannot be used with option '--active'.",
+    'See --help.',
+  ],
+  ['restore fence', 2, "Required option '--restored <store>' not specified.", 'See --help.'],
   ['client plan /nowhere/clients.yaml', 2, '/nowhere/clients.yaml cannot be read.', unreadable],
   ['user import /nowhere/users.ndjson', 2, '/nowhere/users.ndjson cannot be read.', unreadable],
   ['designs import /nowhere/designs.ndjson', 2, '/nowhere/designs.ndjson cannot be read.', unreadable],
@@ -67,7 +73,6 @@ test.each<[argv: string, exit: number, message: string, advice?: string]>([
     'Add --yes if you mean it.',
   ],
   ['consent list', 2, 'Neither a user nor a client is given.', 'Use --user, --client or both.'],
-  ['completion tcsh', 2, 'There is no completion for tcsh.', 'Use bash, zsh or fish.'],
   [
     'client register --client-id acme --technical-contact Ann',
     2,

@@ -3,18 +3,15 @@ import { CommanderError } from '@commander-js/extra-typings';
 import { type ConnectionDeps, openServices } from '../connection/connection.ts';
 import { toCliError } from '../connection/error-text.ts';
 import { jsonText } from '../output/json.ts';
-import { type CommandContext, installActions, type Result } from './command.ts';
-import { CliError, type Exit, exitCodes, interruptedError, usageError } from './errors.ts';
+import { type CommandContext, runActions } from './command.ts';
+import { CliError, type Exit, exitCodes, usageError } from './errors.ts';
 import { configureHelp, createProgram } from './program.ts';
 import { confirm, paint, sanitize, type Terminal } from './terminal.ts';
 
 /** What the process provides; nothing below reads it by itself. */
 export interface CliDeps
-  extends Pick<CommandContext, 'now' | 'sleep' | 'signal' | 'input' | 'directory'>,
-    Pick<ConnectionDeps, 'actor' | 'newRequestId'> {
-  readonly terminal: Terminal;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
+  extends Pick<CommandContext, 'now' | 'sleep' | 'signal' | 'input' | 'directory' | 'terminal'>,
+    Pick<ConnectionDeps, 'actor' | 'newRequestId' | 'environment'> {}
 
 /** The options that every command takes, and the two that many have. */
 type CommonOptions = Readonly<Partial<Record<'identity' | 'catalog' | 'stack' | 'operator', string>>> &
@@ -25,34 +22,30 @@ const timeoutMs = 15_000;
 
 /** Resolves with the exit code; everything else has been printed by then. */
 export async function runCli(argv: readonly string[], deps: CliDeps): Promise<number> {
-  const { terminal } = deps;
   let exit: Exit = 'done';
   const program = createProgram();
-  installActions(program, async (act, command) => {
+  runActions(program, async (act, command) => {
     exit = await runAction(deps, act, command.optsWithGlobals());
   });
-  configureHelp(program, terminal);
+  configureHelp(program, deps.terminal);
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done.code;
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage.code;
-    const failure = deps.signal.aborted ? interruptedError() : asCliError(error);
-    report(failure, terminal, argv.includes('--json'));
+    const failure = deps.signal.aborted ? new CliError('interrupted', 'Interrupted.') : asCliError(error);
+    report(failure, deps.terminal, argv.includes('--json'));
     exit = failure.exit;
   }
   return exitCodes[exit].code;
 }
 
-async function runAction(
-  deps: CliDeps,
-  act: (context: CommandContext) => Promise<Result | undefined>,
-  options: CommonOptions,
-): Promise<Exit> {
-  const { terminal, environment, directory } = deps;
-  const sources = { flags: options, environment, stackFile: options.stack, directory };
+type Act = Parameters<Parameters<typeof runActions>[1]>[0];
+
+async function runAction(deps: CliDeps, act: Act, options: CommonOptions): Promise<Exit> {
+  const { terminal, environment } = deps;
   const actor = operatorName(options.operator ?? environment.PARTNERCTL_OPERATOR) ?? deps.actor;
-  const services = openServices({ ...deps, actor, sources, timeoutMs });
+  const services = openServices({ ...deps, actor, flags: options, timeoutMs });
   const { json = false, dryRun = false, yes = false } = options;
   const context: CommandContext = {
     ...deps,
@@ -63,18 +56,15 @@ async function runAction(
   };
   try {
     const result = await act(context);
-    if (result) print(result, terminal, json);
-    return result?.exit ?? 'done';
+    if (!result) return 'done';
+    if (json) terminal.out.write(`${jsonText(result.json, 2)}\n`);
+    else (result.textToStderr ? terminal.err : terminal.out).write(result.text);
+    return result.exit ?? 'done';
   } catch (error) {
     throw toCliError(error, services.lastAddress);
   } finally {
     services.close();
   }
-}
-
-function print({ json, text, textToStderr }: Result, { out, err }: Terminal, asJson: boolean): void {
-  if (asJson) out.write(`${jsonText(json, 2)}\n`);
-  else (textToStderr ? err : out).write(text);
 }
 
 /** Undefined: the account's. The service accepts no other form of name, and writes it into the audit log. */
@@ -90,7 +80,7 @@ function asCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof CommanderError) return misuse(error.message);
   const { message } = error instanceof Error ? error : { message: String(error) };
-  return new CliError(`partnerctl failed: ${message}`, { exit: 'refused', code: 'unforeseen', cause: error });
+  return new CliError('refused', `partnerctl failed: ${message}`, { code: 'unforeseen', cause: error });
 }
 
 /** commander writes `error: unknown command 'x'` and, where it has one, a suggestion in brackets below. */
@@ -100,16 +90,13 @@ function misuse(message: string): CliError {
   return usageError(sentence, suggestion.replace(/^\((.*)\)$/, '$1') || 'See --help.');
 }
 
-function report({ message, advice, mistakes, code, exit }: CliError, { err }: Terminal, json: boolean): void {
+function report({ message, exit, details }: CliError, { err }: Terminal, json: boolean): void {
+  const { advice, mistakes = [], code = exit } = details;
   if (json) {
     const error = { code, message, mistakes, advice: advice ?? null, exitCode: exitCodes[exit].code };
     err.write(`${jsonText({ error }, 2)}\n`);
     return;
   }
-  const lines = [
-    paint('red', sanitize(message)),
-    ...mistakes.map((mistake) => `  - ${sanitize(mistake)}`),
-    ...(advice === undefined ? [] : [sanitize(advice)]),
-  ];
-  err.write(`${lines.join('\n')}\n`);
+  const below = [...mistakes.map((mistake) => `  - ${mistake}`), ...(advice === undefined ? [] : [advice])];
+  err.write(`${[paint('red', sanitize(message)), ...below.map(sanitize)].join('\n')}\n`);
 }

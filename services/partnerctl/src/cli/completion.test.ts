@@ -1,25 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { candidates, completionScripts } from './completion.ts';
+import { candidateLines, completionScripts } from './completion.ts';
 import { createProgram } from './program.ts';
 
 const program = createProgram();
-const words = (...typed: string[]) => candidates(program, typed).map(({ word }) => word);
 
-test('nouns, commands, options and choices are offered where they may come', () => {
-  expect(words('c')).toEqual(['client', 'consent', 'completion']);
-  expect(words('client', 'a')).toEqual(['approve', 'activate', 'apply']);
-  expect(words('client', 'secret', '')).toEqual(['add', 'list', 'retire', 'resume']);
-  expect(words('client', 'approve', 'acme', '--to', '')).toEqual(['draft', 'test', 'approved']);
-  expect(words('client', 'secret', 'add', 'acme', '--e')).toEqual(['--expires-in', '--encrypt-to']);
-  expect(words('client', 'deactivate', 'acme', '--y')).toEqual(['--yes']);
-  expect(words('client', 'list', '--js')).toEqual(['--json']);
-});
-
-test('where a file or a value is expected nothing is offered, so that the shell offers files', () => {
-  expect(words('client', 'register', '')).toEqual([]);
-  expect(words('client', 'secret', 'add', 'acme', '--to-file', '')).toEqual([]);
+test.each([
+  ['c', 'client consent completion'],
+  ['client a', 'approve activate apply'],
+  ['client secret ', 'add list retire resume'],
+  ['client approve acme --to ', 'draft test approved'],
+  ['client secret add acme --e', '--expires-in --encrypt-to'],
+  ['client list --js', '--json'],
+  // The shell offers files.
+  ['client register ', ''],
+  ['client secret add acme --to-file ', ''],
+])('`%s` is completed by %s', (typed, words) => {
+  const lines = candidateLines(program, typed.split(' ')).split('\n').slice(0, -1);
+  expect(lines.map((line) => line.replace(/\t.*/, '')).join(' ')).toBe(words);
 });
 
 test('bash itself completes', () => {

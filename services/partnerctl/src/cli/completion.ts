@@ -1,83 +1,55 @@
-// Shell completion: what may come next on a command line, and the scripts with which shells ask for it.
-import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
+// Shell completion: the candidates for the next word, and the scripts with which shells ask for them.
+import { Argument, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { newCommand, withAction } from './command.ts';
-import { usageError } from './errors.ts';
 
-export interface Candidate {
-  readonly word: string;
-  readonly about: string;
-}
-
-/** Candidates for the last of `argv`, which may be empty. None means: a file, if anything. */
-export function candidates(program: CommandUnknownOpts, argv: readonly string[]): readonly Candidate[] {
+/** A line for each candidate for the last of `argv`: word, tab, explanation. Without one the shell offers files. */
+export function candidateLines(program: CommandUnknownOpts, argv: readonly string[]): string {
   const typed = argv.at(-1) ?? '';
   const before = argv.slice(0, -1);
   const command = before.reduce(
     (found, word) => found.commands.find((one) => one.name() === word) ?? found,
     program,
   );
-  const open = command.options.find(({ long }) => long === before.at(-1));
-  return offered(program, command, open, typed).filter(({ word }) => word.startsWith(typed));
-}
-
-function offered(
-  program: CommandUnknownOpts,
-  command: CommandUnknownOpts,
-  open: Option | undefined,
-  typed: string,
-): readonly Candidate[] {
-  if (open && (open.required || open.optional))
-    return (open.argChoices ?? []).map((word) => ({ word, about: open.description }));
-  const commands = command.commands.map((one) => ({ word: one.name(), about: one.summary() }));
-  if (!typed.startsWith('-')) return commands;
-  const own = command.createHelp().visibleOptions(command);
-  const options = command === program ? own : [...own, ...program.options];
-  return [...commands, ...options.map(({ long, description }) => ({ word: long ?? '', about: description }))];
-}
-
-/** A line per candidate, as the completion scripts read them: word, tab, explanation. */
-export function candidateLines(program: CommandUnknownOpts, argv: readonly string[]): string {
-  return candidates(program, argv)
-    .map(({ word, about }) => `${word}\t${about}\n`)
+  return candidates(program, command, before.at(-1) ?? '', typed)
+    .filter(([word]) => word.startsWith(typed))
+    .map(([word, about]) => `${word}\t${about}\n`)
     .join('');
 }
 
-const bash = `# Completion of partnerctl for bash: source <(partnerctl completion bash)
-_partnerctl() {
-  local word candidates=()
-  while IFS=$'\\t' read -r word _; do candidates+=("$word"); done < <(
-    "\${COMP_WORDS[0]}" __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null
-  )
-  COMPREPLY=("\${candidates[@]}")
+type Candidate = readonly [word: string, about: string];
+
+function candidates(
+  program: CommandUnknownOpts,
+  command: CommandUnknownOpts,
+  last: string,
+  typed: string,
+): readonly Candidate[] {
+  const open = command.options.find(({ long }) => long === last);
+  if (open?.required) return (open.argChoices ?? []).map((word) => [word, open.description]);
+  const commands = command.commands.map((one): Candidate => [one.name(), one.summary()]);
+  if (!typed.startsWith('-')) return commands;
+  const options = new Set([...command.createHelp().visibleOptions(command), ...program.options]);
+  return [...commands, ...[...options].map(({ long, description }): Candidate => [long ?? '', description])];
+}
+
+const bash = `_partnerctl() {
+  local IFS=$'\\n'
+  COMPREPLY=($("\${COMP_WORDS[0]}" __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1))
 }
 complete -o default -F _partnerctl partnerctl
 `;
 
 const zsh = `#compdef partnerctl
-# Completion of partnerctl for zsh: source <(partnerctl completion zsh)
 _partnerctl() {
-  local word about
-  local -a candidates
-  while IFS=$'\\t' read -r word about; do
-    candidates+=("\${word//:/\\\\:}:\${about}")
-  done < <("\${words[1]}" __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
-  if (( \${#candidates} )); then _describe 'partnerctl' candidates; else _files; fi
+  local found=(\${(f)"$("\${words[1]}" __complete "\${(@)words[2,CURRENT]}" 2>/dev/null | cut -f1)"})
+  if (( \${#found} )); then compadd -- "\${found[@]}"; else _files; fi
 }
 compdef _partnerctl partnerctl
 `;
 
-const fish = `# Completion of partnerctl for fish: partnerctl completion fish | source
-function __partnerctl_complete
-    set -l words (commandline --tokenize --cut-at-cursor --current-process)
-    set -l typed (commandline --current-token --cut-at-cursor)
-    set -l found ($words[1] __complete $words[2..-1] "$typed" 2>/dev/null)
-    if test (count $found) -gt 0
-        printf '%s\\n' $found
-    else
-        __fish_complete_path "$typed"
-    end
-end
-complete --command partnerctl --no-files --arguments '(__partnerctl_complete)'
+const fish = `complete --command partnerctl --arguments '(
+  partnerctl __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null
+)'
 `;
 
 export const completionScripts = { bash, zsh, fish } as const;
@@ -86,15 +58,12 @@ export function completionCommand() {
   const command = newCommand('completion', {
     about: 'Print the completion script for a shell: bash, zsh or fish',
     examples: {
-      'bash, for this session': 'source <(partnerctl completion bash)',
-      'zsh, for this session': 'source <(partnerctl completion zsh)',
+      'bash or zsh, for this session': 'source <(partnerctl completion bash)',
       'fish, permanently': 'partnerctl completion fish > ~/.config/fish/completions/partnerctl.fish',
     },
-  }).argument('<shell>', 'bash, zsh or fish');
-  return withAction(command, async (_, name) => {
-    const known = Object.entries(completionScripts).find(([shell]) => shell === name);
-    if (!known) throw usageError(`There is no completion for ${name}.`, 'Use bash, zsh or fish.');
-    const [shell, script] = known;
+  }).addArgument(new Argument('<shell>', 'Name of the shell').choices(['bash', 'zsh', 'fish'] as const));
+  return withAction(command, async (_, shell) => {
+    const script = completionScripts[shell];
     return { json: { shell, script }, text: script };
   });
 }

@@ -22,39 +22,32 @@ export const exitCodes = {
 
 export type Exit = keyof typeof exitCodes;
 
-type CliErrorDetails = Pick<CliError, 'exit'> & Partial<CliError>;
+interface Details {
+  /** What to do now; one sentence or command. */
+  readonly advice?: string | undefined;
+  /** Further mistakes, one sentence each. */
+  readonly mistakes?: readonly string[];
+  /** The service's own code, for scripts; otherwise the name of the exit. */
+  readonly code?: string;
+  readonly cause?: unknown;
+}
 
 /** Ends a command. `message` is one sentence and never holds a secret. */
 export class CliError extends Error {
   readonly exit: Exit;
-  /** What to do now; one sentence or command. */
-  readonly advice: string | undefined;
-  /** Further mistakes, one sentence each. */
-  readonly mistakes: readonly string[];
-  /** The service's own code, for scripts. */
-  readonly code: string;
+  readonly details: Details;
 
-  constructor(message: string, { exit, advice, mistakes = [], code = exit, cause }: CliErrorDetails) {
-    super(message, { cause });
+  constructor(exit: Exit, message: string, details: Details = {}) {
+    super(message, { cause: details.cause });
     this.name = 'CliError';
     this.exit = exit;
-    this.advice = advice;
-    this.mistakes = mistakes;
-    this.code = code;
+    this.details = details;
   }
 }
 
 /** The command line, or a file that it names, is wrong. */
 export function usageError(message: string, advice?: string): CliError {
-  return new CliError(message, { exit: 'usage', advice });
-}
-
-export function missingError(message: string): CliError {
-  return new CliError(message, { exit: 'missing' });
-}
-
-export function interruptedError(cause?: unknown): CliError {
-  return new CliError('Interrupted.', { exit: 'interrupted', cause });
+  return new CliError('usage', message, { advice });
 }
 
 export function unreadableFile(name: string): CliError {

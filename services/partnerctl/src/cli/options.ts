@@ -1,21 +1,15 @@
 // Kinds of option values that several commands read: durations, times, counts, repeated options.
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Option } from '@commander-js/extra-typings';
-import { usageError } from './errors.ts';
+import { type CliError, usageError } from './errors.ts';
 
-/** For `.option(flags, about, repeated)`: gathers every value given. */
 export function repeated(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
-/** `--since <time>` is `--since` in a message. */
-function longFlag(flags: string): string {
-  return flags.split(' ')[0] ?? flags;
-}
-
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** Of a duration such as 14d; undefined when it is none. */
+/** Undefined when `value` is no duration such as 14d. */
 function secondsOf(value: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,6})([smhdw])$/.exec(value) ?? [];
   const size = units[unit ?? ''];
@@ -27,10 +21,7 @@ export function durationOption<const Flags extends string>(flags: Flags, about: 
   return new Option(flags, about).argParser((value) => {
     const seconds = secondsOf(value);
     if (seconds !== undefined) return { seconds: BigInt(seconds) };
-    throw usageError(
-      `${longFlag(flags)}: '${value}' is not a duration.`,
-      'Write it like 30m, 12h, 14d or 2w.',
-    );
+    throw wrongValue(flags, value, 'is not a duration.', 'Write it like 30m, 12h, 14d or 2w.');
   });
 }
 
@@ -41,18 +32,19 @@ export function timeOption<const Flags extends string>(flags: Flags, about: stri
     if (seconds !== undefined) return (now: Date) => timestampFromMs(now.getTime() - seconds * 1000);
     const time = new Date(value);
     if (/^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(time.getTime())) return () => timestampFromDate(time);
-    throw usageError(
-      `${longFlag(flags)}: '${value}' is not a time.`,
-      'Write it like 2h, 7d or 2026-11-20T13:20:00Z.',
-    );
+    throw wrongValue(flags, value, 'is not a time.', 'Write it like 2h, 7d or 2026-11-20T13:20:00Z.');
   });
 }
 
 export function countOption<const Flags extends string>(flags: Flags, about: string, most: number) {
   return new Option(flags, about).argParser((value) => {
     if (/^[1-9]\d*$/.test(value) && Number(value) <= most) return Number(value);
-    throw usageError(`${longFlag(flags)}: '${value}' is not a whole number from 1 to ${most}.`);
+    throw wrongValue(flags, value, `is not a whole number from 1 to ${most}.`);
   });
+}
+
+function wrongValue(flags: string, value: string, what: string, advice?: string): CliError {
+  return usageError(`${flags.split(' ')[0]}: '${value}' ${what}`, advice);
 }
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> };

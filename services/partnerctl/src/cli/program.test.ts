@@ -1,9 +1,7 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
 import { run } from '../../testing/run.ts';
-import { examplesOf } from './command.ts';
-import { candidates } from './completion.ts';
-import { createProgram, globalOptions } from './program.ts';
+import { createProgram } from './program.ts';
 
 interface Placed {
   readonly path: readonly string[];
@@ -25,22 +23,23 @@ test.each(all.map(({ path }) => path.join(' ')))(
   async (path) => {
     const { exit, out, err } = await run([...path.split(' ').filter(Boolean), '--help']);
     expect({ exit, err }).toEqual({ exit: 0, err: '' });
-    expect(out.startsWith(['Usage: partnerctl', ...path.split(' ').filter(Boolean)].join(' '))).toBe(true);
-    for (const heading of ['Options:', 'Examples:']) expect(out).toContain(`\n${heading}\n`);
+    expect(out).toMatch(new RegExp(`^Usage: partnerctl ?${path}`));
+    expect(out).toContain('\nOptions:\n');
     expect(out.split('\n').filter((line) => !line.startsWith('  ') && line.length > 100)).toEqual([]);
   },
 );
 
-test('each example names a command and options that exist', () => {
-  for (const line of all.flatMap(({ command }) => examplesOf(command))) {
-    const argv = line
-      .replace(/^.*?(?=partnerctl )/, '')
-      .split(/\s+/)
-      .slice(1);
-    const found = leaves.find(({ path }) => path.every((word, at) => argv[at] === word));
-    expect(found, line).toBeDefined();
-    const known = candidates(program, [...(found?.path ?? []), '-']).map(({ word }) => word);
-    expect(known, line).toEqual(expect.arrayContaining(line.match(/(?<=\s)--[a-z-]+/g) ?? []));
+test('each command has examples, which name commands and options that exist', async () => {
+  for (const { path } of leaves) {
+    const { out } = await run([...path, '--help']);
+    const examples = out.split('\nExamples:\n')[1]?.match(/(?<=partnerctl ).*/g) ?? [];
+    expect(examples, path.join(' ')).not.toEqual([]);
+    for (const line of examples) {
+      const argv = line.split(/\s+/);
+      const found = leaves.find((leaf) => leaf.path.every((word, at) => argv[at] === word));
+      const known = found && [...flags(found.command), ...flags(program)];
+      expect(known, line).toEqual(expect.arrayContaining(line.match(/(?<=\s)--[a-z-]+/g) ?? []));
+    }
   }
 });
 
@@ -86,6 +85,6 @@ test('what changes something can be tried dry, and only what can be tried dry as
 });
 
 test('no option hides a general one', () => {
-  const general = globalOptions(program).map(({ long }) => long);
-  for (const { command } of leaves) for (const flag of flags(command)) expect(general).not.toContain(flag);
+  const own = leaves.flatMap(({ command }) => flags(command));
+  expect(flags(program).filter((flag) => own.includes(flag))).toEqual([]);
 });

@@ -9,11 +9,31 @@ import { keyCommand } from '../key.ts';
 import { restoreCommand } from '../restore.ts';
 import { statusCommand } from '../status.ts';
 import { userCommand } from '../user/user.ts';
-import { newGroup } from './command.ts';
+import { newCommand } from './command.ts';
 import { completionCommand } from './completion.ts';
 import { paint, type Terminal } from './terminal.ts';
 
 export function createProgram(): CommandUnknownOpts {
+  const program = newCommand('partnerctl', {
+    about: 'Operate course-exchange: clients, users, consents, signing keys, audit log, designs',
+    details: 'Every change is audited under your name. docs/operator.md is the runbook.',
+    examples: {
+      'The installation at a glance': 'partnerctl status',
+      'On-board a partner from its registration file': 'partnerctl client register acme.yaml',
+      'What a command would change': 'partnerctl client deactivate acme --dry-run',
+    },
+  })
+    .usage('<command> [options]')
+    .version(project.version, '--version', 'Print the version')
+    .option('--json', 'Print JSON, with times in UTC')
+    .option('--no-color', 'Print without colours; NO_COLOR does the same')
+    .option('--identity <address>', "Address of identity's operator port (PARTNERCTL_IDENTITY)")
+    .option('--catalog <address>', "Address of design-catalog's feed port (PARTNERCTL_CATALOG)")
+    .option(
+      '--stack <file>',
+      'A stack.json that names both (PARTNERCTL_STACK); else .run/stack.json here or above',
+    )
+    .option('--operator <name>', 'Your name, where an account is shared, as in a pod (PARTNERCTL_OPERATOR)');
   const commands = [
     clientCommand(),
     userCommand(),
@@ -25,31 +45,8 @@ export function createProgram(): CommandUnknownOpts {
     statusCommand(),
     completionCommand(),
   ];
-  const help = {
-    about: 'Operate course-exchange: clients, users, consents, signing keys, audit log, designs',
-    details: 'Every change is audited under your name. docs/operator.md is the runbook.',
-    examples: {
-      'The installation at a glance': 'partnerctl status',
-      'On-board a partner from its registration file': 'partnerctl client register acme.yaml',
-      'What a command would change': 'partnerctl client deactivate acme --dry-run',
-    },
-  };
-  return newGroup('partnerctl', commands, help)
-    .version(project.version, '--version', 'Print the version')
-    .option('--json', 'Print JSON, with times in UTC')
-    .option('--no-color', 'Print without colours; NO_COLOR does the same')
-    .option('--identity <address>', "Address of identity's operator port (PARTNERCTL_IDENTITY)")
-    .option('--catalog <address>', "Address of design-catalog's feed port (PARTNERCTL_CATALOG)")
-    .option(
-      '--stack <file>',
-      'A stack.json that names both (PARTNERCTL_STACK); else .run/stack.json here or above',
-    )
-    .option('--operator <name>', 'Your name, where an account is shared, as in a pod (PARTNERCTL_OPERATOR)');
-}
-
-/** Options of the root, which every command takes; --version is the root's own. */
-export function globalOptions(program: CommandUnknownOpts) {
-  return program.options.filter(({ long }) => long !== '--version');
+  for (const command of commands) program.addCommand(command);
+  return program;
 }
 
 /** Makes errors throw, and gives help the width and the colours of the terminal, in the whole tree. */
@@ -70,7 +67,8 @@ export function configureHelp(program: CommandUnknownOpts, { out, err, width }: 
     })
     .configureHelp({
       showGlobalOptions: true,
-      visibleGlobalOptions: (command) => (command.parent ? globalOptions(program) : []),
+      visibleGlobalOptions: (command) =>
+        command.parent ? program.options.filter(({ long }) => long !== '--version') : [],
       styleTitle: (title) => paint('bold', title),
       subcommandTerm: (command) => command.name(),
     });

@@ -1,19 +1,14 @@
-// The three streams as commands see them: who is there, whether colours are wanted, confirmation, and text that cannot
-// control a terminal.
+// The three streams as commands see them: colours, confirmation, and text that cannot control a terminal.
 import { createInterface } from 'node:readline/promises';
-import type { Readable, Writable } from 'node:stream';
-import { styleText } from 'node:util';
+import { stripVTControlCharacters, styleText } from 'node:util';
 import { usageError } from './errors.ts';
 
 export type Color = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
-/** `text` in a colour, which an output without colours leaves out, and commander too. */
+/** An output without colours leaves the colour out. */
 export function paint(color: Color, text: string): string {
   return styleText(color, text, { validateStream: false });
 }
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
-const colorCodes = /\u001b\[\d+m/g;
 
 interface Output {
   readonly write: (text: string) => void;
@@ -24,7 +19,7 @@ interface Output {
 export interface Terminal {
   readonly out: Output;
   readonly err: Output;
-  /** Asks on standard error and resolves with the answer; undefined when nobody can be asked. */
+  /** Asks on standard error; undefined without a person to answer. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   /** Columns of standard output. */
   readonly width: number;
@@ -32,32 +27,27 @@ export interface Terminal {
 
 type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>;
 
-export function openTerminal({ stdin, stdout, stderr }: Streams, colors: boolean): Terminal {
+/** Node decides by NO_COLOR and TERM whether a stream has colours. */
+export function openTerminal({ stdin, stdout, stderr }: Streams, noColor = false): Terminal {
   const outputTo = (stream: NodeJS.WriteStream): Output => {
     const isTty = stream.isTTY === true;
-    const hasColors = colors && isTty;
+    const hasColors = isTty && !noColor && stream.hasColors();
     return {
-      write: (text) => void stream.write(hasColors ? text : text.replace(colorCodes, '')),
+      write: (text) => void stream.write(hasColors ? text : stripVTControlCharacters(text)),
       isTty,
       hasColors,
     };
   };
-  const canAsk = stdin.isTTY && stderr.isTTY;
+  const ask = async (question: string): Promise<string> => {
+    const reader = createInterface({ input: stdin, output: stderr });
+    return reader.question(question).finally(() => reader.close());
+  };
   return {
     out: outputTo(stdout),
     err: outputTo(stderr),
-    ask: canAsk ? (question) => askOn(stdin, stderr, question) : undefined,
+    ask: stdin.isTTY && stderr.isTTY ? ask : undefined,
     width: stdout.columns ?? 100,
   };
-}
-
-async function askOn(input: Readable, output: Writable, question: string): Promise<string> {
-  const reader = createInterface({ input, output });
-  try {
-    return await reader.question(question);
-  } finally {
-    reader.close();
-  }
 }
 
 /** `agreed`: --yes or --dry-run was given. Throws a CliError unless the operator agrees. */
@@ -74,31 +64,17 @@ export async function confirm(
   if (!/^y(es)?$/i.test(answer.trim())) throw usageError('Not confirmed; nothing was changed.');
 }
 
-/** By https://no-color.org: any value that is not empty; a dumb terminal has no colours either. */
-export function wantsColors(
-  environment: Readonly<Record<string, string | undefined>>,
-  switchedOff: boolean,
-): boolean {
-  return !switchedOff && !environment.NO_COLOR && environment.TERM !== 'dumb';
-}
-
 // Control characters and marks that change the direction of writing: a partner's name must not control the terminal.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the control characters that are meant
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-/** Those of them that JSON does not escape. */
+/** Those of them that JSON and YAML do not escape. */
 const unescaped = /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** `text` without anything that a terminal would obey. */
 export function sanitize(text: string): string {
   return text.replace(controlCharacters, '�');
 }
 
-/** Whether `text` holds what JSON and YAML would leave unescaped. */
-export function hasControlChars(text: string): boolean {
-  return text.search(unescaped) >= 0;
-}
-
-/** JSON or double-quoted YAML with the same meaning, without anything that a terminal would obey. */
+/** JSON or double-quoted YAML with the same meaning. */
 export function escapeControlChars(text: string): string {
   return text.replace(unescaped, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -6,23 +6,24 @@ import { readTextFile, replaceFile, requireWritable } from '../files/files.ts';
 import { changesText } from '../output/result.ts';
 import { readDeclarations, writeDeclarations } from './registration-file.ts';
 
-const fileArgument = ['<file>', 'YAML with a list `clients`; - reads standard input'] as const;
-const deactivateOption = [
-  '--deactivate-undeclared',
-  'Deactivate clients that the file does not declare; nothing is ever deleted',
-] as const;
+/** A command that reads a file of clients. */
+function newFileCommand(...command: Parameters<typeof newCommand>) {
+  return newCommand(...command)
+    .argument('<file>', 'YAML with a list `clients`; - reads standard input')
+    .option(
+      '--deactivate-undeclared',
+      'Deactivate clients that the file does not declare; nothing is ever deleted',
+    );
+}
 
 export function planCommand() {
-  const command = newCommand('plan', {
+  const command = newFileCommand('plan', {
     about: 'Show what `apply` would change',
     examples: {
       'What would change': 'partnerctl client plan clients.yaml',
       'Has anybody changed something by hand?': 'partnerctl client plan clients.yaml --check',
     },
-  })
-    .argument(...fileArgument)
-    .option(...deactivateOption)
-    .option('--check', 'Exit code 1 when something would change');
+  }).option('--check', 'Exit code 1 when something would change');
   return withAction(command, async (context, file, { deactivateUndeclared, check }) => {
     const set = await declaredSet(context, file, deactivateUndeclared);
     const { clients } = await context.services.identity(ClientService).planClients(set);
@@ -32,7 +33,7 @@ export function planCommand() {
 }
 
 export function applyCommand() {
-  const command = newCommand('apply', {
+  const command = newFileCommand('apply', {
     about: 'Make the installation match a file: all of it or nothing',
     details:
       'Shows the plan and asks. Applying the same file again changes nothing. New clients get no secret: use `client secret add`.',
@@ -41,9 +42,7 @@ export function applyCommand() {
       'From continuous delivery': 'partnerctl client apply clients.yaml --yes',
     },
     takes: ['--dry-run', '--yes'],
-  })
-    .argument(...fileArgument)
-    .option(...deactivateOption);
+  });
   return withAction(command, async (context, file, { deactivateUndeclared }) => {
     const { services, dryRun, confirm } = context;
     const set = await declaredSet(context, file, deactivateUndeclared);

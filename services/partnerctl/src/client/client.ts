@@ -1,5 +1,5 @@
 // `client`: partners' clients. A client is registered as an inactive draft, then approved step by step
-// (draft → test → approved) and activated; its secrets are handled apart (`client secret`).
+// (draft → test → approved) and activated.
 import { Option } from '@commander-js/extra-typings';
 import {
   ApprovalState,
@@ -9,7 +9,7 @@ import {
   type Contact,
 } from '@course-exchange/proto/operator/v1/client';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';
-import { CliError, missingError, usageError } from '../cli/errors.ts';
+import { CliError } from '../cli/errors.ts';
 import { given } from '../cli/options.ts';
 import { changeResult } from '../output/result.ts';
 import { type Columns, fields, localTime, table } from '../output/table.ts';
@@ -20,30 +20,22 @@ import { editCommand, registerCommand } from './register.ts';
 import { approvalStateName, approvalStateNames, approvalStates } from './registration-file.ts';
 
 export function clientCommand() {
-  return newGroup(
-    'client',
-    [
-      registerCommand(),
-      listCommand(),
-      showCommand(),
-      editCommand(),
-      approveCommand(),
-      activateCommand(),
-      deactivateCommand(),
-      secretCommand(),
-      planCommand(),
-      applyCommand(),
-      exportCommand(),
-    ],
-    {
-      about: "Partners' clients: registration, approval, secrets",
-      examples: {
-        'On-board a partner': 'partnerctl client register acme.yaml --with-secret --to-file acme.secret',
-        'What needs attention': 'partnerctl client list',
-      },
-    },
-  );
+  return newGroup('client', "Partners' clients: registration, approval, secrets", [
+    registerCommand(),
+    listCommand(),
+    showCommand(),
+    editCommand(),
+    approveCommand(),
+    activateCommand(),
+    deactivateCommand(),
+    secretCommand(),
+    planCommand(),
+    applyCommand(),
+    exportCommand(),
+  ]);
 }
+
+const clientArgument = ['<client-id>', 'The client'] as const;
 
 function listCommand() {
   const command = newCommand('list', {
@@ -55,16 +47,15 @@ function listCommand() {
     },
   })
     .option('--active', 'Only active clients')
-    .option('--inactive', 'Only inactive clients')
+    .addOption(new Option('--inactive', 'Only inactive clients').conflicts('active'))
     .addOption(new Option('--state <state>', 'Only clients in this state').choices(approvalStateNames));
   return withAction(command, async ({ services }, { active, inactive, state }) => {
-    if (active && inactive) throw usageError('Use either --active or --inactive.');
     const filter = given({
       active: active || inactive ? active === true : undefined,
       approvalState: state && approvalStates[state],
     });
     const { clients } = await services.identity(ClientService).listClients(filter);
-    return { json: { clients }, text: clientTable(clients) };
+    return { json: { clients }, text: table(clients, columns, 'No client matches.') };
   });
 }
 
@@ -72,10 +63,10 @@ function showCommand() {
   const command = newCommand('show', {
     about: 'Show a client: registration, approvals, secrets without their values',
     examples: { 'The whole client': 'partnerctl client show acme' },
-  }).argument('<client-id>', 'The client');
+  }).argument(...clientArgument);
   return withAction(command, async ({ services, now }, clientId) => {
     const { client } = await services.identity(ClientService).getClient({ clientId });
-    if (!client) throw missingError(`There is no client ${clientId}.`);
+    if (!client) throw new CliError('missing', `There is no client ${clientId}.`);
     return { json: { client }, text: `${clientText(client)}\n${secretTable(client.secrets, now())}` };
   });
 }
@@ -96,7 +87,7 @@ function approveCommand() {
     },
     takes: ['--dry-run'],
   })
-    .argument('<client-id>', 'The client')
+    .argument(...clientArgument)
     .addOption(new Option('--to <state>', 'The state to move to').choices(approvalStateNames))
     .option('--note <text>', 'Why, or under which agreement');
   return withAction(command, async (context, clientId, { to, note = '' }) => {
@@ -105,10 +96,8 @@ function approveCommand() {
     const { client } = await clients.getClient({ clientId });
     const state = to === undefined ? nextState[client?.approvalState ?? 0] : approvalStates[to];
     if (state === undefined) {
-      throw new CliError(`${clientId} is already approved.`, {
-        exit: 'refused',
-        advice: 'There is no higher state.',
-      });
+      const advice = 'There is no higher state.';
+      throw new CliError('refused', `${clientId} is already approved.`, { advice });
     }
     const request = { clientId, state, note, expectedVersion: client?.version ?? 0, dryRun };
     const response = await clients.setApprovalState(request);
@@ -122,7 +111,7 @@ function activateCommand() {
     about: 'Accept a client from its next request on',
     examples: { 'After its approval': 'partnerctl client activate acme' },
     takes: ['--dry-run'],
-  }).argument('<client-id>', 'The client');
+  }).argument(...clientArgument);
   return withAction(command, async (context, clientId) => {
     const request = { clientId, dryRun: context.dryRun };
     return changeResult(context, await context.services.identity(ClientService).activateClient(request));
@@ -139,7 +128,7 @@ function deactivateCommand() {
       'In a script': 'partnerctl client deactivate acme --yes',
     },
     takes: ['--dry-run', '--yes'],
-  }).argument('<client-id>', 'The client');
+  }).argument(...clientArgument);
   return withAction(command, async (context, clientId) => {
     await context.confirm(`Every call of ${clientId} will fail from now on.`);
     const request = { clientId, dryRun: context.dryRun };
@@ -157,15 +146,10 @@ const columns: Columns<Client> = {
   ATTENTION: ({ warnings }) => ({ text: warnings.join(' '), color: 'yellow' }),
 };
 
-function clientTable(clients: readonly Client[]): string {
-  return table(clients, columns, 'No client matches.');
-}
-
 function clientText(client: Client): string {
   const { registration, approvalState, approvals, active, version, changedAt, ...more } = client;
-  const history = approvals.map(
-    ({ state, by, at, note }) =>
-      `${approvalStateName(state) ?? '–'}  ${localTime(at)}  ${by}${note ? `  ${note}` : ''}`,
+  const history = approvals.map(({ state, by, at, note }) =>
+    [approvalStateName(state) ?? '–', localTime(at), by, note].filter(Boolean).join('  '),
   );
   return fields({
     ...(registration && registrationFields(registration)),

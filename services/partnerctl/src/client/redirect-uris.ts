@@ -1,5 +1,5 @@
-// Redirect URIs on a command line: `test=URI` and `production=URI` name the environment, and a plain URI is for that of
-// this installation.
+// Redirect URIs on a command line: `test=URI` and `production=URI` name the environment; a plain URI is for that of this
+// installation.
 import { create } from '@bufbuild/protobuf';
 import {
   type ClientRegistration,
@@ -23,51 +23,38 @@ export interface RedirectUriOptions {
 export function withRedirectUris(
   lists: readonly EnvironmentRegistration[],
   own: Environment,
-  { redirectUri, addRedirectUri, removeRedirectUri }: RedirectUriOptions,
+  options: RedirectUriOptions,
 ): EnvironmentRegistration[] {
-  const replacing = byEnvironment(redirectUri, own);
-  const adding = byEnvironment(addRedirectUri, own);
-  const removing = byEnvironment(removeRedirectUri, own);
-  const named = new Set([...replacing.keys(), ...adding.keys(), ...removing.keys()]);
-  const present = lists.map((list) => ({ ...list, environment: list.environment || own }));
-  const edited = [...named].map((environment) => {
-    const registered = present.filter((list) => list.environment === environment);
-    const redirectUris = editedList(environmentName(environment) ?? '', {
-      registered: registered.flatMap((list) => list.redirectUris),
-      replacing: replacing.get(environment),
-      adding: adding.get(environment) ?? [],
-      removing: removing.get(environment) ?? [],
-    });
-    return create(EnvironmentRegistrationSchema, { environment, redirectUris });
+  return environmentNames.flatMap((name) => {
+    const environment = environments[name];
+    const registered = lists.filter((list) => (list.environment || own) === environment);
+    const given = (values: readonly string[] = []) =>
+      values.flatMap((value) => {
+        const [, named = environmentName(own), uri = value] = /^(test|production)=(.*)$/.exec(value) ?? [];
+        return named === name ? [uri] : [];
+      });
+    const edit = {
+      registered: registered.flatMap(({ redirectUris }) => redirectUris),
+      replacing: given(options.redirectUri),
+      adding: given(options.addRedirectUri),
+      removing: given(options.removeRedirectUri),
+    };
+    if (edit.replacing.length + edit.adding.length + edit.removing.length === 0)
+      return registered.map((list) => ({ ...list, environment }));
+    return [create(EnvironmentRegistrationSchema, { environment, redirectUris: editedList(name, edit) })];
   });
-  const kept = present.filter(({ environment }) => !named.has(environment));
-  return [...kept, ...edited].toSorted((one, other) => one.environment - other.environment);
-}
-
-function byEnvironment(
-  values: readonly string[] = [],
-  own: Environment,
-): ReadonlyMap<Environment, readonly string[]> {
-  const named = values.map((value) => {
-    const name = environmentNames.find((one) => value.startsWith(`${one}=`));
-    return name === undefined
-      ? { environment: own, uri: value }
-      : { environment: environments[name], uri: value.slice(name.length + 1) };
-  });
-  const groups = Map.groupBy(named, ({ environment }) => environment);
-  return new Map([...groups].map(([environment, group]) => [environment, group.map(({ uri }) => uri)]));
 }
 
 interface ListEdit {
   readonly registered: readonly string[];
-  readonly replacing: readonly string[] | undefined;
+  readonly replacing: readonly string[];
   readonly adding: readonly string[];
   readonly removing: readonly string[];
 }
 
 /** What is added and what is removed are both compared with what is registered now. */
 function editedList(name: string, { registered, replacing, adding, removing }: ListEdit): string[] {
-  if (replacing !== undefined) {
+  if (replacing.length > 0) {
     if (adding.length + removing.length === 0) return [...replacing];
     throw usageError(
       `--redirect-uri replaces the whole list for ${name}: it excludes --add-redirect-uri and --remove-redirect-uri for that environment.`,

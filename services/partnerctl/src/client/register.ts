@@ -2,16 +2,16 @@
 import { create, equals } from '@bufbuild/protobuf';
 import { Option } from '@commander-js/extra-typings';
 import {
-  type Client,
   type ClientRegistration,
   ClientRegistrationSchema,
   ClientService,
   type Contact,
   ContactSchema,
   type EnvironmentRegistration,
+  type RegisterClientResponse,
 } from '@course-exchange/proto/operator/v1/client';
 import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
-import { missingError, usageError } from '../cli/errors.ts';
+import { CliError, usageError } from '../cli/errors.ts';
 import { countOption, durationOption, given, repeated } from '../cli/options.ts';
 import { readTextFile } from '../files/files.ts';
 import { changeResult } from '../output/result.ts';
@@ -53,12 +53,8 @@ export function registerCommand() {
       ...given({ secretExpiresIn: options.expiresIn }),
       dryRun,
     };
-    return withHandover(
-      context,
-      options.withSecret ? options : undefined,
-      () => services.identity(ClientService).registerClient(request),
-      ({ client }) => gapsText(client),
-    );
+    const register = () => services.identity(ClientService).registerClient(request);
+    return withHandover(context, options.withSecret ? options : undefined, register, gapsText);
   });
 }
 
@@ -86,7 +82,7 @@ async function registrationFrom(
   throw usageError('The client has no identifier.', 'Give a registration file or --client-id.');
 }
 
-function gapsText(client: Client | undefined): string {
+function gapsText({ client }: RegisterClientResponse): string {
   const gaps = client?.registrationGaps ?? [];
   return gaps.length > 0 ? `Missing for approval:\n${gaps.map((gap) => `  - ${gap}\n`).join('')}` : '';
 }
@@ -132,7 +128,7 @@ async function editClient(
   const { dryRun, services } = context;
   const clients = services.identity(ClientService);
   const { client } = await clients.getClient({ clientId });
-  if (!client?.registration) throw missingError(`There is no client ${clientId}.`);
+  if (!client?.registration) throw new CliError('missing', `There is no client ${clientId}.`);
   const present = client.registration;
   const base = file === undefined ? present : await replacementFrom(context, file, present.clientId);
   const edited = await withOptions(context, base, options);
@@ -160,7 +156,6 @@ async function replacementFrom(
   throw usageError(`${name} is the registration of ${registration?.clientId}, not of ${clientId}.`);
 }
 
-/** A command that has an option for every part of a registration. */
 function newRegistrationCommand(...command: Parameters<typeof newCommand>) {
   return newCommand(...command)
     .option('--name <name>', 'Name of the application, as users see it')

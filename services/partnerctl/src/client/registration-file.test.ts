@@ -24,7 +24,7 @@ function problemsOf(read: () => unknown): readonly string[] {
   try {
     read();
   } catch (error) {
-    if (error instanceof CliError) return error.mistakes;
+    if (error instanceof CliError) return error.details.mistakes ?? [];
     throw error;
   }
   throw new Error('Nothing was refused.');

@@ -12,11 +12,9 @@ import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import * as z from 'zod';
 import { CliError } from '../cli/errors.ts';
 import { given } from '../cli/options.ts';
-import { escapeControlChars, hasControlChars } from '../cli/terminal.ts';
+import { escapeControlChars } from '../cli/terminal.ts';
 
-// Parts of a schema. An error continues the name of the value that it is about.
-
-/** A map of these keys and no others. */
+/** A map of these keys and no others. An error continues the name of the value. */
 function map<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
@@ -33,7 +31,6 @@ function list<Item extends z.ZodType>(item: Item) {
     .transform((items) => items ?? []);
 }
 
-/** Empty where it is absent. */
 const text = z
   .string({ error: 'must be text; put it in quotes.' })
   .trim()
@@ -57,15 +54,13 @@ function readYaml<Schema extends z.ZodType>(name: string, content: string, schem
   const wrong = (error?.issues ?? []).flatMap((issue) => {
     const path = issue.path as Path;
     const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
-    const isSentence = issue.code === 'custom';
     return paths.map((one) => ({
       line: lineOf(one),
-      sentence: isSentence ? issue.message : `${label(one)} ${issue.message}`,
+      sentence: issue.code === 'custom' ? issue.message : `${label(one)} ${issue.message}`,
     }));
   });
   const mistakes = [...broken, ...wrong].toSorted((one, other) => one.line - other.line);
-  throw new CliError(`${name} cannot be used.`, {
-    exit: 'usage',
+  throw new CliError('usage', `${name} cannot be used.`, {
     mistakes: mistakes.map(({ line, sentence }) => `${name}:${line}: ${sentence}`),
   });
 }
@@ -124,12 +119,12 @@ const declarations = map({
   }),
 });
 
-/** The one client of a registration file. Throws a CliError that lists every mistake. */
+/** Throws a CliError that lists every mistake. */
 export function readRegistration(name: string, content: string): DeclaredClient {
   return readYaml(name, content, client);
 }
 
-/** The clients of a file for plan and apply. Throws a CliError that lists every mistake. */
+/** Throws a CliError that lists every mistake. */
 export function readDeclarations(name: string, content: string): readonly DeclaredClient[] {
   return readYaml(name, content, declarations).clients;
 }
@@ -160,7 +155,8 @@ export function writeDeclarations(clients: readonly DeclaredClient[]): string {
   // Text with control characters goes into double quotes, for only there YAML knows escapes.
   visit(document, {
     Scalar: (_, scalar) => {
-      if (typeof scalar.value === 'string' && hasControlChars(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+      const { value } = scalar;
+      if (typeof value === 'string' && escapeControlChars(value) !== value) scalar.type = 'QUOTE_DOUBLE';
     },
   });
   return escapeControlChars(document.toString({ lineWidth: 100 }));

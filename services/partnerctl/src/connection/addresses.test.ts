@@ -17,7 +17,6 @@ afterAll(() => rmSync(home, { recursive: true }));
 const sources = (more: Partial<AddressSources>): AddressSources => ({
   flags: {},
   environment: {},
-  stackFile: undefined,
   directory: '/',
   ...more,
 });
@@ -46,7 +45,10 @@ test("in the service's own container its settings say where; what an operator na
   );
   expect(found({ FEED_PORT: '7998', OPERATOR_PORT: '7999' }, 'catalog').url).toBe('http://127.0.0.1:7998');
   expect(found({ OPERATOR_PORT: '7999', PARTNERCTL_IDENTITY: 'there:1' }).url).toBe('http://there:1');
-  const stack = { environment: { OPERATOR_PORT: '7999' }, stackFile: join(home, '.run', 'stack.json') };
+  const stack = {
+    environment: { OPERATOR_PORT: '7999' },
+    flags: { stack: join(home, '.run', 'stack.json') },
+  };
   expect(findAddress('identity', sources(stack)).url).toBe('http://127.0.0.1:4001');
 });
 

@@ -1,9 +1,16 @@
-// Where the two services listen: what the operator says, else what the local stack's file says, else loopback.
+// Where the two services listen: what the operator says, else the service's own settings in its container, else the
+// local stack's file, else loopback.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { usageError } from '../cli/errors.ts';
 
-export type ServiceName = 'identity' | 'catalog';
+/** `prefix`: of the settings of the service by which its private port is found in its container. */
+const services = {
+  identity: { prefix: 'OPERATOR', port: '7201' },
+  catalog: { prefix: 'FEED', port: '7301' },
+} as const;
+
+export type ServiceName = keyof typeof services;
 
 export interface Address {
   /** `http://…` or `https://…`. */
@@ -14,36 +21,25 @@ export interface Address {
   readonly display: string;
 }
 
-/** The settings of the service by which, in its own container, its private port is found. */
-const settings: Readonly<Record<ServiceName, string>> = { identity: 'OPERATOR', catalog: 'FEED' };
-
-const defaults: Readonly<Record<ServiceName, string>> = {
-  identity: '127.0.0.1:7201',
-  catalog: '127.0.0.1:7301',
-};
-
 export interface AddressSources {
-  /** From --identity and --catalog. */
-  readonly flags: { readonly [K in ServiceName]?: string | undefined };
+  readonly flags: Readonly<Partial<Record<ServiceName | 'stack', string>>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** From --stack. */
-  readonly stackFile: string | undefined;
   readonly directory: string;
 }
 
-/** What the operator names wins over what is found. Throws a CliError for a bad address or stack file. */
+/** Throws a CliError for a bad address or stack file. */
 export function findAddress(name: ServiceName, sources: AddressSources): Address {
+  const { flags, environment } = sources;
   const variable = `PARTNERCTL_${name.toUpperCase()}`;
-  const flag = sources.flags[name];
-  if (flag) return parseAddress(flag, `--${name}`);
-  const named = sources.environment[variable];
-  if (named) return parseAddress(named, variable);
-  if (sources.stackFile === undefined && !sources.environment.PARTNERCTL_STACK) {
-    const own = fromServiceSettings(name, sources.environment);
-    if (own) return own;
-  }
-  const found = fromStackFile(name, sources);
-  return found ?? parseAddress(defaults[name], 'the default');
+  if (flags[name]) return parseAddress(flags[name], `--${name}`);
+  if (environment[variable]) return parseAddress(environment[variable], variable);
+  const stack = flags.stack ?? (environment.PARTNERCTL_STACK || undefined);
+  const own = stack === undefined ? fromServiceSettings(name, environment) : undefined;
+  return (
+    own ??
+    fromStackFile(name, sources.directory, stack) ??
+    parseAddress(`127.0.0.1:${services[name].port}`, 'the default')
+  );
 }
 
 /** `host:port`, `unix:/path` or `https://host:port`. */
@@ -61,32 +57,31 @@ export function parseAddress(text: string, source: string): Address {
   );
 }
 
-/** Inside the service's container its environment is there too, as with `kubectl exec`. */
 function fromServiceSettings(
   name: ServiceName,
   environment: AddressSources['environment'],
 ): Address | undefined {
-  const prefix = settings[name];
+  const { prefix, port: usual } = services[name];
   const [socket, port, host] = ['SOCKET', 'PORT', 'HOST'].map((part) => environment[`${prefix}_${part}`]);
   if (socket) return parseAddress(`unix:${socket}`, `${prefix}_SOCKET`);
   if ((!port && !host) || port === '0') return undefined;
   const target = host === undefined || /^(0\.0\.0\.0|::|)$/.test(host) ? '127.0.0.1' : host;
   const bracketed = target.includes(':') ? `[${target}]` : target;
   const isTls = environment[`${prefix}_TLS_CERT`] || environment[`${prefix}_TLS_CERT_FILE`];
-  const address = `${bracketed}:${port || defaults[name].split(':')[1]}`;
-  return parseAddress(isTls ? `https://${address}` : address, port ? `${prefix}_PORT` : `${prefix}_HOST`);
+  const scheme = isTls ? 'https://' : '';
+  return parseAddress(`${scheme}${bracketed}:${port || usual}`, `${prefix}_${port ? 'PORT' : 'HOST'}`);
 }
 
-function fromStackFile(name: ServiceName, sources: AddressSources): Address | undefined {
-  const named = sources.stackFile ?? sources.environment.PARTNERCTL_STACK;
-  const path = named === undefined ? nearestStackFile(sources.directory) : resolve(sources.directory, named);
-  const address = path && operatorAddresses(path)[name];
-  if (path && address) return parseAddress(address, path);
+/** `named`: by the operator; otherwise the file is looked for in `directory` and above. */
+function fromStackFile(name: ServiceName, directory: string, named?: string): Address | undefined {
+  const path = named === undefined ? nearestStackFile(directory) : resolve(directory, named);
+  if (path === undefined) return undefined;
+  const address = readStack(path).operator?.[name];
+  if (address) return parseAddress(address, path);
   if (named === undefined) return undefined;
   throw usageError(`${path} does not say where the ${name} service listens for operators.`);
 }
 
-/** The stack's file in the directory or above it. */
 function nearestStackFile(directory: string): string | undefined {
   const path = join(directory, '.run', 'stack.json');
   if (existsSync(path)) return path;
@@ -94,17 +89,10 @@ function nearestStackFile(directory: string): string | undefined {
   return above === directory ? undefined : nearestStackFile(above);
 }
 
-function operatorAddresses(path: string): Partial<Record<ServiceName, string>> {
-  let text: string;
+function readStack(path: string): { readonly operator?: Partial<Record<ServiceName, string>> } {
   try {
-    text = readFileSync(path, 'utf8');
-  } catch {
-    throw usageError(`${path} cannot be read.`);
-  }
-  try {
-    const stack = JSON.parse(text) as { readonly operator?: Partial<Record<ServiceName, string>> };
-    return stack.operator ?? {};
-  } catch {
-    throw usageError(`${path} is not valid JSON.`);
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw usageError(`${path} ${error instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read'}.`);
   }
 }

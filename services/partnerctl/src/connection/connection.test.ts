@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Code, type ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
@@ -26,9 +29,9 @@ async function addressOf(server: Server): Promise<string> {
 const mute = () => createServer((socket) => void socket.on('error', () => {}).resume());
 
 function servicesAt(identity: string, timeoutMs: number) {
-  const sources = { flags: { identity }, environment: {}, stackFile: undefined, directory: '/' };
+  const sources = { flags: { identity }, environment: {}, directory: '/' };
   const { signal } = new AbortController();
-  return openServices({ sources, timeoutMs, signal, actor: 'ann', newRequestId: () => 'id' });
+  return openServices({ ...sources, timeoutMs, signal, actor: 'ann', newRequestId: () => 'id' });
 }
 
 test('a service that says nothing is given up after the time limit, or after the own one of the call', async () => {
@@ -86,7 +89,11 @@ test.each([
   ],
 ])('at a port of %s there is one sentence and nothing thrown later', async (_, make) => {
   const identity = await addressOf(make());
-  const { exit, err } = await run(['client', 'list', '--json', '--identity', identity]);
-  expect(exit).toBe(3);
-  expect(JSON.parse(err)).toMatchObject({ error: { message: expect.stringContaining(identity) } });
+  const words = ['src/main.ts', 'client', 'list', '--json', '--identity', identity];
+  const options = { cwd: join(import.meta.dirname, '../..') };
+  const { code, stderr } = await promisify(execFile)(process.execPath, words, options).catch(
+    (error) => error,
+  );
+  expect(code).toBe(3);
+  expect(JSON.parse(stderr)).toMatchObject({ error: { message: expect.stringContaining(identity) } });
 });

@@ -1,28 +1,21 @@
 // Typed clients of the operator's port and the feed's over connect-node's gRPC transport. A connection is opened with
 // the first call that needs it.
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import {
-  type ClientHttp2Session,
-  connect as connectHttp2,
-  type SecureClientSessionOptions,
-} from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
-import { type Client, Code, ConnectError, createClient, type Interceptor } from '@connectrpc/connect';
-import { createGrpcTransport, type GrpcTransportOptions } from '@connectrpc/connect-node';
+import { type Client, ConnectError, createClient, type Interceptor } from '@connectrpc/connect';
+import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
 import { usageError } from '../cli/errors.ts';
 import { type Address, type AddressSources, findAddress, type ServiceName } from './addresses.ts';
 
-export interface ConnectionDeps {
-  readonly sources: AddressSources;
-  /** The account that runs the tool; the service writes it into the audit log unless a certificate names another. */
+export interface ConnectionDeps extends AddressSources {
+  /** The service writes it into the audit log unless a certificate names another. */
   readonly actor: string;
   /** Makes one request id per call. */
   readonly newRequestId: () => string;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Of a call that sets no limit of its own, in milliseconds; a stream sets 0, which is none. */
+  /** Of a call that sets no limit of its own; a stream sets 0, which is none. */
   readonly timeoutMs: number;
 }
 
@@ -31,11 +24,11 @@ export type Services = ReturnType<typeof openServices>;
 export function openServices(deps: ConnectionDeps) {
   const open = new Map<ServiceName, ReturnType<typeof openTransport>>();
   /** A service's address and where it was found, for people. */
-  const addressOf = (name: ServiceName) => findAddress(name, deps.sources).display;
+  const addressOf = (name: ServiceName) => findAddress(name, deps).display;
   let last: ServiceName = 'identity';
   const clientTo = <S extends DescService>(name: ServiceName, service: S): Client<S> => {
     last = name;
-    const used = open.get(name) ?? openTransport(findAddress(name, deps.sources), deps);
+    const used = open.get(name) ?? openTransport(findAddress(name, deps), deps);
     open.set(name, used);
     return createClient(service, used.transport);
   };
@@ -46,24 +39,22 @@ export function openServices(deps: ConnectionDeps) {
     /** The address of the service that was asked for last. */
     lastAddress: () => addressOf(last),
     close: (): void => {
-      for (const { sessions } of open.values()) sessions.abort();
+      for (const { sessionManager } of open.values()) sessionManager.abort();
     },
   };
 }
 
 function openTransport({ url, socket }: Address, deps: ConnectionDeps) {
   const options =
-    socket === undefined
-      ? certificates(url, deps.sources.environment)
-      : { createConnection: () => connectSocket(socket) };
-  const sessions = openSessions(url, options);
+    socket === undefined ? certificates(url, deps) : { createConnection: () => connectSocket(socket) };
+  const sessionManager = new Http2SessionManager(url, {}, options);
   const transport = createGrpcTransport({
     baseUrl: url,
-    sessionManager: sessions,
+    sessionManager,
     defaultTimeoutMs: deps.timeoutMs,
     interceptors: [identification(deps), leaving(deps)],
   });
-  return { transport, sessions };
+  return { transport, sessionManager };
 }
 
 /** Who calls, and the id under which the service logs and audits it. */
@@ -75,7 +66,7 @@ function identification({ actor, newRequestId }: ConnectionDeps): Interceptor {
   };
 }
 
-/** A session that is still connecting hears no signal: at its end a call is left rather than only aborted. */
+/** A session that is still connecting does not observe the signal: the call is left when it is aborted. */
 function leaving({ signal }: ConnectionDeps): Interceptor {
   return (next) => (request) => {
     const { promise, reject } = Promise.withResolvers<never>();
@@ -88,7 +79,7 @@ function leaving({ signal }: ConnectionDeps): Interceptor {
 }
 
 /** For mutual TLS: the certificate's name is the actor. */
-function certificates(url: string, environment: AddressSources['environment']) {
+function certificates(url: string, { environment }: AddressSources) {
   if (!url.startsWith('https://')) return {};
   const read = (variable: string): Buffer => {
     try {
@@ -101,31 +92,5 @@ function certificates(url: string, environment: AddressSources['environment']) {
     cert: read('PARTNERCTL_TLS_CERT'),
     key: read('PARTNERCTL_TLS_KEY'),
     ca: read('PARTNERCTL_TLS_CA'),
-  };
-}
-
-type Sessions = NonNullable<GrpcTransportOptions['sessionManager']> & { readonly abort: () => void };
-
-/**
- * One session, and a new one when the service has closed it. connect-node's own manager hears only the first error of a
- * session: at a port that speaks something else the second one would end the process. Here errors go unheard, for the
- * calls report them.
- */
-function openSessions(url: string, options: SecureClientSessionOptions): Sessions {
-  let session: ClientHttp2Session | undefined;
-  return {
-    authority: new URL(url).origin,
-    request: async (method, path, headers, more) => {
-      if (!session || session.closed || session.destroyed)
-        session = connectHttp2(url, options).on('error', () => {});
-      const used = session;
-      if (used.connecting)
-        await once(used, 'connect').catch((cause) => {
-          throw new ConnectError('no connection', Code.Unavailable, undefined, undefined, cause);
-        });
-      return used.request({ ...headers, ':method': method, ':path': path }, more);
-    },
-    notifyResponseByteRead: () => {},
-    abort: () => session?.destroy(),
   };
 }

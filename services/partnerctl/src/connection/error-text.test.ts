@@ -17,10 +17,12 @@ test('the sentences of the service are told, each mistake on a line, and when it
   };
   expect(toCliError(new ConnectError('x', Code.FailedPrecondition, trailers), here)).toMatchObject({
     message: 'The key is too young.',
-    mistakes: ['It was published just now.'],
-    advice: expect.stringContaining('Possible from 2026-11-20'),
     exit: 'early',
-    code: 'refused_until',
+    details: {
+      mistakes: ['It was published just now.'],
+      advice: expect.stringContaining('Possible from 2026-11-20'),
+      code: 'refused_until',
+    },
   });
 });
 

@@ -1,55 +1,44 @@
 // What a failed call means to the operator: the service's sentence, what to do, and the exit code.
 import { Code, ConnectError } from '@connectrpc/connect';
-import { CliError, type Exit, interruptedError } from '../cli/errors.ts';
+import { CliError, type Exit } from '../cli/errors.ts';
 import { localTime } from '../output/table.ts';
 
-interface ErrorText {
-  readonly exit: Exit;
-  /** Where the service sends no sentence of its own. */
-  readonly message: string;
-  readonly advice?: string;
-}
+/** The message is used where the service sends no sentence of its own. */
+type ErrorText = readonly [exit: Exit, message: string, advice?: string];
 
 /** By the codes of services/rules/src/error-codes.ts; a test compares them. */
 export const errorText: Readonly<Record<string, ErrorText>> = {
-  invalid_argument: { exit: 'usage', message: 'The service rejects the input.' },
-  not_found: { exit: 'missing', message: 'It does not exist.' },
-  already_exists: { exit: 'conflict', message: 'It already exists.' },
-  conflict: {
-    exit: 'conflict',
-    message: 'Somebody else changed it.',
-    advice: 'Check the present state, then repeat the command.',
-  },
-  permission_denied: { exit: 'refused', message: 'The service does not accept this operator.' },
-  refused: { exit: 'refused', message: 'A rule forbids it in the present state.' },
-  refused_until: { exit: 'early', message: 'It is too early for that.' },
-  temporarily_unavailable: {
-    exit: 'unreachable',
-    message: 'A store of the service does not answer.',
-    advice: 'Repeat the command in a moment.',
-  },
-  server_error: {
-    exit: 'refused',
-    message: 'The service failed.',
-    advice: 'Look for the request id in its log.',
-  },
+  invalid_argument: ['usage', 'The service rejects the input.'],
+  not_found: ['missing', 'It does not exist.'],
+  already_exists: ['conflict', 'It already exists.'],
+  conflict: ['conflict', 'Somebody else changed it.', 'Check the present state, then repeat the command.'],
+  permission_denied: ['refused', 'The service does not accept this operator.'],
+  refused: ['refused', 'A rule forbids it in the present state.'],
+  refused_until: ['early', 'It is too early for that.'],
+  temporarily_unavailable: [
+    'unreachable',
+    'A store of the service does not answer.',
+    'Repeat the command in a moment.',
+  ],
+  server_error: ['refused', 'The service failed.', 'Look for the request id in its log.'],
 };
 
-/** What a failed call becomes; `address` says which one was tried. Other errors stay what they are. */
-export function toCliError(error: unknown, address: () => string): unknown {
-  if (!(error instanceof ConnectError)) return error;
-  const code = error.metadata.get('error-code') ?? '';
+/** `address` says which service was tried. Errors that are not of a call stay what they are. */
+export function toCliError(cause: unknown, address: () => string): unknown {
+  if (!(cause instanceof ConnectError)) return cause;
+  const { metadata } = cause;
+  const code = metadata.get('error-code') ?? '';
   const text = errorText[code];
-  if (!text) return withoutAnswer(error, address());
-  const [message = text.message, ...mistakes] = detailLines(error);
-  const advice = possibleAt(error) ?? text.advice;
-  return new CliError(message, { exit: text.exit, advice, mistakes, code, cause: error });
+  if (!text) return withoutAnswer(cause, address());
+  const [exit, usual, usualAdvice] = text;
+  const [message = usual, ...mistakes] = detailLines(metadata.get('error-detail') ?? '');
+  const possibleAt = metadata.get('error-possible-at');
+  const advice = possibleAt ? `Possible from ${localTime(new Date(possibleAt))} on.` : usualAdvice;
+  return new CliError(exit, message, { advice, mistakes, code, cause });
 }
 
 /** The first line is the sentence, further ones are mistakes. */
-function detailLines(error: ConnectError): readonly string[] {
-  const detail = error.metadata.get('error-detail');
-  if (!detail) return [];
+function detailLines(detail: string): readonly string[] {
   try {
     return decodeURIComponent(detail).split('\n').filter(Boolean);
   } catch {
@@ -57,24 +46,19 @@ function detailLines(error: ConnectError): readonly string[] {
   }
 }
 
-function possibleAt(error: ConnectError): string | undefined {
-  const time = error.metadata.get('error-possible-at');
-  return time ? `Possible from ${localTime(new Date(time))} on.` : undefined;
-}
-
-function withoutAnswer(error: ConnectError, address: string): CliError {
-  if (error.code === Code.Canceled) return interruptedError(error);
-  if (error.code === Code.Unimplemented) {
-    return new CliError(`The service at ${address} does not know this command.`, {
-      exit: 'refused',
-      advice: 'The service and partnerctl are of different versions.',
-      cause: error,
+function withoutAnswer(cause: ConnectError, address: string): CliError {
+  if (cause.code === Code.Canceled) return new CliError('interrupted', 'Interrupted.', { cause });
+  if (cause.code === Code.Unimplemented) {
+    const advice = 'The service and partnerctl are of different versions.';
+    return new CliError('refused', `The service at ${address} does not know this command.`, {
+      advice,
+      cause,
     });
   }
-  const late = error.code === Code.DeadlineExceeded;
-  return new CliError(late ? `No answer in time from ${address}.` : `Nothing answers at ${address}.`, {
-    exit: 'unreachable',
-    advice: 'Start the service, or give its address with --identity, --catalog or --stack.',
-    cause: error,
-  });
+  const late = cause.code === Code.DeadlineExceeded;
+  return new CliError(
+    'unreachable',
+    late ? `No answer in time from ${address}.` : `Nothing answers at ${address}.`,
+    { advice: 'Start the service, or give its address with --identity, --catalog or --stack.', cause },
+  );
 }

@@ -1,11 +1,11 @@
-// Lines of an NDJSON file of design changes (docs/feed.md) become the messages of an Apply stream, block by block and no
-// faster than they are taken; a line that is not valid yields a sentence that says why.
+// Lines of an NDJSON file of design changes (docs/feed.md) become the messages of an Apply stream, no faster than they are
+// taken; a line that is not valid yields a sentence that says why.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ApplyRequestSchema, DesignChangeSchema } from '@course-exchange/proto/feed/v1';
 import { designChangeProblem, highestRevision } from '@course-exchange/rules/design-change';
 import * as z from 'zod';
 import { given } from '../cli/options.ts';
-import { type Content, type LineBlock, lineBlocks, readLine, text } from '../files/ndjson.ts';
+import { type Content, filled, type LineBlock, lineBlocks, readLine, text } from '../files/ndjson.ts';
 import type { RejectedLines } from '../files/rejected-lines.ts';
 
 export type ApplyMessage = Exclude<MessageInitShape<typeof ApplyRequestSchema>, { $typeName: string }> & {
@@ -33,11 +33,8 @@ export async function* applyMessages(file: Content, reading: Reading): AsyncGene
     for (let start = 0; start < changes.length; start += maxChanges)
       yield { source, changes: changes.slice(start, start + maxChanges) };
     reading.onRead(block.first + block.lines.length - 1);
-    if (hasStopped(reading)) {
-      // So that the caller sees a message without the mark at the end.
-      yield { source, changes: [] };
-      return;
-    }
+    // The caller sees a last message without the mark.
+    if (hasStopped(reading)) return yield { source, changes: [] };
   }
   yield { source, changes: [], last: true };
 }
@@ -61,19 +58,13 @@ function changesIn({ first, lines }: LineBlock, reading: Reading): DesignChangeM
 
 type DesignChangeMessage = Exclude<MessageInitShape<typeof DesignChangeSchema>, { $typeName: string }>;
 
-const ofBoth = { owner: text, id: text, revision: z.unknown().optional().transform(revisionOf) };
+const ofBoth = { owner: filled, id: filled, revision: z.unknown().optional().transform(revisionOf) };
 const upsertLine = z.strictObject(
   {
     op: z.literal('upsert'),
     ...ofBoth,
-    localId: text,
-    eventId: text,
-    title: text,
-    eventName: text,
-    eventDate: text,
-    updatedAt: text,
-    authorName: text,
-    shortDescr: text,
+    ...{ title: filled, eventName: filled, shortDescr: filled },
+    ...{ localId: text, eventId: text, eventDate: text, updatedAt: text, authorName: text },
   },
   { error: unknownFieldOf('an upsert') },
 );
@@ -116,17 +107,14 @@ export function readDesignLine(content: string | undefined, line: number) {
 
 /** Null and absent are the same. */
 function changeOf(fields: z.output<typeof designLine>, position: bigint) {
-  const key = { position, owner: fields.owner ?? '', id: fields.id ?? '', revision: fields.revision };
+  const { owner, id, revision } = fields;
+  const key = { position, owner, id, revision };
   if (fields.op === 'delete') {
     const value = given({ deletedAt: fields.deletedAt });
     return { ...key, change: { case: 'deletion', value } } as const;
   }
   const { title, eventName, shortDescr, localId, eventId, eventDate, updatedAt, authorName } = fields;
-  const value = {
-    title: title ?? '',
-    eventName: eventName ?? '',
-    shortDescr: shortDescr ?? '',
-    ...given({ localId, eventId, eventDate, updatedAt, authorName }),
-  };
+  const optional = given({ localId, eventId, eventDate, updatedAt, authorName });
+  const value = { title, eventName, shortDescr, ...optional };
   return { ...key, change: { case: 'upsert', value } } as const;
 }

@@ -1,20 +1,13 @@
 // `designs`: course designs imported over the feed, and the summaries of their Events recounted.
-import type { Client } from '@connectrpc/connect';
 import { FeedService, type SummaryDifference } from '@course-exchange/proto/feed/v1';
-import { type CommandContext, newCommand, newGroup, type Result, withAction } from '../cli/command.ts';
+import { newCommand, newGroup, type Result, withAction } from '../cli/command.ts';
 import { importContent } from '../files/files.ts';
 import { importResult, rejectedPath, reportRejected } from '../files/rejected-lines.ts';
 import { type Columns, openProgress, table } from '../output/table.ts';
 import { checkDesigns, type ImportReport, importDesigns } from './import.ts';
 
 export function designsCommand() {
-  return newGroup('designs', [importCommand(), verifyCommand()], {
-    about: 'Course designs: import, verify',
-    examples: {
-      'Bring designs in': 'partnerctl designs import designs.ndjson',
-      'Are the summaries right?': 'partnerctl designs verify',
-    },
-  });
+  return newGroup('designs', 'Course designs: import, verify', [importCommand(), verifyCommand()]);
 }
 
 function importCommand() {
@@ -70,14 +63,21 @@ function verifyCommand() {
     },
     takes: ['--dry-run'],
   }).option('--repair', 'Repair the summaries that differ');
-  return withAction(command, async (context, options) => {
-    const repair = options.repair === true && !context.dryRun;
-    const report = await recount(context, context.services.catalog(FeedService), repair);
-    const { owners, events, differences } = report;
+  return withAction(command, async (context, { repair: asked }) => {
+    const repair = asked === true && !context.dryRun;
+    const differences: SummaryDifference[] = [];
+    let owners = 0;
+    let events = 0;
+    const options = { signal: context.signal, timeoutMs: 0 };
+    for await (const part of context.services.catalog(FeedService).verify({ repair }, options)) {
+      owners += Number(part.owners);
+      events += Number(part.events);
+      differences.push(...part.differences);
+    }
     const head = `${events} events of ${owners} owners counted, ${differences.length} differ.\n`;
     const list = table(differences, columns, '');
     return {
-      json: report,
+      json: { owners, events, differences },
       text: differences.length === 0 ? head : `${head}\n${list}`,
       exit: differences.some(({ repaired }) => !repaired) ? 'refused' : 'done',
     };
@@ -91,21 +91,3 @@ const columns: Columns<SummaryDifference> = {
   COUNTED: ({ countedDesigns }) => countedDesigns ?? 'none',
   REPAIRED: ({ repaired }) => (repaired ? 'yes' : 'no'),
 };
-
-async function recount(
-  { terminal: { err }, signal }: CommandContext,
-  feed: Client<typeof FeedService>,
-  repair: boolean,
-) {
-  const differences: SummaryDifference[] = [];
-  let owners = 0;
-  let events = 0;
-  for await (const part of feed.verify({ repair }, { signal, timeoutMs: 0 })) {
-    owners += Number(part.owners);
-    events += Number(part.events);
-    differences.push(...part.differences);
-    if (err.isTty) err.write(`\r\u001b[K${owners} owners, ${events} events`);
-  }
-  if (err.isTty) err.write('\r\u001b[K');
-  return { owners, events, differences };
-}

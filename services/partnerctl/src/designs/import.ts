@@ -23,10 +23,10 @@ interface ImportDeps {
   readonly signal: AbortSignal;
 }
 
-/** `rejected` counts in the whole file, the other counts after the line at which the import resumed, 0 at the start. */
+/** `rejected` counts in the whole file, the other counts after the line at which the import resumed. */
 export type ImportReport = Awaited<ReturnType<typeof importOnce>>;
 
-/** How long to wait for a service that answered and went away, in milliseconds, since it last committed something. */
+/** How long to wait for a service that answered and went away, since it last committed something. */
 const maxWaitMs = 60_000;
 const retryMs = 1_000;
 
@@ -71,7 +71,7 @@ export async function checkDesigns(
   return { ...total, resumedAfter: 0, ...fileReport(identity, rejected) };
 }
 
-/** Codes that a broken or refused connection has; none of them is an answer of the service. */
+/** Codes of a broken or refused connection; none of them is an answer of the service. */
 const connectionCodes: readonly Code[] = [
   Code.Unavailable,
   Code.Aborted,
@@ -80,7 +80,7 @@ const connectionCodes: readonly Code[] = [
   Code.Canceled,
 ];
 
-/** Whether the service or its store went away, so that the same import may resume when it is back. */
+/** Whether the service or its store went away. */
 function isInterruption(error: unknown): boolean {
   if (!(error instanceof ConnectError)) return false;
   const code = error.metadata.get('error-code');
@@ -127,14 +127,8 @@ async function importOnce(deps: ImportDeps, job: ImportJob, identity: FileIdenti
   try {
     const options = { signal: deps.signal, timeoutMs: 0 };
     const { upserted, deleted, ignored } = await deps.feed.apply(watched(), options);
-    return {
-      ...fileReport(identity, rejected),
-      resumedAfter,
-      upserted: Number(upserted),
-      deleted: Number(deleted),
-      ignored: Number(ignored),
-      stopped,
-    };
+    const counts = { upserted: Number(upserted), deleted: Number(deleted), ignored: Number(ignored) };
+    return { ...fileReport(identity, rejected), resumedAfter, ...counts, stopped };
   } catch (error) {
     // The transport reports a file that cannot be read as a lost call.
     throw readError ?? error;

@@ -30,7 +30,7 @@ export async function readTextFile({ directory, input }: InputSource, name: stri
 /** Standard input is held in memory, which in a pod is the service's. */
 const maxInputBytes = 64 << 20;
 
-/** What an import reads, more than once: the path of a file, or all of standard input; `lessen` says how to give less. */
+/** What an import reads, more than once; `lessen` says how to give less. */
 export async function importContent(
   { directory, input }: InputSource,
   name: string,
@@ -41,13 +41,13 @@ export async function importContent(
   let bytes = 0;
   for await (const chunk of input) {
     const buffer = Buffer.from(chunk);
-    bytes += buffer.length;
-    if (bytes > maxInputBytes)
-      throw usageError(
-        'Standard input is larger than 64 MiB.',
-        `${lessen}, or name a file over a forwarded port (docs/operator.md).`,
-      );
     chunks.push(buffer);
+    bytes += buffer.length;
+    if (bytes <= maxInputBytes) continue;
+    throw usageError(
+      'Standard input is larger than 64 MiB.',
+      `${lessen}, or name a file over a forwarded port (docs/operator.md).`,
+    );
   }
   return chunks;
 }
@@ -57,8 +57,7 @@ export function requireWritable(path: string): void {
   try {
     accessSync(dirname(path), constants.W_OK | constants.X_OK);
     const inDirectory = statSync(dirname(path)).isDirectory();
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (inDirectory && (found === undefined || found.isFile())) return;
+    if (inDirectory && statSync(path, { throwIfNoEntry: false })?.isFile() !== false) return;
   } catch {}
   throw unwritableFile(path);
 }

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import * as z from 'zod';
 import { unreadableFile, usageError } from '../cli/errors.ts';
 
-/** The path of a file, or what came by standard input, to be read more than once. */
+/** The path of a file, or what came by standard input; read more than once. */
 export type Content = string | readonly Buffer[];
 
 export interface LineBlock {
@@ -21,17 +21,14 @@ const chunkBytes = 1 << 20;
 const maxLineBytes = 4 << 20;
 const lineBreak = 0x0a;
 
-/**
- * SHA-256 of the content, base64url; and its lines: line breaks, and one more when the last line has none. Reads the
- * whole file once. Throws a CliError when it cannot be read.
- */
+/** SHA-256 of the content, base64url, and the number of its lines. Throws a CliError when it cannot be read. */
 export async function identifyFile(content: Content) {
   const hash = createHash('sha256');
   let lines = 0;
   let endsWhole = true;
   for await (const chunk of chunksOf(content)) {
     hash.update(chunk);
-    lines += countBreaks(chunk);
+    for (let at = chunk.indexOf(lineBreak); at !== -1; at = chunk.indexOf(lineBreak, at + 1)) lines += 1;
     endsWhole = chunk.at(-1) === lineBreak;
   }
   return { digest: hash.digest('base64url'), lines: endsWhole ? lines : lines + 1 };
@@ -40,26 +37,26 @@ export async function identifyFile(content: Content) {
 /** A text of a line, for schemas of lines. An error continues the name of the field. */
 export const text = z.string({ error: 'is neither text nor null.' }).nullish();
 
+/** Empty where it is absent or null. */
+export const filled = text.transform((value) => value ?? '');
+
 /** What `schema` makes of a line, or a sentence that says why not: it quotes at most the name of a field. */
 export function readLine<Schema extends z.ZodType>(
   schema: Schema,
   line: string | undefined,
 ): { readonly value: z.output<Schema>; readonly reason?: undefined } | { readonly reason: string } {
   if (line === undefined) return { reason: 'It is not UTF-8.' };
-  const { success, data, error } = schema.safeParse(parsed(line));
+  let json: unknown;
+  try {
+    json = JSON.parse(line);
+  } catch {
+    return { reason: 'It is not valid JSON.' };
+  }
+  const { success, data, error } = schema.safeParse(json);
   if (success) return { value: data };
   const { path = [], message = '', code = '' } = error.issues[0] ?? {};
   if (path.length > 0) return { reason: `${path.join('.')} ${message}` };
-  const notObject = parsed(line) === undefined ? 'It is not valid JSON.' : 'It is not a JSON object.';
-  return { reason: code === 'invalid_type' ? notObject : message };
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
+  return { reason: code === 'invalid_type' ? 'It is not a JSON object.' : message };
 }
 
 /** A byte order mark at the start of the file is left out. Throws a CliError for a line that has no end. */
@@ -70,9 +67,8 @@ export async function* lineBlocks(content: Content): AsyncGenerator<LineBlock> {
     const end = chunk.lastIndexOf(lineBreak);
     if (end === -1) {
       rest = Buffer.concat([rest, chunk]);
-      if (rest.length > maxLineBytes)
-        throw usageError(`A line after line ${first - 1} is longer than 4 MiB: this is not NDJSON.`);
-      continue;
+      if (rest.length <= maxLineBytes) continue;
+      throw usageError(`A line after line ${first - 1} is longer than 4 MiB: this is not NDJSON.`);
     }
     const lines = linesIn(Buffer.concat([rest, chunk.subarray(0, end)]), first);
     rest = Buffer.from(chunk.subarray(end + 1));
@@ -94,12 +90,6 @@ async function* chunksOf(content: Content): AsyncGenerator<Buffer> {
   }
 }
 
-function countBreaks(chunk: Buffer): number {
-  let count = 0;
-  for (let at = chunk.indexOf(lineBreak); at !== -1; at = chunk.indexOf(lineBreak, at + 1)) count += 1;
-  return count;
-}
-
 const byteOrderMark = Buffer.from('\ufeff');
 
 function linesIn(block: Buffer, first: number): (string | undefined)[] {
@@ -107,8 +97,9 @@ function linesIn(block: Buffer, first: number): (string | undefined)[] {
   const bytes = marked ? block.subarray(byteOrderMark.length) : block;
   if (isUtf8(bytes)) return bytes.toString().split('\n');
   // Every byte is a character of latin1, and a line break is a part of no other character.
-  const lines = bytes.toString('latin1').split('\n');
-  return lines
-    .map((line) => Buffer.from(line, 'latin1'))
-    .map((one) => (isUtf8(one) ? one.toString() : undefined));
+  const lines = bytes
+    .toString('latin1')
+    .split('\n')
+    .map((line) => Buffer.from(line, 'latin1'));
+  return lines.map((one) => (isUtf8(one) ? one.toString() : undefined));
 }

@@ -1,14 +1,5 @@
 // Rejected lines of an import: one JSON object a line, in a file that never holds anything else, or on standard error.
-import {
-  closeSync,
-  openSync,
-  readSync,
-  realpathSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, openSync, readSync, realpathSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CommandContext, Result } from '../cli/command.ts';
 import { usageError } from '../cli/errors.ts';
@@ -61,11 +52,11 @@ interface ImportReport {
   /** The line after which the import resumed; 0: from the start. */
   readonly resumedAfter: number;
   readonly rejected: number;
-  /** Where the rejected lines are; undefined where none is written. */
+  /** Undefined where none is written. */
   readonly rejectedFile: string | undefined;
 }
 
-/** The result of an import; `counts` is a sentence or some, `first` the first rejected lines. */
+/** `counts` are sentences, `first` the first rejected lines. */
 export function importResult(report: ImportReport, counts: string, first: readonly RejectedLine[]): Result {
   const { resumedAfter, rejected, rejectedFile } = report;
   const resumed = resumedAfter > 0 ? `Resumed after line ${resumedAfter}.\n` : '';
@@ -74,20 +65,18 @@ export function importResult(report: ImportReport, counts: string, first: readon
   return { json: report, text: resumed + counts + lines + all, exit: rejected > 0 ? 'refused' : 'done' };
 }
 
-/** Reports each rejected line once on standard error, as JSON, also where an import starts again. */
+/** To standard error, as JSON, each line once, also where an import starts again. */
 export function reportRejected({ terminal }: CommandContext): (line: RejectedLine) => void {
   let reported = 0;
   return ({ line, reason }) => {
-    if (line <= reported) return;
-    reported = line;
-    terminal.err.write(`${jsonText({ line, reason })}\n`);
+    if (line > reported) terminal.err.write(`${jsonText({ line, reason })}\n`);
+    reported = Math.max(reported, line);
   };
 }
 
 /**
- * The absolute path of the file: `option` is what --rejected names; otherwise it is `<file>.rejected`, which is ours.
- * Undefined for standard input without the option. Changes nothing.
- * Throws where it is the imported file or its journal, or exists and was not written by an import.
+ * The absolute path of what --rejected names, or of `<file>.rejected`; undefined for standard input without the option.
+ * Throws where it is the imported file or its journal, or exists and was not written by an import. Changes nothing.
  */
 export function rejectedPath(
   { directory }: CommandContext,
@@ -100,8 +89,7 @@ export function rejectedPath(
   refuseSame(path, file, 'the imported file itself');
   refuseSame(path, `${file}.import`, 'the journal of the import');
   if (option === undefined) return path;
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found && !isOurs(path, found))
+  if (!mayReplace(path))
     throw usageError(`${path} already exists.`, 'Name a new file, or that of an earlier import.');
   requireWritable(path);
   return path;
@@ -130,8 +118,9 @@ function realPath(path: string): string {
 /** The start of every line of such a file; a line may be some megabytes long. */
 const lineStart = /^\{"line":[1-9]\d*,"reason":"/;
 
-function isOurs(path: string, found: Stats): boolean {
-  if (!found.isFile()) return false;
+function mayReplace(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile()) return found === undefined;
   const bytes = Buffer.alloc(64);
   try {
     const file = openSync(path, 'r');

@@ -12,14 +12,12 @@ import { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { escapeControlChars } from '../cli/terminal.ts';
 
-const described = [
-  ...[AuditService, ClientService, ConsentService, FeedService, KeyService],
-  ...[RestoreService, SecretService, UserService],
-  ChangeSchema,
-];
-const registry = createRegistry(...described.map(({ file }) => file));
+const registry = createRegistry(
+  ...[AuditService, ClientService, ConsentService, FeedService, KeyService].map(({ file }) => file),
+  ...[RestoreService, SecretService, UserService, ChangeSchema].map(({ file }) => file),
+);
 
-/** `value` as JSON without anything that a terminal would obey; it may hold messages, times and counts of 64 bits. */
+/** `value` may hold messages, times and counts of 64 bits. */
 export function jsonText(value: unknown, indent?: number): string {
   return escapeControlChars(JSON.stringify(toJson(value), null, indent));
 }
@@ -35,11 +33,11 @@ function toJson(value: unknown): unknown {
 
 function messageJson(message: Message): unknown {
   if (isMessage(message, TimestampSchema)) return timestampDate(message).toISOString();
-  if (isMessage(message, FieldChangeSchema)) {
-    const { field, before, after } = message;
-    return { field, before: parsed(before), after: parsed(after) };
-  }
-  return fieldsOf(message);
+  if (!isMessage(message, FieldChangeSchema)) return fieldsOf(message);
+  const { field, before, after } = message;
+  // Before and after of a change travel as JSON text.
+  const [was, is] = [before, after].map((text) => (text ? JSON.parse(text) : null));
+  return { field, before: was, after: is };
 }
 
 /** The fields of a message by their names, to print them beside others. */
@@ -59,9 +57,4 @@ export function enumName({ values, sharedPrefix = '' }: DescEnum, number: unknow
   const word = name.toLowerCase().replace(sharedPrefix, '');
   // Algorithms are written as in JOSE.
   return /^[er]s256$/.test(word) ? word.toUpperCase() : word;
-}
-
-/** Before and after of a change travel as JSON text. */
-function parsed(text: string): unknown {
-  return text ? JSON.parse(text) : null;
 }

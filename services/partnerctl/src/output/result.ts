@@ -21,7 +21,7 @@ export function changeResult(
 ): Result {
   const text = changesText(response.changes, dryRun) + more;
   const { accessTokensEndAt: end } = response;
-  // Nobody can call back an access token (specification §3).
+  // An access token cannot be revoked (specification §3).
   const tokens = `Access tokens already issued stay valid for up to 15 minutes; the last one expires at ${localTime(end)}.\n`;
   return {
     json: { dryRun, ...fieldsOf(response), ...json },
@@ -29,7 +29,6 @@ export function changeResult(
   };
 }
 
-/** A line per object and one per field; one sentence where nothing changed. Ends with a line break. */
 export function changesText(changes: readonly Change[], dryRun: boolean): string {
   if (changes.length === 0) return dryRun ? 'Nothing would change.\n' : 'Nothing changed.\n';
   const verb = dryRun ? 'Would change' : 'Changed';

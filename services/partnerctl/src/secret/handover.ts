@@ -1,6 +1,6 @@
 // How a new secret leaves the tool: shown once to a person, written to a file of mode 0600, or encrypted to the
-// partner by age (https://age-encryption.org) or OpenPGP (RFC 9580), so that it can travel by mail.
-// The destination is opened before the secret is created, so that none is created and then lost.
+// partner by age (https://age-encryption.org) or OpenPGP (RFC 9580). The destination is opened before the secret is
+// created, so that none is created and then lost.
 import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -30,10 +30,7 @@ interface NewSecret {
   readonly plainSecret: string;
 }
 
-/**
- * The result of a command that creates a secret: `create` calls the service once the destination is open, `textOf` adds
- * to what is said about the changes. Without `options` no secret is asked for.
- */
+/** `create` calls the service once the destination is open. Without `options` no secret is asked for. */
 export async function withHandover<R extends ChangeResponse & { readonly secret?: NewSecret | undefined }>(
   context: CommandContext,
   options: HandoverOptions | undefined,
@@ -56,18 +53,21 @@ export async function withHandover<R extends ChangeResponse & { readonly secret?
   };
 }
 
-interface Destination {
-  readonly encryption: Encryption | undefined;
-  /** Undefined: the secret is shown, or nothing is created. */
-  readonly file: { readonly path: string; readonly descriptor: number } | undefined;
-  /** Standard output holds the secret alone. */
-  readonly alone: boolean;
-}
-
 /** Throws a CliError when no secret could leave that way. */
-export async function openHandover(context: CommandContext, options: HandoverOptions) {
-  const destination = await openDestination(context, options);
-  const { file } = destination;
+export async function openHandover(context: CommandContext, { toFile, encryptTo }: HandoverOptions) {
+  const { terminal, json, dryRun, directory } = context;
+  const encryption =
+    encryptTo === undefined ? undefined : await encryptionTo(await readKey(context, encryptTo));
+  const alone = toFile === '-';
+  if (alone && !encryption)
+    throw usageError('--to-file - writes the secret into a pipe or a log.', 'Add --encrypt-to.');
+  if (alone && json) throw usageError('With --json the answer carries the secret: omit --to-file.');
+  if (toFile === undefined && !encryption && !terminal.out.isTty && !json && !dryRun)
+    throw usageError(
+      'The secret would go into a pipe or a log.',
+      'Use --to-file or --encrypt-to, or --json if a program is to read it.',
+    );
+  const file = toFile === undefined || alone || dryRun ? undefined : createFile(resolve(directory, toFile));
   return {
     /** Removes what was opened: no secret was created. */
     cancel: (): void => {
@@ -75,43 +75,14 @@ export async function openHandover(context: CommandContext, options: HandoverOpt
       closeSync(file.descriptor);
       unlinkSync(file.path);
     },
-    /** Throws a CliError that names the secret when it was created and could not leave. */
     deliver: ({ secretId, plainSecret }: NewSecret) =>
-      deliver(context, destination, plainSecret).catch((cause) => {
-        throw new CliError(`Secret ${secretId} was created but not handed over: retire it.`, {
-          exit: 'refused',
-          code: 'not_handed_over',
-          cause,
-        });
+      deliver(context, { encryption, file, alone }, plainSecret).catch((cause) => {
+        const sentence = `Secret ${secretId} was created but not handed over: retire it.`;
+        throw new CliError('refused', sentence, { code: 'not_handed_over', cause });
       }),
   };
 }
 
-async function openDestination(
-  context: CommandContext,
-  { toFile, encryptTo }: HandoverOptions,
-): Promise<Destination> {
-  const { terminal, json, dryRun, directory } = context;
-  const key = encryptTo === undefined ? undefined : await readKey(context, encryptTo);
-  const encryption = key === undefined ? undefined : await encryptionTo(key);
-  if (toFile === '-') {
-    if (encryption === undefined)
-      throw usageError('--to-file - writes the secret into a pipe or a log.', 'Add --encrypt-to.');
-    if (json) throw usageError('With --json the answer carries the secret: omit --to-file.');
-    return { encryption, file: undefined, alone: true };
-  }
-  if (toFile !== undefined && !dryRun)
-    return { encryption, file: createFile(resolve(directory, toFile)), alone: false };
-  if (!encryption && !terminal.out.isTty && !json && !dryRun) {
-    throw usageError(
-      'The secret would go into a pipe or a log.',
-      'Use --to-file or --encrypt-to, or --json if a program is to read it.',
-    );
-  }
-  return { encryption, file: undefined, alone: false };
-}
-
-/** The recipient itself, or the content of the file of that name. */
 async function readKey({ directory, input }: CommandContext, key: string): Promise<string> {
   if (key.startsWith('age1')) return key;
   if (key === '-') return readAll(input);
@@ -137,6 +108,14 @@ function createFile(path: string) {
   }
 }
 
+interface Destination {
+  readonly encryption: Encryption | undefined;
+  /** Undefined: the secret is shown. */
+  readonly file: ReturnType<typeof createFile> | undefined;
+  /** Standard output holds the secret alone. */
+  readonly alone: boolean;
+}
+
 async function deliver({ terminal: { out } }: CommandContext, destination: Destination, secret: string) {
   const { encryption, file, alone } = destination;
   const content = encryption ? await encryption.encrypt(secret) : secret;
@@ -146,18 +125,17 @@ async function deliver({ terminal: { out } }: CommandContext, destination: Desti
     file: file?.path ?? null,
     secret: file || alone ? null : content,
   };
-  const recipient = encryption ? `, encrypted to ${encryption.recipient}` : '';
+  const kept = (where: string) =>
+    `The secret is ${where}${encryption ? `, encrypted to ${encryption.recipient}` : ''}. It is stored nowhere else.\n`;
   if (file) {
     writeFileSync(file.descriptor, line);
     fsyncSync(file.descriptor);
     closeSync(file.descriptor);
-    const text = `The secret is in ${file.path} (mode 0600)${recipient}. It is stored nowhere else.\n`;
-    return { json, text, textToStderr: false };
+    return { json, text: kept(`in ${file.path} (mode 0600)`), textToStderr: false };
   }
   if (alone) {
     out.write(line);
-    const text = `The secret is on standard output${recipient}. It is stored nowhere else.\n`;
-    return { json, text, textToStderr: true };
+    return { json, text: kept('on standard output'), textToStderr: true };
   }
   const text = encryption
     ? `Encrypted to ${encryption.recipient}; only the partner can open it:\n\n${line}`
@@ -166,18 +144,14 @@ async function deliver({ terminal: { out } }: CommandContext, destination: Desti
 }
 
 interface Encryption {
-  /** For people: `age` or `OpenPGP`, and the key's end or fingerprint. */
+  /** For people: the kind of key, and its end or fingerprint. */
   readonly recipient: string;
   /** Armoured text that only the partner can open. */
   readonly encrypt: (secret: string) => Promise<string>;
 }
 
-/** `key` is an age recipient (`age1…`), or the content of a file with one or with an armoured OpenPGP public key. */
+/** `key`: age recipients, a line each, or an armoured OpenPGP public key. */
 async function encryptionTo(key: string): Promise<Encryption> {
-  const recipients = key
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line && !line.startsWith('#'));
   if (key.includes('-----BEGIN PGP PRIVATE KEY BLOCK-----') || /^AGE-SECRET-KEY-/m.test(key)) {
     throw usageError(
       'That is a private key.',
@@ -185,6 +159,8 @@ async function encryptionTo(key: string): Promise<Encryption> {
     );
   }
   if (key.includes('-----BEGIN PGP PUBLIC KEY BLOCK-----')) return openPgp(key);
+  const lines = key.split('\n').map((line) => line.trim());
+  const recipients = lines.filter((line) => line && !line.startsWith('#'));
   if (recipients.length > 0 && recipients.every((line) => line.startsWith('age1'))) return age(recipients);
   throw usageError(
     'The key to encrypt to is neither an age recipient nor an OpenPGP public key.',

@@ -1,5 +1,5 @@
-// `client secret`: several secrets of a client overlap, so that one is replaced without a failed call. A secret is valid,
-// near expiry, expired, suspended or retired; the service keeps a hash, so its value exists only while it is handed over.
+// `client secret`: several secrets of a client overlap, so that one is replaced without a failed call. The service keeps
+// a hash: the value exists only while it is handed over.
 import {
   type ClientSecret,
   SecretService,
@@ -14,14 +14,12 @@ import { type Columns, dateOf, fromNow, localTime, table } from '../output/table
 import { encryptToOption, toFileOption, withHandover } from './handover.ts';
 
 export function secretCommand() {
-  return newGroup('secret', [addCommand(), listCommand(), retireCommand(), resumeCommand()], {
-    about: 'Secrets of a client, several at a time',
-    examples: {
-      'Replace a secret without a failed call': 'partnerctl client secret add acme',
-      '… then see when the old one was last used': 'partnerctl client secret list acme',
-    },
-  });
+  const about = 'Secrets of a client, several at a time';
+  return newGroup('secret', about, [addCommand(), listCommand(), retireCommand(), resumeCommand()]);
 }
+
+const clientArgument = ['<client-id>', 'The client'] as const;
+const secretArgument = ['<secret-id>', 'The secret, as `list` names it'] as const;
 
 function addCommand() {
   const command = newCommand('add', {
@@ -35,7 +33,7 @@ function addCommand() {
     },
     takes: ['--dry-run'],
   })
-    .argument('<client-id>', 'The client')
+    .argument(...clientArgument)
     .addOption(durationOption('--expires-in <time>', 'Its lifetime: 30m, 12h, 14d, 2w; unlimited by default'))
     .addOption(toFileOption)
     .addOption(encryptToOption);
@@ -52,7 +50,7 @@ function listCommand() {
     details:
       'A secret that has not been used for a day may be retired. The last use shows with a delay of up to a minute.',
     examples: { 'May I retire the old one?': 'partnerctl client secret list acme' },
-  }).argument('<client-id>', 'The client');
+  }).argument(...clientArgument);
   return withAction(command, async ({ services, now }, clientId) => {
     const { secrets } = await services.identity(SecretService).listSecrets({ clientId });
     return { json: { secrets }, text: secretTable(secrets, now()) };
@@ -70,8 +68,8 @@ function retireCommand() {
     },
     takes: ['--dry-run', '--yes'],
   })
-    .argument('<client-id>', 'The client')
-    .argument('<secret-id>', 'The secret, as `list` names it')
+    .argument(...clientArgument)
+    .argument(...secretArgument)
     .option('--even-if-in-use', "End it even if the partner's calls fail");
   return withAction(command, async (context, clientId, secretId, { evenIfInUse }) => {
     await context.confirm(`The secret ${secretId} of ${clientId} will never be valid again.`);
@@ -87,8 +85,8 @@ function resumeCommand() {
     examples: { 'The partner says that it is theirs': 'partnerctl client secret resume acme 5mV3rT0kQ9o' },
     takes: ['--dry-run', '--yes'],
   })
-    .argument('<client-id>', 'The client')
-    .argument('<secret-id>', 'The secret, as `list` names it');
+    .argument(...clientArgument)
+    .argument(...secretArgument);
   return withAction(command, async (context, clientId, secretId) => {
     await context.confirm(`The secret ${secretId} of ${clientId} will be valid again.`);
     const request = { clientId, secretId, dryRun: context.dryRun };

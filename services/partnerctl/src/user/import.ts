@@ -1,9 +1,10 @@
-// `user import`: users with their password hashes, batch by batch. A journal beside the file remembers what the service
-// has answered, so that an interrupted import resumes.
-import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+// `user import`: users with their password hashes, batch by batch. A journal beside the file keeps what the service has
+// answered, so that an interrupted import resumes.
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { create } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
-import { UserService } from '@course-exchange/proto/operator/v1/user';
+import { ImportUsersResponseSchema, UserService } from '@course-exchange/proto/operator/v1/user';
 import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
 import { importContent } from '../files/files.ts';
 import { type Content, identifyFile, lineBlocks } from '../files/ndjson.ts';
@@ -11,7 +12,6 @@ import {
   importResult,
   openRejectedLines,
   type RejectedLine,
-  type RejectedTarget,
   rejectedPath,
   reportRejected,
 } from '../files/rejected-lines.ts';
@@ -34,7 +34,7 @@ export function importCommand() {
     .option('--keep-sessions', 'Leave users signed in whose password is replaced');
   return withAction(command, async (context, name, options) => {
     const { dryRun, services, signal } = context;
-    const rejectedFile = rejectedPath(context, name, options.rejected);
+    const path = rejectedPath(context, name, options.rejected);
     const file = await importContent(context, name);
     const { digest, lines } = await identifyFile(file);
     const { issuer } = await services.identity(ClientService).describeInstallation({});
@@ -44,8 +44,8 @@ export function importCommand() {
     const batches = [...(journal?.done ?? [])];
     const resumedAfter = batches.at(-1)?.through ?? 0;
     const progress = openProgress('Users', context);
-    const keepSessions = options.keepSessions === true;
-    const task = { file, dryRun, keepSessions, after: resumedAfter, signal };
+    const { keepSessions = false } = options;
+    const task = { file, dryRun, keepSessions: keepSessions === true, after: resumedAfter, signal };
     try {
       for await (const batch of importUsers(services.identity(UserService), task)) {
         journal?.add(batch);
@@ -56,49 +56,47 @@ export function importCommand() {
       progress.clear();
       journal?.close();
     }
-    const result = usersResult(context, batches, { lines, resumedAfter, rejectedFile });
+    const result = usersResult(context, batches, { lines, resumedAfter, path });
     journal?.remove();
     return result;
   });
 }
 
-interface ImportedFile {
-  readonly lines: number;
-  readonly resumedAfter: number;
-  /** For rejected lines; undefined: they go to standard error. */
-  readonly rejectedFile: string | undefined;
-}
-
-/** Writes the rejected lines unless it is a dry run. */
-function usersResult(context: CommandContext, batches: readonly Batch[], file: ImportedFile): Result {
+/** Writes the rejected lines unless it is a dry run: number and reason only, for the line holds a password hash. */
+function usersResult(
+  context: CommandContext,
+  batches: readonly Batch[],
+  file: { readonly lines: number; readonly resumedAfter: number; readonly path: string | undefined },
+): Result {
   const { dryRun } = context;
-  const { created, updated, unchanged, signedOut } = countsOf(batches);
-  const rejected = batches.flatMap((batch) => batch.rejected);
-  if (!dryRun) keepRejected(file.rejectedFile ?? reportRejected(context), rejected);
+  const { path, ...read } = file;
+  const rejected = openRejectedLines(dryRun ? undefined : (path ?? reportRejected(context)));
+  for (const { line, reason } of batches.flatMap((batch) => batch.rejected)) rejected.add(line, reason);
+  rejected.close();
+  const counts = { ...sumOf(batches), rejected: rejected.count() };
+  const rejectedFile = dryRun || counts.rejected === 0 ? undefined : path;
+  const report = { dryRun, ...read, ...counts, rejectedFile };
+  return importResult(report, (dryRun ? 'Would be: ' : '') + countsText(counts), rejected.first());
+}
+
+const countNames = ['created', 'updated', 'unchanged', 'signedOut'] as const;
+type Counts = Readonly<Record<(typeof countNames)[number], number>>;
+
+interface Batch extends Counts {
+  /** The last line of the file that the batch has seen. */
+  readonly through: number;
+  readonly rejected: readonly RejectedLine[];
+}
+
+function sumOf(batches: readonly Batch[]): Counts {
+  const sum = (name: keyof Counts) => batches.reduce((total, batch) => total + batch[name], 0);
+  return Object.fromEntries(countNames.map((name) => [name, sum(name)])) as Counts;
+}
+
+function countsText(counts: Counts & { readonly rejected: number }): string {
+  const { created, updated, unchanged, signedOut, rejected } = counts;
   const signOuts = signedOut > 0 ? `Signed out because their password was replaced: ${signedOut}.\n` : '';
-  const text = `${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected.length} rejected.\n${signOuts}`;
-  const counts = { created, updated, unchanged, signedOut, rejected: rejected.length };
-  const rejectedFile = dryRun || rejected.length === 0 ? undefined : file.rejectedFile;
-  const report = { dryRun, ...file, ...counts, rejectedFile };
-  return importResult(report, dryRun ? `Would be: ${text}` : text, rejected.slice(0, 10));
-}
-
-/** Number and reason only: the line itself holds a password hash. */
-function keepRejected(target: RejectedTarget, rejected: readonly RejectedLine[]): void {
-  const kept = openRejectedLines(target);
-  for (const { line, reason } of rejected) kept.add(line, reason);
-  kept.close();
-}
-
-function countsOf(batches: readonly Batch[]) {
-  const sum = (name: 'created' | 'updated' | 'unchanged' | 'signedOut') =>
-    batches.reduce((total, batch) => total + batch[name], 0);
-  return {
-    created: sum('created'),
-    updated: sum('updated'),
-    unchanged: sum('unchanged'),
-    signedOut: sum('signedOut'),
-  };
+  return `${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected} rejected.\n${signOuts}`;
 }
 
 interface ImportTask {
@@ -113,114 +111,78 @@ interface ImportTask {
 /** The service takes as many in one transaction. */
 const batchSize = 1000;
 
-/** Sends every line after `after` except users whom an earlier line names. Repeating a batch changes nothing. */
+/** Sends the lines after `after` except users whom an earlier line names. Repeating a batch changes nothing. */
 export async function* importUsers(
   users: Client<typeof UserService>,
   task: ImportTask,
 ): AsyncGenerator<Batch> {
-  for await (const batch of batchesOf(task)) yield await send(users, batch, task);
+  let batch: ReadUser[] = [];
+  for await (const read of readUsers(task)) {
+    batch.push(read);
+    if (batch.length < batchSize) continue;
+    yield await send(users, batch, task);
+    batch = [];
+  }
+  if (batch.length > 0) yield await send(users, batch, task);
 }
 
-interface ReadBatch {
-  readonly users: UserRecord[];
-  readonly rejected: RejectedLine[];
-  /** The last line read for it. */
-  through: number;
+interface ReadUser {
+  readonly line: number;
+  readonly user?: UserRecord;
+  readonly reason?: string;
 }
 
-async function* batchesOf({ file, after }: ImportTask): AsyncGenerator<ReadBatch> {
+async function* readUsers({ file, after }: ImportTask): AsyncGenerator<ReadUser> {
   const earlierLine = openSeenUsers();
-  let batch: ReadBatch = { users: [], rejected: [], through: after };
   for await (const { first, lines } of lineBlocks(file)) {
     for (const [at, content] of lines.entries()) {
+      if (content?.trim() === '') continue;
       const line = first + at;
-      const read = readOnce(content, line, earlierLine);
+      const read = readUserLine(content, line);
+      const earlier = read.user && earlierLine(read.user, line);
       if (line <= after) continue;
-      add(batch, line, read);
-      if (sizeOf(batch) < batchSize) continue;
-      yield batch;
-      batch = { users: [], rejected: [], through: line };
+      yield { line, ...(earlier === undefined ? read : { reason: `Line ${earlier} names the same user.` }) };
     }
   }
-  if (sizeOf(batch) > 0) yield batch;
-}
-
-function add(batch: ReadBatch, line: number, { user, reason }: ReturnType<typeof readOnce>): void {
-  batch.through = line;
-  if (user) batch.users.push(user);
-  else if (reason) batch.rejected.push({ line, reason });
-}
-
-function sizeOf({ users, rejected }: ReadBatch): number {
-  return users.length + rejected.length;
-}
-
-/** Neither a user nor a reason where the line is empty. */
-function readOnce(
-  content: string | undefined,
-  line: number,
-  earlierLine: ReturnType<typeof openSeenUsers>,
-): { readonly user?: UserRecord; readonly reason?: string } {
-  if (content?.trim() === '') return {};
-  const read = readUserLine(content, line);
-  const earlier = read.user && earlierLine(read.user, line);
-  return earlier === undefined ? read : { reason: `Line ${earlier} names the same user.` };
 }
 
 async function send(
-  users: Client<typeof UserService>,
-  { users: batch, rejected, through }: ReadBatch,
+  service: Client<typeof UserService>,
+  batch: readonly ReadUser[],
   { dryRun, keepSessions, signal }: ImportTask,
 ): Promise<Batch> {
-  if (batch.length === 0) return { through, created: 0, updated: 0, unchanged: 0, signedOut: 0, rejected };
-  const request = { users: batch, dryRun, keepSessions };
-  const response = await users.importUsers(request, { signal, timeoutMs: 60_000 });
+  const users = batch.flatMap(({ user }) => user ?? []);
+  const invalid = batch.flatMap(({ line, reason }) => (reason === undefined ? [] : [{ line, reason }]));
+  const request = { users, dryRun, keepSessions };
+  const response =
+    users.length === 0
+      ? create(ImportUsersResponseSchema)
+      : await service.importUsers(request, { signal, timeoutMs: 60_000 });
   const { created, updated, unchanged, signedOut } = response;
   const refused = response.rejected.map(({ line, reason }) => ({ line: Number(line), reason }));
-  const all = [...rejected, ...refused].sort((one, other) => one.line - other.line);
-  return { through, created, updated, unchanged, signedOut, rejected: all };
-}
-
-interface Batch {
-  /** The last line of the file that the batch has seen. */
-  readonly through: number;
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly signedOut: number;
-  readonly rejected: readonly RejectedLine[];
+  const rejected = [...invalid, ...refused].sort((one, other) => one.line - other.line);
+  return { through: batch.at(-1)?.line ?? 0, created, updated, unchanged, signedOut, rejected };
 }
 
 /** `subject` names content and installation: a journal of another subject is replaced. */
 export function openImportJournal(path: string, subject: string) {
-  const kept = keptLines(path, subject);
-  const file = openSync(path, kept === undefined ? 'w' : 'r+', 0o600);
-  const head = `${JSON.stringify({ subject })}\n`;
-  if (kept === undefined) writeSync(file, head);
-  let end = Buffer.byteLength(kept?.text ?? head);
-  ftruncateSync(file, end);
+  const head = JSON.stringify({ subject });
+  // A line that a crash cut off has no line break.
+  const [found, ...batches] = contentOf(path).split('\n').slice(0, -1);
+  const kept = found === head ? batches : [];
+  writeFileSync(path, [head, ...kept].map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  const file = openSync(path, 'a');
   return {
     /** Batches of the import that this one resumes. */
-    done: kept?.batches ?? [],
+    done: kept.map((line) => JSON.parse(line) as Batch),
     /** Durable when it returns. */
     add: (batch: Batch): void => {
-      end += writeSync(file, `${JSON.stringify(batch)}\n`, end);
+      writeSync(file, `${JSON.stringify(batch)}\n`);
       fsyncSync(file);
     },
     close: (): void => closeSync(file),
     /** The import is complete. */
     remove: (): void => rmSync(path, { force: true }),
-  };
-}
-
-/** Undefined when there is no journal of this subject. A line that a crash cut off is left out. */
-function keptLines(path: string, subject: string) {
-  const lines = contentOf(path).split('\n').slice(0, -1);
-  const [head, ...batches] = lines;
-  if (head !== JSON.stringify({ subject })) return undefined;
-  return {
-    text: lines.map((line) => `${line}\n`).join(''),
-    batches: batches.map((line) => JSON.parse(line) as Batch),
   };
 }
 

@@ -3,14 +3,17 @@
 import { hash } from 'node:crypto';
 import { foldEmail } from '@course-exchange/rules/email';
 import * as z from 'zod';
-import { readLine, text } from '../files/ndjson.ts';
+import { filled, readLine } from '../files/ndjson.ts';
 
 const shape = {
-  sub: text,
-  email: text,
-  name: text,
-  passwordHash: text,
-  emailVerified: z.boolean({ error: 'is neither true, false nor null.' }).nullish(),
+  sub: filled,
+  email: filled,
+  name: filled,
+  passwordHash: filled,
+  emailVerified: z
+    .boolean({ error: 'is neither true, false nor null.' })
+    .nullish()
+    .transform((value) => value === true),
 };
 const userLine = z.strictObject(shape, {
   error: ({ code }) =>
@@ -19,41 +22,26 @@ const userLine = z.strictObject(shape, {
       : undefined,
 });
 
-export type UserRecord = ReturnType<typeof userRecord>;
+export type UserRecord = z.output<typeof userLine> & { readonly line: bigint };
 
 /** The line holds a password hash: a reason does not even quote the name of an unknown field. */
-export function readUserLine(content: string | undefined, line: number) {
+export function readUserLine(
+  content: string | undefined,
+  line: number,
+): { readonly user?: UserRecord; readonly reason?: string } {
   const read = readLine(userLine, content);
-  return read.reason === undefined ? { user: userRecord(read.value, line) } : { reason: read.reason };
+  if (read.reason !== undefined) return { reason: read.reason };
+  return { user: { ...read.value, line: BigInt(line) } };
 }
 
-function userRecord(fields: z.output<typeof userLine>, line: number) {
-  const { sub, email, emailVerified, name, passwordHash } = fields;
-  return {
-    line: BigInt(line),
-    sub: sub ?? '',
-    email: email ?? '',
-    emailVerified: emailVerified === true,
-    name: name ?? '',
-    passwordHash: passwordHash ?? '',
-  };
-}
-
-/**
- * Returns a function that gives the earlier line that names the same user, and otherwise remembers the user with this
- * line. Keeps 16 bytes of a hash for each name: a file has millions of them.
- */
+/** Gives the earlier line that names the same user. Keeps 16 bytes of a hash for each name: a file has millions. */
 export function openSeenUsers() {
   const lines = new Map<string, number>();
-  return (user: UserRecord, line: number): number | undefined => {
-    const names = namesOf(user);
+  return ({ sub, email }: UserRecord, line: number): number | undefined => {
+    const named = [...(sub ? [`sub ${sub}`] : []), ...(email ? [`email ${foldEmail(email)}`] : [])];
+    const names = named.map((name) => hash('sha256', name, 'buffer').toString('latin1', 0, 16));
     const known = names.map((name) => lines.get(name)).find((one) => one !== undefined);
     if (known === undefined) for (const name of names) lines.set(name, line);
     return known;
   };
-}
-
-function namesOf({ sub, email }: UserRecord): string[] {
-  const names = [...(sub ? [`sub ${sub}`] : []), ...(email ? [`email ${foldEmail(email)}`] : [])];
-  return names.map((name) => hash('sha256', name, 'buffer').toString('latin1', 0, 16));
 }

@@ -1,25 +1,21 @@
-// `user`: users are imported, disabled, enabled and signed out; nobody deletes one. A user is named by `sub` or by e-mail
-// address, and may log in unless disabled.
+// `user`: users are imported, disabled, enabled and signed out, never deleted. A user may log in unless disabled.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type User, type UserNameSchema, UserService } from '@course-exchange/proto/operator/v1/user';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';
-import { missingError } from '../cli/errors.ts';
+import { CliError } from '../cli/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { fields, localTime } from '../output/table.ts';
 import { importCommand } from './import.ts';
 
 export function userCommand() {
-  return newGroup(
-    'user',
-    [importCommand(), showCommand(), disableCommand(), enableCommand(), signOutCommand()],
-    {
-      about: 'Users: import, show, disable, sign out',
-      examples: {
-        'Bring users in': 'partnerctl user import users.ndjson',
-        'After a lost laptop': 'partnerctl user sign-out ann@example.com',
-      },
-    },
-  );
+  const about = 'Users: import, show, disable, sign out';
+  return newGroup('user', about, [
+    importCommand(),
+    showCommand(),
+    disableCommand(),
+    enableCommand(),
+    signOutCommand(),
+  ]);
 }
 
 /** How an operator names a user: no `sub` holds an @. */
@@ -36,7 +32,7 @@ function showCommand() {
   }).argument(...userArgument);
   return withAction(command, async ({ services }, name) => {
     const { user } = await services.identity(UserService).getUser({ user: userNamed(name) });
-    if (!user) throw missingError(`There is no user ${name}.`);
+    if (!user) throw new CliError('missing', `There is no user ${name}.`);
     return { json: { user }, text: userText(user) };
   });
 }
