@@ -31,7 +31,7 @@ test('codes and refresh tokens rest as SHA-256 [R18.2]', async () => {
   }
 });
 
-test('until somebody has logged in, Redis knows nothing of the request [R6.10]', async () => {
+test('until somebody has logged in, Redis knows nothing of the request, and then no cookie [R6.10]', async () => {
   const [user, agent, state] = [await throwawayUser(), freshBrowser(), 'a state that nobody else sends'];
   const page = await begin(agent, full, { state });
   if (page.kind !== 'page') throw new Error(`Sent away: ${page.location}`);
@@ -40,7 +40,9 @@ test('until somebody has logged in, Redis knows nothing of the request [R6.10]',
   const kept = Buffer.from(state).toString('base64url');
   for (const text of [state, kept]) expect(await allOfRedis()).not.toContain(text);
   await logIn(agent, refused, user);
-  expect(await allOfRedis()).toContain(kept);
+  const known = await allOfRedis();
+  expect(known).toContain(kept);
+  for (const { value } of agent.cookies.values()) expect(known).not.toContain(value);
 });
 
 test('client secrets rest as SHA-256, of 256 bits in base64url [R18.2 R18.1]', async () => {

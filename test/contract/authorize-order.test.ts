@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { authorizeUrl } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
-import { inactivePartner, orNone } from './accounts.ts';
-import { full, oidc, stack } from './deployment.ts';
+import { full, inactivePartner, oidc, orNone, stack } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
 type Parameters = [name: string, value: string][];

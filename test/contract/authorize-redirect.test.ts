@@ -3,44 +3,25 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { authorizeUrl } from '../support/flow.ts';
 import { send } from '../support/http.ts';
-import { orNone } from './accounts.ts';
-import { begin, freshBrowser, full, grant, oidc, stack } from './deployment.ts';
+import { begin, freshBrowser, full, grant, oidc, orNone, stack } from './deployment.ts';
 import { expectDeparture, expectError, expectErrorRedirect } from './expectations.ts';
 
 const registered = full.redirectUris[0];
 
-/** Values that a lenient comparison would take for the registered one. */
+/** Values that decoding, or a URL parser between the query and the comparison, would turn into the registered one. */
 function lookalikes(uri: string): readonly string[] {
-  const { protocol, host, pathname, origin, hostname, port } = new URL(uri);
+  const { protocol, host, pathname, origin } = new URL(uri);
   return [
     `${uri}/`,
-    uri.replace(/\/$/, '').slice(0, -1),
     `${uri}?`,
-    `${uri}?a=1`,
     `${uri}#`,
-    `${uri}#fragment`,
     ` ${uri}`,
-    `${uri} `,
-    `${uri}%20`,
     `${uri}\n`,
-    `${uri}\u0000`,
-    uri.toUpperCase(),
     `${origin}${pathname.toUpperCase()}`,
-    `${protocol.toUpperCase()}//${host}${pathname}`,
     `${protocol}//user@${host}${pathname}`,
-    `${protocol}//${host}.evil.example${pathname}`,
-    `${protocol}//evil.example\\@${host}${pathname}`,
-    `${protocol}//${hostname}:${port === '9099' ? '9098' : '9099'}${pathname}`,
-    `${protocol}//${hostname}${pathname}x`,
     `${origin}/x/..${pathname}`,
-    `${origin}/.${pathname}`,
-    `${origin}/${pathname}`,
     `${origin}${pathname.replace(/[a-z]/, (letter) => `%${letter.charCodeAt(0).toString(16)}`)}`,
-    uri.startsWith('https:') ? uri.replace('https:', 'http:') : uri.replace('http:', 'https:'),
-    uri.replace('127.0.0.1', 'localhost'),
     encodeURIComponent(uri),
-    '/callback',
-    'javascript:alert(1)',
   ].filter((value) => !full.redirectUris.includes(value));
 }
 

@@ -81,9 +81,10 @@ test('the sign-out page is a plain page with a button and ends it [R29.4]', asyn
   expect(JSON.stringify(oidc)).not.toContain('sign-out');
 });
 
-test('“do not keep me signed in”: the flow ends, and no session is left [R29.7]', async () => {
-  const agent = freshBrowser();
-  const departure = await logInAndAgree(agent, await begin(agent, full), typical, { forgetMe: true });
+test('“do not keep me signed in”: the flow ends, and no session is left, an earlier one neither [R29.7]', async () => {
+  const agent = await signedIn();
+  const start = await begin(agent, full, { prompt: 'login consent' });
+  const departure = await logInAndAgree(agent, start, typical, { forgetMe: true });
   expect(departure.parameters.get('code')).not.toBeNull();
   expect(await isSignedIn(agent)).toBe(false);
   expect(sessionCookie(agent)).toBeUndefined();

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { formWith, logIn } from '../support/flow.ts';
 import type { DemoUser, Partner } from '../support/stack-file.ts';
 import type { Departure, Page, UserAgent } from '../support/user-agent.ts';
-import { partnerFor } from './accounts.ts';
 import {
   api,
   begin,
@@ -12,12 +11,13 @@ import {
   full,
   grant,
   issuer,
+  partnerFor,
   storeTest,
   tokensFor,
   typical,
 } from './deployment.ts';
 import { expectDeparture, expectError, expectErrorRedirect, expectPage } from './expectations.ts';
-import { sql, throwawayPartner, throwawayUser } from './throwaway.ts';
+import { throwawayPartner, throwawayUser } from './throwaway.ts';
 
 const protocolWords = /invalid_|redirect_uri|client_id|oauth|openid|nonce|access token|\bstate\b|\bscope/i;
 
@@ -64,13 +64,6 @@ storeTest('consent is remembered, and asked again only for a new scope [R6.1 R6.
   expect(
     formWith(expectPage(await begin(agent, await throwawayPartner())), 'decision', 'allow'),
   ).toBeDefined();
-});
-
-test('prompt=consent asks again [R6.2 R5.4]', async () => {
-  const agent = freshBrowser();
-  await grant({ agent });
-  expectDeparture(await begin(agent, full));
-  expect(formWith(await consentPage(agent), 'decision', 'allow')).toBeDefined();
 });
 
 test('the page names the partner and says that e-mail and name are shared, whatever the scopes [R6.8 S5.scope.2]', async () => {
@@ -148,22 +141,6 @@ test('a form of no known transaction is a page for people, 400 [R6.4 R1.11]', as
     'decision=allow',
   );
   expect(expectPage(outcome, 400).text).not.toMatch(protocolWords);
-});
-
-storeTest('client, user and scopes are checked again when consent is submitted [R6.5]', async () => {
-  const changes = [
-    'update identity.clients set active = false where client_id = $1 and $2::text is not null',
-    'update identity.users set disabled_at = now() where sub = $2 and $1::text is not null',
-    "update identity.clients set scopes = '{profile}' where client_id = $1 and $2::text is not null",
-  ];
-  for (const change of changes) {
-    const [user, partner, agent] = [await throwawayUser(), await throwawayPartner(), freshBrowser()];
-    const page = await consentPage(agent, user, partner);
-    await sql(change, partner.clientId, user.sub);
-    const outcome = await decide(agent, page, 'allow');
-    const code = outcome.kind === 'departure' ? outcome.parameters.get('code') : null;
-    expect(code, `${change} → ${outcome.kind === 'departure' ? outcome.location : outcome.text}`).toBeNull();
-  }
 });
 
 storeTest('a consent extended stays the same consent: earlier families live on [R13.6]', async () => {

@@ -1,10 +1,10 @@
-// The deployment under test and the shortest ways through it: a browser per person, grants, tokens.
+// The deployment under test and the shortest ways through it: a browser per person, grants, tokens, and the users and
+// partners that single tests need. A deployment may name fewer than the demo data do: a test that asks for more is skipped.
 import { randomBytes } from 'node:crypto';
-import { test } from 'vitest';
+import { TestRunner, test } from 'vitest';
 import {
   authorizeUrl,
   basic,
-  type Conduct,
   discover,
   logInAndAgree,
   pkce,
@@ -14,8 +14,11 @@ import {
 } from '../support/flow.ts';
 import { type Answer, type Fields, send, sendThrough } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
-import { type DemoUser, type Partner, partnerFor, typicalUser } from '../support/stack-file.ts';
+import * as stackFile from '../support/stack-file.ts';
 import { type Departure, openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
+
+type DemoUser = stackFile.DemoUser;
+type Partner = stackFile.Partner;
 
 export const stack = runningStack();
 export const issuer = stack.issuer;
@@ -25,8 +28,8 @@ if (address !== issuer) sendThrough(issuer, address);
 export const oidc = await discover(issuer);
 
 /** The user and the partner of tests that need no special ones. Every stack file names them. */
-export const typical = typicalUser(stack);
-export const full = partnerFor(stack, 'openid', 'email', 'profile');
+export const typical = stackFile.typicalUser(stack);
+export const full = stackFile.partnerFor(stack, 'openid', 'email', 'profile');
 
 export const withoutStores = stack.postgres === undefined || stack.redis === undefined;
 
@@ -56,39 +59,30 @@ export function begin(
   return agent.visit(authorizeUrl(oidc.authorization_endpoint, partner, parameters));
 }
 
-export type GrantOptions = {
+type GrantOptions = {
   readonly user?: DemoUser;
   readonly partner?: Partner;
   readonly agent?: UserAgent;
   /** Parameters of the request above the plain ones; `code_challenge: undefined` leaves PKCE out. */
   readonly parameters?: Readonly<Record<string, string | undefined>>;
-  readonly conduct?: Conduct;
-};
-
-export type Grant = {
-  readonly code: string;
-  readonly partner: Partner;
-  readonly redirectUri: string;
-  readonly verifier: string | undefined;
-  readonly nonce: string;
-  readonly departure: Departure;
 };
 
 /** A code, as a person who agrees gives it. */
-export async function grant(options: GrantOptions = {}): Promise<Grant> {
-  const { user = typical, partner = full, parameters = {} } = options;
-  const agent = options.agent ?? browserOf(user);
+export async function grant(options: GrantOptions = {}) {
+  const { user = typical, partner = full, agent = browserOf(user), parameters = {} } = options;
   const { verifier, challenge } = pkce();
   const nonce = randomBytes(12).toString('base64url');
   const plain = { nonce, state: 'st', code_challenge: challenge, code_challenge_method: 'S256' };
   const asked = { ...plain, ...parameters };
-  const departure = await logInAndAgree(agent, await begin(agent, partner, asked), user, options.conduct);
+  const departure = await logInAndAgree(agent, await begin(agent, partner, asked), user);
   const code = departure.parameters.get('code');
   if (code === null) throw new Error(`No code came: ${departure.location}`);
   const redirectUri = parameters.redirect_uri ?? partner.redirectUris[0];
   const used = asked.code_challenge === challenge ? verifier : undefined;
   return { code, partner, redirectUri, verifier: used, nonce, departure };
 }
+
+type Grant = Awaited<ReturnType<typeof grant>>;
 
 /** Exchanges a code; `overrides` replace or (undefined) remove fields. */
 export function exchange(
@@ -134,4 +128,40 @@ export function api(path: string, accessToken: string): Promise<Answer> {
   return send(`${issuer}${path}`, {
     headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' },
   });
+}
+
+/** What `find` gives; the running test is skipped where the stack file names nothing of the kind. */
+function orSkip<Found>(find: () => Found): Found {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof stackFile.NotGiven) TestRunner.getCurrentTest()?.context.skip(error.message);
+    throw error;
+  }
+}
+
+/** Those that are `found`, at least one, so that no test passes over nothing. */
+export function orNone<Item>(found: readonly Item[], what: string): readonly [Item, ...Item[]] {
+  return orSkip(() => {
+    if (found.length === 0) throw new stackFile.NotGiven(`The stack file names no ${what}.`);
+    return found as readonly [Item, ...Item[]];
+  });
+}
+
+/** The user whose `about` holds these words. */
+export const userWho = (about: string) => orSkip(() => stackFile.userWho(stack, about));
+
+export const partnerFor = (...scopes: string[]) => orSkip(() => stackFile.partnerFor(stack, ...scopes));
+
+/** Another active partner with the rights of `full`, to try its tokens. */
+export function twinPartner(): Partner {
+  const twins = stackFile
+    .partnersFor(stack, ...full.scopes)
+    .filter((twin) => twin.clientId !== full.clientId);
+  return orNone(twins, 'second active partner with the same scopes')[0];
+}
+
+export function inactivePartner(): Partner {
+  const inactive = stack.partners.filter(({ active }) => !active);
+  return orNone(inactive, 'inactive partner')[0];
 }

@@ -9,23 +9,6 @@ export function expectError(answer: Answer, status: number, error: string, about
   expect(answer.headers['content-type'], about).toMatch(/^application\/json(; ?charset=utf-8)?$/i);
 }
 
-/**
- * Sends what `prepare` gives fifty times at once: one answer is 200, each other 400 `invalid_grant`, none a 5xx. A race in
- * which a busy machine had no time for some (R14) may have no winner; of three, one must go without. Gives the winner's answer.
- */
-export async function raceOfFifty(prepare: () => Promise<() => Promise<Answer>>): Promise<Answer> {
-  for (let races = 1; ; races += 1) {
-    const answers = await Promise.all(Array.from({ length: 50 }, await prepare()));
-    const [winner, ...others] = answers.filter(({ status }) => status === 200);
-    expect(others).toEqual([]);
-    const lost = answers.filter(({ status }) => status !== 200);
-    const isDisturbed = lost.some(({ status }) => status === 503) && races < 3;
-    for (const answer of lost)
-      if (!isDisturbed || answer.status !== 503) expectError(answer, 400, 'invalid_grant');
-    if (!isDisturbed) return winner ?? expect.fail('nobody won');
-  }
-}
-
 /** A redirect to the partner with this error. */
 export function expectErrorRedirect(outcome: Page | Departure, error: string, about = ''): Departure {
   const departure = expectDeparture(outcome, about);

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import type { DemoUser } from '../support/stack-file.ts';
-import { twinPartner, userWho } from './accounts.ts';
-import { accessTokenOf, api, full, typical } from './deployment.ts';
+import { accessTokenOf, api, full, twinPartner, typical, userWho } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
 type Item = Record<string, unknown>;

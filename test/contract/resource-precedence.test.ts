@@ -15,24 +15,13 @@ const unknown = [
   '/api/events/',
   '/api/events//designs',
   '/api/events/QUJD/designs/',
-  '/api/events/QUJD',
   '/api/events/%zz/designs',
-  '/api/events/%/designs',
   '/api/events/%E0%A4%A/designs',
-  '/api/events/%ff%zz/designs',
   '/api/%ff',
-  '/api/events%ff/QUJD/designs',
   '/api//events',
-  '//api/events',
   '/API/events',
-  '/api/Events',
-  '/api/events/QUJD/Designs',
-  '/api/events/a/b/designs',
   '/api',
-  '/',
   '/api/events%2f',
-  '/api/events.json',
-  '/token/',
 ];
 
 async function tokens(): Promise<readonly (string | undefined)[]> {
@@ -75,35 +64,9 @@ describe('a known route: method before token, token before event [R20.1 R20.3 R2
 
 test('an id that is not ours is an event 404 [R20.3 R20.7 S4.resource.6 S7.api.2]', async () => {
   const token = await accessTokenOf(typical);
-  const ids = [
-    'QUJD',
-    'a',
-    'QQ',
-    'QR',
-    'QUJD=',
-    '%00',
-    'AA',
-    '_w',
-    'not%20ours',
-    '%2F',
-    '%C3%A4',
-    '%ff',
-    'QUJD%ff',
-    '%C3%28',
-    '%ED%A0%80',
-    '%2F%ff',
-    '.',
-    '%2E%2E',
-    '~',
-    'A'.repeat(101),
-    'QUJD'.repeat(400),
-    '+',
-    '%2B',
-    '%25zz',
-  ];
-  for (const id of ids.filter((each) => each !== '.' && each !== '%2E%2E')) {
+  const ids = ['QUJD', 'QR', 'QUJD=', '%00', '_w', '%2F', '%ff', '%ED%A0%80', 'QUJD'.repeat(400), '%25zz'];
+  for (const id of ids)
     expectError(await ask(`/api/events/${id}/designs`, 'GET', token), 404, 'not_found', id);
-  }
 });
 
 test('401 says Bearer, and invalid_token when a token was sent [R21.1 S5.api.1 S5.api.3 S7.api.1 S7.code.9]', async () => {
@@ -153,17 +116,7 @@ test('query parameters change nothing [R20.4 S4.resource.3 S8.6 S1.10]', async (
   const [event] = plain.json().items as { id: string }[];
   const designs = `/api/events/${event?.id}/designs`;
   const all = await ask(designs, 'GET', token);
-  for (const query of [
-    'limit=1',
-    'page=2',
-    'sort=name',
-    'updatedSince=2030-01-01',
-    'filter=x',
-    'a=1&a=2',
-    '%zz',
-    'access_token=x',
-    '',
-  ]) {
+  for (const query of ['limit=1&page=2&sort=name', 'a=1&a=2', '%zz', 'access_token=x', '']) {
     expect((await ask(`/api/events?${query}`, 'GET', token)).text, query).toBe(plain.text);
     expect((await ask(`${designs}?${query}`, 'GET', token)).text, query).toBe(all.text);
   }

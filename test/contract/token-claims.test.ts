@@ -3,7 +3,6 @@ import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
-import { orNone, partnerFor, userWho } from './accounts.ts';
 import {
   browserOf,
   exchange,
@@ -11,10 +10,13 @@ import {
   grant,
   issuer,
   oidc,
+  orNone,
+  partnerFor,
   refresh,
   stack,
   tokensFor,
   typical,
+  userWho,
 } from './deployment.ts';
 
 const keySet = async () => createLocalJWKSet((await send(oidc.jwks_uri)).json() as never as JSONWebKeySet);

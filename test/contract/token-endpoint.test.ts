@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { basic } from '../support/flow.ts';
 import { type Answer, type Fields, formEncoded, send } from '../support/http.ts';
-import { inactivePartner, otherPartner } from './accounts.ts';
-import { exchange, full, grant, oidc, tokensFor } from './deployment.ts';
+import { exchange, full, grant, inactivePartner, oidc, tokensFor, twinPartner } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
 const endpoint = oidc.token_endpoint;
@@ -36,22 +35,16 @@ describe('a client that is not authenticated: 401 with WWW-Authenticate: Basic [
   test.each<[string, Record<string, string>, Fields]>([
     ['no credentials', {}, form],
     ['client id alone', {}, { ...form, client_id: full.clientId }],
-    ['secret alone', {}, { ...form, client_secret: full.clientSecret }],
     ['empty secret', {}, { ...form, ...post, client_secret: '' }],
     ['unknown client', wrong('nobody:secret'), form],
     ['wrong secret', wrong(`${full.clientId}:wrong`), form],
     ['wrong secret in the body', {}, { ...form, ...post, client_secret: 'wrong' }],
-    ['no colon', wrong('nocolon'), form],
-    ['empty user', wrong(`:${full.clientSecret}`), form],
     ['not base64', { authorization: 'Basic ***' }, form],
-    ['broken percent-encoding', wrong('%zz:%zz'), form],
-    ['Basic without value', { authorization: 'Basic' }, form],
     ['another scheme', { authorization: `Bearer ${full.clientSecret}` }, form],
-    ['a scheme without space', { authorization: 'Basicabc' }, form],
   ])('%s', async (_, headers, fields) => expectUnauthenticated(await ask(fields, headers)));
 
   test('another client’s secret', async () =>
-    expectUnauthenticated(await ask(form, wrong(`${full.clientId}:${otherPartner().clientSecret}`))));
+    expectUnauthenticated(await ask(form, wrong(`${full.clientId}:${twinPartner().clientSecret}`))));
 
   test('inactive client', async () => expectUnauthenticated(await ask(form, basic(inactivePartner()))));
 });
@@ -59,7 +52,6 @@ describe('a client that is not authenticated: 401 with WWW-Authenticate: Basic [
 describe('every other fault is 400 with one field, not to be stored [R7.2 R7.3 R7.4 R7.5 R7.8 S7.code.4 S7.code.6 S7.code.8]', () => {
   test.each<[string, string, Fields, Record<string, string>?]>([
     ['unsupported grant', 'unsupported_grant_type', { grant_type: 'password' }],
-    ['client_credentials', 'unsupported_grant_type', { grant_type: 'client_credentials' }],
     ['no grant type', 'invalid_request', {}],
     ['no refresh token', 'invalid_request', { grant_type: 'refresh_token' }],
     ['no code', 'invalid_request', { grant_type: 'authorization_code', redirect_uri: 'x' }],
@@ -77,14 +69,12 @@ describe('every other fault is 400 with one field, not to be stored [R7.2 R7.3 R
   });
 
   test('another client_id beside Basic', async () => {
-    const answer = await ask({ ...form, client_id: otherPartner().clientId });
+    const answer = await ask({ ...form, client_id: twinPartner().clientId });
     expectError(answer, 400, 'invalid_request');
   });
 
   test.each([
     ['application/json', JSON.stringify({ ...form, ...post })],
-    ['text/plain', formEncoded(form)],
-    ['multipart/form-data; boundary=x', '--x--'],
     ['', formEncoded(form)],
   ])('content type %j', async (type, body) => {
     const headers = { ...basic(full), ...(type === '' ? {} : { 'content-type': type }) };
@@ -92,26 +82,16 @@ describe('every other fault is 400 with one field, not to be stored [R7.2 R7.3 R
   });
 });
 
-test('parameters of the content type do not matter [S4.token.1]', async () => {
-  const headers = { ...basic(full), 'content-type': 'Application/X-WWW-Form-Urlencoded; charset=UTF-8' };
-  expectError(
-    await send(endpoint, { method: 'POST', headers, body: formEncoded(form) }),
-    400,
-    'invalid_grant',
-  );
-});
-
 test('client_secret_basic and client_secret_post both work [S4.token.2 S4.token.3 R7.8]', async () => {
   expect((await exchange(await grant(), { client_id: full.clientId })).status).toBe(200);
   const { code, redirectUri, verifier } = await grant();
-  const fields = {
+  const given = {
     grant_type: 'authorization_code',
     code,
     redirect_uri: redirectUri,
     code_verifier: verifier,
-    ...post,
   };
-  expect((await ask(fields, {})).status).toBe(200);
+  expect((await ask({ ...given, ...post }, {})).status).toBe(200);
 });
 
 test('Basic credentials are split at the first colon and form-decoded each [R7.7]', async () => {
@@ -140,30 +120,17 @@ test('a method other than POST is 405 with Allow [R7.10 R31.3 R8.1]', async () =
 });
 
 test('the order: content type, duplicates, client, grant type, parameters, grant [R8.1]', async () => {
-  const wrong = { authorization: `Basic ${Buffer.from(`${full.clientId}:wrong`).toString('base64')}` };
-  const plain = await send(endpoint, {
-    method: 'POST',
-    body: 'x',
-    headers: { ...wrong, 'content-type': 'text/plain' },
-  });
-  expectError(plain, 400, 'invalid_request', 'content type before client');
-  const twice: Fields = [
-    ['grant_type', 'password'],
-    ['grant_type', 'password'],
-  ];
-  expectError(await ask(twice, wrong), 400, 'invalid_request', 'duplicates before client');
-  expectError(
-    await ask({ grant_type: 'password' }, wrong),
-    401,
-    'invalid_client',
-    'client before grant type',
-  );
+  const wrong = basic({ ...full, clientSecret: 'wrong' });
+  const headers = { ...wrong, 'content-type': 'text/plain' };
+  expectError(await send(endpoint, { method: 'POST', body: 'x', headers }), 400, 'invalid_request');
+  const type: Fields = [['grant_type', 'password']];
+  expectError(await ask([...type, ...type], wrong), 400, 'invalid_request', 'duplicates before client');
+  expectError(await ask(type, wrong), 401, 'invalid_client', 'client before grant type');
   const bare = await ask({ grant_type: 'password', refresh_token: '' });
   expectError(bare, 400, 'unsupported_grant_type', 'grant type before parameters');
   const incomplete = { grant_type: 'authorization_code', code: 'x.y' };
   expectError(await ask(incomplete, wrong), 401, 'invalid_client', 'client before parameters');
-  const noUri = await ask(incomplete);
-  expectError(noUri, 400, 'invalid_request', 'parameters before grant');
+  expectError(await ask(incomplete), 400, 'invalid_request', 'parameters before grant');
 });
 
 test('an unknown parameter is ignored, repeated too [R7.5]', async () => {

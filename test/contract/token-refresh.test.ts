@@ -2,9 +2,8 @@
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
-import { partnerFor, twinPartner } from './accounts.ts';
-import { api, full, refresh, storeTest, tokensFor } from './deployment.ts';
-import { expectError, raceOfFifty } from './expectations.ts';
+import { api, full, partnerFor, refresh, storeTest, tokensFor, twinPartner } from './deployment.ts';
+import { expectError } from './expectations.ts';
 import { redis } from './throwaway.ts';
 
 test('a refresh gives new access and refresh tokens and no ID token [S3.refresh.1 S3.refresh.2 S4.token.5 S4.token.7 S1.2]', async () => {
@@ -34,14 +33,6 @@ test('reuse is invalid_grant at once, again and again; the successor stays valid
   expectError(await refresh(full, second.refresh_token), 400, 'invalid_grant');
   expect((await refresh(full, third.refresh_token)).status).toBe(200);
   expect((await api('/api/events', first.access_token)).status).toBe(200);
-});
-
-test('of 50 refreshes at once one wins, and its token works [R11.2 R11.3]', async () => {
-  const won = await raceOfFifty(async () => {
-    const { refresh_token } = await tokensFor();
-    return () => refresh(full, refresh_token);
-  });
-  expect((await refresh(full, tokensOf(won).refresh_token)).status).toBe(200);
 });
 
 test('another client gets invalid_grant; nothing is consumed or revoked [R11.1]', async () => {

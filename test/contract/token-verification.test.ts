@@ -1,10 +1,10 @@
-// Which access tokens open the resource API and user-info (R16, §5), with a key of our own in the key set.
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
-import { decodeProtectedHeader, type JWTPayload, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+// Which access tokens open the resource API and user-info (R16, §5), with keys of our own in the key set. Other forgeries
+// are tried beside the code that both services verify with: services/design-catalog/src/tokens/access-token.test.ts.
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { type JWTPayload, SignJWT } from 'jose';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { send } from '../support/http.ts';
 import {
-  accessTokenOf,
   api,
   begin,
   browserOf,
@@ -12,28 +12,64 @@ import {
   grant,
   issuer,
   oidc,
-  stack,
   storeTest as test,
   typical,
+  withoutStores,
 } from './deployment.ts';
 import { expectDeparture, expectError } from './expectations.ts';
 import { sql } from './throwaway.ts';
 
+/** Until every process has read the keys. */
+const patience = { timeout: 45_000, interval: 200 };
 const now = () => Math.floor(Date.now() / 1_000);
-const withStores = stack.postgres !== undefined;
-let key: PublishedKey;
-let rsaKey: PublishedKey;
+const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+let key: Awaited<ReturnType<typeof publishKey>>;
+let rsaKey: typeof key;
 
 beforeAll(async () => {
-  if (!withStores) return;
-  const { alg } = decodeProtectedHeader(await accessTokenOf(typical));
-  key = await publishKey(alg === 'RS256' ? 'RS256' : 'ES256');
-  rsaKey = await publishKey('RS256');
-  await untilAccepted(key);
+  if (withoutStores) return;
+  key = await publishKey('ES256', generateKeyPairSync('ec', { namedCurve: 'P-256' }));
+  rsaKey = await publishKey('RS256', generateKeyPairSync('rsa', { modulusLength: 2048 }));
+  const good = await key.sign(claims());
+  await vi.waitFor(async () => expect((await api('/api/events', good)).status).toBe(200), patience);
 }, 60_000);
 afterAll(async () => {
-  if (withStores) await Promise.all([key.withdraw(), rsaKey.withdraw()]);
+  if (!withoutStores) await Promise.all([key.withdraw(), rsaKey.withdraw()]);
 });
+
+/** Publishes a key as staged, which never signs for identity. */
+async function publishKey(alg: 'ES256' | 'RS256', pair: { privateKey: KeyObject; publicKey: KeyObject }) {
+  const kid = `test-${randomBytes(8).toString('hex')}`;
+  await sql(
+    "insert into identity.signing_keys (kid, algorithm, public_jwk, private_key, state) values ($1, $2, $3, 'x', 'staged')",
+    kid,
+    alg,
+    pair.publicKey.export({ format: 'jwk' }),
+  );
+  await vi.waitFor(async () => expect((await send(oidc.jwks_uri)).text).toContain(kid), patience);
+  return {
+    /** Signs claims; `header` stands above the usual one. */
+    sign: (payload: JWTPayload, header = {}, signingKey = pair.privateKey) =>
+      new SignJWT(payload).setProtectedHeader({ alg, typ: 'at+jwt', kid, ...header }).sign(signingKey),
+    withdraw: () => sql('delete from identity.signing_keys where kid = $1', kid),
+  };
+}
+
+/** Claims as identity writes them for an access token of the typical user. */
+function claims(changes: JWTPayload = {}): JWTPayload {
+  return {
+    iss: issuer,
+    aud: 'design-api',
+    sub: typical.sub,
+    client_id: full.clientId,
+    scope: 'openid email profile',
+    token_use: 'access_token',
+    iat: now(),
+    exp: now() + 900,
+    jti: randomBytes(12).toString('base64url'),
+    ...changes,
+  };
+}
 
 async function statuses(token: string): Promise<number[]> {
   const userinfo = await send(oidc.userinfo_endpoint, { headers: { authorization: `Bearer ${token}` } });
@@ -46,7 +82,7 @@ async function statuses(token: string): Promise<number[]> {
 test('a token of a published key is accepted until its exp, and not a second longer [R16.4 S3.access.1 S5.lifetime.2 S7.code.9 R16.2]', async () => {
   const live = async (): Promise<string> => {
     const exp = now() + 4;
-    const token = await key.sign(goodClaims({ iat: exp - 900, exp }));
+    const token = await key.sign(claims({ iat: exp - 900, exp }));
     const seen = await statuses(token);
     // Where the machine stood still until its exp the token says nothing, and another one is tried.
     if (Date.now() >= exp * 1_000) return live();
@@ -56,153 +92,47 @@ test('a token of a published key is accepted until its exp, and not a second lon
   const token = await live();
   await new Promise((resolve) => setTimeout(resolve, 4_100));
   expect(await statuses(token)).toEqual([401, 401]);
-  expect(await statuses(await key.sign(goodClaims({ iat: now() - 900, exp: now() })))).toEqual([401, 401]);
 });
 
 test('iat may be 5 s ahead, not more [R16.4]', async () => {
-  expect(await statuses(await key.sign(goodClaims({ iat: now() + 4 })))).toEqual([200, 200]);
-  expect(await statuses(await key.sign(goodClaims({ iat: now() + 12 })))).toEqual([401, 401]);
+  expect(await statuses(await key.sign(claims({ iat: now() + 4 })))).toEqual([200, 200]);
+  expect(await statuses(await key.sign(claims({ iat: now() + 12 })))).toEqual([401, 401]);
 });
 
-describe('a well-signed token with a wrong claim is refused [S5.api.2 S5.api.3 R16.1 R16.3 R21.2]', () => {
-  test.each<[string, Record<string, unknown>]>([
-    ['another issuer', { iss: 'https://evil.example' }],
-    ['the issuer with a slash', { iss: `${issuer}/` }],
-    ['no issuer', { iss: undefined }],
-    ['another audience', { aud: full.clientId }],
-    ['no audience', { aud: undefined }],
-    ['token_use id_token', { token_use: 'id_token' }],
-    ['no token_use', { token_use: undefined }],
-    ['no exp', { exp: undefined }],
-    ['exp as a string', { exp: '9999999999' }],
-    ['no sub', { sub: undefined }],
-    ['no scope', { scope: undefined }],
-    ['no openid', { scope: 'email profile' }],
-    ['openid as a part of a word', { scope: 'openid2 xopenid' }],
-  ])('%s', async (_, changes) => {
-    expect(await statuses(await key.sign(goodClaims(changes)))).toEqual([401, 401]);
-  });
+test.each<[string, JWTPayload]>([
+  ['another issuer', { iss: 'https://evil.example' }],
+  ['another audience', { aud: full.clientId }],
+  ['token_use id_token', { token_use: 'id_token' }],
+  ['no openid', { scope: 'email profile' }],
+])('a well-signed token with %s is refused [S5.api.2 S5.api.3 R16.1 R16.3 R21.2]', async (_, changes) => {
+  expect(await statuses(await key.sign(claims(changes)))).toEqual([401, 401]);
 });
 
-describe('a wrong header or a foreign key is refused [R16.1 R16.2]', () => {
-  const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+test('a key is taken from the key set alone, by the kid, and the algorithm is pinned [R16.1 R16.2]', async () => {
   const jwk = stranger.publicKey.export({ format: 'jwk' });
-  test.each<[string, Record<string, unknown>]>([
-    ['unknown kid', { kid: 'nobody' }],
-    ['the kid of another key', {}],
-    ['no kid', { kid: undefined }],
-    ['its own jwk', { jwk }],
-    ['jku', { jku: 'https://evil.example/keys' }],
-    ['x5u', { x5u: 'https://evil.example/cert' }],
-  ])('%s', async (_, header) => {
-    const signer = new SignJWT(goodClaims());
-    const token = await signer
-      .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: key.kid, ...header })
-      .sign(stranger.privateKey);
+  const foreign = { jku: 'http://127.0.0.1:9/none', jwk };
+  expect(await statuses(await key.sign(claims(), foreign))).toEqual([200, 200]);
+  const [, payload] = (await key.sign(claims())).split('.');
+  for (const token of [
+    await key.sign(claims(), foreign, stranger.privateKey),
+    await key.sign(claims(), { kid: 'nobody' }),
+    await key.sign(claims(), { typ: 'JWT' }),
+    await rsaKey.sign(claims()),
+    `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${payload}.`,
+  ])
     expect(await statuses(token)).toEqual([401, 401]);
-  });
-
-  test('jku and jwk in a good token are not looked at', async () => {
-    const token = await key.sign(goodClaims(), { jku: 'http://127.0.0.1:9/none', jwk });
-    expect(await statuses(token)).toEqual([200, 200]);
-  });
-
-  test('the algorithm is pinned: none, HS256 with a public key, and another published algorithm', async () => {
-    const [, payload] = (await key.sign(goodClaims())).split('.');
-    const none = `${Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url')}.${payload}.`;
-    const keys = (await send(oidc.jwks_uri)).text;
-    const hs256 = await new SignJWT(goodClaims())
-      .setProtectedHeader({ alg: 'HS256', typ: 'at+jwt', kid: key.kid })
-      .sign(createHash('sha256').update(keys).digest());
-    for (const token of [none, hs256]) expect(await statuses(token)).toEqual([401, 401]);
-    if (decodeProtectedHeader(await accessTokenOf(typical)).alg === 'ES256') {
-      expect(await statuses(await rsaKey.sign(goodClaims()))).toEqual([401, 401]);
-    }
-    expect(await statuses(await key.sign(goodClaims(), { typ: 'JWT' }))).toEqual([401, 401]);
-  });
 });
 
-test('id_token_hint may be expired; a wrong issuer or audience is not a hint [R5.9]', async () => {
+test('id_token_hint may be expired [R5.9]', async () => {
   await grant();
-  const claims = {
+  const expired = {
     iss: issuer,
     sub: typical.sub,
     aud: full.clientId,
     iat: now() - 9_000,
     exp: now() - 8_100,
   };
-  const ask = async (changes: Record<string, unknown>) => {
-    const id_token_hint = await rsaKey.sign({ ...claims, token_use: 'id_token', ...changes }, { typ: 'JWT' });
-    return expectDeparture(await begin(browserOf(typical), full, { prompt: 'none', id_token_hint }));
-  };
-  expect((await ask({})).parameters.get('code')).not.toBeNull();
-  for (const changes of [{ iss: 'https://evil.example' }, { aud: 'another-client' }]) {
-    expect((await ask(changes)).parameters.get('code')).toBeNull();
-  }
+  const id_token_hint = await rsaKey.sign({ ...expired, token_use: 'id_token' }, { typ: 'JWT' });
+  const outcome = await begin(browserOf(typical), full, { prompt: 'none', id_token_hint });
+  expect(expectDeparture(outcome).parameters.get('code')).not.toBeNull();
 });
-
-type PublishedKey = {
-  readonly kid: string;
-  /** Signs claims; `header` stands above the usual one. */
-  readonly sign: (claims: JWTPayload, header?: Readonly<Record<string, unknown>>) => Promise<string>;
-  readonly withdraw: () => Promise<void>;
-};
-
-/** Publishes a key as staged, which never signs for identity, and waits until every process knows it. */
-async function publishKey(algorithm: 'ES256' | 'RS256'): Promise<PublishedKey> {
-  const { privateKey, publicKey } = pair(algorithm);
-  const kid = `test-${randomBytes(8).toString('hex')}`;
-  await sql(
-    "insert into identity.signing_keys (kid, algorithm, public_jwk, private_key, state) values ($1, $2, $3, 'x', 'staged')",
-    kid,
-    algorithm,
-    publicKey.export({ format: 'jwk' }),
-  );
-  const key: PublishedKey = {
-    kid,
-    sign: (claims, header = {}) =>
-      new SignJWT(claims)
-        .setProtectedHeader({ alg: algorithm, typ: 'at+jwt', kid, ...header })
-        .sign(privateKey),
-    withdraw: async () => {
-      await sql('delete from identity.signing_keys where kid = $1', kid);
-    },
-  };
-  await until(async () => (await send(oidc.jwks_uri)).text.includes(kid));
-  return key;
-}
-
-/** Waits until the resource API accepts a good token of this key. */
-async function untilAccepted(key: PublishedKey): Promise<void> {
-  await until(async () => (await api('/api/events', await key.sign(goodClaims()))).status === 200);
-}
-
-/** Claims as identity writes them for an access token of the typical user. */
-function goodClaims(changes: JWTPayload = {}): JWTPayload {
-  const now = Math.floor(Date.now() / 1_000);
-  return {
-    iss: issuer,
-    aud: 'design-api',
-    sub: typical.sub,
-    client_id: full.clientId,
-    scope: 'openid email profile',
-    token_use: 'access_token',
-    iat: now,
-    exp: now + 900,
-    jti: randomBytes(12).toString('base64url'),
-    ...changes,
-  };
-}
-
-function pair(algorithm: 'ES256' | 'RS256'): { privateKey: KeyObject; publicKey: KeyObject } {
-  if (algorithm === 'ES256') return generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return generateKeyPairSync('rsa', { modulusLength: 2048 });
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (const begun = Date.now(); Date.now() - begun < 45_000; ) {
-    if (await holds()) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  throw new Error('The published key did not reach every process within 45 s.');
-}

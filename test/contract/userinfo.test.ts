@@ -1,8 +1,7 @@
 // User-info (R26, specification §4).
 import { describe, expect, test } from 'vitest';
 import { type Fields, send } from '../support/http.ts';
-import { partnerFor, userWho } from './accounts.ts';
-import { accessTokenOf, oidc, tokensFor, typical } from './deployment.ts';
+import { accessTokenOf, oidc, partnerFor, tokensFor, typical, userWho } from './deployment.ts';
 import { expectError } from './expectations.ts';
 
 const endpoint = oidc.userinfo_endpoint;
