@@ -1,7 +1,8 @@
-// Security events of the browser flow and of operators: the line of each case (R33).
+// What the browser flow and operators log and count (R33).
 import { beforeEach, expect, test } from 'vitest';
 import { submitAccountChoice } from '../../services/identity/src/authorize/account.ts';
 import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
+import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import {
   endBrowserSession,
   getBrowserSession,
@@ -20,11 +21,11 @@ import {
 } from './identity-authorization.ts';
 import { addConsent, addPartner } from './identity-grant.ts';
 import { anna, dry, openAdminContext } from './operator-context.ts';
-import { hashOf, recordSecurityEvents } from './security-event-log.ts';
+import { hashOf, recordRequests } from './request-log.ts';
 
-const { told, onSecurityEvent } = recordSecurityEvents();
-const { identity, ...opened } = await useAuthorization();
-const deps = { ...opened.deps, onSecurityEvent };
+const { log, told, refused, counted } = await recordRequests();
+const { identity, clock, ...opened } = await useAuthorization();
+const deps = { ...opened.deps, ...log };
 
 let client: ClientId;
 let person: Person;
@@ -110,10 +111,67 @@ test('tells of a consent once, however often its form is sent [R33.1]', async ()
 
 test('tells of a consent that an operator withdrew, once it is withdrawn [R33.1]', async () => {
   await addConsent(identity, person.sub, client, ['openid']);
-  const context = openAdminContext(identity, { onSecurityEvent });
+  const context = openAdminContext(identity, { onSecurityEvent: log.onSecurityEvent });
   const named = { user: { sub: person.sub }, clientId: client };
   await withdrawConsent(context, dry, named);
   expect(told()).toEqual([]);
   await withdrawConsent(context, anna, named);
   expect(told()).toEqual([{ event: 'consent.withdrawn', client, user }]);
+});
+
+test.each([
+  [{ scope: 'openid canary' }, 'invalid_scope', 'unknown scope'],
+  [{ responseType: 'canary' }, 'unsupported_response_type', 'response_type'],
+  [{ prompt: 'none' }, 'login_required', 'prompt=none, and login is to be asked'],
+  [{ request: 'canary' }, 'request_not_supported', 'request'],
+])(
+  'a refused authorization names the client that exists, and why: %j (R33)',
+  async (changes, code, reason) => {
+    const answer = begin(deps, client, changes).then(
+      (result) => ('error' in result ? result.error : result.kind),
+      (failure) => failure.code,
+    );
+    expect(await answer).toBe(code);
+    expect(refused()).toEqual([[code, reason, client]]);
+    expect(await counted('authorizations_refused', client)).toEqual([[code, reason, 1]]);
+  },
+);
+
+test('a client that does not exist is named nowhere, one that is inactive is (R33)', async () => {
+  await identity.sql('update clients set active = false where client_id = $1', [client]);
+  for (const named of ['', 'made-up', client] as ClientId[])
+    await expect(begin(deps, named)).rejects.toMatchObject({ code: 'invalid_client' });
+  expect(refused().map(([, ...line]) => line)).toEqual([
+    ['client_id missing', undefined],
+    ['unknown client', undefined],
+    ['inactive client', client],
+  ]);
+  expect(await counted('authorizations_refused', 'made-up')).toEqual([]);
+});
+
+test('a refusal that is a security event is counted once, and has no second line (R33)', async () => {
+  expect(await begin(deps, client, { idTokenHint: 'x' })).toMatchObject({ error: 'invalid_request' });
+  const form = await signIn(deps, await beginForm(deps, client), person);
+  const denied = await submitConsent(deps, { ...form, decision: 'deny' });
+  // The browser goes back, and sends its form again (R6).
+  expect(await getInteraction(deps, form)).toEqual(denied);
+  expect(await submitConsent(deps, { ...form, decision: 'deny' })).toEqual(denied);
+  expect(refused()).toEqual([]);
+  expect(await counted('authorizations_refused', client)).toEqual([
+    ['invalid_request', 'id_token_hint.refused', 1],
+    ['access_denied', 'consent.denied', 1],
+  ]);
+});
+
+test('missing consent under prompt=none, a foreign form and a late one are told apart (R33)', async () => {
+  const form = await signIn(deps, await beginForm(deps, client), person);
+  await begin(deps, client, { prompt: 'none' }, form.browserSession);
+  await logIn(deps, { ...form, interactionCookie: 'x' }, person);
+  clock.now += 31 * 60_000;
+  await logIn(deps, form, person);
+  expect(refused()).toEqual([
+    ['consent_required', 'prompt=none, and consent is to be asked', client],
+    ['invalid_request', 'form of another browser', client],
+    ['invalid_request', 'form came too late', client],
+  ]);
 });

@@ -1,8 +1,11 @@
-// Security events of the token endpoint: the line of each case (R33).
+// What the token endpoint and user-info log and count of what they refuse (R33).
 import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { beforeEach, expect, test } from 'vitest';
+import type { Scope } from '../../services/identity/src/clients/scope.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
+import { issueAccessToken } from '../../services/identity/src/jwt/access-token.ts';
+import { getUserInfo } from '../../services/identity/src/token/userinfo.ts';
 import {
   addGrant,
   addPartner,
@@ -14,12 +17,12 @@ import {
   useEndpoint,
 } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
-import { hashOf, recordSecurityEvents } from './security-event-log.ts';
+import { hashOf, recordRequests } from './request-log.ts';
 
 carryContextAcrossAwaits();
-const { told, onSecurityEvent } = recordSecurityEvents();
+const { log, told, refused, counted } = await recordRequests();
 const { identity, redis, ...opened } = await useEndpoint();
-const endpoint = { ...opened.endpoint, onSecurityEvent };
+const endpoint = { ...opened.endpoint, ...log };
 
 let partner: Awaited<ReturnType<typeof addGrant>>['partner'];
 let granted: Awaited<ReturnType<typeof addGrant>>['granted'];
@@ -32,11 +35,6 @@ const issue = (changes = {}) => issueCode(redis, { ...granted, ...changes });
 const beginFamily = async () => requestExchange(endpoint, partner, await issue());
 const invalidGrant = async (request: ReturnType<typeof requestTokens>) =>
   expect(await outcomeOf(request)).toBe('invalid_grant');
-
-test('tells of no request that is answered', async () => {
-  await requestRefresh(endpoint, partner, (await beginFamily()).refreshToken);
-  expect(told()).toEqual([]);
-});
 
 test('names a client that failed to authenticate only where there is such a client [R33.1]', async () => {
   const event = 'client_authentication.failed';
@@ -57,10 +55,54 @@ test('names a client that failed to authenticate only where there is such a clie
   expect(told()).toEqual([{ event, client: clientId, reason: 'inactive_client' }]);
 });
 
+const inCall = <T>(work: () => Promise<T>): Promise<T> =>
+  context.with(withCall(ROOT_CONTEXT, 'request-1', Date.now() + 10_000, '192.0.2.77'), work);
+
 test('tells from which network a request came [R33.1]', async () => {
-  const call = withCall(ROOT_CONTEXT, 'request-1', Date.now() + 10_000, '192.0.2.77');
-  await context.with(call, () => outcomeOf(requestTokens(endpoint, { ...partner, secret: 'wrong' }, {})));
+  await inCall(() => outcomeOf(requestTokens(endpoint, { ...partner, secret: 'wrong' }, {})));
   expect(told()).toMatchObject([{ reason: 'wrong_secret', network: hashOf('network 192.0.2.0/24') }]);
+});
+
+test('any other refusal has a line, and all are counted, for a client once it has authenticated (R33)', async () => {
+  const { refreshToken } = await beginFamily();
+  const { clientId: client } = partner;
+  for (const fields of [
+    { grantType: 'refresh_token', refreshToken, scope: 'openid admin' },
+    { grantType: 'password' },
+    { grantType: 'refresh_token', refreshToken: 'x' },
+    { authorization: 'Basic eDp5' },
+  ])
+    await inCall(() => expect(requestTokens(endpoint, partner, fields)).rejects.toThrow());
+  const proven = [
+    ['invalid_scope', 'beyond the grant'],
+    ['unsupported_grant_type', 'grant_type'],
+  ];
+  const unproven = ['invalid_request', 'two client authentication methods'];
+  expect(refused()).toEqual([...proven.map((one) => [...one, client]), [...unproven, undefined]]);
+  expect(told()).toMatchObject([{ client, reason: 'malformed' }]);
+  const series = [...proven, ['invalid_grant', 'malformed']].map((one) => [...one, 1]);
+  expect((await counted('tokens_refused', client)).toSorted()).toEqual(series.toSorted());
+  expect(await counted('tokens_refused', 'unknown')).toContainEqual([...unproven, 1]);
+});
+
+test('what user-info refuses is counted by what is wrong, for the client of a token that we signed (R33)', async () => {
+  const seconds = Math.floor(Date.now() / 1_000);
+  const { clientId: client, sub } = granted;
+  const issue = (scopes: readonly Scope[], at = seconds) =>
+    issueAccessToken(endpoint.tokens, { sub, clientId: client, scopes }, at, 'id');
+  const ask = (token: string) =>
+    inCall(() =>
+      expect(getUserInfo(endpoint, `Bearer ${token}`)).rejects.toMatchObject({ code: 'invalid_token' }),
+    );
+  await ask('nonsense');
+  await ask(await issue(['openid'], seconds - 3_600));
+  await ask(await issue(['email']));
+  await identity.sql('delete from users where sub = $1', [sub]);
+  await ask(await issue(['openid']));
+  const reasons = ['expired', 'scope', 'subject'];
+  expect((await counted('access_tokens_refused', client)).toSorted()).toEqual(reasons.map((one) => [one, 1]));
+  expect(await counted('access_tokens_refused', 'unknown')).toContainEqual(['malformed', 1]);
+  expect(refused().map(([, reason]) => reason)).toEqual(['malformed', ...reasons]);
 });
 
 test('tells why a code was refused, and that its replay revoked the grant [R33.1]', async () => {
