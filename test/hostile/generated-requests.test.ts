@@ -1,7 +1,7 @@
 // Two thousand generated requests over every route: no 5xx, no hang, no answer with more than its schema allows, and no
 // metric with a name that they made up. The seed is printed when one fails. What a busy machine had no time for is sent
 // again; that no request has ended a process is seen at the end.
-import { errorStatuses } from '@course-exchange/proto/error-codes';
+import { errorStatuses } from '@course-exchange/rules/error-codes';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { read, tableRows } from '../docs/documents.ts';

@@ -9,7 +9,7 @@ import type { RpcServerOptions } from '@course-exchange/runtime/grpc/server';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
 import { describe, expect, test } from 'vitest';
 import { grpcTransport } from '../support/grpc-client.ts';
-import { client, type DeafCaller, deafCaller, gate, pod } from './stream-pods.ts';
+import { client, type DeafCaller, deafCaller, gate, pod } from './pods.ts';
 
 test('more calls in flight than a client may have are Overloaded; another method has room', async () => {
   const { held, hold, release } = gate();
@@ -67,7 +67,7 @@ test('large requests and answers pass, many at once', async () => {
 test('a request that no server takes is refused alone', async () => {
   const { held, hold, release } = gate();
   const { port } = await pod({ exchangeToken: hold });
-  const { exchangeToken } = client([port], [], 60_000);
+  const { exchangeToken } = client([port], { timeoutMs: 60_000 });
   const asked: Promise<unknown>[] = [];
   // More calls in flight than there are streams, each asked in a turn of its own.
   for (let call = 1; call <= 12; call += 1) {
@@ -102,23 +102,6 @@ test('no message is larger than its reader takes, whatever calls come together',
   await expect.poll(() => held.length).toBe(300);
   release();
   for (const { accessToken } of await Promise.all(asked)) expect(accessToken).toHaveLength(250_000);
-});
-
-test('small lists that end in one turn leave as one message', async () => {
-  const body = Buffer.from('{"items":[]}');
-  const { port } = await pod({
-    listEvents: async function* () {
-      yield { body };
-    },
-  });
-  const { carry } = createClient(CallStreamService, grpcTransport(`127.0.0.1:${port}`));
-  const method = methodPath(CatalogService.method.listEvents);
-  const asked = async function* () {
-    yield { calls: [1, 2, 3].map((id) => ({ id, method, timeoutMs: 5_000 })) };
-  };
-  const messages = await Array.fromAsync(carry(asked()));
-  const answers = messages.map((message) => message.answers.map(({ id, more }) => (more ? 'part' : id)));
-  expect(answers.filter(({ length }) => length > 0)).toEqual([['part', 'part', 'part', 1, 2, 3]]);
 });
 
 const paths = {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withCall } from '@course-exchange/runtime/process/request-context';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
-import { client, cuttable, gate, type Pod, pod } from './stream-pods.ts';
+import { client, cuttable, gate, type Pod, pod } from './pods.ts';
 
 function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -45,7 +45,7 @@ test('a call whose caller is gone is cancelled', async () => {
   const { held, hold } = gate();
   const { port } = await pod({ exchangeToken: hold });
   const link = await cuttable(port);
-  const asked = client([link.port], [], 60_000).exchangeToken({});
+  const asked = client([link.port], { timeoutMs: 60_000 }).exchangeToken({});
   await expect.poll(() => held.length).toBe(1);
   const signal = held[0]?.signal;
   expect(signal?.aborted).toBe(false);
@@ -143,7 +143,7 @@ test('a read that loses its stream is sent once more', async () => {
   const { held, hold } = gate();
   const [breaks, stays] = [await pod({ exchangeToken: hold }), await pod()];
   const link = await cuttable(breaks.port);
-  const { exchangeToken } = client([link.port, stays.port], ['exchangeToken'], 60_000);
+  const { exchangeToken } = client([link.port, stays.port], { reads: ['exchangeToken'], timeoutMs: 60_000 });
   const asked = await callUntilHeld(
     () => exchangeToken({}),
     held,
@@ -158,7 +158,7 @@ test('another call that loses its stream is not: it may have been processed', as
   const { held, hold } = gate();
   const [breaks, stays] = [await pod({ exchangeToken: hold }), await pod()];
   const link = await cuttable(breaks.port);
-  const { exchangeToken } = client([link.port, stays.port], [], 60_000);
+  const { exchangeToken } = client([link.port, stays.port], { timeoutMs: 60_000 });
   const asked = await callUntilHeld(
     () => exchangeToken({}),
     held,
@@ -177,8 +177,7 @@ async function threePods(handlersOf: (nth: number) => Parameters<typeof pod>[0])
   const links = await Promise.all(pods.map(({ port }) => cuttable(port)));
   const calls = client(
     links.map(({ port }) => port),
-    ['exchangeToken', 'listEvents'],
-    60_000,
+    { reads: ['exchangeToken', 'listEvents'], timeoutMs: 60_000 },
   );
   const allReached = async () => {
     await calls.exchangeToken({});

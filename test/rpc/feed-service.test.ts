@@ -6,7 +6,6 @@ import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { expect, test } from 'vitest';
 import { callService, refusalOf } from '../support/grpc-client.ts';
 import { runningStack } from '../support/running-stack.ts';
-import { clientOf } from './wire-client.ts';
 
 const address = `${runningStack().operator?.catalog}`;
 const feed = callService(FeedService, address);
@@ -106,18 +105,6 @@ test('the name of a source has 255 bytes at most', async () => {
     status: Code.InvalidArgument,
     sentences: ['The name of the source is too long or holds U+0000.'],
   });
-});
-
-test('a verification of the running catalog counts its events and finds every summary exact', async () => {
-  await apply({ source: '', changes: [upsert(1, 'counted', 1)] });
-  const parts = await Array.fromAsync(feed.verify({ repair: false }));
-  expect(parts.reduce((sum, { events }) => sum + events, 0n)).toBeGreaterThan(0n);
-  expect(parts.flatMap(({ differences }) => differences)).toEqual([]);
-});
-
-test('the feed does not answer where the gateway asks', async () => {
-  const elsewhere = clientOf('design-catalog', FeedService);
-  expect((await refusalOf(elsewhere.getResumePoint({ source: 's' }))).status).toBe(Code.Unimplemented);
 });
 
 test('an import is found in the audit log, which can be checked; a write without a name is refused', async () => {

@@ -1,25 +1,22 @@
 // gRPC between services over mutual TLS: who is let in, and certificates that are followed while calls go on.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
+import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { serviceErrorStatuses } from '@course-exchange/rules/error-codes';
 import { connectRpc } from '@course-exchange/runtime/grpc/client';
-import { expectPeer } from '@course-exchange/runtime/grpc/incoming-call';
-import {
-  bindService,
-  type Handlers,
-  type RpcServerOptions,
-  serveRpc,
-} from '@course-exchange/runtime/grpc/server';
+import { bindService, type Handlers, type RpcServerOptions } from '@course-exchange/runtime/grpc/server';
 import { openRpcTls, type RpcTls } from '@course-exchange/runtime/grpc/tls';
+import type { Failure } from '@course-exchange/runtime/process/errors';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { ConfigurationError } from '@course-exchange/runtime/process/settings';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expectGatewayOrKeySet } from '../../services/identity/src/discovery/rpc.ts';
 import { ownStopwatch } from '../support/own-time.ts';
 import {
   type Authority,
@@ -28,8 +25,8 @@ import {
   type Mounted,
   mount,
 } from './certificate-authority.ts';
+import { client, closing, pod } from './pods.ts';
 
-const closing: (() => Promise<void> | void)[] = [];
 const lines: string[] = [];
 const logger = createLogger('test', 'info', (line) => lines.push(line));
 let authority: Authority;
@@ -39,12 +36,11 @@ beforeEach(async () => {
   authority = await createAuthority();
   calls = 0;
 });
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
+afterEach(() => {
   lines.length = 0;
 });
 
-const messages = () => lines.map((line) => JSON.parse(line).message as string);
+const renewals = () => lines.filter((line) => line.includes('"certificates renewed"')).length;
 
 function folder(content?: Mounted): string {
   const directory = mkdtempSync(join(tmpdir(), 'rpc-tls-'));
@@ -64,32 +60,27 @@ async function issued(by: Authority, names?: readonly string[], trusted = by.cer
   return { ...(await by.issue(names)), authority: trusted };
 }
 
-async function serve(tls: RpcTls | undefined, more: Partial<RpcServerOptions> = {}): Promise<number> {
-  const handlers = {
-    exchangeToken: async ({ code }: { code: string }) => {
-      calls += 1;
-      return { accessToken: code };
-    },
-  };
-  const { port, stop } = await serveRpc({
-    services: [bindService(TokenService, handlers as unknown as Handlers<typeof TokenService>)],
-    errorStatuses: serviceErrorStatuses,
-    logger,
-    address: '127.0.0.1:0',
-    credentials: tls?.server,
-    ...more,
-  });
-  closing.push(() => stop(100));
-  return port;
+/** With a certificate by `by` of these names, in a folder of its own. */
+async function tlsOf(by = authority, names?: readonly string[], trusted?: string): Promise<RpcTls> {
+  return open(folder(await issued(by, names, trusted)));
 }
 
+async function serve(tls: RpcTls, more: Partial<RpcServerOptions> = {}): Promise<number> {
+  const exchangeToken = async ({ code }: { code: string }) => {
+    calls += 1;
+    return { accessToken: code };
+  };
+  return (await pod({ exchangeToken }, { logger, credentials: tls.server, ...more })).port;
+}
+
+const targetOf = (port: number, tls: RpcTls | undefined) => ({
+  target: `dns:///localhost:${port}`,
+  credentials: tls?.channel,
+});
+
 function caller(port: number, tls: RpcTls | undefined) {
-  const target = `dns:///localhost:${port}`;
-  const options = { target, reads: [], timeoutMs: 20_000, credentials: tls?.channel };
-  const connection = connectRpc([TokenService], { ...options, streams: true });
-  closing.push(connection.close);
-  const client = connection.client(TokenService);
-  return async () => (await client.exchangeToken({ code: 'e' })).accessToken;
+  const { exchangeToken } = client([], targetOf(port, tls));
+  return async () => (await exchangeToken({ code: 'e' })).accessToken;
 }
 
 /** The certificate that a new connection is shown, and whether it is let in. */
@@ -114,14 +105,10 @@ async function expectRefused(ask: () => Promise<unknown>): Promise<void> {
   expect(calls).toBe(0);
 }
 
-test('a caller with a certificate of another authority is refused', async () => {
+test('a caller with a certificate of another authority, without one, or without TLS, is refused', async () => {
+  const port = await serve(await tlsOf());
   const stranger = await createAuthority('Stranger');
-  const port = await serve(open(folder(await issued(authority))));
-  await expectRefused(caller(port, open(folder(await issued(stranger, undefined, authority.certificate)))));
-});
-
-test('a caller without a certificate, or without TLS, is refused', async () => {
-  const port = await serve(open(folder(await issued(authority))));
+  await expectRefused(caller(port, await tlsOf(stranger, undefined, authority.certificate)));
   await expectRefused(caller(port, undefined));
   const withoutCertificate = createGrpcTransport({
     baseUrl: `https://localhost:${port}`,
@@ -131,37 +118,58 @@ test('a caller without a certificate, or without TLS, is refused', async () => {
   expect(calls).toBe(0);
 });
 
-test('a port answers the components that it names by their certificates, and no other', async () => {
-  const authenticate: RpcServerOptions['authenticate'] = (call) => expectPeer(call, 'gateway');
-  const port = await serve(open(folder(await issued(authority))), { authenticate });
-  const callAs = async (...names: string[]) => caller(port, open(folder(await issued(authority, names))))();
+test('identity answers the gateway everything, design-catalog the key set, and no other component', async () => {
+  const services = [AuthorizationService, TokenService, DiscoveryService] as const;
+  const empty = services.map((service) => {
+    const handlers = service.methods.map(({ localName }) => [localName, async () => ({})]);
+    return bindService(service, Object.fromEntries(handlers) as Handlers<typeof service>);
+  });
+  const port = await serve(await tlsOf(), { services: empty, authenticate: expectGatewayOrKeySet });
+  const all = services.flatMap(({ methods }) => methods.map(({ localName }) => localName));
+  const codeOf = ({ code }: Failure) => code;
+  const methodsOpenTo = async (...names: string[]) => {
+    const target = targetOf(port, await tlsOf(authority, names));
+    const connection = connectRpc(services, { ...target, reads: [], timeoutMs: 20_000 });
+    closing.push(connection.close);
+    const outcomes = services.flatMap((service) => {
+      const methods = connection.client(service) as unknown as Record<
+        string,
+        (request: object) => Promise<unknown>
+      >;
+      return service.methods.map(({ localName }) => methods[localName]?.({}).then(Boolean, codeOf));
+    });
+    const codes = await Promise.all(outcomes);
+    for (const code of codes) expect([true, 'permission_denied']).toContain(code);
+    return all.filter((_, nth) => codes[nth] === true);
+  };
   // The names in docs/install.md, and those that the chart asks cert-manager for.
-  expect(await callAs('course-exchange-gateway.courses.svc.cluster.local')).toBe('e');
-  expect(await callAs('x-course-exchange-gateway', 'x-course-exchange-gateway.courses.svc')).toBe('e');
+  expect(await methodsOpenTo('course-exchange-gateway.courses.svc.cluster.local')).toEqual(all);
+  const gateway = 'x-course-exchange-gateway';
+  expect(await methodsOpenTo(gateway, `${gateway}.courses.svc`)).toEqual(all);
+  expect(await methodsOpenTo('course-exchange-design-catalog.courses.svc')).toEqual(['getKeySet']);
   for (const names of [
-    ['course-exchange-design-catalog.courses.svc.cluster.local'],
+    ['course-exchange-identity.courses.svc'],
     ['course-exchange-identity', 'course-exchange-identity.gateway.svc', '*.courses.svc'],
-    ['notgateway', 'gateway-identity', 'x, DNS:gateway, DNS:y'],
+    ['notgateway', 'gateway-x.courses.svc', 'catalog.courses.svc', 'x, DNS:gateway, DNS:y'],
   ])
-    await expect(callAs(...names)).rejects.toMatchObject({ code: 'permission_denied' });
-  expect(calls).toBe(2);
+    expect(await methodsOpenTo(...names)).toEqual([]);
 });
 
 test('a server of another authority, or of another name, is not spoken to', async () => {
   const stranger = await createAuthority('Stranger');
-  const own = open(folder(await issued(authority)));
-  const foreign = await serve(open(folder(await issued(stranger, undefined, authority.certificate))));
+  const own = await tlsOf();
+  const foreign = await serve(await tlsOf(stranger, undefined, authority.certificate));
   await expectRefused(caller(foreign, own));
-  const otherName = await serve(open(folder(await issued(authority, ['identity']))));
+  const otherName = await serve(await tlsOf(authority, ['identity']));
   await expectRefused(caller(otherName, own));
 });
 
 test('certificate and authority are replaced under calls, none of which fails', async () => {
   const next = await createAuthority('Next authority');
   const both = authority.certificate + next.certificate;
-  const [server, client] = [folder(await issued(authority)), folder(await issued(authority))];
-  const port = await serve(open(server), { maxConnectionAgeMs: 1_000 });
-  const ask = caller(port, open(client));
+  const [server, asking] = [folder(await issued(authority)), folder(await issued(authority))];
+  const port = await serve(open(server), { maxConnectionAgeMs: 300 });
+  const ask = caller(port, open(asking));
   let going = true;
   const [times, failed]: [number[], unknown[]] = [[], []];
   const lanes = Array.from({ length: 4 }, async () => {
@@ -174,12 +182,11 @@ test('certificate and authority are replaced under calls, none of which fails', 
       await sleep(2);
     }
   });
-  const renewals = () => messages().filter((message) => message === 'certificates renewed').length;
   const steps = [[authority, both] as const, [next, both] as const, [next, next.certificate] as const];
   for (const [step, [signer, trusted]] of steps.entries()) {
-    for (const directory of [server, client]) mount(directory, await issued(signer, undefined, trusted));
+    for (const directory of [server, asking]) mount(directory, await issued(signer, undefined, trusted));
     await expect.poll(renewals).toBe(2 * (step + 1));
-    await sleep(1_500); // Longer than a connection lives.
+    await sleep(600); // Longer than a connection lives.
   }
   going = false;
   await Promise.all(lanes);
@@ -189,7 +196,7 @@ test('certificate and authority are replaced under calls, none of which fails', 
   const now = await next.issue();
   expect(await shownTo(now, port)).not.toBe('');
   const before = calls;
-  const ofTheOld = open(folder(await issued(authority, undefined, both)));
+  const ofTheOld = await tlsOf(authority, undefined, both);
   await expect(caller(port, ofTheOld)()).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   expect(calls).toBe(before);
 });
@@ -203,7 +210,7 @@ test('a connection lives on over a new certificate, which the next one is shown'
   const other = await createAuthority('Other');
   const replaced = await issued(other);
   mount(directory, replaced);
-  await expect.poll(messages).toContain('certificates renewed');
+  await expect.poll(renewals).toBe(1);
   expect(await shownTo(replaced, port)).toBe(replaced.certificate);
   expect(await ask()).toBe('e');
 });
@@ -217,13 +224,8 @@ test('files that are broken or gone leave the certificate before in use and warn
   await sleep(1_500); // Longer than the pause between two readings.
   await expect.poll(() => lines.length).toBe(1);
   expect(await caller(port, tls)()).toBe('e');
-  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-    {
-      level: 'warn',
-      message: 'certificates kept: new ones are unusable',
-      problem: 'tls.key is not the key of tls.crt',
-    },
-  ]);
+  const problem = 'tls.key is not the key of tls.crt';
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'warn', problem });
   rmSync(join(directory, 'ca.crt'));
   await expect.poll(() => lines.length).toBe(2);
   expect(lines[1]).toContain('ca.crt cannot be read');
@@ -231,19 +233,18 @@ test('files that are broken or gone leave the certificate before in use and warn
 });
 
 test('a folder that cannot be used at the start is a mistake of the configuration, told in one sentence', async () => {
-  const expectMistake = (directory: string, problem: string) => {
+  const content = await issued(authority);
+  const { key } = await authority.issue();
+  for (const [directory, problem] of [
+    ['/nowhere', 'tls.crt cannot be read'],
+    [folder({ ...content, authority: 'x' }), 'ca.crt holds no PEM certificate'],
+    [folder({ ...content, certificate: '' }), 'tls.crt holds no PEM certificate'],
+    [folder({ ...content, key }), 'tls.key is not the key of tls.crt'],
+    [folder({ ...content, key: content.key.slice(0, 60) }), 'tls.key is not the key of tls.crt'],
+  ] as const) {
     const sentence = `RPC_TLS_DIRECTORY is not valid: expected a folder with tls.crt, tls.key and ca.crt, but ${problem}`;
     expect(() => open(directory)).toThrow(ConfigurationError);
     expect(() => open(directory)).toThrow(expect.objectContaining({ mistakes: [sentence] }));
-  };
-  expectMistake('/nowhere', 'tls.crt cannot be read');
-  const content = await issued(authority);
-  expectMistake(folder({ ...content, authority: 'x' }), 'ca.crt holds no PEM certificate');
-  expectMistake(folder({ ...content, certificate: '' }), 'tls.crt holds no PEM certificate');
-  const { key } = await authority.issue();
-  expectMistake(folder({ ...content, key }), 'tls.key is not the key of tls.crt');
-  const halved = folder(content);
-  writeFileSync(join(halved, 'tls.key'), content.key.slice(0, 60));
-  expectMistake(halved, 'tls.key is not the key of tls.crt');
+  }
   expect(openRpcTls(undefined, logger)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// Servers and clients for the tests of calls over streams (decision 0028).
+// Servers and clients for the tests of the wire between services; they end with their test.
 import { connect } from 'node:http2';
 import type { Socket } from 'node:net';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
@@ -6,7 +6,7 @@ import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { serviceErrorStatuses } from '@course-exchange/rules/error-codes';
-import { connectRpc } from '@course-exchange/runtime/grpc/client';
+import { connectRpc, type RpcClientOptions } from '@course-exchange/runtime/grpc/client';
 import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
 import { methodPath } from '@course-exchange/runtime/grpc/methods';
 import {
@@ -24,7 +24,8 @@ import { openLink } from '../support/tcp-link.ts';
 type PodHandlers = Pick<Handlers<typeof TokenService>, 'exchangeToken'> &
   Pick<Handlers<typeof CatalogService>, 'listEvents'>;
 
-const closing: (() => Promise<void> | void)[] = [];
+/** What ends with the test, the last first. */
+export const closing: (() => Promise<unknown> | unknown)[] = [];
 
 beforeAll(carryContextAcrossAwaits);
 afterEach(async () => {
@@ -60,14 +61,10 @@ export async function pod(
   return { ...server, calls: () => calls };
 }
 
-export function client(ports: readonly number[], reads: readonly string[] = [], timeoutMs = 20_000) {
+export function client(ports: readonly number[], options: Partial<RpcClientOptions> = {}) {
   const target = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
-  const connection = connectRpc([TokenService, CatalogService], {
-    target,
-    reads,
-    timeoutMs,
-    streams: true,
-  });
+  const plain = { target, reads: [], timeoutMs: 20_000, streams: true };
+  const connection = connectRpc([TokenService, CatalogService], { ...plain, ...options });
   closing.push(connection.close);
   return { ...connection.client(TokenService), ...connection.client(CatalogService) };
 }
@@ -100,7 +97,7 @@ export async function cuttable(port: number) {
   return {
     port: link.port,
     cut: link.close,
-    /** No answer comes, and no new connection gets past its first byte. */
+    /** No answer comes, nor the first one of a new connection. */
     hang: (): void => {
       isSilent = true;
       for (const far of answers) far.pause();

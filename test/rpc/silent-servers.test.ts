@@ -1,7 +1,7 @@
 // A server that hangs is left, and used again when it goes on (decision 0029).
 import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
 import { expect, test } from 'vitest';
-import { client, cuttable, gate, pod } from './stream-pods.ts';
+import { client, cuttable, gate, pod } from './pods.ts';
 
 /** Ten calls, one after the other. */
 async function areAnswered({ exchangeToken }: Pick<ReturnType<typeof client>, 'exchangeToken'>) {
@@ -17,7 +17,7 @@ test('a server that hangs is left, another one finishes its calls, and it is use
   };
   const [hangs, stays] = [await pod(), await pod({ listEvents: holdList })];
   const link = await cuttable(hangs.port);
-  const calls = client([link.port, stays.port], [], 3_000);
+  const calls = client([link.port, stays.port], { timeoutMs: 3_000 });
   await expect.poll(() => calls.exchangeToken({}).then(hangs.calls), { timeout: 20_000 }).toBeGreaterThan(0);
   const lists = Array.from({ length: 12 }, () => calls.listEvents({}));
   const ended = Promise.allSettled(lists);
@@ -37,7 +37,7 @@ test('a server that hangs is left, another one finishes its calls, and it is use
 test('the only server hangs: calls reach what new connections lead to', async () => {
   const [hangs, other] = [await pod(), await pod()];
   const link = await cuttable(hangs.port);
-  const calls = client([link.port], [], 3_000);
+  const calls = client([link.port], { timeoutMs: 3_000 });
   await calls.exchangeToken({});
   link.hang();
   link.leadTo(other.port);

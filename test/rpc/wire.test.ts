@@ -1,11 +1,9 @@
-import { CatalogService } from '@course-exchange/proto/catalog/v1';
-import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+// What a call between services brings along, and what comes of one that fails.
+import { createClient } from '@connectrpc/connect';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { errorStatuses } from '@course-exchange/rules/error-codes';
-import { connectRpc } from '@course-exchange/runtime/grpc/client';
-import { bindService, type Handlers, type RpcServer, serveRpc } from '@course-exchange/runtime/grpc/server';
-import { Failure } from '@course-exchange/runtime/process/errors';
+import { Failure, Overloaded, unavailable } from '@course-exchange/runtime/process/errors';
 import { createLogger } from '@course-exchange/runtime/process/logger';
+import { measureWith } from '@course-exchange/runtime/process/metrics';
 import {
   clientAddressOf,
   deadlineOf,
@@ -16,81 +14,47 @@ import {
 } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { grpcTransport } from '../support/grpc-client.ts';
 import { ownStopwatch } from '../support/own-time.ts';
+import { client, gate, pod } from './pods.ts';
 
-const closing: (() => Promise<void> | void)[] = [];
-const lines: string[] = [];
-
+let metricsText: (() => Promise<string>) | undefined;
 beforeAll(async () => {
-  await startTelemetry('test', {
+  ({ metricsText } = await startTelemetry('test', {
     OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
-    OTEL_METRICS_EXPORTER: 'none',
+    OTEL_METRICS_EXPORTER: 'prometheus',
     OTEL_TRACES_SAMPLER_ARG: 1,
-  });
+  }));
 });
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-  lines.length = 0;
-});
+afterAll(() => measureWith(undefined));
 
-async function serve(
-  handlers: Partial<Handlers<typeof TokenService> & Handlers<typeof CatalogService>>,
-  address = '127.0.0.1:0',
-): Promise<RpcServer> {
-  const services = [TokenService, CatalogService];
-  const server = await serveRpc({
-    services: services.map((service) => bindService(service, handlers as Handlers<typeof service>)),
-    errorStatuses,
-    logger: createLogger('test', 'info', (line) => lines.push(line)),
-    address,
+test('a call brings its message and its authorization', async () => {
+  const { port } = await pod({
+    exchangeToken: async ({ code }, { authorization }) => ({ accessToken: `${code} ${authorization}` }),
   });
-  closing.push(() => server.stop(100));
-  return server;
-}
-
-function neverCalled(): never {
-  throw new Error('not expected here');
-}
-
-/** Who does not wait for the end of its time has more than a machine stands still. */
-function clientOf(port: number, timeoutMs = 20_000, reads: readonly string[] = []) {
-  const services = [TokenService, CatalogService];
-  const connection = connectRpc(services, { target: `127.0.0.1:${port}`, reads, timeoutMs, streams: true });
-  closing.push(() => connection.close());
-  return { ...connection.client(TokenService), ...connection.client(CatalogService) };
-}
-
-test('a unary call brings its message, its authorization and its answer', async () => {
-  const { port } = await serve({
-    exchangeToken: async ({ code }, { authorization }) => ({
-      accessToken: JSON.stringify([code, authorization]),
-    }),
-  });
-  const answer = await clientOf(port).exchangeToken({ code: 'c1' }, { authorization: 'Bearer t' });
-  expect(answer.accessToken).toBe('["c1","Bearer t"]');
+  const answer = await client([port]).exchangeToken({ code: 'c1' }, { authorization: 'Bearer t' });
+  expect(answer.accessToken).toBe('c1 Bearer t');
 });
 
 test('a stream longer than any window arrives whole and in order', async () => {
   const bytes = Buffer.alloc(
     4_000_000,
-    Uint8Array.from({ length: 251 }, (_, index) => index),
+    Uint8Array.from({ length: 251 }).map((_, index) => index),
   );
-  const { port } = await serve({
+  const { port } = await pod({
     listEvents: async function* () {
-      for (let part = 0; part < 40; part++) {
-        yield { body: bytes.subarray(part * 100_000, (part + 1) * 100_000) };
-      }
+      for (let at = 0; at < bytes.length; at += 100_000) yield { body: bytes.subarray(at, at + 100_000) };
     },
   });
-  const parts = await clientOf(port).listEvents({});
+  const parts = await client([port]).listEvents({});
   expect(parts).toHaveLength(40);
   expect(Buffer.concat(parts.map(({ body }) => body)).equals(bytes)).toBe(true);
 });
 
 test('request id, address, trace context and a shorter deadline travel with the call', async () => {
   let seen: Readonly<Record<'requestId' | 'left' | 'traceId' | 'address', unknown>> | undefined;
-  const { port } = await serve({
+  const { port } = await pod({
     exchangeToken: async () => {
       const left = (deadlineOf() ?? 0) - Date.now();
       const traceId = trace.getSpanContext(context.active())?.traceId;
@@ -101,15 +65,27 @@ test('request id, address, trace context and a shorter deadline travel with the 
   const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const incoming = propagation.extract(ROOT_CONTEXT, { traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
   await context.with(withCall(incoming, 'request-0042', Date.now() + 10_000, '192.0.2.7'), () =>
-    clientOf(port).exchangeToken({ code: '' }),
+    client([port]).exchangeToken({}),
   );
   expect(seen).toMatchObject({ requestId: 'request-0042', traceId, address: '192.0.2.7' });
   expect(seen?.left).toBeGreaterThan(0);
   expect(seen?.left).toBeLessThanOrEqual(9_950);
 });
 
+test('a call of a caller that sets no deadline has none, as of an operator who follows the audit log', async () => {
+  let deadline: number | undefined;
+  const { port } = await pod({
+    exchangeToken: async () => {
+      deadline = deadlineOf();
+      return {};
+    },
+  });
+  await createClient(TokenService, grpcTransport(`127.0.0.1:${port}`)).exchangeToken({});
+  expect(deadline).toBe(Number.POSITIVE_INFINITY);
+});
+
 test('an answer, a list and a refusal tell whose request it was and of which client, for the line of the caller', async () => {
-  const { port } = await serve({
+  const { port } = await pod({
     exchangeToken: async ({ code }) => {
       nameSubject({ user: code, client: 'partner' });
       if (code === 'refused') throw new Failure('invalid_grant');
@@ -120,130 +96,54 @@ test('an answer, a list and a refusal tell whose request it was and of which cli
       yield {};
     },
   });
-  const client = clientOf(port);
+  const { exchangeToken, listEvents } = client([port]);
   const told = async (ask: () => Promise<unknown>) => {
     const asked = withCall(ROOT_CONTEXT, 'request-0042', Date.now() + 20_000);
     await context.with(asked, ask).catch(() => {});
     return subjectOf(asked);
   };
   for (const code of ['answered', 'refused'])
-    expect(await told(() => client.exchangeToken({ code }))).toEqual({ user: code, client: 'partner' });
-  expect(await told(() => client.listEvents({}))).toEqual({ user: 'lister', client: 'partner' });
+    expect(await told(() => exchangeToken({ code }))).toEqual({ user: code, client: 'partner' });
+  expect(await told(() => listEvents({}))).toEqual({ user: 'lister', client: 'partner' });
 });
 
-test('a failure keeps its code across the wire; an unforeseen error becomes server_error without its text', async () => {
-  const { port } = await serve({
-    exchangeToken: async ({ code }) => {
-      throw code === 'known' ? new Failure('not_found') : new Error('canary in a message');
-    },
-  });
-  const client = clientOf(port);
-  await expect(client.exchangeToken({ code: 'known' })).rejects.toMatchObject({ code: 'not_found' });
-  const unforeseen = await client.exchangeToken({ code: 'other' }).catch((error: Failure) => error);
-  expect(unforeseen).toMatchObject({ code: 'server_error' });
-  expect(JSON.stringify(unforeseen)).not.toContain('canary');
-  expect(lines.join()).toContain('unforeseen error');
-  expect(lines.join()).not.toContain('canary');
+const secret = new Error('secret');
+test.each<[string, Error, string, string?]>([
+  ['a refusal', new Failure('not_found'), 'not_found'],
+  ['an unforeseen error', new TypeError('secret'), 'server_error', 'unforeseen error'],
+  ['overload', new Overloaded('the queue is full'), 'temporarily_unavailable', 'call failed'],
+  ['a silent store', unavailable('the store', secret), 'temporarily_unavailable', 'call failed'],
+])(
+  '%s keeps its code, not its text, is not sent again, and a fault is logged',
+  async (_, error, code, line) => {
+    const lines: string[] = [];
+    const logger = createLogger('test', 'debug', (text) => lines.push(text));
+    const { port, calls } = await pod({ exchangeToken: () => Promise.reject(error) }, { logger });
+    const { exchangeToken } = client([port], { reads: ['exchangeToken'] });
+    const active = withCall(ROOT_CONTEXT, 'request-0001', Date.now() + 20_000);
+    const failure = await context.with(active, () => exchangeToken({}).catch((thrown: Failure) => thrown));
+    expect(failure).toMatchObject({ code });
+    expect(JSON.stringify([failure, lines])).not.toContain('secret');
+    expect(calls()).toBe(1);
+    expect(lines.map((text) => JSON.parse(text))).toEqual(
+      line ? [expect.objectContaining({ message: line, requestId: 'request-0001' })] : [],
+    );
+  },
+);
+
+test('a call refused for want of capacity is counted by its reason', async () => {
+  const refused = /^course_exchange_rpc_server_calls_refused_total\{(.+)\} 1$/m;
+  expect(refused.exec((await metricsText?.()) ?? '')?.[1]).toMatch(
+    /TokenService\/ExchangeToken.+reason="the queue is full"/,
+  );
 });
 
 test('a call that nobody answers is temporarily_unavailable within its time (R14)', async () => {
-  const { port } = await serve({ exchangeToken: () => new Promise(() => {}) });
+  const { port } = await pod({ exchangeToken: gate().hold });
   const elapsed = ownStopwatch();
-  await expect(clientOf(port, 300).exchangeToken({ code: '' })).rejects.toMatchObject({
-    code: 'temporarily_unavailable',
-  });
+  for (const target of [port, 1])
+    await expect(client([target], { timeoutMs: 300 }).exchangeToken({})).rejects.toMatchObject({
+      code: 'temporarily_unavailable',
+    });
   expect(elapsed()).toBeLessThan(2_000);
-  await expect(clientOf(1, 300).exchangeToken({ code: '' })).rejects.toMatchObject({
-    code: 'temporarily_unavailable',
-  });
-});
-
-test('a failure that a service answered is not retried, not even for a read', async () => {
-  let called = 0;
-  const { port } = await serve({
-    exchangeToken: async () => {
-      called += 1;
-      throw new Failure('temporarily_unavailable');
-    },
-  });
-  await expect(clientOf(port, 20_000, ['exchangeToken']).exchangeToken({ code: '' })).rejects.toThrow();
-  expect(called).toBe(1);
-});
-
-test('a request over the size limit is refused before the handler sees it, for good [R14.8]', async () => {
-  const { port } = await serve({ exchangeToken: async () => neverCalled() });
-  await expect(clientOf(port).exchangeToken({ code: 'x'.repeat(300 * 1024) })).rejects.toMatchObject({
-    code: 'server_error',
-  });
-});
-
-test('an answer over the size limit can never be given: it is a server_error [R14.8]', async () => {
-  const { port } = await serve({ exchangeToken: async () => ({ accessToken: 'x'.repeat(5 << 20) }) });
-  await expect(clientOf(port).exchangeToken({ code: '' })).rejects.toMatchObject({
-    code: 'server_error',
-  });
-});
-
-test('stop lets a call in progress finish', async () => {
-  const [entered, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const server = await serve({
-    exchangeToken: async () => {
-      entered.resolve();
-      await released.promise;
-      return { accessToken: 'late' };
-    },
-  });
-  const answer = clientOf(server.port).exchangeToken({ code: '' });
-  await entered.promise;
-  const stopped = server.stop(5_000);
-  released.resolve();
-  expect((await answer).accessToken).toBe('late');
-  await stopped;
-});
-
-test('a client finds its server again after a restart, without help', async () => {
-  const first = await serve({ exchangeToken: async () => ({ accessToken: 'first' }) });
-  const client = clientOf(first.port, 4_000);
-  await client.exchangeToken({ code: '' });
-  await first.stop(0);
-  await expect(client.exchangeToken({ code: '' })).rejects.toMatchObject({
-    code: 'temporarily_unavailable',
-  });
-  await serve({ exchangeToken: async () => ({ accessToken: 'second' }) }, `127.0.0.1:${first.port}`);
-  await expect
-    .poll(
-      () =>
-        client.exchangeToken({ code: '' }).then(
-          ({ accessToken }) => accessToken,
-          () => 'down',
-        ),
-      { timeout: 30_000 },
-    )
-    .toBe('second');
-});
-
-test('two services share one connection', async () => {
-  const server = await serveRpc({
-    services: [
-      bindService(DiscoveryService, {
-        getDiscovery: async () => ({ issuer: 'i' }),
-        getKeySet: async () => ({ jwks: '{"keys":[]}' }),
-      }),
-    ],
-    errorStatuses,
-    logger: createLogger('test', 'error', () => {}),
-    address: '127.0.0.1:0',
-  });
-  closing.push(() => server.stop(100));
-  const connection = connectRpc([DiscoveryService, CatalogService], {
-    target: `127.0.0.1:${server.port}`,
-    reads: ['getDiscovery'],
-    timeoutMs: 20_000,
-    streams: true,
-  });
-  closing.push(() => connection.close());
-  expect((await connection.client(DiscoveryService).getDiscovery({})).issuer).toBe('i');
-  await expect(connection.client(CatalogService).listDesigns({})).rejects.toMatchObject({
-    code: 'server_error',
-  });
 });

@@ -1,0 +1,141 @@
+// What the services answer at their own ports and HTTP does not show: the gRPC status and error code of a refusal, an access
+// token that the catalog verifies by itself, and the bounds of a call. The rules themselves: test/contract.
+import { randomBytes } from 'node:crypto';
+import { Code } from '@connectrpc/connect';
+import { CatalogService } from '@course-exchange/proto/catalog/v1';
+import { AuthorizationService, LoginRejected_Reason } from '@course-exchange/proto/identity/v1/authorization';
+import { TokenService } from '@course-exchange/proto/identity/v1/token';
+import { beforeAll, expect, test } from 'vitest';
+import { openCaller } from '../support/caller.ts';
+import { basic } from '../support/flow.ts';
+import { refusalOf } from '../support/grpc-client.ts';
+import { runningStack } from '../support/running-stack.ts';
+import { partnerFor } from '../support/stack-file.ts';
+import { callUnknown, clientOf, withToken } from './services.ts';
+
+const stack = runningStack();
+const partner = partnerFor(stack, 'openid', 'email', 'profile');
+const [redirectUri] = partner.redirectUris;
+const authorization = clientOf('identity', AuthorizationService);
+const tokens = clientOf('identity', TokenService);
+const catalog = clientOf('design-catalog', CatalogService);
+let token = '';
+let idToken = '';
+
+beforeAll(async () => {
+  const issued = await (await openCaller(stack)).newTokens();
+  [token, idToken] = [issued.access_token, issued.id_token ?? ''];
+});
+
+const plain = { responseType: 'code', clientId: partner.clientId, redirectUri, scope: 'openid', state: '' };
+const begin = (change: object, repeatedParameters: string[] = []) =>
+  authorization.beginAuthorization({ parameters: { ...plain, ...change }, repeatedParameters });
+const grant = { ...basic(partner), grantType: 'authorization_code', code: 'AAAA.BBBB', redirectUri };
+const exchange = (change: object) => tokens.exchangeToken({ ...grant, ...change });
+const listEvents = (accessToken: string, headers = {}) =>
+  Array.fromAsync(catalog.listEvents({}, withToken(accessToken, headers)));
+const listDesigns = (eventId: string, accessToken = token) =>
+  Array.fromAsync(catalog.listDesigns({ eventId }, withToken(accessToken)));
+
+interface Event {
+  readonly id: string;
+  readonly designCount: number;
+}
+function read(parts: readonly { readonly body: Uint8Array }[]) {
+  const text = Buffer.concat(parts.map(({ body }) => body)).toString();
+  return JSON.parse(text) as { readonly event?: Event; readonly items: readonly Event[] };
+}
+async function tokenOf(about: string): Promise<string> {
+  return (await (await openCaller(stack, about)).newTokens()).access_token;
+}
+
+test.each<[string, () => Promise<unknown>, Code, string]>([
+  ['an unknown client', () => begin({ clientId: 'x' }), Code.Unauthenticated, 'invalid_client'],
+  ['a foreign URI', () => begin({ redirectUri: 'x:' }), Code.InvalidArgument, 'invalid_redirect_uri'],
+  ['a wrong secret', () => exchange({ authorization: 'Basic eDp4' }), Code.Unauthenticated, 'invalid_client'],
+  ['an unknown grant', () => exchange({ grantType: 'x' }), Code.InvalidArgument, 'unsupported_grant_type'],
+  ['an unknown code', () => exchange({}), Code.FailedPrecondition, 'invalid_grant'],
+  ['no token', () => tokens.getUserInfo({}), Code.Unauthenticated, 'invalid_token'],
+])('%s is refused with its status and error code', async (_what, call, status, errorCode) => {
+  expect(await refusalOf(call())).toMatchObject({ status, errorCode });
+});
+
+test('each known parameter that came twice is invalid_request, whatever its value [R1.2 R7.5]', async () => {
+  const atAuthorization =
+    'response_type client_id redirect_uri scope state nonce response_mode code_challenge code_challenge_method ' +
+    'prompt max_age login_hint id_token_hint ui_locales request request_uri claims acr_values display claims_locales';
+  const atToken = 'grant_type code redirect_uri code_verifier refresh_token scope client_id client_secret';
+  const calls = [
+    ...atAuthorization.split(' ').map((name) => begin({}, ['utm', name])),
+    ...atToken.split(' ').map((name) => exchange({ repeatedParameters: ['utm', name] })),
+  ];
+  for (const refusal of await Promise.all(calls.map(refusalOf)))
+    expect(refusal).toMatchObject({ status: Code.InvalidArgument, errorCode: 'invalid_request' });
+  expect((await begin({}, ['utm'])).outcome.case).toBe('interaction');
+});
+
+test('a wrong password is an answer, not an error; a login that outlasts its deadline ends with it', async () => {
+  const { outcome } = await begin({});
+  if (outcome.case !== 'interaction') throw new Error(`Not an interaction: ${outcome.case}`);
+  const { interactionId, interactionCookie, login: page } = outcome.value;
+  const { formToken = '', sealedInteraction = '' } = page?.page ?? {};
+  const interaction = { interactionId, interactionCookie, formToken, sealedInteraction };
+  // A network whose failed logins nobody has counted yet (R30).
+  const headers = { 'x-client-address': `2001:db8:${randomBytes(2).toString('hex')}::1` };
+  const logIn = (password: string, more = {}) =>
+    authorization.submitLogin(
+      { interaction, email: 'nobody@example.org', password },
+      { headers: { ...headers, ...more } },
+    );
+  const rejected = (reason: LoginRejected_Reason) => ({ outcome: { case: 'rejected', value: { reason } } });
+  expect(await logIn('wrong')).toMatchObject(rejected(LoginRejected_Reason.CREDENTIALS));
+  expect(await logIn('')).toMatchObject(rejected(LoginRejected_Reason.INCOMPLETE));
+  const late = logIn('wrong', { 'grpc-timeout': '2m' });
+  // Told by whichever clock is first.
+  expect([Code.DeadlineExceeded, Code.Unavailable]).toContain((await refusalOf(late)).status);
+});
+
+test('the catalog takes the owner from the token: each event of the list opens its designs', async () => {
+  const [first, ...others] = read(await listEvents(token)).items;
+  expect(others.length).toBeGreaterThan(5);
+  const { event, items } = read(await listDesigns(first?.id ?? ''));
+  expect(event).toEqual(first);
+  expect(items).toHaveLength(Math.min(first?.designCount ?? 0, 500));
+});
+
+test('2,000 events come whole, in parts; a list that outlasts its deadline ends with it', async () => {
+  const longList = await tokenOf('2,000 events');
+  const parts = await listEvents(longList);
+  expect(parts.length).toBeGreaterThan(1);
+  expect(read(parts).items).toHaveLength(2_000);
+  const late = listEvents(longList, { 'grpc-timeout': '1m' });
+  expect([Code.DeadlineExceeded, Code.Unavailable]).toContain((await refusalOf(late)).status);
+});
+
+test('a wrong, tampered or ID token is invalid_token for both methods of the catalog', async () => {
+  const invalidToken = { status: Code.Unauthenticated, errorCode: 'invalid_token' };
+  for (const wrong of ['', 'wrong', `${token.slice(0, -4)}AAAA`, idToken]) {
+    expect(await refusalOf(listEvents(wrong))).toMatchObject(invalidToken);
+    expect(await refusalOf(listDesigns('x', wrong))).toMatchObject(invalidToken);
+  }
+});
+
+test('an unknown event, a foreign one and an id that is not ours are the same not_found [R24.1]', async () => {
+  const [foreign] = read(await listEvents(await tokenOf('730 designs'))).items;
+  const unknown = Buffer.from('unknown').toString('base64url');
+  for (const id of [foreign?.id ?? 'none', unknown, '%%', '', 'A'.repeat(5_000)])
+    expect(await refusalOf(listDesigns(id))).toMatchObject({ status: Code.NotFound, errorCode: 'not_found' });
+});
+
+test('an oversized message is refused before it is read, an unknown method is unimplemented', async () => {
+  const long = 'x'.repeat(300 * 1024);
+  const calls = [
+    begin({ state: long }),
+    listDesigns(long),
+    callUnknown('identity', AuthorizationService.method.getInteraction, 'GrantEverything'),
+    callUnknown('design-catalog', CatalogService.method.listDesigns, 'DeleteDesign'),
+  ];
+  const refusals = await Promise.all(calls.map(refusalOf));
+  const [tooLong, unknown] = [Code.ResourceExhausted, Code.Unimplemented];
+  expect(refusals.map(({ status }) => status)).toEqual([tooLong, tooLong, unknown, unknown]);
+});
