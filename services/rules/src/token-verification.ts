@@ -96,12 +96,14 @@ function refusedFor(reason: TokenRefusal, { client_id: client }: JWTPayload): Re
 export interface VerifiedAccessToken<Key> extends Omit<VerifiedJwt<Key>, 'claims'> {
   readonly sub: string;
   readonly clientId: string;
-  readonly scope: string;
   /** Seconds since the epoch. */
   readonly exp: number;
 }
 
-/** What an access token grants, or why it is no valid one of this issuer at `now` (milliseconds since the epoch). */
+/**
+ * Whom an access token names, or why it is no valid one of this issuer at `now` (milliseconds since the epoch). Without
+ * `openid` it opens nothing (R21.2).
+ */
 export async function verifyAccessToken<Key extends CryptoKey | KeyObject>(
   token: string,
   { issuer, algorithm }: Pick<ExpectedJwt, 'issuer' | 'algorithm'>,
@@ -118,8 +120,8 @@ export async function verifyAccessToken<Key extends CryptoKey | KeyObject>(
   if (iat * 1_000 > now + issuedLeeway * 1_000) return refusedFor('issued later', claims);
   if (typeof client_id !== 'string' || !isClientId(client_id)) return { reason: 'malformed' };
   if (typeof sub !== 'string') return refusedFor('subject', claims);
-  if (typeof scope !== 'string') return refusedFor('scope', claims);
-  return { ...signedBy, sub, clientId: client_id, scope, exp };
+  if (typeof scope !== 'string' || !scope.split(' ').includes('openid')) return refusedFor('scope', claims);
+  return { ...signedBy, sub, clientId: client_id, exp };
 }
 
 /** Whether a JWT is spelled in the one canonical way; decoders are lenient, and read several texts as one signature. */

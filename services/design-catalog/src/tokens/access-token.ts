@@ -3,6 +3,7 @@
 // It owns what a token must say; it refuses every other form, algorithm, key, audience and use, and takes no address
 // of a key from a token.
 import { hash } from 'node:crypto';
+import { bearerToken } from '@course-exchange/rules/access-token';
 import { type RefusedToken, verifyAccessToken } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { type LogText, logText } from '@course-exchange/runtime/process/logger';
@@ -46,9 +47,6 @@ interface Verified extends AccessGrant {
 
 /** Tokens remembered at once; the one remembered first goes first. */
 const mostRemembered = 10_000;
-/** Characters of the longest token that is read. */
-const longestToken = 8_192;
-const bearer = /^Bearer +([A-Za-z0-9._-]+)$/i;
 const longestOwner = 255;
 
 export function createTokenVerification(deps: TokenVerificationDeps): Authenticate {
@@ -77,12 +75,6 @@ function annotated(verified: Verified): Verified {
   return verified;
 }
 
-/** The token in an `Authorization` header of scheme Bearer; undefined when there is none. */
-function bearerToken(authorization: string | undefined): string | undefined {
-  if (authorization === undefined || authorization.length > longestToken) return undefined;
-  return bearer.exec(authorization)?.[1];
-}
-
 function refuse(token: RefusedToken, { refused }: TokenVerificationDeps): Failure<'invalid_token'> {
   nameSubject({ client: token.client });
   refused(token);
@@ -93,9 +85,8 @@ async function verifyToken(token: string, deps: TokenVerificationDeps): Promise<
   const { issuer, algorithm, keySet, now, keyedUser } = deps;
   const verified = await verifyAccessToken(token, { issuer, algorithm }, keySet.find, now());
   if ('reason' in verified) return verified;
-  const { sub, clientId: client, scope, exp, kid, key } = verified;
+  const { sub, clientId: client, exp, kid, key } = verified;
   if (!isOwner(sub)) return { reason: 'subject', client };
-  if (!scope.split(' ').includes('openid')) return { reason: 'scope', client };
   return { owner: sub, client: logText(client), user: keyedUser(sub), expiresAt: exp * 1_000, kid, key };
 }
 

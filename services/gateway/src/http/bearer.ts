@@ -1,15 +1,10 @@
 // The bearer token of a resource request, as call metadata for the service that verifies it.
+import { bearerToken } from '@course-exchange/rules/access-token';
 import type { OutgoingCall } from '@course-exchange/runtime/grpc/client';
 
-/** RFC 6750 §2.1. Anything else cannot be a token, and gRPC metadata would not carry every byte of it. */
-const bearer = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
-
-/**
- * The header for the service, in its plain form; without one when it is malformed, so that the service
- * answers as it does for a missing token.
- */
+/** A malformed header is left out, as gRPC metadata would not carry each byte of it: the service misses its token. */
 export function bearerCall(authorization: string | undefined): OutgoingCall {
-  const token = authorization === undefined ? undefined : bearer.exec(authorization)?.[1];
+  const token = bearerToken(authorization);
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 

@@ -3,7 +3,7 @@ import { accessTokenType, accessTokenUse, apiAudience } from '@course-exchange/r
 import { type RefusedToken, verifyAccessToken } from '@course-exchange/rules/token-verification';
 import { logText } from '@course-exchange/runtime/process/logger';
 import { annotate } from '@course-exchange/runtime/process/spans';
-import { formatScope, parseScope, type Scope } from '../clients/scope.ts';
+import { formatScope, type Scope } from '../clients/scope.ts';
 import type { ClientId, Sub } from '../ids.ts';
 import { type SigningAlgorithm, tokenLifetime } from '../keys/signing-key.ts';
 import type { IdTokens } from './id-token.ts';
@@ -41,15 +41,14 @@ export function issueAccessToken(
   });
 }
 
-/** What an access token grants, or why it is no valid one of this issuer at `now` (milliseconds since the epoch). */
+/** Whom an access token names, or why it is no valid one of this issuer at `now` (milliseconds since the epoch). */
 export async function readAccessToken(
   { keys, issuer, algorithm }: AccessTokens,
   token: string,
   now: number,
-): Promise<AccessGrant | RefusedToken> {
+): Promise<Omit<AccessGrant, 'scopes'> | RefusedToken> {
   const findKey = publishedKey(keys, algorithm);
   const verified = await verifyAccessToken(token, { issuer, algorithm }, findKey, now);
   if ('reason' in verified) return verified;
-  const { sub, clientId, scope } = verified;
-  return { sub: sub as Sub, clientId: clientId as ClientId, scopes: parseScope(scope) ?? [] };
+  return { sub: verified.sub as Sub, clientId: verified.clientId as ClientId };
 }

@@ -1,12 +1,11 @@
 // User-info: the claims of the user whom an access token names (R26).
+import { bearerToken } from '@course-exchange/rules/access-token';
 import type { RefusedToken } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { readAccessToken } from '../jwt/access-token.ts';
 import type { User } from '../users/user.ts';
 import { findUser } from '../users/user-table.ts';
 import type { TokenDeps } from './grant.ts';
-
-const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /**
  * The user of the token in `authorization` (the whole header). Throws `invalid_token` when it is missing,
@@ -21,14 +20,13 @@ export async function getUserInfo(
     deps.onAccessTokenRefused(failure, client);
     return failure;
   };
-  const token = bearer.exec(authorization ?? '')?.[1];
+  const token = bearerToken(authorization);
   const grant = token
     ? await readAccessToken(deps.tokens, token, deps.now())
     : ({ reason: 'no token' } as const);
   if ('reason' in grant) throw refuse(grant);
-  const { sub, clientId: client, scopes } = grant;
+  const { sub, clientId: client } = grant;
   deps.onAuthenticated(client, sub);
-  if (!scopes.includes('openid')) throw refuse({ reason: 'scope', client });
   const user = await findUser(deps.database, sub);
   if (!user || user.disabled) throw refuse({ reason: 'subject', client });
   return user;
