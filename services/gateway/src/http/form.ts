@@ -1,5 +1,6 @@
 // Decodes application/x-www-form-urlencoded text, once (R3): the query of /authorize and every form. The one place that
 // refuses a body of another content type (R7).
+import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { IncomingRequest } from './request.ts';
 
@@ -23,6 +24,16 @@ export function decodeForm(encoded: string): Form {
     else values.set(name, value);
   }
   return { get: (name) => values.get(name) ?? '', repeated: [...repeated], notUtf8: () => notUtf8(encoded) };
+}
+
+/** Of `form` what the texts of `message` are named after. */
+export function textsOf<Message extends DescMessage>(
+  message: Message,
+  form: Form,
+): MessageInitShape<Message> {
+  const texts = message.fields.filter(({ fieldKind }) => fieldKind === 'scalar');
+  const values = texts.map(({ localName, name }) => [localName, form.get(name)]);
+  return Object.fromEntries(values) as MessageInitShape<Message>;
 }
 
 /** Decoding puts U+FFFD in the place of what is not UTF-8: names whose value has one that was not sent. */

@@ -1,11 +1,7 @@
 // GET and POST /authorize: begins an interaction and shows or leads to its page, or answers at once (R1, R5).
-import { fromJson } from '@bufbuild/protobuf';
-import {
-  type AuthorizationParameters,
-  AuthorizationParametersSchema,
-} from '@course-exchange/proto/identity/v1/authorization';
+import { AuthorizationParametersSchema } from '@course-exchange/proto/identity/v1/authorization';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { decodeForm, type Form, formText } from '../http/form.ts';
+import { decodeForm, type Form, formText, textsOf } from '../http/form.ts';
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, type Route, redirectAnswer } from '../http/route.ts';
 import { loginPage } from '../pages/login.ts';
@@ -59,7 +55,7 @@ async function begin(deps: BrowserRouteDeps, request: IncomingRequest, form: For
   const { authorization, cookies } = deps;
   const { cookie: presented } = request.headers;
   const { outcome } = await authorization.beginAuthorization({
-    parameters: parametersOf(form),
+    parameters: textsOf(AuthorizationParametersSchema, form),
     repeatedParameters: [...form.repeated],
     notUtf8Parameters: form.notUtf8(),
     browserSession: cookies.session(presented),
@@ -72,13 +68,4 @@ async function begin(deps: BrowserRouteDeps, request: IncomingRequest, form: For
     : redirectAnswer(nextPageAddress(outcome.value, interactionId));
   const cookie = cookies.setInteraction(interactionId, interactionCookie, expiresIn);
   return { ...page, cookies: [...cookies.clearSurplusInteractions(presented), cookie] };
-}
-
-/** The parameters that identity knows, under the names of its message. */
-function parametersOf(form: Form): AuthorizationParameters {
-  const { fields } = AuthorizationParametersSchema;
-  return fromJson(
-    AuthorizationParametersSchema,
-    Object.fromEntries(fields.map(({ name }) => [name, form.get(name)])),
-  );
 }

@@ -44,17 +44,19 @@ export interface InteractionForm extends InteractionRequest {
   readonly interaction: InteractionRef;
 }
 
-const pages = ['/login', '/account', '/consent'] as const;
-type PagePath = (typeof pages)[number];
+/** By their names, which are also those of their views and paths. */
+const pages = { login: Page.LOGIN, account: Page.ACCOUNT, consent: Page.CONSENT };
+type PageName = keyof typeof pages;
+const pageNames = Object.keys(pages) as PageName[];
 
 export function pageRoutes(deps: BrowserRouteDeps): readonly Route[] {
-  return pages.map((path) => ({
+  return pageNames.map((page) => ({
     method: 'GET',
-    path,
+    path: `/${page}`,
     profile: 'page',
     answer: (request) => {
       const interactionId = interactionIdOf(decodeForm(request.query));
-      return showPage({ deps, request, interactionId }, browserProof(deps, request, interactionId), path);
+      return showPage({ deps, request, interactionId }, browserProof(deps, request, interactionId), page);
     },
     renderError: renderUnavailable(deps, retryAddress),
   }));
@@ -63,7 +65,7 @@ export function pageRoutes(deps: BrowserRouteDeps): readonly Route[] {
 /** A POST of one of the pages; `answer` is what it does with the form. */
 export function formRoute(
   deps: BrowserRouteDeps,
-  path: PagePath | '/cancel',
+  path: `/${PageName | 'cancel'}`,
   answer: (form: InteractionForm) => Promise<Answer>,
 ): Route {
   return {
@@ -104,25 +106,19 @@ function browserProof({ cookies }: BrowserRouteDeps, request: IncomingRequest, i
   };
 }
 
-function pageAddress(path: PagePath, interactionId: string): string {
-  return `${path}?interaction=${interactionId}`;
+function pageAddress(page: PageName, interactionId: string): string {
+  return `/${page}?interaction=${interactionId}`;
 }
-
-const paths: ReadonlyMap<Page | undefined, PagePath> = new Map([
-  [Page.LOGIN, '/login'],
-  [Page.ACCOUNT, '/account'],
-  [Page.CONSENT, '/consent'],
-]);
 
 /** The page that identity names; a page that this version does not know is found from the login page. */
 export function nextPageAddress(next: { readonly page: Page } | undefined, interactionId: string): string {
-  return pageAddress(paths.get(next?.page) ?? '/login', interactionId);
+  return pageAddress(pageNames.find((name) => pages[name] === next?.page) ?? 'login', interactionId);
 }
 
 /** The page of the interaction that the query names. */
 function retryAddress(query: Form): string | undefined {
   const id = interactionIdOf(query);
-  return id === '' ? undefined : pageAddress('/login', id);
+  return id === '' ? undefined : pageAddress('login', id);
 }
 
 type FormOutcome = (SubmitAccountChoiceResponse | SubmitConsentResponse)['outcome'];
@@ -137,20 +133,20 @@ export async function outcomeAnswer(
     return redirectAnswer(outcome.value.location, cookies, outcome.value.error);
   if (outcome.case !== 'next') return expiredAnswer(at.deps, at.request);
   if (at.interaction.sealedInteraction && outcome.value.page === Page.LOGIN)
-    return { ...(await showPage(at, at.interaction, '/login')), cookies };
+    return { ...(await showPage(at, at.interaction, 'login')), cookies };
   return redirectAnswer(nextPageAddress(outcome.value, at.interactionId), cookies);
 }
 
 async function showPage(
   at: InteractionRequest,
   interaction: InteractionRef,
-  path: PagePath,
+  page: PageName,
 ): Promise<Answer> {
   if (at.interactionId === '') return expiredAnswer(at.deps, at.request);
   const { view } = await at.deps.authorization.getInteraction({ interaction });
   if (view.case === 'redirect') return redirectAnswer(view.value.location, [], view.value.error);
   if (view.case === undefined || view.case === 'expired') return expiredAnswer(at.deps, at.request);
-  if (path !== `/${view.case}`) return redirectAnswer(pageAddress(`/${view.case}`, at.interactionId));
+  if (page !== view.case) return redirectAnswer(pageAddress(view.case, at.interactionId));
   return showView(at, view);
 }
 

@@ -1,7 +1,8 @@
 // POST /token: hands the fields to identity as they came; identity decides in the order of R8.
+import { ExchangeTokenRequestSchema } from '@course-exchange/proto/identity/v1/token';
 import { logText } from '@course-exchange/runtime/process/logger';
 import { annotate, renameSpan } from '@course-exchange/runtime/process/spans';
-import { readForm } from '../http/form.ts';
+import { readForm, textsOf } from '../http/form.ts';
 import { jsonAnswer, type Route } from '../http/route.ts';
 import type { Services } from '../services.ts';
 
@@ -22,15 +23,8 @@ export function tokenRoute({ token }: Pick<Services, 'token'>): Route {
       renameSpan(`POST ${tokenPath} ${grantType}`);
       annotate(() => ({ 'course_exchange.grant_type': grantType }));
       const response = await token.exchangeToken({
+        ...textsOf(ExchangeTokenRequestSchema, form),
         authorization: request.authorization ?? '',
-        grantType: given,
-        code: form.get('code'),
-        redirectUri: form.get('redirect_uri'),
-        codeVerifier: form.get('code_verifier'),
-        refreshToken: form.get('refresh_token'),
-        scope: form.get('scope'),
-        clientId: form.get('client_id'),
-        clientSecret: form.get('client_secret'),
         repeatedParameters: [...form.repeated],
       });
       const body = {
