@@ -122,20 +122,12 @@ test('the service can read and nothing else', async () => {
 test('readiness tells an old schema, a missing one and a silent Postgres apart', async () => {
   expect(await schemaProblem(catalog.reader, 'catalog', 1)).toBeUndefined();
   expect(await schemaProblem(catalog.reader, 'catalog', 999)).toContain('version 999');
+  const problemAt = async (url: string, schema: string) => {
+    const logger = createLogger('test', 'error');
+    const options = { url, schema, logger, applicationName: 'catalog test', poolSize: 1, ...patient };
+    const database = openDatabase(options);
+    return schemaProblem(database, schema, 1).finally(database.close);
+  };
   expect(await problemAt(catalog.readerUrl, 'elsewhere')).toContain('migrations');
   expect(await problemAt('postgres://u:p@127.0.0.1:1/none', 'catalog')).toBe('Postgres does not answer');
 });
-
-async function problemAt(url: string, schema: string): Promise<string | undefined> {
-  const database = openDatabase({
-    url,
-    applicationName: 'catalog test',
-    poolSize: 1,
-    ...patient,
-    schema,
-    logger: createLogger('test', 'error'),
-  });
-  const problem = await schemaProblem(database, schema, 1);
-  await database.close();
-  return problem;
-}

@@ -1,17 +1,18 @@
 // The decision of an interaction on real stores: raced, repeated, foreign, expired, and cut off between its steps.
+import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
+import { grantConsent } from '../../services/identity/src/consents/consent-table.ts';
+import { type ConsentId, newId } from '../../services/identity/src/ids.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
-import { parseToken } from '../../services/identity/src/secrets.ts';
 import {
   addPerson,
   answerOf,
   beginForm,
   type FlowDeps,
   type Person,
-  recordKey,
   signIn,
   useAuthorization,
 } from './identity-authorization.ts';
@@ -79,17 +80,6 @@ describe('one decision, one code', () => {
     clock.now += 1;
     expect(answerOf(await allow(form)).get('error')).toBe('invalid_request');
     expect((await getInteraction(deps, form)).kind).toBe('expired');
-  });
-
-  test('the store holds no code, interaction cookie or form token in plain', async () => {
-    const form = await consentForm();
-    const code = answerOf(await allow(form)).get('code') ?? '';
-    const familyId = parseToken(code)?.familyId ?? '';
-    const secret = code.slice(familyId.length);
-    const raw = (await serverOf(redis).get(recordKey(form))) ?? '';
-    const fields = JSON.stringify(await serverOf(redis).hgetall(`code:{${familyId}}`));
-    for (const text of [secret, form.interactionCookie, form.formToken, form.browserSession])
-      expect(raw + fields).not.toContain(text);
   });
 });
 
@@ -193,4 +183,11 @@ test('a consent page left open under another account agrees to nothing for the o
   const { browserSession } = current;
   expect(await allow({ ...stale, browserSession })).toEqual({ kind: 'next', page: 'consent' });
   expect((await allow(await shownForm(current))).kind).toBe('redirect');
+});
+
+test('of fifty agreements of one user and client at once there is one consent', async () => {
+  const pair = { sub: person.sub, clientId: partner.clientId, scopes: ['openid'] as const };
+  const agree = () => grantConsent(identity.database, newId<ConsentId>(randomBytes), pair);
+  const all = await Promise.all(Array.from({ length: 50 }, agree));
+  expect(new Set(all.map(({ consentId }) => consentId)).size).toBe(1);
 });

@@ -104,40 +104,19 @@ describe('login', () => {
 describe('the session of a login', () => {
   const signedIn = async (session: string) => (await getBrowserSession(deps, session)).account !== undefined;
 
-  test('does not come on a “shared computer”, and the one before ends; the flow goes on without [R29.7]', async () => {
-    const before = await sessionOf(deps, partner.clientId, person);
-    const form = await loginForm({ prompt: 'login' }, before);
-    const outcome = await logIn(deps, form, person, { forgetMe: true });
-    expect(outcome).toMatchObject({
-      kind: 'accepted',
-      page: 'consent',
-      browserSession: '',
-      deviceCookie: '',
-    });
-    expect(await signedIn(before)).toBe(false);
-    const move = await submitConsent(deps, { ...form, browserSession: '', decision: 'allow' });
-    expect(answerOf(move).get('code')).not.toBeNull();
-  });
-
-  test('is replaced by that of another tab; a form of the first goes on with the same user', async () => {
+  test('may give way to one of the same user in another tab; one of somebody else asks the first tab for a login', async () => {
     const tab = await signIn(deps, await loginForm(), person);
-    const other = await signIn(deps, await loginForm({ prompt: 'login' }, tab.browserSession), person);
-    const move = await submitConsent(deps, {
-      ...tab,
-      browserSession: other.browserSession,
-      decision: 'allow',
-    });
-    expect(answerOf(move).get('code')).not.toBeNull();
-  });
-
-  test('is replaced by that of somebody else in another tab; the first tab asks for a login again', async () => {
-    const tab = await signIn(deps, await loginForm(), person);
-    const stranger = await addPerson(identity);
-    const other = await signIn(deps, await loginForm({ prompt: 'login' }, tab.browserSession), stranger);
-    const form = { ...tab, browserSession: other.browserSession };
+    const inAnotherTab = async (who: Person) => {
+      const form = await loginForm({ prompt: 'login' }, tab.browserSession);
+      return { ...tab, browserSession: (await signIn(deps, form, who)).browserSession };
+    };
+    const form = await inAnotherTab(await addPerson(identity));
     const early = await submitConsent(deps, { ...form, decision: 'allow' });
     expect(early).toEqual({ kind: 'next', page: 'login' });
     expect((await getInteraction(deps, form)).kind).toBe('login');
+    const same = await signIn(deps, form, person);
+    const move = await submitConsent(deps, { ...same, decision: 'allow' });
+    expect(answerOf(move).get('code')).not.toBeNull();
   });
 
   const hour = 60 * 60_000;

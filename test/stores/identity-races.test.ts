@@ -132,3 +132,16 @@ test('where a replica is asked for and does not answer, no token leaves, and non
   await expect(issueCode(alone.redis, granted)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   expect(await outcomeOf(requestRefresh(endpoint, partner, refreshToken))).toBe('invalid_grant');
 });
+
+test('a sign-out in the same millisecond as the login kills the grant; a login one later lives [R13.5]', async () => {
+  const { partner: by, granted: grant } = await addGrant(identity);
+  const loggedInAt = Date.now();
+  const issueAt = (at: number) => issueCode(redis, { ...grant, loggedInAt: at });
+  const begun = await requestExchange(endpoint, by, await issueAt(loggedInAt));
+  const [code, later] = [await issueAt(loggedInAt), await issueAt(loggedInAt + 1)];
+  const signOut = 'update users set signed_out_at = to_timestamp($2::float8 / 1000) where sub = $1';
+  await identity.sql(signOut, [grant.sub, loggedInAt]);
+  expect(await outcomeOf(requestExchange(endpoint, by, code))).toBe('invalid_grant');
+  expect(await outcomeOf(requestRefresh(endpoint, by, begun.refreshToken))).toBe('invalid_grant');
+  expect(await outcomeOf(requestExchange(endpoint, by, later))).toBe('tokens');
+});

@@ -77,12 +77,6 @@ describe('a user', () => {
     expect(await refresh(after)).toBe('tokens');
   });
 
-  test('run dry is not disabled', async () => {
-    const { sub, give, refresh } = await grant();
-    expect((await disableUser(context, dry, { sub })).changes).toHaveLength(1);
-    expect(await refresh(await give())).toBe('tokens');
-  });
-
   test('whose consent is withdrawn keeps the one with another client; the list says so', async () => {
     const { sub, give, refresh, partner } = await grant();
     const other = await addPartner(identity);

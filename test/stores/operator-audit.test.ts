@@ -38,10 +38,6 @@ test('entries are found by actor, client, object, action and page', async () => 
       { actor: 'local:bert', action: 'client.register', requestId: 'request-bert' },
     ]);
   expect((await readAudit(context.database, { actor: 'local:nobody' }, all)).entries).toEqual([]);
-  expect(await readAudit(context.database, {}, { ...all, limit: 3 })).toMatchObject({
-    more: true,
-    entries: [{ sequence: 1 }, {}, {}],
-  });
   const newest = await readAudit(context.database, {}, { ...all, limit: 2, newest: true });
   expect(newest.entries.map(({ sequence }) => sequence)).toEqual([50, 51]);
 });

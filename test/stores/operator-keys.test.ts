@@ -54,18 +54,27 @@ const activeKey = async (algorithm = 'ES256') =>
   (await readKeys(context, false)).find((key) => key.algorithm === algorithm && key.state === 'active');
 
 describe('a step too early is refused, with the time at which it becomes possible', () => {
-  test('retirement while a token that it signed may live, and of the key that signs', async () => {
-    const old = await activeKey();
-    const kid = old?.kid ?? '';
+  test('a key is published before it signs, and until its last token has expired [R17.1 R17.2]', async () => {
+    const kid = (await activeKey())?.kid ?? '';
     expect((await refusalOf(retireKey(context, anna, { kid, emergency: true }))).code).toBe('refused');
     const staged = (await stageKey(context, anna, 'ES256')).result;
+    const published = async () => (await listPublishedKeys(identity.database)).map((key) => key.kid);
+    expect(await published()).toEqual(expect.arrayContaining([kid, staged.kid]));
+    const activate = () => activateKey(context, anna, { kid: staged.kid, emergency: false });
+    const early = await refusalOf(activate());
+    expect(early.code).toBe('refused_until');
+    expect(Math.round(((early.possibleAt ?? 0) - staged.publishedAt) / 1000)).toBe(310);
     await age(311);
-    await activateKey(context, anna, { kid: staged.kid, emergency: false });
-    const refusal = await refusalOf(retireKey(context, anna, { kid, emergency: false }));
+    expect((await activate()).result.state).toBe('active');
+    const retire = () => retireKey(context, anna, { kid, emergency: false });
+    const refusal = await refusalOf(retire());
     expect(refusal.code).toBe('refused_until');
     expect(Math.round(((refusal.possibleAt ?? 0) - Date.now()) / 1000)).toBeGreaterThan(950);
-    await age(961);
-    const { result } = await retireKey(context, anna, { kid, emergency: false });
+    await age(905);
+    expect(await published()).toContain(kid);
+    await age(56);
+    expect(await published()).not.toContain(kid);
+    const { result } = await retire();
     expect([result.state, result.encryptedPrivateKey.length]).toEqual(['retired', 0]);
   });
 

@@ -1,5 +1,4 @@
 // Users on the operator's side: imports that may be repeated, and passwords of other systems (R18).
-import { pbkdf2Sync, randomBytes, scryptSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { renewPasswordHash } from '../../services/identity/src/login/credentials.ts';
 import {
@@ -10,22 +9,16 @@ import {
 import { getAccount } from '../../services/identity/src/users/admin.ts';
 import { type ImportRecord, importUsers } from '../../services/identity/src/users/import.ts';
 import { findUserByEmail, listPasswordForms } from '../../services/identity/src/users/user-table.ts';
-import { anna, dry, useAdminContext } from './operator-context.ts';
+import { anna, useAdminContext } from './operator-context.ts';
 
 const { identity, context } = await useAdminContext();
 
-const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
-const salt = randomBytes(16);
 const password = 'Hindernis 7 – Oxer';
-const hashes: Readonly<Record<string, string>> = {
-  argon2id:
-    '$argon2id$v=19$m=8192,t=1,p=1$tABuvwMtIlcyFoS03nzGqg$ORj4cEL8COcOfbZbKUz97YLso2luJigXeZ5t9J0p0mM',
-  bcrypt: '$2b$06$8fn4dxxFU/gRJaDslJ3WmuFRIZm9LDt9QUfHovhR8uMy76HLXKZ9a',
-  'bcrypt of PHP': '$2y$06$8fn4dxxFU/gRJaDslJ3WmuFRIZm9LDt9QUfHovhR8uMy76HLXKZ9a',
-  scrypt: `$scrypt$ln=14,r=8,p=1$${base64(salt)}$${base64(scryptSync(password, salt, 32, { cost: 2 ** 14 }))}`,
-  'pbkdf2-sha256': `$pbkdf2-sha256$i=20000$${base64(salt)}$${base64(pbkdf2Sync(password, salt, 20_000, 32, 'sha256'))}`,
-  'pbkdf2-sha512': `$pbkdf2-sha512$20000$${base64(salt).replaceAll('+', '.')}$${base64(pbkdf2Sync(password, salt, 20_000, 64, 'sha512')).replaceAll('+', '.')}`,
-};
+/** Argon2id of other costs than ours, and another scheme; password-formats.test has every scheme. */
+const hashes = [
+  '$argon2id$v=19$m=8192,t=1,p=1$tABuvwMtIlcyFoS03nzGqg$ORj4cEL8COcOfbZbKUz97YLso2luJigXeZ5t9J0p0mM',
+  '$2b$06$8fn4dxxFU/gRJaDslJ3WmuFRIZm9LDt9QUfHovhR8uMy76HLXKZ9a',
+];
 
 let line = 0;
 function record(over: Partial<ImportRecord> = {}): ImportRecord {
@@ -44,7 +37,6 @@ function record(over: Partial<ImportRecord> = {}): ImportRecord {
 describe('an import', () => {
   test('sent again changes nothing, and what changed is updated', async () => {
     const records = Array.from({ length: 1_000 }, () => record());
-    expect(await importUsers(context, dry, records)).toMatchObject({ created: 1_000 });
     expect(await importUsers(context, anna, records)).toMatchObject({ created: 1_000, rejected: [] });
     expect(await importUsers(context, anna, records)).toMatchObject({ unchanged: 1_000 });
     const changed = records.map((one, index) => (index < 3 ? { ...one, name: 'Renamed' } : one));
@@ -68,8 +60,6 @@ describe('an import', () => {
       record({ email: 'no address' }),
       record({ sub: 'with@sign' }),
       record({ passwordHash: '5f4dcc3b5aa765d61d8327deb882cf99' }),
-      record({ passwordHash: `$2b$06$${'a'.repeat(53)}` }),
-      record({ passwordHash: `$2b$31$${'e'.repeat(53)}` }),
       record({ email: known.email.toUpperCase() }),
       good,
       record({ email: good.email }),
@@ -100,16 +90,12 @@ describe('an import', () => {
 test('a password of another system opens, becomes ours at the next login, and stays when the import is repeated (R18)', async () => {
   const queue = createHashingQueue({ concurrency: 4, waiting: 100, longestWaitMs: 60_000 });
   const verify = createPasswordVerifier(queue, () => listPasswordForms(identity.database));
-  for (const passwordHash of Object.values(hashes)) {
+  for (const passwordHash of hashes) {
     const one = record({ passwordHash });
     await importUsers(context, anna, [one]);
     const user = await findUserByEmail(identity.database, one.email);
     if (!user) throw new Error('not imported');
-    expect([passwordHash, await verify({ passwordHash: user.passwordHash, password })]).toEqual([
-      passwordHash,
-      true,
-    ]);
-    expect(await verify({ passwordHash: user.passwordHash, password: `${password} ` })).toBe(false);
+    expect(await verify({ passwordHash: user.passwordHash, password }), passwordHash).toBe(true);
     await renewPasswordHash({ database: identity.database, hashingQueue: queue }, user, password);
     const renewed = await findUserByEmail(identity.database, one.email);
     expect(needsRehash(renewed?.passwordHash ?? '')).toBe(false);

@@ -45,11 +45,17 @@ test('names a client that failed to authenticate only where there is such a clie
       { client: clientId, reason: 'wrong_secret' },
     ],
     [{ clientId: 'ada@example.org' as ClientId, secret }, { reason: 'unknown_client' }],
+    [{ clientId: 'no\0body' as ClientId, secret }, { reason: 'unknown_client' }],
     [{ clientId, secret: '' }, { reason: 'no_credentials' }],
   ] as const) {
     expect(await outcomeOf(requestTokens(endpoint, sent, { grantType: 'x' }))).toBe('invalid_client');
     expect(told()).toEqual([{ event, ...expected }]);
   }
+  await identity.sql("update client_secrets set expires_at = now() - interval '1 s' where client_id = $1", [
+    clientId,
+  ]);
+  expect(await outcomeOf(requestTokens(endpoint, partner, { grantType: 'x' }))).toBe('invalid_client');
+  expect(told()).toEqual([{ event, client: clientId, reason: 'wrong_secret' }]);
   await identity.sql('update clients set active = false where client_id = $1', [clientId]);
   await outcomeOf(requestTokens(endpoint, partner, { grantType: 'x' }));
   expect(told()).toEqual([{ event, client: clientId, reason: 'inactive_client' }]);

@@ -1,76 +1,55 @@
 // The seed of a test environment run again, as every upgrade does: it changes nothing, and undoes no operator's work.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { demoPartners } from '@course-exchange/local-stack/demo-accounts';
 import { seedContent, seedDemoData } from '@course-exchange/local-stack/seed';
-import { readSeedFile } from '@course-exchange/local-stack/seed-file';
 import { migrate } from '@course-exchange/runtime/postgres/migrate';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type JobDatabase, openJobDatabase } from './postgres.ts';
+import { afterAll, expect, test } from 'vitest';
+import { useJobDatabase } from './postgres.ts';
 
 const services = new URL('../../services/', import.meta.url).pathname;
-const folder = mkdtempSync(join(tmpdir(), 'seed-again-'));
-let database: JobDatabase;
-let client: pg.Client;
+const database = await useJobDatabase();
+await migrate(database.as('identity_migrator'), 'identity', `${services}identity/migrations`);
+await migrate(database.as('catalog_migrator'), 'catalog', `${services}design-catalog/migrations`);
+const client = new pg.Client(database.as('identity_migrator'));
+await client.connect();
+afterAll(() => client.end());
 
-const secrets = ['a'.repeat(43), 'b'.repeat(43)];
-function contentWith(clientSecret: string | undefined) {
-  const path = join(folder, 'seed.json');
-  const partner = {
-    clientId: 'acme',
-    scopes: ['openid'],
-    name: 'Acme',
-    clientSecret,
-    redirectUris: ['http://127.0.0.1:3999/callback'],
-  };
-  const user = { email: 'ann@example.com', name: 'Ann', password: 'a password of ann' };
-  writeFileSync(path, JSON.stringify({ partners: [partner], users: [{ sub: 'ann-1', ...user }] }));
-  return readSeedFile(path);
+const address = 'http://127.0.0.1:9000';
+const partner = { clientId: 'acme', name: 'Acme', scopes: ['openid'], active: true };
+const redirectUris: [string] = ['http://127.0.0.1:3999/callback'];
+const user = { sub: 'ann-1', email: 'ann@example.com', name: 'Ann', password: 'a password of ann' };
+const flags = { about: '', emailVerified: true, disabled: false };
+async function seed(clientSecret = 'a'.repeat(43), demoPartner = address): Promise<void> {
+  await seedDemoData(client, demoPartners(demoPartner));
+  const partners = [{ ...partner, redirectUris, clientSecret }];
+  await seedContent(client, { partners, users: [{ ...user, ...flags }] }, 'keep');
 }
-const seed = async (address: string, clientSecret = secrets[0]) => {
-  await seedDemoData(client, demoPartners(address));
-  await seedContent(client, contentWith(clientSecret), 'keep');
-};
-const all = async () =>
+await seed();
+
+const all = () =>
   Promise.all(
     ['users', 'clients', 'client_secrets'].map((table) =>
       database.sql(`select to_jsonb(t) as row from identity.${table} t order by 1`),
     ),
   );
 
-beforeAll(async () => {
-  database = await openJobDatabase();
-  await migrate(database.as('identity_migrator'), 'identity', `${services}identity/migrations`);
-  await migrate(database.as('catalog_migrator'), 'catalog', `${services}design-catalog/migrations`);
-  client = new pg.Client(database.as('identity_migrator'));
-  await client.connect();
-  await seed('http://127.0.0.1:9000');
-});
-afterAll(async () => {
-  await client?.end();
-  await database?.close();
-  rmSync(folder, { recursive: true });
-});
-
-test('a second time changes nothing', async () => {
-  const before = await all();
-  await seed('http://127.0.0.1:9000');
-  expect(await all()).toEqual(before);
-});
-
-test('what an operator changed stays: names, states, passwords, retired secrets', async () => {
-  await database.sql(`update identity.clients set active = false, name = 'Stopped' where client_id = 'acme';
+test.each([
+  ['nothing', 'select'],
+  [
+    'name, state, password and secrets',
+    `update identity.clients set active = false, name = 'Stopped' where client_id = 'acme';
     update identity.users set disabled_at = now(), email = 'moved@example.com', password_hash = 'other' where sub = 'ann-1';
-    update identity.client_secrets set retired_at = now() where client_id = 'acme'`);
+    update identity.client_secrets set retired_at = now() where client_id = 'acme'`,
+  ],
+])('a second time changes nothing, after an operator has changed %s', async (_, change) => {
+  await database.sql(change);
   const before = await all();
-  await seed('http://127.0.0.1:9000');
+  await seed();
   expect(await all()).toEqual(before);
 });
 
 test('a secret that is new in the file is added beside the others', async () => {
-  await seed('http://127.0.0.1:9000', secrets[1]);
+  await seed('b'.repeat(43));
   const found = await database.sql(
     `select retired_at is null as valid from identity.client_secrets where client_id = 'acme' order by 1`,
   );
@@ -78,9 +57,9 @@ test('a secret that is new in the file is added beside the others', async () => 
 });
 
 test("the demo partner's new address is added to its redirect URIs", async () => {
-  await seed('https://demo.example');
+  await seed('b'.repeat(43), 'https://demo.example');
   const [row] = await database.sql(
     `select redirect_uris from identity.clients where 'https://demo.example/callback' = any(redirect_uris)`,
   );
-  expect(row?.redirect_uris).toContain('http://127.0.0.1:9000/callback');
+  expect(row?.redirect_uris).toContain(`${address}/callback`);
 });
