@@ -1,9 +1,12 @@
-// What /healthz says of a Redis that answers and yet takes no write, as the ACL user of the documents; /readyz stays.
+// A command whose answer is lost, and what /healthz says of a Redis that answers and yet takes no write, as the ACL user of
+// the documents; /readyz stays.
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { serveHealth } from '@course-exchange/runtime/process/health';
+import { Redis } from 'ioredis';
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { redisMemoryWarning, redisProblem } from '../../services/identity/src/readiness.ts';
 import { infoField } from '../../services/identity/src/redis/durability.ts';
+import { openLink } from '../support/tcp-link.ts';
 import { documentedUser, durableAt, openServers, openStore, until } from './redis-servers.ts';
 
 const servers = await openServers();
@@ -95,4 +98,30 @@ test.each([
   await admin.call(harm, ...harms);
   onTestFinished(async () => void (await admin.call(mend, ...mends)));
   await told('/healthz').toEqual(refused(code));
+});
+
+test('a command whose answer was lost is not sent again, as the driver by itself would', async () => {
+  let losing = true;
+  const link = await openLink(ports.redis, (client, upstream) => {
+    let lost = false;
+    client.on('data', (bytes) => {
+      lost ||= losing && bytes.includes('counted');
+      if (lost) losing = false;
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => (lost ? client.destroy() : client.write(bytes)));
+  });
+  onTestFinished(link.close);
+  const url = `redis://identity:first@127.0.0.1:${link.port}`;
+  const increment = "-- counted\nreturn redis.call('INCR', KEYS[1])";
+  const careless = new Redis(url);
+  onTestFinished(() => careless.disconnect());
+  expect(await careless.eval(increment, 1, 'session:twice')).toBe(2);
+  losing = true;
+  const safe = await openStore({ REDIS_URL: url }, undefined, 20_000);
+  onTestFinished(safe.close);
+  const answer = safe.run('increment', 'session:once', (redis) => redis.eval(increment, 1, 'session:once'));
+  await expect(answer).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  await until('a connection', async () => (await safe.run('look', '', (redis) => redis.ping())) === 'PONG');
+  expect(await admin.get('session:once')).toBe('1');
 });

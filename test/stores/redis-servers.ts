@@ -28,7 +28,7 @@ export async function openStore(
   const logger = createLogger('test', 'info', onLine);
   const target = redisTarget(readSettings(redisSettings, source), source);
   const store = connectRedis({ target, connectionName: 'test', commandTimeoutMs, minReplicas, logger });
-  await new Promise<void>(store.onceReady);
+  await store.ready();
   return store;
 }
 
@@ -48,7 +48,7 @@ interface ServerOptions {
   readonly look: {
     readonly port: number;
     readonly password: string;
-    readonly tls?: { readonly ca: string; readonly servername?: string };
+    readonly tls?: { readonly ca: string } | { readonly rejectUnauthorized: false };
   };
 }
 

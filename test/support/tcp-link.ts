@@ -1,8 +1,6 @@
 // A TCP link to a server at 127.0.0.1 that a test can break in its own way.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-export type Link = Awaited<ReturnType<typeof openLink>>;
-
 /** `carry` moves the bytes of each connection. A `target` that changes is asked for each. `port` 0: any. */
 export async function openLink(
   target: number | (() => number),

@@ -175,7 +175,7 @@ function openStores(config: IdentityConfig, logger: Logger) {
     minReplicas: config.REDIS_MIN_REPLICAS,
     logger,
   });
-  redis.onceReady(async () => {
+  void redis.ready().then(async () => {
     const warning = await readSettingsWarning(redis);
     if (warning) logger.warn('Redis settings differ', { settings: logText(warning) });
   });

@@ -4,13 +4,7 @@ import { checkPostgres } from '@course-exchange/runtime/postgres/check';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { appliedVersion } from '@course-exchange/runtime/postgres/schema-version';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
-import {
-  type Finding,
-  failure,
-  findings,
-  skipped,
-  withChecks,
-} from '@course-exchange/runtime/process/checks';
+import { type Finding, findings, withChecks } from '@course-exchange/runtime/process/checks';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import { text } from '@course-exchange/runtime/process/setting-kinds';
 import {
@@ -77,17 +71,17 @@ export function preflight(config: MigrationConfig, schemaVersion: number, logger
     );
     await run('redis', async () => {
       const { REDIS_URL, ENVIRONMENT } = config;
-      if (REDIS_URL === undefined) return [skipped('REDIS_URL is not set here.')];
-      return checkRedis({ ...config, REDIS_URL }, ENVIRONMENT === 'production');
+      if (REDIS_URL === undefined) return findings('skipped', { 'REDIS_URL is not set here.': true });
+      return checkRedis({ ...config, REDIS_URL }, ENVIRONMENT === 'production', logger);
     });
   });
 }
 
 /** Whether the address that goes into every token is the one under which partners reach this installation (R28). */
 function checkIssuer({ ISSUER, PUBLIC_HOST }: MigrationConfig): readonly Finding[] {
-  if (ISSUER === undefined) return [skipped('ISSUER is not set here.')];
+  if (ISSUER === undefined) return findings('skipped', { 'ISSUER is not set here.': true });
   const { hostname } = new URL(ISSUER);
-  return findings(failure, {
+  return findings('failure', {
     [`The host of ISSUER is ${hostname}, but the ingress answers for ${PUBLIC_HOST}: set both to the host that partners call.`]:
       PUBLIC_HOST !== undefined && PUBLIC_HOST.toLowerCase() !== hostname,
   });
@@ -102,7 +96,7 @@ async function checkSigningKeys(
   const keys = (await listKeys(database)).filter(({ state }) => state === 'staged' || state === 'active');
   const encryptionKeys = previous === undefined ? [current] : [current, previous];
   const closed = keys.filter((key) => decryptPrivateKey(encryptionKeys, key) === undefined).length;
-  return findings(failure, {
+  return findings('failure', {
     [`KEY_ENCRYPTION_KEY does not open the signing keys (${closed} of ${keys.length}): give the key that sealed them, here or as KEY_ENCRYPTION_KEY_PREVIOUS.`]:
       closed > 0,
   });

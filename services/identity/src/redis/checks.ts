@@ -1,107 +1,63 @@
 // Whether Redis is the database that tokens need: it answers, forgets nothing, and has the replicas that a token waits
 // for before it leaves (decision 0010). For the migration job.
-import { type Finding, failure, findings, warning } from '@course-exchange/runtime/process/checks';
-import { isNetworkError, storeProblem, withRetries } from '@course-exchange/runtime/process/network-errors';
-import { Cluster, Redis } from 'ioredis';
-import {
-  durableSettings,
-  executesUnconfirmed,
-  infoField,
-  leastReplicas,
-  losingSettings,
-  readSettings,
-} from './durability.ts';
-import { hostAsWritten, safeOptions } from './options.ts';
-import { endpoints } from './sentinel.ts';
-import { type RedisConfig, type RedisTarget, redisTarget } from './settings.ts';
+import { codeOf, type Finding, findings } from '@course-exchange/runtime/process/checks';
+import type { Logger } from '@course-exchange/runtime/process/logger';
+import type { Redis } from 'ioredis';
+import { connectRedis } from './connect.ts';
+import { infoField, losingSettings, readSettings, unconfirmedWrites } from './durability.ts';
+import { type RedisConfig, redisTarget } from './settings.ts';
 
-/** In production a failover must bring nothing back, and a full Redis answer. */
-export function checkRedis(config: RedisConfig, production: boolean): Promise<readonly Finding[]> {
-  const target = redisTarget(config);
-  const ask = (masters: readonly Redis[]) =>
-    Promise.all(masters.map((master) => checkMaster(master, config, production)));
-  return withRetries(() => onMasters(target, ask), isNetworkError).then(
-    (found) => found.flat(),
-    (error) => [failure(problemOf(error, target))],
-  );
-}
+/** Several tries, each of which asks the name server again. */
+const connectMs = 5_000;
 
-/** Longer than a name server's first answer may be lost for, which is five seconds by default. */
-const connectTimeout = 8_000;
-
-/** Connects, asks the masters, and leaves. */
-async function onMasters<T>(target: RedisTarget, ask: (masters: readonly Redis[]) => Promise<T>): Promise<T> {
-  const options = {
-    ...safeOptions(target, { connectionName: 'preflight', commandTimeoutMs: 5_000 }),
-    connectTimeout,
-    sentinelCommandTimeout: connectTimeout,
-    lazyConnect: true,
-    retryStrategy: () => null,
-    sentinelRetryStrategy: () => null,
-  };
-  const again = { clusterRetryStrategy: () => null, dnsLookup: hostAsWritten, lazyConnect: true };
-  const client = target.cluster
-    ? new Cluster([...target.hosts], { ...again, redisOptions: options })
-    : new Redis({ ...options, ...endpoints(target), db: target.database });
-  let first: unknown;
-  client.on('error', (error: unknown) => {
-    first ??= error;
-  });
+/** What loses a token today is a failure everywhere; what waits for a failover or a flood, in production. */
+export async function checkRedis(
+  config: RedisConfig,
+  production: boolean,
+  logger: Logger,
+): Promise<readonly Finding[]> {
+  const { REDIS_MIN_REPLICAS: minReplicas, REDIS_SETTINGS_ATTESTED: attested } = config;
+  const options = { connectionName: 'preflight', commandTimeoutMs: 5_000, minReplicas, logger };
+  const redis = connectRedis({ target: redisTarget(config), ...options });
   try {
-    await client.connect();
-    return await ask(client instanceof Cluster ? client.nodes('master') : [client]);
+    await redis.ready(connectMs);
+    const masters = await Promise.all(redis.masters().map(look));
+    const losing = new Set(masters.flatMap(({ shown, settings }) => (shown ? losingSettings(settings) : [])));
+    return [
+      ...findings('failure', {
+        [`Redis may lose or bring back tokens: ${[...losing].join('; ')}.`]: losing.size > 0,
+        [`REDIS_URL reaches no master with ${minReplicas} replicas: name the master, connect more, or correct REDIS_MIN_REPLICAS.`]:
+          masters.some(({ role, replicas }) => role !== 'master' || replicas < minReplicas),
+      }),
+      ...findings(production ? 'failure' : 'warning', {
+        'Redis does not show its settings: set REDIS_SETTINGS_ATTESTED where they are those of docs/install.md.':
+          !attested && masters.some(({ shown }) => !shown),
+        'Redis has no maxmemory: set it, so that a full Redis refuses writes before the kernel kills it.':
+          masters.some(({ shown, settings }) => shown && Number(settings.get('maxmemory') ?? 0) === 0),
+        'Redis may bring a spent token back by a failover: set REDIS_MIN_REPLICAS to 1, and min-replicas-to-write to the same.':
+          masters.some(
+            ({ settings, replicas }) =>
+              (replicas > 0 && minReplicas === 0) || unconfirmedWrites(settings, minReplicas).length > 0,
+          ),
+      }),
+    ];
   } catch (error) {
-    // A Cluster wraps what happened to a node.
-    const { lastNodeError = first ?? error } = (first ?? error) as { readonly lastNodeError?: unknown };
-    throw lastNodeError;
+    return findings('failure', {
+      [`Redis cannot be used as REDIS_URL says (${codeOf(error)}): correct address, TLS, user or ACL (docs/settings.md).`]: true,
+    });
   } finally {
-    client.disconnect();
+    await redis.close();
   }
 }
 
-function problemOf(error: unknown, { hosts, sentinelMaster }: RedisTarget): string {
-  const password = 'refuses user or password: correct REDIS_USERNAME and REDIS_PASSWORD';
-  const acl = 'does not permit its user what identity needs: give it the ACL of docs/settings.md';
-  return storeProblem(error, {
-    server: `Redis at ${hosts.map(({ host, port }) => `${host}:${port}`).join(', ')}`,
-    setting: sentinelMaster === undefined ? 'REDIS_URL' : 'REDIS_URL and REDIS_SENTINEL_MASTER',
-    authority: 'REDIS_TLS_CA',
-    refusals: { WRONGPASS: password, NOAUTH: password, NOPERM: acl },
-  });
-}
-
-/** What loses a token today is a failure everywhere; what waits for a failover or a flood, in production. */
-async function checkMaster(
-  redis: Redis,
-  { REDIS_MIN_REPLICAS: minReplicas, REDIS_SETTINGS_ATTESTED: attested }: RedisConfig,
-  production: boolean,
-): Promise<readonly Finding[]> {
-  const { remoteAddress = redis.options.host, remotePort = redis.options.port } = redis.stream ?? {};
-  const name = `Redis at ${remoteAddress}:${remotePort}`;
+async function look(redis: Redis) {
   const info = await redis.info('replication');
-  const isMaster = infoField(info, 'role') === 'master';
-  const replicas = Number(infoField(info, 'connected_slaves') ?? 0);
   // Managed ones forbid CONFIG.
   const settings = await readSettings(redis).catch(() => new Map<string, string>());
-  const shown = settings.size > 0;
-  const needed = shown ? losingSettings(settings) : Object.entries(durableSettings);
-  const list = needed.map(([setting, value]) => `${setting} ${value}`).join(', ');
-  return [
-    ...findings(failure, {
-      [`${name} may lose or bring back tokens: set ${list}.`]: shown && needed.length > 0,
-      [`${name} is a replica: name the master in REDIS_URL.`]: !isMaster,
-      [`${name} has ${replicas} replicas and REDIS_MIN_REPLICAS is ${minReplicas}: connect more, or no token will leave.`]:
-        isMaster && replicas < minReplicas,
-    }),
-    ...findings(production ? failure : warning, {
-      [`${name} does not show its settings: make sure of ${list}, ${leastReplicas} ${minReplicas} and a maxmemory, then set REDIS_SETTINGS_ATTESTED.`]:
-        !shown && !attested,
-      [`${name} has no maxmemory: set it as docs/install.md says, so that a full Redis refuses writes before the kernel kills it.`]:
-        shown && Number(settings.get('maxmemory') ?? 0) === 0,
-      [`${name} executes writes that no token may follow: set ${leastReplicas} to ${minReplicas}, as REDIS_MIN_REPLICAS.`]:
-        executesUnconfirmed(settings, minReplicas),
-      [`${name} may fail over to a replica that lacks a write, and accept a spent token again: set REDIS_MIN_REPLICAS to 1.`]:
-        replicas > 0 && minReplicas === 0,
-    }),
-  ];
+  return {
+    role: infoField(info, 'role'),
+    replicas: Number(infoField(info, 'connected_slaves') ?? 0),
+    settings,
+    shown: settings.size > 0,
+  };
 }

@@ -1,5 +1,6 @@
 // Redis as a database: a command is never sent twice and never waits in a queue for a connection that is not
 // there. One server, a master named by Sentinels, or a Cluster. Faults become `temporarily_unavailable`.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { corkUntilNextTick } from '@course-exchange/runtime/process/cork-until-next-tick';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import { describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
@@ -8,8 +9,8 @@ import type { SpanAttributes } from '@course-exchange/runtime/process/span-attri
 import { annotate, inSpan } from '@course-exchange/runtime/process/spans';
 import { SpanKind } from '@opentelemetry/api';
 import type { Redis } from 'ioredis';
-import { connectCluster, type Redirection } from './cluster.ts';
-import type { ConnectionOptions } from './options.ts';
+import { connectCluster } from './cluster.ts';
+import type { ConnectionOptions, Route } from './options.ts';
 import { createReplicas, type Replicas } from './replicas.ts';
 import { connectMaster } from './sentinel.ts';
 import type { RedisTarget } from './settings.ts';
@@ -19,15 +20,14 @@ export interface RedisStore {
   readonly commandTimeoutMs: number;
   readonly replicas: Replicas;
   /**
-   * Runs one store operation in a span, on the connection to the master that has `key`; any error of Redis becomes
-   * `Failure('temporarily_unavailable')`. The first command of `work` is on `key` or one of its slot, and is sent
-   * before `work` waits for anything; what follows reaches the same node.
+   * Runs one store operation in a span, on the connection to the master that has `key`, and of one of its slot; any error
+   * of Redis becomes `Failure('temporarily_unavailable')`.
    */
   readonly run: <T>(operation: string, key: string, work: (redis: Redis) => Promise<T>) => Promise<T>;
   /** Connections to all masters: one, except in a Cluster. Throws while one is missing. */
   readonly masters: () => readonly Redis[];
-  /** Calls `then` once all masters answer for the first time. */
-  readonly onceReady: (then: () => void) => void;
+  /** Resolves once all masters answer; rejects with the last fault when they do not within that time (ms). */
+  readonly ready: (withinMs?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -40,18 +40,8 @@ export interface RedisOptions extends ConnectionOptions {
 
 const system = logText('redis');
 
-/** The way from a key to its connection. */
-interface Route {
-  readonly masterOf: (key: string) => Redis | undefined;
-  readonly masters: () => readonly Redis[] | undefined;
-  readonly redirect: (error: unknown, key: string) => Promise<Redirection | undefined>;
-  readonly watch: (on: { readonly failed: (error: Error) => void; readonly ready: () => void }) => void;
-  readonly close: () => void;
-}
-
 export function connectRedis({ target, minReplicas, logger, ...options }: RedisOptions): RedisStore {
-  const route = target.cluster ? routeOfCluster(target, options) : routeOfMaster(target, options, logger);
-  const state = logConnectionState(route, logger);
+  const route = target.cluster ? connectCluster(target, options) : connectMaster(target, options, logger);
   return {
     commandTimeoutMs: options.commandTimeoutMs,
     replicas: createReplicas(minReplicas),
@@ -62,7 +52,11 @@ export function connectRedis({ target, minReplicas, logger, ...options }: RedisO
         { 'db.system.name': system, 'db.operation.name': logText(operation) },
         async () => {
           try {
-            return await runAt(route, key, work);
+            const redis = route.masterOf(key);
+            if (redis?.status !== 'ready')
+              throw new Error('there is no connection to the master of this key');
+            corkUntilNextTick(redis.stream);
+            return await work(redis);
           } catch (error) {
             annotate(() => errorStatus(error));
             throw unavailable('Redis', error);
@@ -74,7 +68,7 @@ export function connectRedis({ target, minReplicas, logger, ...options }: RedisO
       if (masters === undefined) throw unavailable('Redis');
       return masters;
     },
-    onceReady: state.onceReady,
+    ready: followState(route, logger),
     close: async () => route.close(),
   };
 }
@@ -86,78 +80,25 @@ function errorStatus(error: unknown): SpanAttributes {
   return word === undefined ? {} : { 'db.response.status_code': logText(word) };
 }
 
-const maxRedirects = 3;
-
-/** A redirected command was not executed: the way after it is no repetition. */
-async function runAt<T>(route: Route, key: string, work: (redis: Redis) => Promise<T>): Promise<T> {
-  let next: Redirection | undefined = { redis: route.masterOf(key) ?? noConnection(), asking: false };
-  for (let left = maxRedirects; ; left--) {
-    const { redis, asking } = next;
-    try {
-      if (redis.status === 'ready') corkUntilNextTick(redis.stream);
-      if (asking) redis.asking().catch(() => {});
-      return await work(redis);
-    } catch (error) {
-      next = left > 0 ? await route.redirect(error, key) : undefined;
-      if (next === undefined) throw error;
-      annotate(() => ({ 'course_exchange.retries': maxRedirects + 1 - left }));
-    }
-  }
-}
-
-function noConnection(): never {
-  throw new Error('there is no connection to the master of this key');
-}
-
-function routeOfMaster(target: RedisTarget, options: ConnectionOptions, logger: Logger): Route {
-  const { redis, close } = connectMaster(target, {
-    ...options,
-    onSentinelLost: (error) =>
-      outsideRequests(() => logger.warn('Sentinel cannot be followed', describeError(error))),
-  });
-  return {
-    masterOf: () => redis,
-    masters: () => [redis],
-    redirect: async () => undefined,
-    watch: ({ failed, ready }) => {
-      redis.on('error', failed);
-      redis.on('ready', ready);
-    },
-    close,
-  };
-}
-
-function routeOfCluster(target: RedisTarget, options: ConnectionOptions): Route {
-  const { cluster, ...route } = connectCluster(target, options);
-  return {
-    ...route,
-    watch: ({ failed, ready }) => {
-      const complete = () => {
-        if (route.masters()) ready();
-      };
-      cluster.on('error', failed);
-      cluster.on('node error', failed);
-      cluster.on('refresh', complete);
-      cluster.on('+node', (node: Redis) => node.on('ready', complete));
-    },
-  };
-}
-
 /** One line when the connection is lost and one when it is back, however many tries lie between. */
-function logConnectionState(route: Route, logger: Logger): Pick<RedisStore, 'onceReady'> {
-  let [lost, wasReady] = [false, false];
-  const waiting: (() => void)[] = [];
+function followState(route: Route, logger: Logger): RedisStore['ready'] {
+  let lost: unknown;
+  const first = Promise.withResolvers<void>();
   route.watch({
     failed: (error) => {
       if (!lost) outsideRequests(() => logger.warn('Redis connection failed', describeError(error)));
-      lost = true;
+      lost = error;
     },
     ready: () => {
       if (lost) outsideRequests(() => logger.info('Redis connection restored'));
-      lost = false;
-      wasReady = true;
-      for (const then of waiting.splice(0)) then();
+      lost = undefined;
+      first.resolve();
     },
   });
-  return { onceReady: (then) => (wasReady ? then() : void waiting.push(then)) };
+  const tooLate = async (withinMs: number) => {
+    await sleep(withinMs, undefined, { ref: false });
+    throw lost ?? new Error('there is no connection to a master');
+  };
+  return (withinMs) =>
+    withinMs === undefined ? first.promise : Promise.race([first.promise, tooLate(withinMs)]);
 }

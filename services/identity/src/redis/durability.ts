@@ -4,26 +4,14 @@ import type { Redis } from 'ioredis';
 import type { RedisStore } from './connect.ts';
 
 /** What each master must have, as CONFIG writes it. */
-export const durableSettings = {
-  'maxmemory-policy': 'noeviction',
-  appendonly: 'yes',
-  appendfsync: 'always',
-} as const;
-
+const durableSettings = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', appendfsync: 'always' };
 /** With fewer replicas a master refuses a write instead of executing what is then answered 503. */
-export const leastReplicas = 'min-replicas-to-write';
+const leastReplicas = 'min-replicas-to-write';
 
-export type MasterSettings = ReadonlyMap<string, string>;
-
-/** Those of a master that matter here. Throws where CONFIG is not permitted or nobody answers. */
-export async function readSettings(redis: Redis): Promise<MasterSettings> {
-  const reply: unknown = await redis.config(
-    'GET',
-    ...Object.keys(durableSettings),
-    leastReplicas,
-    'maxmemory',
-  );
-  const words = Array.isArray(reply) ? reply.map(String) : [];
+/** Settings of one master that matter here. Throws where CONFIG is not permitted or nobody answers. */
+export async function readSettings(redis: Redis): Promise<ReadonlyMap<string, string>> {
+  const names = [...Object.keys(durableSettings), leastReplicas, 'maxmemory'];
+  const words = ((await redis.config('GET', ...names)) as unknown[]).map(String);
   return new Map(words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? ''] as const] : [])));
 }
 
@@ -32,15 +20,21 @@ export function infoField(info: string, name: string): string | undefined {
   return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
 }
 
-/** Names and wanted values of those that may lose a token. */
-export function losingSettings(found: MasterSettings): readonly (readonly [string, string])[] {
-  return Object.entries(durableSettings).filter(([name, value]) => found.get(name) !== value);
+/** Each setting that may lose a token, as it is and as it should be. */
+export function losingSettings(found: ReadonlyMap<string, string>): readonly string[] {
+  return Object.entries(durableSettings)
+    .filter(([name, value]) => found.get(name) !== value)
+    .map(([name, value]) => `${name} is ${found.get(name)}, expected ${value}`);
 }
 
-/** Whether a write may be executed that too few replicas can confirm. */
-export function executesUnconfirmed(found: MasterSettings, minReplicas: number): boolean {
+/** The setting by which a write is executed that too few replicas can confirm. */
+export function unconfirmedWrites(
+  found: ReadonlyMap<string, string>,
+  minReplicas: number,
+): readonly string[] {
   const least = found.get(leastReplicas);
-  return least !== undefined && Number(least) < minReplicas;
+  if (least === undefined || Number(least) >= minReplicas) return [];
+  return [`${leastReplicas} is ${least}, expected ${minReplicas}`];
 }
 
 /**
@@ -55,14 +49,10 @@ export async function readSettingsWarning(store: RedisStore): Promise<string | u
 
 /** Every setting that differs, of any master. Throws when CONFIG is not permitted or nobody answers. */
 export async function settingDifferences({ masters, replicas }: RedisStore): Promise<readonly string[]> {
-  const differences = (await Promise.all(masters().map(readSettings)))
+  const all = await Promise.all(masters().map(readSettings));
+  const differences = all
     .filter((found) => found.size > 0)
-    .flatMap((found) => [
-      ...losingSettings(found).map(([name, value]) => `${name} is ${found.get(name)}, expected ${value}`),
-      ...(executesUnconfirmed(found, replicas.required)
-        ? [`${leastReplicas} is ${found.get(leastReplicas)}, expected ${replicas.required}`]
-        : []),
-    ]);
+    .flatMap((found) => [...losingSettings(found), ...unconfirmedWrites(found, replicas.required)]);
   return [...new Set(differences)];
 }
 

@@ -9,6 +9,16 @@ export interface ConnectionOptions {
   readonly commandTimeoutMs: number;
 }
 
+/** The way from a key to its connection. */
+export interface Route {
+  /** Undefined while the key has no master that answers. */
+  readonly masterOf: (key: string) => Redis | undefined;
+  /** Undefined unless every key has one. */
+  readonly masters: () => readonly Redis[] | undefined;
+  readonly watch: (on: { readonly failed: (error: Error) => void; readonly ready: () => void }) => void;
+  readonly close: () => void;
+}
+
 export function retryDelay(times: number): number {
   return Math.min(50 * times, 500);
 }

@@ -2,7 +2,6 @@
 // command, and all its writes reach the append-only file together.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { sendAskingAgain } from './cluster.ts';
 import type { RedisStore } from './connect.ts';
 
 export interface Script {
@@ -35,7 +34,6 @@ async function evaluate(redis: Redis, { text, sha }: Script, keys: Keys, values:
     return await redis.evalsha(sha, keys.length, ...keys, ...values);
   } catch (error) {
     if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-    sendAskingAgain(redis);
     return redis.eval(text, keys.length, ...keys, ...values);
   }
 }

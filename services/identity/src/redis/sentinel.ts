@@ -1,51 +1,32 @@
 // The connection to the one server, or to the master that the Sentinels name; made again in the background. What the
 // Sentinels say of the master is heard while the connection to it is still there: a master that hung and woke up, or
 // that the Sentinels alone cannot reach, would keep answering with stale data.
-import { Redis } from 'ioredis';
-import { accessOptions, type ConnectionOptions, pingWhileIdle, retryDelay, safeOptions } from './options.ts';
-import type { RedisCredentials, RedisHost, RedisTarget } from './settings.ts';
+import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
+import { outsideRequests } from '@course-exchange/runtime/process/request-context';
+import { Redis, type RedisOptions } from 'ioredis';
+import {
+  accessOptions,
+  type ConnectionOptions,
+  pingWhileIdle,
+  type Route,
+  retryDelay,
+  safeOptions,
+} from './options.ts';
+import type { RedisHost, RedisTarget } from './settings.ts';
 
-export interface MasterOptions extends ConnectionOptions {
-  /** A Sentinel cannot be followed: called once, until it can. */
-  readonly onSentinelLost: (error: Error) => void;
-}
-
-export interface Master {
-  readonly redis: Redis;
-  readonly close: () => void;
-}
-
-export function connectMaster(target: RedisTarget, options: MasterOptions): Master {
-  const redis = new Redis({
-    ...safeOptions(target, options),
-    ...endpoints(target),
+export function connectMaster(target: RedisTarget, options: ConnectionOptions, logger: Logger): Route {
+  const { hosts, sentinelMaster, database: db } = target;
+  const redis = connect(target, options, {
+    ...(sentinelMaster === undefined ? hosts[0] : { name: sentinelMaster, sentinels: [...hosts] }),
+    db,
     sentinelCommandTimeout: 1_000,
     // Undefined would give up for good.
     sentinelRetryStrategy: (times) => {
-      readAgain();
+      Object.assign(redis.options, accessOptions(target));
       return retryDelay(times);
     },
-    db: target.database,
-    retryStrategy: retryDelay,
-    lazyConnect: true,
   });
-  // ioredis reads its options at each try.
-  const readAgain = () => Object.assign(redis.options, accessOptions(target));
-  redis.on('reconnecting', readAgain);
-  pingWhileIdle(redis);
-  redis.connect().catch(() => {});
-  const unfollow = target.sentinelMaster === undefined ? () => {} : follow(redis, target, options);
-  return {
-    redis,
-    close: () => {
-      unfollow();
-      redis.disconnect();
-    },
-  };
-}
-
-/** Leaves an open connection when a Sentinel names another master; one in the making, once it is open. */
-function follow(redis: Redis, target: RedisTarget, options: MasterOptions): () => void {
+  // An open connection is left at once; one in the making, once it is open.
   let stale = false;
   const leave = () => {
     stale = redis.status !== 'ready';
@@ -54,61 +35,67 @@ function follow(redis: Redis, target: RedisTarget, options: MasterOptions): () =
   redis.on('ready', () => {
     if (stale) leave();
   });
-  return followSentinels(target, { ...options, changed: leave });
-}
-
-/** The server itself, or the Sentinels that name it. */
-export function endpoints({ hosts, sentinelMaster }: RedisTarget) {
-  if (sentinelMaster === undefined) return { ...hosts[0] };
-  return { name: sentinelMaster, sentinels: [...hosts] };
-}
-
-interface FollowOptions extends MasterOptions {
-  /** A Sentinel names another master than before. Each announces it by itself, and some later than others. */
-  readonly changed: () => void;
-}
-
-/** Returns what ends it. */
-function followSentinels(target: RedisTarget, options: FollowOptions): () => void {
-  const asSentinel = { ...target, credentials: () => credentialsOfSentinels(target) };
-  const sentinels = target.hosts.map((host) => connectSentinel(host, asSentinel, options));
-  for (const sentinel of sentinels) listen(sentinel, target, options);
-  return () => {
-    for (const sentinel of sentinels) sentinel.disconnect();
+  const sentinels =
+    sentinelMaster === undefined ? [] : hosts.map((host) => follow(host, target, options, leave, logger));
+  return {
+    masterOf: () => redis,
+    masters: () => [redis],
+    watch: ({ failed, ready }) => {
+      redis.on('error', failed);
+      redis.on('ready', ready);
+    },
+    close: () => {
+      for (const each of [redis, ...sentinels]) each.disconnect();
+    },
   };
 }
 
-function connectSentinel(host: RedisHost, target: RedisTarget, options: ConnectionOptions): Redis {
-  const sentinel = new Redis({
+/** Each connection is made with user, password and authority as they are then: ioredis reads its options at each try. */
+function connect(
+  target: RedisTarget,
+  options: ConnectionOptions,
+  more: Omit<RedisOptions, 'replyMapping'>,
+): Redis {
+  const redis = new Redis({
     ...safeOptions(target, options),
-    ...host,
+    ...more,
     retryStrategy: retryDelay,
-    enableReadyCheck: false,
-    autoResubscribe: false,
     lazyConnect: true,
   });
-  sentinel.on('reconnecting', () => Object.assign(sentinel.options, accessOptions(target)));
-  pingWhileIdle(sentinel);
-  return sentinel;
+  redis.on('reconnecting', () => Object.assign(redis.options, accessOptions(target)));
+  pingWhileIdle(redis);
+  redis.connect().catch(() => {});
+  return redis;
 }
 
-function credentialsOfSentinels(target: RedisTarget): RedisCredentials {
-  const { sentinelUsername: username, sentinelPassword: password, authority } = target.credentials();
-  return { username, password, authority, sentinelUsername: undefined, sentinelPassword: undefined };
-}
-
-function listen(sentinel: Redis, target: RedisTarget, { changed, onSentinelLost }: FollowOptions): void {
+/** Calls `leave` when this Sentinel names another master than before; each announces it by itself. */
+function follow(
+  host: RedisHost,
+  target: RedisTarget,
+  options: ConnectionOptions,
+  leave: () => void,
+  logger: Logger,
+): Redis {
+  const credentials = () => {
+    const { sentinelUsername: username, sentinelPassword: password, authority } = target.credentials();
+    return { username, password, authority, sentinelUsername: undefined, sentinelPassword: undefined };
+  };
+  const sentinel = connect({ ...target, credentials }, options, {
+    ...host,
+    enableReadyCheck: false,
+    autoResubscribe: false,
+  });
   let [known, lost] = ['', false];
-  const failed = (error: Error) => {
-    if (!lost) onSentinelLost(error);
+  const failed = (error: unknown) => {
+    if (!lost) outsideRequests(() => logger.warn('Sentinel cannot be followed', describeError(error)));
     lost = true;
   };
   sentinel.on('error', failed);
   sentinel.on('message', (_channel, message: string) => {
-    const [name, , , host, port] = message.split(' ');
+    const [name, , , ...address] = message.split(' ');
     if (name !== target.sentinelMaster) return;
-    known = `${host}:${port}`;
-    changed();
+    known = address.join(':');
+    leave();
   });
   sentinel.on('ready', async () => {
     try {
@@ -120,10 +107,10 @@ function listen(sentinel: Redis, target: RedisTarget, { changed, onSentinelLost 
       lost = false;
       const before = known;
       if (Array.isArray(found)) known = found.join(':');
-      if (before !== '' && before !== known) changed();
+      if (before !== '' && before !== known) leave();
     } catch (error) {
-      failed(error as Error);
+      failed(error);
     }
   });
-  sentinel.connect().catch(() => {});
+  return sentinel;
 }

@@ -1,9 +1,33 @@
-// What a migration job checks of Postgres before it changes anything: each account gets in and has its rights, the
-// migrator can migrate, and the schema is not newer than the image.
-import { type Finding, failure, findings, type RunCheck, skipped, warning } from '../process/checks.ts';
-import { type Installation, type Login, logIn, rolesScript } from './check-login.ts';
+// What a migration job checks of Postgres before it changes anything: each account gets in, and has the rights of its role
+// and no more; the migrator can migrate; the schema is not newer than the image.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
+import pg from 'pg';
+import { codeOf, type Finding, findings, type RunCheck } from '../process/checks.ts';
+import { isLoopback } from '../process/ip-address.ts';
+import { connectionConfig, endConnection } from './connection.ts';
 import type { Queries } from './pool.ts';
 import { appliedVersion } from './schema-version.ts';
+import { postgresAccess } from './settings.ts';
+
+interface Account {
+  /** Begins its settings: `POSTGRES` for POSTGRES_URL. */
+  readonly prefix: string;
+  /** The role that its login must be, or have the rights of. */
+  readonly role: string;
+  /** It only reads: a standby will do. */
+  readonly readOnly?: boolean;
+  /** It works as the owner, which no other may. */
+  readonly migrates?: boolean;
+}
+
+export interface Installation {
+  /** Owns schemas and tables, and cannot log in; the migrator works as it. */
+  readonly owner: string;
+  /** The schema that the migrator brings up to date. */
+  readonly schema: string;
+  readonly accounts: readonly Account[];
+}
 
 export interface PostgresChecks {
   readonly installation: Installation;
@@ -19,68 +43,136 @@ export async function checkPostgres(
   run: RunCheck,
   more: (migrator: Queries) => Promise<void> = async () => {},
 ): Promise<void> {
+  const { schema, accounts } = installation;
   const logins: Login[] = [];
+  const migrator = () => logins.find(({ account }) => account.migrates);
   try {
     await run('postgres', async () => {
-      const outcomes: (Login | Finding)[] = [];
-      for (const account of installation.accounts) {
+      const found: Finding[] = [];
+      for (const account of accounts) {
         const setting = `${account.prefix}_URL`;
         const isSet = config[setting] !== undefined;
-        outcomes.push(isSet ? await logIn(account, installation) : skipped(`${setting} is not set here.`));
+        const login = isSet && (await withRetries(() => logIn(account, installation)).catch(codeOf));
+        if (typeof login === 'object') logins.push(login);
+        else
+          found.push(
+            ...findings(isSet ? 'failure' : 'skipped', {
+              [`${setting} is not set here.`]: !isSet,
+              [`${setting} gives no way in as ${account.role} (${login}): correct address, TLS, password or role.`]:
+                isSet,
+            }),
+          );
       }
-      logins.push(...outcomes.filter((outcome) => 'query' in outcome));
+      const migrating = migrator();
+      const version = migrating ? await appliedVersion(migrating, schema) : 0;
       const production = config.ENVIRONMENT === 'production';
-      return outcomes.flatMap((one) => ('query' in one ? ofLogin(one, installation, production) : one));
+      return [
+        ...found,
+        ...logins.flatMap((login) => findings('failure', faultsOf(login, installation, version, production))),
+        ...findings('warning', {
+          [`The schema ${schema} has version ${version} and this image knows ${schemaVersion}: it stays as it is; go on only if you mean to run the older version.`]:
+            version > schemaVersion,
+        }),
+      ];
     });
-    const migrator = logins.find(({ account }) => account.migrates);
-    if (!migrator) return;
-    await run('roles', async () => ofMigrator(migrator, installation));
-    await run('schema', async () => {
-      const { schema } = installation;
-      const version = await appliedVersion(migrator, schema);
-      const newer = `The schema ${schema} has version ${version} and this image knows ${schemaVersion}: it stays as it is; go on only if you mean to run the older version.`;
-      const lacking = version === 0 ? [] : logins.flatMap((login) => ofGrants(login, schema));
-      return [...findings(warning, { [newer]: version > schemaVersion }), ...lacking];
-    });
-    await more(migrator);
+    const migrating = migrator();
+    if (migrating) await more(migrating);
   } finally {
     await Promise.all(logins.map(({ close }) => close()));
   }
 }
 
-function ofLogin(login: Login, { schema }: Installation, production: boolean): readonly Finding[] {
-  const { account, setting, server, user, member, powers } = login;
-  const onlyReads = login.readOnly && member && !account.readOnly;
-  return findings(failure, {
-    [`${setting} reaches ${server} without verified TLS, which production requires: add sslmode=verify-full and sslrootcert to it.`]:
-      production && !login.secure,
-    [`${server} is a connection pooler: name the server itself in ${setting}.`]: login.searchPath !== schema,
-    [`${server} lets ${user} only read: name the primary in ${setting}, or reset default_transaction_read_only.`]:
-      onlyReads,
-    [`${setting} logs in as ${user}, which lacks the rights of ${account.role}: name ${account.role} there, or a login in it that inherits.`]:
-      !member,
-    [`${setting} logs in as ${user}, which is or can become ${powers.join(', ')}: take that from it.`]:
-      powers.length > 0,
-  });
-}
-
-function ofMigrator(
-  { setting, user, database, missing, migrates }: Login,
+/** Whether each sentence holds. */
+function faultsOf(
+  { account, user, secure, fit, hasTables, migrates, powers }: Login,
   { owner, schema }: Installation,
-): readonly Finding[] {
-  const script = rolesScript(database);
-  return findings(failure, {
-    [`Roles are missing (${missing.join(', ')}): ${script}.`]: missing.length > 0,
-    [`${setting} logs in as ${user}, which cannot migrate: it must work as ${owner}, which may create in ${database} and owns the schema ${schema}; ${script}.`]:
-      missing.length === 0 && !migrates,
-  });
+  version: number,
+  production: boolean,
+): Readonly<Record<string, boolean>> {
+  const setting = `${account.prefix}_URL`;
+  const login = `${setting} logs in as ${user}, which`;
+  return {
+    [`${setting} has no verified TLS, which production requires: add sslmode=verify-full and sslrootcert to it.`]:
+      production && !secure,
+    [`${login} lacks rights of ${account.role} in the schema ${schema}: name that role, the primary itself and the one database, or run deploy/postgres/roles.sql.`]:
+      !fit || (version > 0 && !hasTables),
+    [`${login} is or can become ${powers.join(', ')}: take that from it.`]: powers.length > 0,
+    [`${login} cannot migrate as ${owner}: run deploy/postgres/roles.sql in its database.`]:
+      account.migrates === true && !migrates,
+  };
 }
 
-/** What the migrations granted was lost, as by a restore without privileges, or the account has another database. */
-function ofGrants({ account, setting, user, member, hasTables }: Login, schema: string): readonly Finding[] {
-  const may = account.readOnly ? 'read' : 'write';
-  return findings(failure, {
-    [`${setting} logs in as ${user}, which may ${may} no table of the schema ${schema}: name the database of MIGRATOR_POSTGRES_URL, or grant ${account.role} what the migrations grant.`]:
-      member && !hasTables,
-  });
+interface Login extends Queries {
+  readonly account: Account;
+  readonly user: string;
+  /** By TLS with a verified certificate, or within this machine. */
+  readonly secure: boolean;
+  /** It has the rights of its role, writes where it must, and the server took the parameters of a connection. */
+  readonly fit: boolean;
+  /** The schema has a table that it may read, or write where the account writes. */
+  readonly hasTables: boolean;
+  /** What it is or can become beyond its role. */
+  readonly powers: readonly string[];
+  /** All roles are there, and it works as the owner, which has the schema or may create it. */
+  readonly migrates: boolean;
+  readonly close: () => Promise<void>;
+}
+
+const statement = `select session_user as user,
+    current_setting('search_path') = $1 and ($5 = 'select' or not current_setting('transaction_read_only')::boolean)
+      and exists (select from pg_roles where rolname = $2 and pg_has_role(session_user, oid, 'usage')) as fit,
+    array(select distinct power from pg_roles r, lateral (values (rolsuper, 'superuser'), (rolcreaterole, 'createrole'),
+        (rolreplication, 'replication'), (rolbypassrls, 'bypassrls'), (rolname = $3 and not $4, rolname::text)) p (held, power)
+      where held and pg_has_role(session_user, r.oid, 'member') order by 1) as powers,
+    exists (select from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = $1 and relkind = 'r'
+      and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, $5)) as "hasTables",
+    current_user = $3 and has_database_privilege(current_database(), 'create')
+      and not exists (select from unnest($6::text[]) name where to_regrole(name) is null)
+      and not exists (select from pg_namespace where nspname = $1 and pg_get_userbyid(nspowner) <> $3) as migrates`;
+
+/** Pauses before another try (ms). */
+const retryDelays = [500, 1_500];
+
+/** A network that is not there yet and a server that is starting are tried again. */
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+  for (const pause of retryDelays) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (error instanceof pg.DatabaseError && error.code !== '57P03') throw error;
+    }
+    await sleep(pause);
+  }
+  return attempt();
+}
+
+/** How long a connection, and each query, may take (ms). */
+const timeoutMs = 5_000;
+
+/** Connects as a service does: a pooler, which refuses its parameters, is found here. The connection is open until `close`. */
+async function logIn(account: Account, { owner, schema, accounts }: Installation): Promise<Login> {
+  const { prefix, role, readOnly = false, migrates = false } = account;
+  const options = { applicationName: 'preflight', statementTimeoutMs: timeoutMs, connectMs: timeoutMs };
+  const client = new pg.Client(
+    connectionConfig({ url: postgresAccess(prefix), ...options, schema, readOnly }),
+  );
+  // A connection lost between two checks fails the next query; unheard, it would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    const roles = [owner, ...accounts.map((one) => one.role)];
+    const values = [schema, role, owner, migrates, readOnly ? 'select' : 'insert', roles];
+    const { rows } = await client.query(statement, values);
+    const { authorized } = client.connection.stream as TLSSocket;
+    return {
+      ...rows[0],
+      account,
+      secure: authorized || client.host.startsWith('/') || isLoopback(client.host),
+      query: async ({ text }, given) => (await client.query({ text, values: [...given] })).rows,
+      close: () => endConnection(client),
+    };
+  } catch (error) {
+    await endConnection(client);
+    throw error;
+  }
 }

@@ -4,20 +4,26 @@ import { describeError, type Logger, logText } from './logger.ts';
 export interface Finding {
   /** `failure`: nothing may be changed. `warning`: go on, but read it. `skipped`: there was nothing to check. */
   readonly kind: 'failure' | 'warning' | 'skipped';
-  /** One sentence that says what to do and names the setting; hosts and roles may stand in it, never a secret. */
+  /** One sentence that says what to do and names the setting; roles may stand in it, never a secret. */
   readonly message: string;
 }
 
-export const failure = (message: string): Finding => ({ kind: 'failure', message });
-export const warning = (message: string): Finding => ({ kind: 'warning', message });
-export const skipped = (message: string): Finding => ({ kind: 'skipped', message });
-
 /** The sentences that hold. */
 export function findings(
-  kind: typeof failure | typeof warning,
+  kind: Finding['kind'],
   sentences: Readonly<Record<string, boolean>>,
 ): readonly Finding[] {
-  return Object.keys(sentences).flatMap((sentence) => (sentences[sentence] ? kind(sentence) : []));
+  return Object.keys(sentences)
+    .filter((message) => sentences[message])
+    .map((message) => ({ kind, message }));
+}
+
+/** What Node, the store or its driver calls a fault; a time-out has no code. A message may quote what was sent. */
+export function codeOf(error: unknown): string {
+  // A driver wraps what happened to one of several servers.
+  const { lastNodeError = error } = error as { readonly lastNodeError?: unknown };
+  const { code, message = '' } = lastNodeError as { readonly code?: string; readonly message?: string };
+  return code ?? /^[A-Z]{4,}\b/.exec(message)?.[0] ?? 'no answer';
 }
 
 /** Runs a check, which returns everything that is wrong, and logs that. */
@@ -30,16 +36,16 @@ export async function withChecks(logger: Logger, work: (run: RunCheck) => Promis
     const check = logText(name);
     const found = await run().catch((error: unknown) => {
       logger.error('check ended with an error', { check, ...describeError(error) });
-      return [failure('The check ended with the error that the line before names: run the job again.')];
+      passed = false;
     });
-    if (found.length === 0) logger.info('check passed', { check });
-    for (const { kind, message } of found) {
+    if (found?.length === 0) logger.info('check passed', { check });
+    for (const { kind, message } of found ?? []) {
       const fields = { check, sentence: logText(message) };
       if (kind === 'failure') logger.error('check failed', fields);
       else if (kind === 'warning') logger.warn('check warns', fields);
       else logger.info('check skipped', fields);
+      passed &&= kind !== 'failure';
     }
-    passed &&= found.every(({ kind }) => kind !== 'failure');
   });
   return passed;
 }
