@@ -1,6 +1,7 @@
-// The supervisor's socket: whoever holds it is the one supervisor of its run directory, and `stop` and
-// `status` speak to it instead of signalling a process number that may have passed to somebody else.
+// The supervisor's socket: its holder is the one supervisor of its run directory. `stop` and `status` speak to it and
+// signal no process id, which may belong to another program by now.
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -22,18 +23,18 @@ interface ControlHandlers {
   readonly stop: () => void;
 }
 
-/**
- * Takes the socket; false when another supervisor of this run directory holds it. It is held until the process
- * ends: the system gives it back then, whatever ended it. Without `handlers` it answers nothing.
- */
+/** False when another process holds the socket. The system frees it when this process ends, whatever ended it. */
 export async function takeControl(run: RunDirectory, handlers?: ControlHandlers): Promise<boolean> {
   const token = randomBytes(32).toString('base64url');
   const server = createServer((socket) => serve(socket, token, handlers));
-  const listen = () =>
-    new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(address(run), () => resolve(true));
-    });
+  const listen = () => {
+    const listening = once(server, 'listening');
+    server.listen(address(run));
+    return listening.then(
+      () => true,
+      () => false,
+    );
+  };
   if (!(await listen())) {
     if (process.platform === 'linux' || (await isHeld(run))) return false;
     rmSync(address(run), { force: true });
@@ -44,10 +45,7 @@ export async function takeControl(run: RunDirectory, handlers?: ControlHandlers)
   return true;
 }
 
-/**
- * Linux: a name outside the file system, which vanishes with its holder. Elsewhere a file, which is removed
- * when nobody listens on it any more.
- */
+/** Linux: a name outside the file system, which vanishes with its holder. Elsewhere a file. */
 function address({ key }: RunDirectory): string {
   const name = `course-exchange-${process.getuid?.() ?? 0}-${key}`;
   return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), `${name}.sock`);
@@ -65,16 +63,16 @@ function serve(socket: Socket, token: string, handlers: ControlHandlers | undefi
   });
 }
 
-/** A supervisor that is just ending does not answer any more (ms). */
+/** A supervisor that is just ending does not answer any more. */
 const statusTimeoutMs = 8_000;
 
-/** What the supervisor says of its stack; undefined when none lives or it is on its way out. */
+/** Undefined when no supervisor lives or it is ending. */
 export async function askStatus(run: RunDirectory): Promise<StatusReport | undefined> {
   const answer = await ask(run, 'status', statusTimeoutMs);
   return answer ? (JSON.parse(answer) as StatusReport) : undefined;
 }
 
-/** Ends the supervisor and resolves when it has let go of the socket; false when it does not, undefined when none lived. */
+/** Resolves when the supervisor has freed the socket; false when it does not, undefined when none lived. */
 export async function askStop(run: RunDirectory): Promise<boolean | undefined> {
   if ((await ask(run, 'stop')) === undefined) return undefined;
   for (let attempt = 0; attempt < 40; attempt += 1) {
@@ -88,7 +86,7 @@ async function isHeld(run: RunDirectory): Promise<boolean> {
   return (await ask(run, 'nothing')) !== undefined;
 }
 
-/** The answer, empty when the connection was closed without one; undefined when nobody listens. */
+/** Empty when the connection was closed without an answer; undefined when nothing listens. */
 function ask(run: RunDirectory, request: string, timeoutMs = 0): Promise<string | undefined> {
   const file = run.controlTokenFile;
   const socket = connect(address(run)).setEncoding('utf8');
@@ -99,7 +97,7 @@ function ask(run: RunDirectory, request: string, timeoutMs = 0): Promise<string 
     socket.write(`${existsSync(file) ? readFileSync(file, 'utf8') : 'none'} ${request}\n`);
   });
   socket.on('data', (chunk) => {
-    answer = `${answer}${chunk}`;
+    answer += String(chunk);
   });
   return new Promise((resolve) => socket.on('close', () => resolve(answer)));
 }

@@ -1,5 +1,5 @@
-// Starts the supervisor in the background and returns when everything answers. The supervisor belongs to no
-// terminal and holds no descriptor of the caller.
+// Starts the supervisor in the background and returns when everything answers. The supervisor belongs to no terminal and
+// holds no descriptor of the caller.
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,14 +27,13 @@ export async function startDetached(
   closeSync(log);
   supervisor.unref();
   let exitCode: number | undefined;
+  let interrupted = false;
   supervisor.once('exit', (code) => {
-    exitCode = code || 1;
+    exitCode = interrupted ? 130 : code || 1;
   });
   for (const signal of stopSignals) {
     process.on(signal, () => {
-      supervisor.once('exit', () => {
-        exitCode = 130;
-      });
+      interrupted = true;
       void askStop(run);
     });
   }
@@ -51,10 +50,7 @@ export async function startDetached(
   return 0;
 }
 
-/**
- * Whatever is open above standard error is the log in the supervisor: a pipe of the caller that stayed open there would
- * keep its reader waiting for ever, and a lock would stay taken.
- */
+/** The log covers what is open above standard error: a caller's pipe would keep its reader waiting, a lock stay taken. */
 function coverInherited(log: number): readonly number[] {
   if (process.platform !== 'linux') return [];
   const highest = Math.max(...readdirSync('/proc/self/fd').map(Number));

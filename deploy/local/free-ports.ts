@@ -1,13 +1,12 @@
-// Chooses free ports below the range from which the system takes those of outgoing connections.
+// Chooses free ports at 127.0.0.1 below the range from which the system takes those of outgoing connections.
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 const lowest = 20_000;
 const highest = 32_000;
-/** Those that this process has chosen: whoever listens on one may not have begun to. */
+/** By this process: the program that gets a port may not listen yet. */
 const chosenBefore = new Set<number>();
 
-/** True when `port` can be listened on at 127.0.0.1 right now. */
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

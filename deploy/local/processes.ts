@@ -1,5 +1,5 @@
-// Starts programs in process groups of their own, so that a terminal's Ctrl-C reaches the supervisor alone,
-// and ends them in order. A reaper ends them when the supervisor dies without a word.
+// Starts programs in process groups of their own, so that a terminal's Ctrl-C reaches the supervisor alone, and ends
+// them in order. A reaper ends them when the supervisor is killed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -23,15 +23,15 @@ export interface Exit {
 }
 
 export interface RunningProgram extends Stoppable {
-  /** How it ended. Never rejects. */
+  /** Never rejects. */
   readonly exited: Promise<Exit>;
 }
 
 export type Processes = ReturnType<typeof openProcesses>;
 
 /**
- * What runs is recorded in `file` while it runs, for the reaper and the next start. The directories `throwaway` are
- * removed when all has ended, whatever ended it.
+ * What runs is recorded in `file`, for the reaper and the next start. The directories `throwaway` are removed when all
+ * has ended, whatever ended it.
  */
 export function openProcesses(file: string, throwaway: readonly string[] = []) {
   const running = new Map<number, RunningProgram>();
@@ -43,7 +43,7 @@ export function openProcesses(file: string, throwaway: readonly string[] = []) {
   const reaped = once(reaper, 'exit').catch(() => {});
   let stopping = false;
   return {
-    /** Starts `program`; its output is appended to its log file. Throws when all are being stopped. */
+    /** The program's output is appended to its log file. Throws when all are being stopped. */
     start: (program: Program): RunningProgram => {
       if (stopping) throw new Error('The stack is stopping.');
       const started = startProgram(program);
@@ -53,14 +53,13 @@ export function openProcesses(file: string, throwaway: readonly string[] = []) {
       return started;
     },
     running: (): readonly RunningProgram[] => [...running.values()],
-    /** Starts nothing from now on and stops all in order. Each rank has `timeoutMs`, then it is killed. */
+    /** Starts nothing from now on. Each rank has `timeoutMs`, then it is killed. */
     stopAll: async (timeoutMs = graceMs): Promise<void> => {
       stopping = true;
       await stopInOrder([...running.values()], timeoutMs);
       reaper.stdin.end();
       await reaped;
     },
-    /** Kills at once what is still running. */
     killAll: (): void => {
       for (const one of running.values()) signalProcess(one, 'SIGKILL');
     },
@@ -85,7 +84,7 @@ function startProgram(program: Program): RunningProgram {
     });
     child.stdin?.on('error', () => {});
     const pid = child.pid ?? -1;
-    // A process that is gone already has no start time left to read; nothing is ever sent to it.
+    // A process that is gone already has no start time; it is never signalled.
     return { startedAt: 'gone', pid, ...identify(pid), name, stopSignal, rank, exited };
   } finally {
     closeSync(log);

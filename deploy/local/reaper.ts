@@ -1,5 +1,5 @@
-// A small process that outlives its supervisor by moments: when the pipe between them closes, even by SIGKILL, it stops
-// what the file of its first argument still records, in order, removes the directories of the others, and ends.
+// Outlives its supervisor by moments: when the pipe between them closes, even by SIGKILL, it stops in order what the
+// file of its first argument still records, removes the directories of the others, and ends.
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { readJson } from './run-directory.ts';
@@ -7,7 +7,6 @@ import { type Stoppable, stopInOrder } from './shutdown.ts';
 import { stopSignals } from './stop-requests.ts';
 
 const [file = '', ...throwaway] = process.argv.slice(2);
-// Only the supervisor ends this process, by closing the pipe.
 for (const signal of stopSignals) process.on(signal, () => {});
 await once(process.stdin.resume(), 'end');
 await stopInOrder(readJson<readonly Stoppable[]>(file, []));

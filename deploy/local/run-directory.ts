@@ -5,15 +5,10 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   realpathSync,
   renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -46,28 +41,19 @@ export function openRunDirectory(path: string = join(checkout, '.run')) {
   };
 }
 
-/** Bytes that the path of a socket may have: Linux takes 107, macOS 103. */
+/** Of a socket's path: Linux takes 107 bytes, macOS 103. */
 const longestSocketPath = 103;
 const longestSocketName = 'design-catalog-feed';
 
-/**
- * A directory for sockets that this account alone may open: at `path`, or where that is too long, a short one that a link
- * at `path` leads to. Whoever copies the run directory copies the link: the short one is of one run directory.
- */
+/** A directory for sockets that this account alone may open: at `path`, or a short one where that is too long. */
 function openSockets(path: string, key: string): string {
-  if (process.platform === 'win32' || Buffer.byteLength(join(path, longestSocketName)) <= longestSocketPath) {
-    mkdirSync(path, { recursive: true });
-    chmodSync(path, 0o700);
-    return path;
-  }
-  const prefix = `/tmp/course-exchange-${key}-`;
-  const found = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : '';
-  const isOurs = statSync(found, { throwIfNoEntry: false })?.uid === process.getuid?.();
-  if (found.startsWith(prefix) && isOurs) return found;
-  rmSync(path, { recursive: true, force: true });
-  const made = mkdtempSync(prefix);
-  symlinkSync(made, path);
-  return made;
+  const fits = Buffer.byteLength(join(path, longestSocketName)) <= longestSocketPath;
+  const directory = fits || process.platform === 'win32' ? path : `/tmp/course-exchange-${key}`;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (directory !== path && lstatSync(directory).uid !== process.getuid?.())
+    throw new Error(`${directory} belongs to another account: choose a shorter --run-dir.`);
+  chmodSync(directory, 0o700);
+  return directory;
 }
 
 /** The command that a person types for this stack: `name` is start, stop or status. */
@@ -77,7 +63,7 @@ export function commandFor({ home }: RunDirectory, name: string): string {
   return `${command} --run-dir ${/^[\w./-]+$/.test(home) ? home : `'${home.replaceAll("'", "'\\''")}'`}`;
 }
 
-/** Keeps each log of the run before under another name, so that a log tells of one run alone. */
+/** A log is of one run: that of the run before gets another name. */
 export function rotateLogs({ logs }: RunDirectory): void {
   for (const name of readdirSync(logs)) {
     if (name.endsWith('.log') && name !== 'supervisor.log')
@@ -85,14 +71,14 @@ export function rotateLogs({ logs }: RunDirectory): void {
   }
 }
 
-/** Readers see the file whole, before or after. Readable by its owner alone. */
+/** Atomic; readable by its owner alone. */
 export function writeWhole(file: string, value: unknown): void {
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
   renameSync(unfinished, file);
 }
 
-/** What `writeWhole` wrote; `absent` when there is no such file. */
+/** `absent`: when there is no such file. */
 export function readJson<T>(file: string, absent?: T): T {
   if (absent !== undefined && !existsSync(file)) return absent;
   return JSON.parse(readFileSync(file, 'utf8')) as T;
@@ -119,7 +105,7 @@ const secretNames = [
   'partnerTokenEncryption',
 ] as const;
 
-/** Each 32 random bytes, base64url. Made once, kept beside the data that they open. */
+/** Each 32 random bytes, base64url, made once and kept beside the data that they open. */
 export type StackSecrets = Readonly<Record<(typeof secretNames)[number], string>>;
 
 export function loadSecrets({ data, secretsFile }: RunDirectory): StackSecrets {

@@ -1,17 +1,16 @@
-// Ends processes in order and by their true identity, so that nothing else is ever signalled: a process number
-// may have passed to another program since. Also ends what a killed supervisor left behind.
+// Ends processes in order, each known by its id and start time: an id may belong to another program by now. Also ends
+// what a killed supervisor left behind.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunDirectory, readJson } from './run-directory.ts';
 
-/** A process at one time on this machine: its number and when it started, as the system writes it. */
 export interface ProcessIdentity {
   readonly pid: number;
+  /** As the system writes it. */
   readonly startedAt: string;
 }
 
-/** A process and how it is ended: with which signal, and after which others. */
 export interface Stoppable extends ProcessIdentity {
   readonly name: string;
   readonly stopSignal: NodeJS.Signals;
@@ -19,10 +18,10 @@ export interface Stoppable extends ProcessIdentity {
   readonly rank: number;
 }
 
-/** Time for each rank in milliseconds: demo partner, services and stores end within 10 s. */
+/** For each rank: demo partner, services and stores end within 10 s. */
 export const graceMs = 3_000;
 
-/** The process with this number now; undefined when there is none or only its unread exit is left. */
+/** Undefined when there is no such process or only its unread exit is left. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === 'linux' ? startTimeOnLinux(pid) : startTimeElsewhere(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
@@ -32,7 +31,7 @@ export function isAlive(known: ProcessIdentity): boolean {
   return identify(known.pid)?.startedAt === known.startedAt;
 }
 
-/** Sends `signal` to exactly this process; SIGKILL goes to its whole group, which cannot tidy up after itself. */
+/** SIGKILL goes to the whole group, which cannot tidy up after itself. */
 export function signalProcess(known: ProcessIdentity, signal: NodeJS.Signals): void {
   if (!isAlive(known)) return;
   try {
@@ -42,7 +41,7 @@ export function signalProcess(known: ProcessIdentity, signal: NodeJS.Signals): v
   }
 }
 
-/** Resolves when none of `processes` is left. Each rank has `timeoutMs` milliseconds, then it is killed. */
+/** Resolves when none of `processes` is left. Each rank has `timeoutMs`, then it is killed. */
 export async function stopInOrder(processes: readonly Stoppable[], timeoutMs = graceMs): Promise<void> {
   const ranks = [...new Set(processes.map(({ rank }) => rank))].sort((a, b) => a - b);
   for (const rank of ranks) {
@@ -54,24 +53,20 @@ export async function stopInOrder(processes: readonly Stoppable[], timeoutMs = g
   }
 }
 
-/** True when all of `processes` ended within `timeoutMs` milliseconds. */
 async function allGone(processes: readonly ProcessIdentity[], timeoutMs: number): Promise<boolean> {
   for (const end = Date.now() + timeoutMs; processes.some(isAlive); await sleep(20))
     if (Date.now() > end) return false;
   return true;
 }
 
-/**
- * Call only while holding the control socket. Resolves when no process of an earlier run is left; its reaper
- * has time to end them first.
- */
+/** Ends what an earlier run left, after its reaper had time to. Call only while holding the control socket. */
 export async function endRecorded({ processesFile, stackFile }: RunDirectory): Promise<void> {
   const recorded = readJson<readonly Stoppable[]>(processesFile, []);
   if (!(await allGone(recorded, 7_000))) await stopInOrder(recorded);
   for (const file of [processesFile, stackFile]) rmSync(file, { force: true });
 }
 
-/** What `/proc` says of a process, from its state on, which follows its name; undefined when it is gone. */
+/** The fields of `/proc/PID/stat` from the process's state on. */
 export function statOf(pid: number): readonly string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

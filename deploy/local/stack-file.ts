@@ -38,50 +38,38 @@ export function describeStack(
   };
 }
 
-/** A longer cell does not widen its column: it moves the rest of its own row. */
-const widestColumn = 32;
-/** A longer cell is cut; all of it stands in stack.json. */
+/** What a --seed FILE brings is cut; all of it stands in stack.json. */
 const longestCell = 72;
 /** A --seed FILE may bring hundreds. */
 const maxAccounts = 30;
 
 /** Columns as wide as their longest cell. */
 function columns(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, index) =>
-    Math.max(...rows.map((row) => Math.min(row[index]?.length ?? 0, widestColumn))),
-  );
-  return rows
-    .map((row) => `  ${row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ')}`.trimEnd())
-    .join('\n');
-}
-
-function shown(cell: string): string {
-  const line = cell.replace(/\p{Cc}+/gu, ' ');
-  return line.length > longestCell ? `${line.slice(0, longestCell - 1)}…` : line;
+  const widthOf = (at: number) => Math.max(...rows.map((row) => row[at]?.length ?? 0));
+  const lines = rows.map((row) => row.map((cell, at) => cell.padEnd(widthOf(at))).join('  '));
+  return lines.map((line) => `  ${line}`.trimEnd()).join('\n');
 }
 
 export function stackTable({ issuer, demoPartner, users, addresses, logs }: StackFile): string {
-  const addressRows = [
-    ['Demo partner', demoPartner, 'open this in a browser, click "Connect", log in as below'],
-    ['Gateway', addresses.gateway ?? '', issuer === addresses.gateway ? 'the issuer' : `behind ${issuer}`],
-    ...(addresses.observe === undefined
-      ? []
-      : [['Requests', addresses.observe, 'traces, logs and metrics as they come']]),
-    ['Postgres', addresses.postgres ?? '', ''],
-    ['Redis', addresses.redis ?? '', ''],
-  ];
+  const { gateway = '', observe, postgres = '', redis = '' } = addresses;
+  const shown = (cell: string) => cell.replace(/\p{Cc}+/gu, ' ').slice(0, longestCell);
   const accounts = users
     .slice(0, maxAccounts)
     .map(({ email, password, about }) => [email, password, about].map(shown));
-  const more = users.length - accounts.length;
   return [
     'The stack runs.',
     '',
-    columns(addressRows),
+    columns([
+      ['Demo partner', demoPartner, 'open this in a browser, click "Connect", log in as below'],
+      ['Gateway', gateway, issuer === gateway ? 'the issuer' : `behind ${issuer}`],
+      ...(observe === undefined ? [] : [['Requests', observe, 'traces, logs and metrics as they come']]),
+      ['Postgres', postgres, ''],
+      ['Redis', redis, ''],
+    ]),
     '',
     'Demo accounts',
     columns(accounts),
-    ...(more > 0 ? [`  … and ${more} more, see stack.json`] : []),
+    ...(users.length > maxAccounts ? [`  … and ${users.length - maxAccounts} more, see stack.json`] : []),
     '',
     `Logs: ${logs}`,
     `Partners with their secrets, and the stores' passwords: ${join(dirname(logs), 'stack.json')}`,

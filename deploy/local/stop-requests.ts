@@ -8,10 +8,10 @@ export const backgroundMark = 'COURSE_EXCHANGE_IN_BACKGROUND';
 export const isInBackground = process.env[backgroundMark] === 'true';
 
 export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** One press of Ctrl-C may arrive several times: from the terminal and from npx and pnpm, which pass it on. */
+/** One press of Ctrl-C may arrive several times: npx and pnpm pass it on. */
 const samePressMs = 1_000;
 
-/** Calls `request` with its reason at every request, and `hurry` when the person asks again while the stop is under way. */
+/** `hurry` is called when the person asks again while the stop is under way. */
 export function listenForStop(request: (reason: string) => void, hurry: () => void): void {
   let firstAt = Infinity;
   for (const signal of stopSignals) {
@@ -33,7 +33,6 @@ const shell = /^([^\0\s]*\/)?(sh|bash|dash|zsh|ash|ksh)\0-c\0/;
 
 const pollMs = 1_000;
 
-/** Calls `onGone` once, within moments of the first of them being gone. The watch keeps nothing alive. */
 function watchLaunchers(onGone: () => void): void {
   const parent = process.ppid;
   const runners = runnersAbove(parent);
@@ -41,14 +40,10 @@ function watchLaunchers(onGone: () => void): void {
     if (process.ppid === parent && runners.every(isAlive)) return;
     clearInterval(timer);
     onGone();
-  }, pollMs);
-  timer.unref();
+  }, pollMs).unref();
 }
 
-/**
- * The runners among the ancestors from `pid` on, as far as nothing but runners and their shells stand between.
- * Elsewhere than on Linux none: there the parent alone is watched.
- */
+/** The ancestors from `pid` on as long as they are runners or their shells. Elsewhere than on Linux the parent alone is watched. */
 function runnersAbove(pid: number): readonly ProcessIdentity[] {
   const known = process.platform === 'linux' ? identify(pid) : undefined;
   const command = known ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';

@@ -1,24 +1,22 @@
-// Watches the sources of the services for `start --watch`: a saved file belongs to its service; one of proto, the rules
-// or the runtime belongs to all that import it.
+// Watches the sources of the services for `start --watch`: a saved file belongs to its service; one of the runtime or of
+// proto/ belongs to all that import it.
 import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { checkout } from './run-directory.ts';
 
 const services = ['identity', 'design-catalog', 'gateway'];
-/** Folders of the checkout, and the components that restart when a file there is saved. */
-const folders: readonly (readonly [string, readonly string[]])[] = [
+const folders: readonly (readonly [folder: string, restarted: readonly string[]])[] = [
   ['proto', services],
-  ['services/rules/src', services],
   ['services/runtime/src', services],
   ...[...services, 'demo-partner'].map((name) => [`services/${name}/src`, [name]] as const),
 ];
 
 /** What a process reads of its sources: no tests, and none of the files that editors write beside them. */
 const source = /^(?!.*\.test\.ts$).*\.(ts|css|lua|svg)$/;
-/** Saving writes a file in several steps, and a formatter may write it again (ms). */
+/** Saving writes a file in several steps, and a formatter may write it again. */
 const quietMs = 60;
 
-/** Calls `onSave` with the name of each component whose sources were saved. Keeps nothing alive. */
+/** Calls `onSave` with the name of each component whose sources were saved. */
 export function watchSources(onSave: (name: string) => void): void {
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;

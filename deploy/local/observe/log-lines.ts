@@ -1,30 +1,26 @@
 // The log lines of the services, read from their files as they are written.
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 
-export interface LogLine {
-  readonly service: string;
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-  readonly level: string;
-  readonly message: string;
-  readonly requestId: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  /** All else that the line says. */
-  readonly fields: Readonly<Record<string, string>>;
-}
+export type LogLine = NonNullable<ReturnType<typeof readLogLine>>;
 
-/** Undefined where `text` is no line of our logger, such as what Node itself prints. */
-export function readLogLine(text: string): LogLine | undefined {
+/** Undefined where `text` is no line of our logger, such as what Node itself prints. `fields`: all else it says. */
+export function readLogLine(text: string) {
   try {
-    const { time, ...line } = JSON.parse(text) as Readonly<Record<string, unknown>>;
-    const texts = Object.fromEntries(Object.entries(line).map(([key, value]) => [key, String(value)]));
-    const { service = '', level = '', message = '', requestId = '', traceId = '', spanId = '' } = texts;
-    const own = ['service', 'level', 'message', 'requestId', 'traceId', 'spanId'];
-    const fields = Object.fromEntries(Object.entries(texts).filter(([key]) => !own.includes(key)));
-    const written = Date.parse(String(time));
-    if (Number.isNaN(written)) return undefined;
-    return { service, time: written, level, message, requestId, traceId, spanId, fields };
+    const { time: written, ...line } = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const texts = Object.entries(line).map(([key, value]) => [key, String(value)] as const);
+    const all: Readonly<Record<string, string>> = Object.fromEntries(texts);
+    const {
+      service = '',
+      level = '',
+      message = '',
+      requestId = '',
+      traceId = '',
+      spanId = '',
+      ...fields
+    } = all;
+    const time = Date.parse(String(written));
+    if (Number.isNaN(time)) return undefined;
+    return { service, time, level, message, requestId, traceId, spanId, fields };
   } catch {
     return undefined;
   }
@@ -32,7 +28,7 @@ export function readLogLine(text: string): LogLine | undefined {
 
 const maxBytes = 1 << 20;
 
-/** Each call hands on the lines that `file` has gained since the one before. The file may not be there yet. */
+/** Each call hands on the lines that `file` has gained since the last one. The file may not be there yet. */
 export function followFile(file: string, take: (text: string) => void): () => void {
   let offset = 0;
   return () => {

@@ -6,127 +6,82 @@ interface Sample {
   readonly value: number;
 }
 
-/** All samples of all processes at one time, in milliseconds; `process` is a label of each. */
+/** All samples of all processes at one time; `process` is a label of each. */
 export interface Reading {
   readonly time: number;
   readonly samples: readonly Sample[];
 }
 
+const numberOf = (text = '') => Number(text.replace('Inf', 'Infinity'));
+
 /** Lines of Prometheus' text. */
 export function readSamples(process: string, text: string): readonly Sample[] {
-  return [...text.matchAll(/^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/gm)].map(
-    ([, name = '', inner = '', value]) => ({
-      name,
-      labels: {
-        ...Object.fromEntries(
-          [...inner.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label, said = '']) => [
-            label,
-            unescaped(said),
-          ]),
-        ),
-        process,
-      },
-      value: Number(value?.replace('Inf', 'Infinity')),
-    }),
-  );
+  const lines = text.matchAll(/^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/gm);
+  return [...lines].map(([, name = '', inner = '', value]) => {
+    const labels = [...inner.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(
+      ([, label = '', said = '']) => [label, said.replace(/\\(.)/g, '$1')] as const,
+    );
+    return { name, labels: { ...Object.fromEntries(labels), process }, value: numberOf(value) };
+  });
 }
 
-function unescaped(said: string): string {
-  return said.replace(/\\(.)/g, (_, character: string) => (character === 'n' ? '\n' : character));
-}
-
-type Labels = Sample['labels'];
-/** What a sample counts for; undefined: not for this tile. */
-type LineOf = (labels: Labels) => string | undefined;
+/** The line of a tile that a sample counts for; undefined: none. */
+type LineOf = (labels: Sample['labels']) => string | undefined;
 export type TileValues = Readonly<Record<string, number>>;
+
+const units = { rate: 'per second', quantiles: 'seconds', seconds: 'seconds', count: 'count' } as const;
 
 interface Tile {
   readonly id: string;
   readonly title: string;
-  readonly unit: 'per second' | 'seconds' | 'count';
+  readonly unit: (typeof units)[keyof typeof units];
   readonly read: (now: Reading, before: Reading) => TileValues;
 }
 
+function tile(id: string, title: string, kind: keyof typeof units, metric: string, lineOf: LineOf): Tile {
+  const read = { rate, quantiles, seconds: sum, count: sum }[kind];
+  return { id, title, unit: units[kind], read: (now, before) => read(metric, lineOf, now, before) };
+}
+
+const requestSeconds = 'http_server_request_duration_seconds';
+
 export const tiles: readonly Tile[] = [
-  {
-    id: 'requests',
-    title: 'Requests',
-    unit: 'per second',
-    read: rate(
-      'http_server_request_duration_seconds_count',
-      (at) => `${at.http_request_method} ${at.http_route ?? '(no route)'} ${at.http_response_status_code}`,
-    ),
-  },
-  {
-    id: 'duration',
-    title: 'Duration',
-    unit: 'seconds',
-    read: (now, before) => ({
-      ...quantiles('http_server_request_duration_seconds', 0.5, () => 'p50')(now, before),
-      ...quantiles('http_server_request_duration_seconds', 0.99, () => 'p99')(now, before),
-    }),
-  },
-  {
-    id: 'refusals',
-    title: 'Refusals by code',
-    unit: 'per second',
-    read: rate('course_exchange_client_requests_total', ({ error_type }) => error_type || undefined),
-  },
-  {
-    id: 'stores',
-    title: 'Stores, p99',
-    unit: 'seconds',
-    read: quantiles(
-      'db_client_operation_duration_seconds',
-      0.99,
-      (at) => `${at.db_system_name} of ${at.process}`,
-    ),
-  },
-  {
-    id: 'calls',
-    title: 'Calls, p99',
-    unit: 'seconds',
-    read: quantiles('rpc_client_call_duration_seconds', 0.99, ({ rpc_method = '' }) =>
-      rpc_method.replace(/^.*\//, ''),
-    ),
-  },
-  {
-    id: 'pools',
-    title: 'Connections in use',
-    unit: 'count',
-    read: (now) => ({
-      ...sum(now, 'db_client_connection_count', (at) =>
-        at.db_client_connection_state === 'used' ? `used: ${at.db_client_connection_pool_name}` : undefined,
-      ),
-      ...sum(now, 'db_client_connection_pending_requests', () => 'waiting'),
-    }),
-  },
-  {
-    id: 'hashing',
-    title: 'Password hashing',
-    unit: 'count',
-    read: (now) =>
-      sum(
-        now,
-        'course_exchange_password_hashing_logins',
-        ({ process, ...at }) => Object.values(at).join(' ') || 'logins',
-      ),
-  },
-  {
-    id: 'work',
-    title: 'Work admitted',
-    unit: 'count',
-    read: (now) => sum(now, 'course_exchange_work_admitted', ({ work }) => work),
-  },
-  {
-    id: 'loop',
-    title: 'Event loop, p99',
-    unit: 'seconds',
-    read: (now) => sum(now, 'nodejs_eventloop_delay_p99_seconds', ({ process }) => process),
-  },
+  tile('requests', 'Requests', 'rate', `${requestSeconds}_count`, (at) =>
+    [at.http_request_method, at.http_route ?? '(no route)', at.http_response_status_code].join(' '),
+  ),
+  tile('duration', 'Duration, p99', 'quantiles', requestSeconds, () => 'p99'),
+  tile(
+    'refusals',
+    'Refusals by code',
+    'rate',
+    'course_exchange_client_requests_total',
+    (at) => at.error_type || undefined,
+  ),
+  tile(
+    'stores',
+    'Stores, p99',
+    'quantiles',
+    'db_client_operation_duration_seconds',
+    (at) => `${at.db_system_name} of ${at.process}`,
+  ),
+  tile('calls', 'Calls, p99', 'quantiles', 'rpc_client_call_duration_seconds', (at) =>
+    at.rpc_method?.replace(/^.*\//, ''),
+  ),
+  tile('pools', 'Connections in use', 'count', 'db_client_connection_count', (at) =>
+    at.db_client_connection_state === 'used' ? at.db_client_connection_pool_name : undefined,
+  ),
+  tile(
+    'hashing',
+    'Password hashing',
+    'count',
+    'course_exchange_password_hashing_logins',
+    ({ process, ...at }) => Object.values(at).join(' ') || 'logins',
+  ),
+  tile('work', 'Work admitted', 'count', 'course_exchange_work_admitted', ({ work }) => work),
+  tile('loop', 'Event loop, p99', 'seconds', 'nodejs_eventloop_delay_p99_seconds', (at) => at.process),
 ];
 
-function sum({ samples }: Reading, metric: string, lineOf: LineOf): TileValues {
+function sum(metric: string, lineOf: LineOf, { samples }: Reading): TileValues {
   const sums: Record<string, number> = {};
   for (const { name, labels, value } of samples) {
     const line = name === metric ? lineOf(labels) : undefined;
@@ -135,44 +90,44 @@ function sum({ samples }: Reading, metric: string, lineOf: LineOf): TileValues {
   return sums;
 }
 
-/** By how much counters have grown. One that fell began anew with its process. */
-function increase(now: Reading, before: Reading, metric: string, lineOf: LineOf): TileValues {
-  const was = sum(before, metric, lineOf);
-  const grown = Object.entries(sum(now, metric, lineOf)).map(([line, value]) => {
+/** By how much counters have grown. One that fell began again with its process. */
+function increase(metric: string, lineOf: LineOf, now: Reading, before: Reading): [string, number][] {
+  const was = sum(metric, lineOf, before);
+  return Object.entries(sum(metric, lineOf, now)).map(([line, value]) => {
     const since = value - (was[line] ?? 0);
-    return [line, since < 0 ? value : since] as const;
+    return [line, since < 0 ? value : since];
   });
-  return Object.fromEntries(grown);
 }
 
-function rate(metric: string, lineOf: LineOf) {
-  return (now: Reading, before: Reading): TileValues => {
-    const seconds = Math.max(1, (now.time - before.time) / 1_000);
-    const grown = Object.entries(increase(now, before, metric, lineOf)).filter(([, value]) => value > 0);
-    return Object.fromEntries(grown.map(([line, value]) => [line, value / seconds]));
-  };
+function rate(metric: string, lineOf: LineOf, now: Reading, before: Reading): TileValues {
+  const seconds = Math.max(1, (now.time - before.time) / 1_000);
+  const grown = increase(metric, lineOf, now, before).filter(([, value]) => value > 0);
+  return Object.fromEntries(grown.map(([line, value]) => [line, value / seconds]));
 }
 
-/** Of a histogram, as Prometheus' `histogram_quantile` has it; a line that has not grown has none. */
-function quantiles(metric: string, share: number, lineOf: (labels: Labels) => string) {
-  return (now: Reading, before: Reading): TileValues => {
-    const grown = increase(now, before, `${metric}_bucket`, (at) => JSON.stringify([lineOf(at), at.le]));
-    const lines = new Map<string, [bound: number, count: number][]>();
-    for (const [key, count] of Object.entries(grown)) {
-      const [line, le] = JSON.parse(key) as [string, string];
-      lines.set(line, [...(lines.get(line) ?? []), [Number(le.replace('Inf', 'Infinity')), count]]);
-    }
-    const found = [...lines].map(([line, buckets]) => [line, quantile(buckets, share)] as const);
-    return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as TileValues;
-  };
+/** p99, as Prometheus' `histogram_quantile` has it; a line that has not grown has none. */
+function quantiles(metric: string, lineOf: LineOf, now: Reading, before: Reading): TileValues {
+  const keyOf: LineOf = (at) => JSON.stringify([lineOf(at), at.le]);
+  const buckets = increase(`${metric}_bucket`, keyOf, now, before).map(([key, count]) => {
+    const [line, bound] = JSON.parse(key) as [string, string];
+    return { line, bound: numberOf(bound), count };
+  });
+  const values = [...Map.groupBy(buckets, ({ line }) => line)].map(
+    ([line, own]) => [line, quantile(own, 0.99)] as const,
+  );
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as TileValues;
 }
 
-function quantile(buckets: readonly [bound: number, count: number][], share: number): number | undefined {
-  const sorted = buckets.toSorted(([a], [b]) => a - b);
-  const wanted = share * (sorted.at(-1)?.[1] ?? 0);
+type Bucket = { readonly bound: number; readonly count: number };
+
+function quantile(buckets: readonly Bucket[], share: number): number | undefined {
+  const sorted = buckets.toSorted((a, b) => a.bound - b.bound);
+  const wanted = share * (sorted.at(-1)?.count ?? 0);
   if (wanted === 0) return undefined;
-  const at = sorted.findIndex(([, count]) => count >= wanted);
-  const [lower, below] = sorted[at - 1] ?? [0, 0];
-  const [upper, count] = sorted[at] ?? [0, 0];
-  return Number.isFinite(upper) ? lower + ((upper - lower) * (wanted - below)) / (count - below) : lower;
+  const none: Bucket = { bound: 0, count: 0 };
+  const at = sorted.findIndex(({ count }) => count >= wanted);
+  const [lower, upper] = [sorted[at - 1] ?? none, sorted[at] ?? none];
+  if (!Number.isFinite(upper.bound)) return lower.bound;
+  const place = (wanted - lower.count) / (upper.count - lower.count);
+  return lower.bound + (upper.bound - lower.bound) * place;
 }

@@ -141,11 +141,9 @@ test('quantiles lie within their bucket, as in histogram_quantile, and are not t
       )
       .join('\n');
   const before = at(0, buckets(10, 10, 10));
-  expect(tile('duration')(at(1_000, buckets(10, 20, 20)), before)).toEqual({
-    p50: 0.15000000000000002,
-    p99: expect.closeTo(0.199),
-  });
-  expect(tile('duration')(at(1_000, buckets(10, 10, 20)), before)).toEqual({ p50: 0.2, p99: 0.2 });
+  const grown = tile('duration')(at(1_000, buckets(10, 20, 20)), before);
+  expect(grown).toEqual({ p99: expect.closeTo(0.199) });
+  expect(tile('duration')(at(1_000, buckets(10, 10, 20)), before)).toEqual({ p99: 0.2 });
   expect(tile('duration')(at(1_000, buckets(10, 10, 10)), before)).toEqual({});
 });
 

@@ -24,15 +24,16 @@ const maxPoints = 150;
 /** Of a burst the pages have the newest. */
 const maxAtOnce = 250;
 
-export async function openObserver({ port, logs, processes }: Observed) {
+export async function openObserver({ port, logs, processes }: Observed): Promise<void> {
   const changed = new Set<string>();
   const store = openRequestStore((id) => changed.add(id));
-  const metrics = openTiles(processes);
+  const readings: Reading[] = [];
+  const points: ReturnType<typeof pointOf>[] = [];
   const web = await serveAt(port, {
     takeTraces: (body) => readSpans(body).forEach(store.addSpan),
     requestOf: store.detail,
     greeting: () => [
-      ['tiles', metrics.history()],
+      ['tiles', { tiles: tiles.map(({ id, title, unit }) => ({ id, title, unit })), points }],
       ['requests', store.summaries()],
     ],
   });
@@ -42,49 +43,27 @@ export async function openObserver({ port, logs, processes }: Observed) {
       if (line) store.addLine(line);
     }),
   );
-  const tellNews = () => {
+  setInterval(() => {
     for (const read of follow) read();
     const news = [...changed].slice(-maxAtOnce).flatMap((id) => store.summary(id) ?? []);
     changed.clear();
     if (news.length > 0) web.tell('requests', news);
-  };
-  const timers = [
-    setInterval(tellNews, tellEveryMs).unref(),
-    setInterval(
-      () => void metrics.read().then((point) => web.tell('point', point)),
-      readMetricsEveryMs,
-    ).unref(),
-  ];
-  return {
-    close: (): void => {
-      timers.forEach(clearInterval);
-      web.close();
-    },
-  };
+  }, tellEveryMs).unref();
+  setInterval(async () => {
+    readings.push({ time: Date.now(), samples: await samplesOf(processes) });
+    if (readings.length > windowReadings) readings.shift();
+    const point = pointOf(readings);
+    points.push(point);
+    if (points.length > maxPoints) points.shift();
+    web.tell('point', point);
+  }, readMetricsEveryMs).unref();
 }
 
-interface Point {
-  readonly time: number;
-  readonly tiles: Readonly<Record<string, TileValues>>;
-}
-
-function openTiles(processes: Observed['processes']) {
-  const points: Point[] = [];
-  const readings: Reading[] = [];
-  return {
-    history: () => ({ tiles: tiles.map(({ id, title, unit }) => ({ id, title, unit })), points }),
-    read: async (): Promise<Point> => {
-      const now = { time: Date.now(), samples: await samplesOf(processes) };
-      readings.push(now);
-      if (readings.length > windowReadings) readings.shift();
-      const [before = now] = readings;
-      const values = Object.fromEntries(tiles.map(({ id, read }) => [id, read(now, before)]));
-      const point = { time: now.time, tiles: values };
-      points.push(point);
-      if (points.length > maxPoints) points.shift();
-      return point;
-    },
-  };
+function pointOf(readings: readonly Reading[]) {
+  const [before = { time: 0, samples: [] }] = readings;
+  const now = readings.at(-1) ?? before;
+  const values: [string, TileValues][] = tiles.map(({ id, read }) => [id, read(now, before)]);
+  return { time: now.time, tiles: Object.fromEntries(values) };
 }
 
 /** Of those that answer. */

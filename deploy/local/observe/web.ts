@@ -2,17 +2,16 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 
-const files: Readonly<Record<string, readonly [file: string, type: string]>> = {
-  '/': ['page.html', 'text/html'],
-  '/colours.css': ['../../../../services/gateway/src/pages/colours.css', 'text/css'],
-  '/page.css': ['page.css', 'text/css'],
-  '/page.js': ['page.js', 'text/javascript'],
-  '/elements.js': ['elements.js', 'text/javascript'],
-  '/request.js': ['request.js', 'text/javascript'],
-  '/tiles.js': ['tiles.js', 'text/javascript'],
+const files: Readonly<Record<string, string>> = {
+  '/': 'page.html',
+  '/colours.css': '../../../../services/gateway/src/pages/colours.css',
+  ...Object.fromEntries(
+    ['page.css', 'page.js', 'elements.js', 'request.js', 'tiles.js'].map((name) => [`/${name}`, name]),
+  ),
 };
+const types = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript' };
 
 const headers = {
   'cache-control': 'no-store',
@@ -73,16 +72,13 @@ export async function serveAt(port: number, deps: WebDeps) {
         else page.write(eventText(event, data));
       }
     },
-    close: (): void => {
-      server.close();
-      server.closeAllConnections();
-    },
   };
 }
 
 function sendFile(path: string) {
-  const [file, type] = files[path] ?? [];
+  const file = files[path];
   return (response: ServerResponse): void => {
+    const type = types[extname(file ?? '') as keyof typeof types];
     if (file === undefined) answer(response, 404);
     else answer(response, 200, readFileSync(join(import.meta.dirname, 'page', file)), type);
   };

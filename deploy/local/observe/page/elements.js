@@ -1,23 +1,29 @@
 // Makes elements. What a service or a caller said becomes text and nothing else: there is no way to markup from here.
 
-/** `content`: texts and elements; empty ones are left out. */
-export function element(tag, attributes = {}, ...content) {
-  return fill(document.createElement(tag), attributes, content);
+/** `kind`: `tag.class`. `content`: attributes, texts and elements; empty ones are left out. */
+export function element(kind, ...content) {
+  const [tag, ...classes] = kind.split('.');
+  return fill(document.createElement(tag), classes, content);
 }
 
-export function drawing(tag, attributes = {}, ...content) {
-  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, content);
+export function drawing(kind, ...content) {
+  const [tag, ...classes] = kind.split('.');
+  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), classes, content);
 }
 
-function fill(made, attributes, content) {
-  for (const [name, value] of Object.entries(attributes))
-    if (value !== undefined && value !== false) made.setAttribute(name, String(value));
-  made.append(...content.filter((part) => part !== undefined && part !== false && part !== '').map(asNode));
+function fill(made, classes, content) {
+  made.classList.add(...classes);
+  for (const part of content) {
+    if (part instanceof Node) made.append(part);
+    else if (typeof part === 'object') setAttributes(made, part);
+    else if (part !== undefined && part !== false && part !== '') made.append(String(part));
+  }
   return made;
 }
 
-function asNode(part) {
-  return part instanceof Node ? part : document.createTextNode(String(part));
+function setAttributes(made, attributes) {
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== undefined && value !== false) made.setAttribute(name, String(value));
 }
 
 export function duration(ms) {
@@ -41,5 +47,5 @@ export function colourOf(service) {
 /** What an answer's status is to the service: its own fault, the caller's, or well. */
 export function pill(status) {
   const kind = { 2: 'well', 3: 'well', 4: 'refused', 5: 'failed' }[status[0]] ?? 'open';
-  return element('span', { class: `pill ${kind}` }, status || '···');
+  return element(`span.pill.${kind}`, status || '···');
 }

@@ -20,17 +20,16 @@ let waiting = [];
 function row(summary) {
   const { id, name, status, code, reason, client, requestId, ms, time } = summary;
   const button = element(
-    'button',
-    { type: 'button', class: 'row', tabindex: -1, 'aria-current': id === opened && 'true' },
+    'button.row',
+    { type: 'button', tabindex: -1, 'aria-current': id === opened && 'true' },
     pill(status),
-    element('span', { class: 'name' }, name, code && element('b', {}, reason ? `${code}: ${reason}` : code)),
-    element('span', { class: 'took' }, duration(ms)),
+    element('span.name', name, code && element('b', reason ? `${code}: ${reason}` : code)),
+    element('span.took', duration(ms)),
     element(
-      'span',
-      { class: 'about' },
-      element('time', {}, clock(time)),
-      client && element('bdi', {}, client),
-      requestId && element('code', {}, requestId),
+      'span.about',
+      element('time', clock(time)),
+      client && element('bdi', client),
+      requestId && element('code', requestId),
     ),
   );
   button.addEventListener('click', () => open(id));

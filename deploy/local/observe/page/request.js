@@ -20,23 +20,18 @@ export function openRequest(place, close) {
   }
 
   function render(detail) {
-    const spans = ordered(detail.trace);
-    const button = element('button', { type: 'button', class: 'close' }, 'Close ', element('kbd', {}, 'Esc'));
+    const { name, status, ms, id, requestId, time, lines, trace } = detail;
+    const spans = ordered(trace);
+    const button = element('button.close', { type: 'button' }, 'Close ', element('kbd', 'Esc'));
     button.addEventListener('click', close);
-    const title = element('h2', { id: 'request-title', tabindex: -1 }, detail.name);
+    const title = element('h2', { id: 'request-title', tabindex: -1 }, name);
+    const why = id === requestId ? 'It was answered before a trace began.' : 'Its spans have not come yet.';
     place.replaceChildren(
-      element(
-        'div',
-        { class: 'title' },
-        pill(detail.status),
-        title,
-        element('span', {}, duration(detail.ms)),
-        button,
-      ),
+      element('div.title', pill(status), title, element('span', duration(ms)), button),
       facts(detail),
-      ...(spans.length > 0 ? [shares(spans), waterfall(detail, spans, unfolded)] : [noSpans(detail)]),
-      element('h3', {}, 'Log lines'),
-      logLines(detail.lines, detail.time),
+      ...(spans.length > 0 ? [shares(spans), waterfall(lines, spans, unfolded)] : [element('p.soft', why)]),
+      element('h3', 'Log lines'),
+      logLines(lines, time),
     );
   }
 
@@ -52,30 +47,15 @@ export function openRequest(place, close) {
   };
 }
 
-function noSpans({ id, requestId }) {
-  const why = id === requestId ? 'It was answered before a trace began.' : 'Its spans have not come yet.';
-  return element('p', { class: 'soft' }, why);
-}
-
 function facts({ requestId, id, client, code, reason, time }) {
-  const all = {
-    begun: clock(time),
-    code,
-    reason,
-    client,
-    'request id': requestId,
-    trace: id === requestId ? '' : id,
-  };
-  return list(all, 'facts');
+  const trace = id === requestId ? '' : id;
+  return list('facts', { begun: clock(time), code, reason, client, 'request id': requestId, trace });
 }
 
-function list(entries, kind) {
+function list(kind, entries) {
   const said = Object.entries(entries).filter(([, value]) => value !== '');
-  return element(
-    'dl',
-    { class: kind },
-    ...said.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))),
-  );
+  const rows = said.map(([name, value]) => element('div', element('dt', name), element('dd', value)));
+  return element(`dl.${kind}`, ...rows);
 }
 
 /** Each span after the one that it is part of, with its depth and the time in which none of its own was at work. */
@@ -117,34 +97,31 @@ function shares(spans) {
     sums.set(where, { ...sum, ms: sum.ms + span.own });
   }
   const parts = [...sums.values()].filter(({ ms }) => ms > 0).sort((a, b) => b.ms - a.ms);
-  const bar = element('div', { class: 'shares', 'aria-hidden': 'true' });
-  for (const { kind, ms } of parts) {
-    const part = element('span', { class: kind });
+  const bars = parts.map(({ kind, ms }) => {
+    const part = element(`span.${kind}`);
     part.style.flexGrow = ms;
-    bar.append(part);
-  }
+    return part;
+  });
   const legend = parts.map(({ where, kind, ms }) =>
-    element('li', { class: kind }, where, ' ', element('strong', {}, duration(ms))),
+    element(`li.${kind}`, where, ' ', element('strong', duration(ms))),
   );
   return element(
     'div',
-    {},
-    element('h3', {}, 'Where the time went'),
-    bar,
-    element('ul', { class: 'legend' }, ...legend),
+    element('h3', 'Where the time went'),
+    element('div.shares', { 'aria-hidden': 'true' }, ...bars),
+    element('ul.legend', ...legend),
   );
 }
 
-function waterfall({ lines }, spans, unfolded) {
+function waterfall(lines, spans, unfolded) {
   const start = Math.min(...spans.map((span) => span.start));
   const whole = Math.max(...spans.map((span) => span.end)) - start || 1;
-  const axis = [0, 0.25, 0.5, 0.75, 1].map((share) => element('span', {}, duration(whole * share)));
+  const axis = [0, 0.25, 0.5, 0.75, 1].map((share) => element('span', duration(whole * share)));
   return element(
     'div',
-    {},
-    element('h3', {}, 'Spans'),
-    element('div', { class: 'axis', 'aria-hidden': 'true' }, ...axis),
-    element('ol', { class: 'spans' }, ...spans.map((span) => spanRow(span, start, whole, lines, unfolded))),
+    element('h3', 'Spans'),
+    element('div.axis', { 'aria-hidden': 'true' }, ...axis),
+    element('ol.spans', ...spans.map((span) => spanRow(span, start, whole, lines, unfolded))),
   );
 }
 
@@ -157,38 +134,38 @@ function spanRow(span, start, whole, lines, unfolded) {
   const own = lines.filter((line) => line.spanId === spanId);
   const ms = span.end - span.start;
   const store = storeOf(span);
-  const bar = element('span', { class: store ? `bar ${storeClass(store)}` : 'bar' });
-  bar.style.left = `${Math.max(0, ((span.start - start) / whole) * 100)}%`;
-  bar.style.width = `${Math.min(100, (ms / whole) * 100)}%`;
+  const at = (time) => `${Math.min(100, Math.max(0, ((time - start) / whole) * 100))}%`;
+  const bar = element(store ? `span.bar.${storeClass(store)}` : 'span.bar');
+  bar.style.left = at(span.start);
+  bar.style.width = at(start + ms);
   const marks = own.map(({ time }) => {
-    const mark = element('span', { class: 'mark' });
-    mark.style.left = `${Math.min(100, Math.max(0, ((time - start) / whole) * 100))}%`;
+    const mark = element('span.mark');
+    mark.style.left = at(time);
     return mark;
   });
   const label = element(
-    'span',
-    { class: 'name' },
-    element('span', { class: 'process' }, service),
-    element('span', { class: 'what' }, ...breakable(name.replace(/^courseexchange\.[\w.]*?\.(?=\w+\/)/, ''))),
-    (failed || error) && element('b', { class: failed ? 'error' : 'warn' }, error ?? 'error'),
-    own.length > 0 && element('small', {}, own.length === 1 ? '1 line' : `${own.length} lines`),
+    'span.name',
+    element('span.process', service),
+    element('span.what', ...breakable(name.replace(/^courseexchange\.[\w.]*?\.(?=\w+\/)/, ''))),
+    (failed || error) && element(failed ? 'b.error' : 'b.warn', error ?? 'error'),
+    own.length > 0 && element('small', own.length === 1 ? '1 line' : `${own.length} lines`),
   );
   label.style.paddingInlineStart = `${Math.min(depth, 12) * 0.75}rem`;
   const button = element(
     'button',
     { type: 'button', 'data-span': spanId, 'aria-expanded': String(unfolded.has(spanId)) },
     label,
-    element('span', { class: 'track', 'aria-hidden': 'true' }, bar, ...marks),
-    element('span', { class: 'took' }, duration(ms)),
+    element('span.track', { 'aria-hidden': 'true' }, bar, ...marks),
+    element('span.took', duration(ms)),
   );
   const more = element(
-    'div',
-    { class: 'more', hidden: !unfolded.has(spanId) && '' },
-    list({ span: name, kind: span.kind, 'by itself': duration(span.own), ...span.attributes }, 'attributes'),
+    'div.more',
+    { hidden: !unfolded.has(spanId) && '' },
+    list('attributes', { span: name, kind: span.kind, 'by itself': duration(span.own), ...span.attributes }),
     ...span.events.map((event) =>
-      list({ event: event.name, at: duration(event.time - start), ...event.attributes }, 'attributes'),
+      list('attributes', { event: event.name, at: duration(event.time - start), ...event.attributes }),
     ),
-    own.length > 0 ? logLines(own, start) : undefined,
+    own.length > 0 && logLines(own, start),
   );
   button.addEventListener('click', () => {
     const unfolds = button.getAttribute('aria-expanded') !== 'true';
@@ -197,27 +174,26 @@ function spanRow(span, start, whole, lines, unfolded) {
     if (unfolds) unfolded.add(spanId);
     else unfolded.delete(spanId);
   });
-  return element('li', { class: colourOf(service) }, button, more);
+  return element(`li.${colourOf(service)}`, button, more);
 }
 
 function logLines(lines, start) {
-  if (lines.length === 0) return element('p', { class: 'soft' }, 'None.');
-  const rows = lines.map(({ service, level, message, time, fields }) =>
-    element(
-      'li',
-      { class: colourOf(service) },
-      element('time', {}, `+${duration(Math.max(0, time - start))}`),
-      element('span', { class: 'process' }, service),
+  if (lines.length === 0) return element('p.soft', 'None.');
+  const rows = lines.map(({ service, level, message, time, fields }) => {
+    const said = Object.entries(fields).map(([name, value]) =>
+      element('span.field', element('i', name), value),
+    );
+    return element(
+      `li.${colourOf(service)}`,
+      element('time', `+${duration(Math.max(0, time - start))}`),
+      element('span.process', service),
       element(
-        'span',
-        { class: 'said' },
-        level !== 'info' && element('b', { class: level }, level),
-        element('strong', {}, message),
-        ...Object.entries(fields).map(([name, value]) =>
-          element('span', { class: 'field' }, element('i', {}, name), value),
-        ),
+        'span.said',
+        level !== 'info' && element(`b.${level}`, level),
+        element('strong', message),
+        ...said,
       ),
-    ),
-  );
-  return element('ol', { class: 'lines' }, ...rows);
+    );
+  });
+  return element('ol.lines', ...rows);
 }
