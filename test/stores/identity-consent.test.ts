@@ -5,8 +5,9 @@ import { cancelAuthorization, submitConsent } from '../../services/identity/src/
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import { grantConsent } from '../../services/identity/src/consents/consent-table.ts';
-import { type ConsentId, newId } from '../../services/identity/src/ids.ts';
+import type { ConsentId } from '../../services/identity/src/ids.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
+import { newId } from '../../services/identity/src/secrets.ts';
 import {
   addPerson,
   answerOf,

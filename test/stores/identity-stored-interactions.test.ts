@@ -6,8 +6,8 @@ import type { PresentedForm } from '../../services/identity/src/authorize/form.t
 import { findInteraction } from '../../services/identity/src/authorize/interaction-store.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import { createSession } from '../../services/identity/src/authorize/session-store.ts';
-import { type ConsentId, type FamilyId, newId } from '../../services/identity/src/ids.ts';
-import { hashSecret } from '../../services/identity/src/secrets.ts';
+import type { ConsentId, FamilyId } from '../../services/identity/src/ids.ts';
+import { hashSecret, newId } from '../../services/identity/src/secrets.ts';
 import { countCode, createAuthorizationCode } from '../../services/identity/src/token/grant-store.ts';
 import {
   addPerson,

@@ -4,7 +4,7 @@ import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { beforeEach, expect, test } from 'vitest';
 import type { Scope } from '../../services/identity/src/clients/scope.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
-import { issueAccessToken } from '../../services/identity/src/jwt/access-token.ts';
+import { issueAccessToken } from '../../services/identity/src/token/jwt.ts';
 import { getUserInfo } from '../../services/identity/src/token/userinfo.ts';
 import {
   addGrant,

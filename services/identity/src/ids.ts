@@ -12,17 +12,5 @@ export type FamilyId = Branded<'FamilyId'>;
 /** SHA-256 of the secret of a code, a token or a cookie, base64url (R18). */
 export type SecretHash = Branded<'SecretHash'>;
 
-/** 16 bytes as base64url: what a FamilyId and a ConsentId look like. */
-const sixteenBytes = /^[A-Za-z0-9_-]{22}$/;
-
 /** Source of randomness; `node:crypto`'s randomBytes in main. */
 export type RandomBytes = (size: number) => Buffer;
-
-/** A name of 128 random bits; it opens nothing by itself. */
-export function newId<Id extends Sub | ConsentId | FamilyId>(randomBytes: RandomBytes): Id {
-  return randomBytes(16).toString('base64url') as Id;
-}
-
-export function isFamilyId(text: string): text is FamilyId {
-  return sixteenBytes.test(text);
-}

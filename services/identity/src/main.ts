@@ -45,7 +45,6 @@ import { createDiscoveryHandlers, expectGatewayOrKeySet } from './discovery/rpc.
 import { listPublishedKeys } from './keys/key-table.ts';
 import { createKeyRing, pollKeys } from './keys/ring.ts';
 import { createKeyHandlers } from './keys/rpc.ts';
-import { algorithmsInUse } from './keys/signing-key.ts';
 import { createHashingQueue, createPasswordVerifier } from './login/password.ts';
 import { observeStores } from './observations.ts';
 import { readinessChecks, readinessWarnings } from './readiness.ts';
@@ -57,6 +56,7 @@ import { endingsOf } from './restore/audit-trail.ts';
 import { createRestoreHandlers } from './restore/rpc.ts';
 import { pooled } from './secrets.ts';
 import type { TokenDeps } from './token/grant.ts';
+import { algorithmsInUse } from './token/jwt.ts';
 import { createTokenHandlers } from './token/rpc.ts';
 import { createUserHandlers } from './users/rpc.ts';
 import { listPasswordForms } from './users/user-table.ts';

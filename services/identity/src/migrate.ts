@@ -8,8 +8,8 @@ import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { insertFirstKey } from './keys/key-table.ts';
 import { generateSigningKey } from './keys/private-key.ts';
-import { algorithmsInUse } from './keys/signing-key.ts';
 import { type MigrationConfig, preflight, readMigrationConfig } from './preflight.ts';
+import { algorithmsInUse } from './token/jwt.ts';
 
 const logger = createLogger('identity-migrate', 'info');
 const migrator = postgresAccess('MIGRATOR_POSTGRES');

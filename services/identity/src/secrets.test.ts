@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type FamilyId, newId } from './ids.ts';
-import { formatToken, hashSecret, newSecret, parseToken, pooled } from './secrets.ts';
+import type { FamilyId } from './ids.ts';
+import { formatToken, hashSecret, newId, newSecret, parseToken, pooled } from './secrets.ts';
 
 test('a token is its family and its secret, in characters that no client garbles (R18)', () => {
   for (let i = 0; i < 200; i += 1) {

@@ -1,11 +1,16 @@
 // Random secrets, their hashes, and the codes and tokens made of them. What the service gives out is kept as
 // SHA-256 only (R18).
 import { hash, timingSafeEqual } from 'node:crypto';
-import { type FamilyId, isFamilyId, type RandomBytes, type SecretHash } from './ids.ts';
+import type { ConsentId, FamilyId, RandomBytes, SecretHash, Sub } from './ids.ts';
 
 /** 256 random bits as base64url: A–Z a–z 0–9 - _ only, so that no client library can garble them (R18). */
 export function newSecret(randomBytes: RandomBytes): string {
   return randomBytes(32).toString('base64url');
+}
+
+/** A name of 128 random bits; it opens nothing by itself. */
+export function newId<Id extends Sub | ConsentId | FamilyId>(randomBytes: RandomBytes): Id {
+  return randomBytes(16).toString('base64url') as Id;
 }
 
 const poolBytes = 4_096;
@@ -56,6 +61,7 @@ export interface PresentedToken {
 }
 
 const familyIdLength = 22;
+const familyIdPattern = /^[A-Za-z0-9_-]{22}$/;
 
 /**
  * An authorization code or refresh token as it is given out: the family's 22 characters, then the secret's 43,
@@ -69,6 +75,6 @@ export function formatToken(familyId: FamilyId, secret: string): string {
 export function parseToken(token: string): PresentedToken | undefined {
   const familyId = token.slice(0, familyIdLength);
   const secret = token.slice(familyIdLength);
-  if (!isFamilyId(familyId) || !secretPattern.test(secret)) return undefined;
-  return { familyId, hash: hashSecret(secret) };
+  if (!familyIdPattern.test(familyId) || !secretPattern.test(secret)) return undefined;
+  return { familyId: familyId as FamilyId, hash: hashSecret(secret) };
 }

@@ -20,5 +20,7 @@ export const accessTokenUse = 'access_token';
 /** Seconds by which `iat` may lie ahead of a reader's clock; `exp` has no leeway (R16). */
 export const issuedLeeway = 5;
 
+/** Seconds that access and ID tokens are valid (specification §5). */
+export const tokenLifetime = 900;
 /** Seconds for which anybody may keep the key set (R17). */
 export const keySetLifetime = 300;

@@ -2,9 +2,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Duration, type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { ChangeSchema } from '@course-exchange/proto/operator/v1/change';
+import { tokenLifetime } from '@course-exchange/rules/access-token';
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import { callerOf, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
-import { tokenLifetime } from '../keys/signing-key.ts';
 import type { AdminRequest } from './context.ts';
 
 /** Throws `permission_denied` where the call names nobody. */

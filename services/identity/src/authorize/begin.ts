@@ -2,8 +2,8 @@
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
 import { findConsent } from '../consents/consent-table.ts';
-import { type IdTokens, readIdTokenHint } from '../jwt/id-token.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
+import { readIdTokenHint, type TokenIssuer } from '../token/jwt.ts';
 import { issueCode } from './finish.ts';
 import {
   deriveCode,
@@ -29,7 +29,7 @@ import { codeRedirect, type PartnerRedirect, refuseByRedirect, refuseDirectly } 
 import { touchSession } from './session-store.ts';
 import { findSignedIn, type StepDeps } from './signed-in-user.ts';
 
-type Deps = StepDeps & { readonly tokens: IdTokens };
+type Deps = StepDeps & { readonly tokens: TokenIssuer };
 
 interface ReceivedRequest {
   readonly parameters: AuthorizationParameters;

@@ -2,7 +2,8 @@
 // redirect URI (else a direct refusal: there is no address to answer to), the user is still signed in and
 // enabled (else the login form comes next), the scopes are still approved (else `invalid_scope` by redirect).
 import { isWithin } from '../clients/scope.ts';
-import { type ConsentId, newId } from '../ids.ts';
+import type { ConsentId } from '../ids.ts';
+import { newId } from '../secrets.ts';
 import { reportDecision } from './finish.ts';
 import {
   agree,

@@ -13,8 +13,8 @@ import {
 import { enumKey } from '@course-exchange/rules/enum-key';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { clientAddressOf } from '@course-exchange/runtime/process/request-context';
-import type { IdTokens } from '../jwt/id-token.ts';
 import type { LoginDeps } from '../login/credentials.ts';
+import type { TokenIssuer } from '../token/jwt.ts';
 import { submitAccountChoice } from './account.ts';
 import { type AuthorizeResult, beginAuthorization } from './begin.ts';
 import { type ConsentDecision, cancelAuthorization, submitConsent } from './consent.ts';
@@ -24,7 +24,7 @@ import { getInteraction } from './page.ts';
 import { endBrowserSession, getBrowserSession, type StepDeps } from './signed-in-user.ts';
 
 export function createAuthorizationHandlers(
-  deps: StepDeps & LoginDeps & { readonly tokens: IdTokens },
+  deps: StepDeps & LoginDeps & { readonly tokens: TokenIssuer },
 ): Handlers<typeof AuthorizationService> {
   return {
     beginAuthorization: async ({ browserSession, ...request }) => {

@@ -7,7 +7,7 @@ import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { prompts } from '../authorize/request.ts';
 import { knownScopes } from '../clients/scope.ts';
 import type { KeyRing, VerificationKey } from '../keys/ring.ts';
-import { idTokenAlgorithm } from '../keys/signing-key.ts';
+import { idTokenAlgorithm } from '../token/jwt.ts';
 import { challengeMethods } from '../token/pkce.ts';
 
 const capabilities = {

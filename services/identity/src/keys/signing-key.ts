@@ -15,21 +15,10 @@
 // The states are the column `state` of table `signing_keys` (`key-table.ts`), and the same words on the wire and in
 // partnerctl. Private halves are encrypted at rest (`private-key.ts`); every pod follows the table from memory
 // (`ring.ts`); operators move keys one step (`admin.ts`) or through all of them (`rotation.ts`).
-import { keySetLifetime } from '@course-exchange/rules/access-token';
+import { keySetLifetime, tokenLifetime } from '@course-exchange/rules/access-token';
 
 export const signingAlgorithms = ['ES256', 'RS256'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
-
-/** ID tokens: the specification (§4) fixes it. Access tokens: a setting. */
-export const idTokenAlgorithm: SigningAlgorithm = 'RS256';
-
-/** Algorithms that an installation with `accessTokens` signs with. */
-export function algorithmsInUse(accessTokens: SigningAlgorithm): readonly SigningAlgorithm[] {
-  return [...new Set([idTokenAlgorithm, accessTokens])];
-}
-
-/** Seconds that access and ID tokens are valid (specification §5). */
-export const tokenLifetime = 900;
 
 /** Seconds within which every pod publishes and uses what Postgres says about keys. */
 const followTime = 10;

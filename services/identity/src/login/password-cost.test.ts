@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createHashingQueue, createPasswordVerifier, hashPassword, matchesHash } from './password.ts';
-import { standInsFor } from './password-cost.ts';
-import { isDamagedBcrypt, readPasswordHash } from './password-formats.ts';
+import { isDamagedBcrypt, readPasswordHash, standInsFor } from './password-formats.ts';
 
 const end = 'c2FsdHNhbHQ$aWh06vD8Fy27wf9npn6FXWiCX4K6pW6Ue1Bnzz07Z8A';
 const bcryptEnd = 'zCDcHwtxz48M6fQ2S9vIzuKPeO7CVi5RHJ3pvhXG5qrCfYKIQenSa';

@@ -12,8 +12,7 @@ import { hash, verify as verifyArgon2 } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { SpanKind } from '@opentelemetry/api';
 import { identityMetrics } from '../metrics.ts';
-import { standInsFor } from './password-cost.ts';
-import { type Pbkdf2Hash, readPasswordHash, type ScryptHash } from './password-formats.ts';
+import { type Pbkdf2Hash, readPasswordHash, type ScryptHash, standInsFor } from './password-formats.ts';
 
 /** OWASP's first choice for argon2id, which is also the binding's default algorithm. Memory in KiB. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;

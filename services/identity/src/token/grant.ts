@@ -6,14 +6,13 @@
 // Both go through the same two phases. `load` only reads, since the client is authenticated first (R8) and one
 // statement answers for client and grant together. `issue` checks, signs, then consumes in one atomic step: whoever
 // loses a race throws signatures away, and no crash consumes a grant whose tokens were never made (R9).
+
+import { tokenLifetime } from '@course-exchange/rules/access-token';
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
 import { formatScope, intersection, type Scope } from '../clients/scope.ts';
 import type { ClientId, RandomBytes } from '../ids.ts';
-import { type AccessTokens, issueAccessToken } from '../jwt/access-token.ts';
-import { type IdTokenRequest, issueIdToken } from '../jwt/id-token.ts';
-import { tokenLifetime } from '../keys/signing-key.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import type { RequestLog } from '../request-log.ts';
 import { formatToken, hashSecret, newSecret, type PresentedToken, sameHash } from '../secrets.ts';
@@ -23,11 +22,12 @@ import type { PresentedCredentials } from './client-authentication.ts';
 import type { NextToken } from './consumption-store.ts';
 import type { ClientStatus, GrantStatus, LoadedStatus } from './grant-status-table.ts';
 import { deleteGrant, type GrantRecord, type Read } from './grant-store.ts';
+import { type IdTokenRequest, issueAccessToken, issueIdToken, type TokenIssuer } from './jwt.ts';
 
 export interface TokenDeps extends RequestLog {
   readonly database: Queries;
   readonly redis: RedisStore;
-  readonly tokens: AccessTokens;
+  readonly tokens: TokenIssuer;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Until when the caller waits for its answer, milliseconds since the epoch. */

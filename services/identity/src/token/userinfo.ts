@@ -2,10 +2,10 @@
 import { bearerToken } from '@course-exchange/rules/access-token';
 import type { RefusedToken } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { readAccessToken } from '../jwt/access-token.ts';
 import type { User } from '../users/user.ts';
 import { findUser } from '../users/user-table.ts';
 import type { TokenDeps } from './grant.ts';
+import { readAccessToken } from './jwt.ts';
 
 /**
  * The user of the token in `authorization` (the whole header). Throws `invalid_token` when it is missing,

@@ -14,8 +14,9 @@ import {
   requireNoProblem,
   timeText,
 } from '../admin/context.ts';
-import { newId, type Sub } from '../ids.ts';
+import type { Sub } from '../ids.ts';
 import { isDamagedBcrypt, readPasswordHash } from '../login/password-formats.ts';
+import { newId } from '../secrets.ts';
 import type { KnownUser, UserRecord } from './user.ts';
 import { insertUsers, lockKnownUsers, updateUsers } from './user-table.ts';
 

@@ -5,9 +5,14 @@ import { beforeAll, expect, test } from 'vitest';
 import type { ClientId, Sub } from '../ids.ts';
 import { generateSigningKey } from '../keys/private-key.ts';
 import { createKeyRing, type KeyRing } from '../keys/ring.ts';
-import { type AccessTokens, issueAccessToken, readAccessToken } from './access-token.ts';
-import { issueIdToken, readIdTokenHint } from './id-token.ts';
-import { signJwt } from './jwt.ts';
+import {
+  issueAccessToken,
+  issueIdToken,
+  readAccessToken,
+  readIdTokenHint,
+  signJwt,
+  type TokenIssuer,
+} from './jwt.ts';
 
 const key = new Secret(randomBytes(32));
 const now = 1_800_000_000;
@@ -17,7 +22,7 @@ const sub = 'sub-1' as Sub;
 const grant = { sub, clientId, scopes: ['openid', 'email'] as const };
 const user = { sub, email: 'ada@example.org', emailVerified: true, name: 'Ada' };
 let keys: KeyRing;
-let tokens: AccessTokens;
+let tokens: TokenIssuer;
 
 beforeAll(async () => {
   const stored = await Promise.all([
@@ -52,7 +57,9 @@ test('an ID token is no access token, and an access token is no hint (R16)', asy
   ).toBeUndefined();
   expect(await readIdTokenHint(tokens, idToken, clientId)).toBe(sub);
   expect(await readIdTokenHint(tokens, idToken, 'other' as ClientId)).toBeUndefined();
-  expect(await readIdTokenHint({ keys, issuer: 'https://else.example' }, idToken, clientId)).toBeUndefined();
+  expect(
+    await readIdTokenHint({ ...tokens, issuer: 'https://else.example' }, idToken, clientId),
+  ).toBeUndefined();
 });
 
 test('a type in another letter case, a list of audiences and another text of the signature are refused (R16)', async () => {

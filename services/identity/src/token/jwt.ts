@@ -1,0 +1,151 @@
+// The JWTs (RFC 7519) that identity issues: access tokens (R15), and ID tokens with exactly the claims of specification §2.
+// Signed by hand: signing is the dearest step of a refresh (decision 0021).
+import { type KeyObject, sign } from 'node:crypto';
+import { promisify } from 'node:util';
+import {
+  accessTokenType,
+  accessTokenUse,
+  apiAudience,
+  tokenLifetime,
+} from '@course-exchange/rules/access-token';
+import {
+  type FindKey,
+  type RefusedToken,
+  verifyAccessToken,
+  verifyJwt,
+} from '@course-exchange/rules/token-verification';
+import { logText } from '@course-exchange/runtime/process/logger';
+import { annotate } from '@course-exchange/runtime/process/spans';
+import { formatScope, type Scope } from '../clients/scope.ts';
+import type { ClientId, Sub } from '../ids.ts';
+import type { KeyRing, SigningKey } from '../keys/ring.ts';
+import type { SigningAlgorithm } from '../keys/signing-key.ts';
+import type { User } from '../users/user.ts';
+
+/** Of ID tokens, by specification §4. */
+export const idTokenAlgorithm: SigningAlgorithm = 'RS256';
+
+/** Algorithms that an installation with `accessTokens` signs with. */
+export function algorithmsInUse(accessTokens: SigningAlgorithm): readonly SigningAlgorithm[] {
+  return [...new Set([idTokenAlgorithm, accessTokens])];
+}
+
+/** Who signs, and access tokens with what. */
+export interface TokenIssuer {
+  readonly keys: KeyRing;
+  readonly issuer: string;
+  readonly algorithm: SigningAlgorithm;
+}
+
+export interface AccessGrant {
+  readonly sub: Sub;
+  readonly clientId: ClientId;
+  readonly scopes: readonly Scope[];
+}
+
+/** `now` in seconds since the epoch, `id` unique. */
+export function issueAccessToken(
+  { keys, issuer, algorithm }: TokenIssuer,
+  { sub, clientId, scopes }: AccessGrant,
+  now: number,
+  id: string,
+): Promise<string> {
+  const key = keys.signingKey(algorithm);
+  annotate(() => ({ 'course_exchange.access_token.kid': logText(key.kid) }));
+  return signJwt(key, accessTokenType, {
+    iss: issuer,
+    aud: apiAudience,
+    sub,
+    client_id: clientId,
+    scope: formatScope(scopes),
+    token_use: accessTokenUse,
+    iat: now,
+    exp: now + tokenLifetime,
+    jti: id,
+  });
+}
+
+/** Whom an access token names, or why it is not a valid one of this issuer at `now` (milliseconds since the epoch). */
+export async function readAccessToken(
+  { keys, issuer, algorithm }: TokenIssuer,
+  token: string,
+  now: number,
+): Promise<Omit<AccessGrant, 'scopes'> | RefusedToken> {
+  const findKey = publishedKey(keys, algorithm);
+  const verified = await verifyAccessToken(token, { issuer, algorithm }, findKey, now);
+  if ('reason' in verified) return verified;
+  return { sub: verified.sub as Sub, clientId: verified.clientId as ClientId };
+}
+
+/** What the authorization request asked the ID token to carry. */
+export interface IdTokenRequest {
+  readonly clientId: ClientId;
+  /** Empty: left out. */
+  readonly nonce: string;
+  /** Seconds since the epoch; only under `max_age` (R5). */
+  readonly authTime: number | undefined;
+}
+
+const idTokenType = 'JWT';
+const idTokenUse = 'id_token';
+
+/** `now` in seconds since the epoch. */
+export function issueIdToken(
+  { keys, issuer }: TokenIssuer,
+  { sub, email, emailVerified, name }: Omit<User, 'disabled' | 'signedOutAt'>,
+  { clientId, nonce, authTime }: IdTokenRequest,
+  now: number,
+): Promise<string> {
+  return signJwt(keys.signingKey(idTokenAlgorithm), idTokenType, {
+    iss: issuer,
+    sub,
+    aud: clientId,
+    email,
+    email_verified: emailVerified,
+    name,
+    token_use: idTokenUse,
+    iat: now,
+    exp: now + tokenLifetime,
+    ...(nonce === '' ? {} : { nonce }),
+    ...(authTime === undefined ? {} : { auth_time: authTime }),
+  });
+}
+
+/** The user of an `id_token_hint` made by this issuer for `clientId`; its expiry does not matter (R5). */
+export async function readIdTokenHint(
+  { keys, issuer }: TokenIssuer,
+  hint: string,
+  clientId: ClientId,
+): Promise<Sub | undefined> {
+  const expected = { algorithm: idTokenAlgorithm, type: idTokenType, issuer, audience: clientId };
+  const verified = await verifyJwt(hint, expected, publishedKey(keys, idTokenAlgorithm), 'anyAge');
+  if ('reason' in verified) return undefined;
+  const { claims } = verified;
+  return claims.token_use === idTokenUse && typeof claims.sub === 'string' ? (claims.sub as Sub) : undefined;
+}
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+const signInThreadPool = promisify(sign);
+
+/** RS256 goes to the thread pool: 360 µs would block every other request. ES256 takes 34 µs and stays. */
+export async function signJwt(key: SigningKey, type: string, claims: Claims): Promise<string> {
+  const header = { alg: key.algorithm, typ: type, kid: key.kid };
+  const input = `${encode(header)}.${encode(claims)}`;
+  const signature =
+    key.algorithm === 'ES256'
+      ? sign('sha256', Buffer.from(input), { key: key.privateKey, dsaEncoding: 'ieee-p1363' })
+      : await signInThreadPool('sha256', Buffer.from(input), key.privateKey);
+  return `${input}.${signature.toString('base64url')}`;
+}
+
+function encode(value: Claims): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function publishedKey(keys: KeyRing, algorithm: SigningAlgorithm): FindKey<KeyObject> {
+  return (kid) => {
+    const key = keys.verificationKey(kid);
+    return key?.algorithm === algorithm ? key.publicKey : undefined;
+  };
+}
