@@ -14,6 +14,7 @@ import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
 import {
   createHashingQueue,
   createPasswordVerifier,
+  createRehash,
   hashPassword,
   type PasswordCheck,
 } from '../../services/identity/src/login/password.ts';
@@ -44,7 +45,7 @@ export async function useAuthorization(connections = 1) {
     ...pace,
     seal: createInteractionSeal([keyEncryptionKey]),
     randomBytes,
-    hashingQueue,
+    rehash: createRehash(hashingQueue),
     verifyPassword,
     accountsKey,
   };

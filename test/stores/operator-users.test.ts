@@ -4,6 +4,7 @@ import { renewPasswordHash } from '../../services/identity/src/login/credentials
 import {
   createHashingQueue,
   createPasswordVerifier,
+  createRehash,
   needsRehash,
 } from '../../services/identity/src/login/password.ts';
 import { getAccount } from '../../services/identity/src/users/admin.ts';
@@ -96,7 +97,7 @@ test('a password of another system opens, becomes ours at the next login, and st
     const user = await findUserByEmail(identity.database, one.email);
     if (!user) throw new Error('not imported');
     expect(await verify({ passwordHash: user.passwordHash, password }), passwordHash).toBe(true);
-    await renewPasswordHash({ database: identity.database, hashingQueue: queue }, user, password);
+    await renewPasswordHash({ database: identity.database, rehash: createRehash(queue) }, user, password);
     const renewed = await findUserByEmail(identity.database, one.email);
     expect(needsRehash(renewed?.passwordHash ?? '')).toBe(false);
     expect(await verify({ passwordHash: renewed?.passwordHash, password })).toBe(true);

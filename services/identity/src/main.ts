@@ -45,7 +45,7 @@ import { createDiscoveryHandlers, expectGatewayOrKeySet } from './discovery/rpc.
 import { listPublishedKeys } from './keys/key-table.ts';
 import { createKeyRing, pollKeys } from './keys/ring.ts';
 import { createKeyHandlers } from './keys/rpc.ts';
-import { createHashingQueue, createPasswordVerifier } from './login/password.ts';
+import { createHashingQueue, createPasswordVerifier, createRehash } from './login/password.ts';
 import { observeStores } from './observations.ts';
 import { readinessChecks, readinessWarnings } from './readiness.ts';
 import { connectRedis } from './redis/connect.ts';
@@ -122,7 +122,7 @@ async function main(config: IdentityConfig): Promise<void> {
     database,
     seal: createInteractionSeal(encryptionKeys),
     sleep,
-    hashingQueue,
+    rehash: createRehash(hashingQueue),
     verifyPassword: createPasswordVerifier(hashingQueue, () => listPasswordForms(database)),
     accountsKey: config.USER_HASH_KEY,
   };

@@ -3,7 +3,6 @@
 // that a check returns an error for the partner, which goes there by redirect (R5).
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Client } from '../clients/client.ts';
-import { isRegistered } from '../clients/redirect-uri.ts';
 import { isWithin, parseScope, parseWords, type Scope } from '../clients/scope.ts';
 import type { ClientId, Sub } from '../ids.ts';
 import { type PkceChallenge, parseChallenge } from '../token/pkce.ts';
@@ -100,6 +99,11 @@ export function requireAnswerable({ active, redirectUris }: Client, redirectUri:
   if (redirectUri === '') throw new Failure('invalid_redirect_uri', 'redirect_uri missing');
   if (!isRegistered(redirectUri, redirectUris))
     throw new Failure('invalid_redirect_uri', 'redirect_uri not registered');
+}
+
+/** Whether `uri` is one of the client's, letter for letter (specification §5, R3). */
+export function isRegistered(uri: string, registered: readonly string[]): boolean {
+  return registered.includes(uri);
 }
 
 /** An error for the partner, and why: a constant text. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isRegistered, redirectUriProblem } from './redirect-uri.ts';
+import { isRegistered } from '../authorize/request.ts';
+import { redirectUriProblem } from './redirect-uri.ts';
 
 const production = { allowHttpLoopback: false };
 const test = { allowHttpLoopback: true };

@@ -1,4 +1,4 @@
-// Redirect URIs: what may be registered, how one is compared, and what is taken from one (R3).
+// Redirect URIs: what may be registered (R3).
 
 /** Whether a plain-http loopback address may be registered: never in production. */
 export interface RegistrationRules {
@@ -28,9 +28,4 @@ export function redirectUriProblem(uri: string, rules: RegistrationRules): strin
   if (scheme === 'https') return undefined;
   const loopback = loopbackHosts.includes(authority.replace(/:[0-9]*$/, '').toLowerCase());
   return rules.allowHttpLoopback && loopback ? undefined : 'Its scheme is not https.';
-}
-
-/** Whether `uri` is one of the client's, letter for letter (specification §5, R3). */
-export function isRegistered(uri: string, registered: readonly string[]): boolean {
-  return registered.includes(uri);
 }

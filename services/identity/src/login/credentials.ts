@@ -15,7 +15,7 @@ import { newSecret, secretPattern } from '../secrets.ts';
 import type { OnSecurityEvent, ReasonOf } from '../security-events.ts';
 import type { User } from '../users/user.ts';
 import { findSettledUser, findUserByEmail, replacePasswordHash } from '../users/user-table.ts';
-import { type HashingQueue, hashPassword, needsRehash, type VerifyPassword } from './password.ts';
+import type { Rehash, VerifyPassword } from './password.ts';
 import { accountKey, originKey, secondsToWait } from './throttle.ts';
 import {
   admitLogin,
@@ -34,7 +34,7 @@ export interface LoginDeps {
   readonly randomBytes: RandomBytes;
   readonly sleep: (milliseconds: number) => Promise<void>;
   readonly verifyPassword: VerifyPassword;
-  readonly hashingQueue: HashingQueue;
+  readonly rehash: Rehash;
   /** Keys the names under which an account's failures are counted. */
   readonly accountsKey: Secret<Buffer>;
   readonly onSecurityEvent: OnSecurityEvent;
@@ -174,10 +174,7 @@ async function polled<T>(
   throw new Overloaded(problem);
 }
 
-/**
- * Takes a place for the attempt, or says the milliseconds to wait. Where the places are taken by attempts still
- * being verified, it waits for them: one person's several right logins at once all pass.
- */
+/** Waits while attempts being verified hold every permit: several right logins of one person at once all pass. */
 function admit(deps: LoginDeps, attempt: LoginAttempt) {
   const place = async () => {
     const admission = await admitLogin(deps.redis, attempt, deps.now());
@@ -186,29 +183,44 @@ function admit(deps: LoginDeps, attempt: LoginAttempt) {
   return polled(deps, place, 'no place to log in became free');
 }
 
-/**
- * The user of the e-mail, and why they may not sign in. Whose password is replaced or who is signed out meanwhile is judged
- * anew: what was verified may be the password of before.
- */
+/** Verifications of one attempt: the user may be changed during each. */
+const verifications = 5;
+
+type Verified =
+  | { readonly user?: User; readonly loggedInAt?: undefined; readonly refused: ReasonOf<'login.refused'> }
+  | { readonly user: User; readonly loggedInAt: number; readonly refused?: undefined };
+
+/** The user of the e-mail, and why they may not sign in. */
 async function verifyUser(
   deps: LoginDeps,
   email: string,
   password: string,
   isSuspect: boolean,
-): Promise<
-  | { readonly user?: User; readonly loggedInAt?: undefined; readonly refused: ReasonOf<'login.refused'> }
-  | { readonly user: User; readonly loggedInAt: number; readonly refused?: undefined }
-> {
+): Promise<Verified> {
+  for (let nth = 0; nth < verifications; nth += 1) {
+    const verified = await verifyOnce(deps, email, password, isSuspect);
+    if (verified) return verified;
+  }
+  throw new Overloaded('the user keeps changing');
+}
+
+/** Undefined when the user changed meanwhile: the password that was verified may be the old one. */
+async function verifyOnce(
+  deps: LoginDeps,
+  email: string,
+  password: string,
+  isSuspect: boolean,
+): Promise<Verified | undefined> {
   const user = await findUserByEmail(deps.database, email);
   const { passwordHash, disabled: isDisabled } = user ?? { passwordHash: undefined, disabled: true };
   const matches = await deps.verifyPassword({ password, passwordHash, isDisabled, isSuspect });
-  if (user === undefined) return { refused: 'unknown_user' } as const;
-  if (!matches) return { user, refused: user.disabled ? 'user_disabled' : 'wrong_password' } as const;
+  if (user === undefined) return { refused: 'unknown_user' };
+  if (!matches) return { user, refused: user.disabled ? 'user_disabled' : 'wrong_password' };
   const { settled, loggedInAt } = await settle(deps, user.sub);
   const { signedOutAt, importedHash } = user;
   if (settled.signedOutAt !== signedOutAt || settled.importedHash !== importedHash || settled.disabled)
-    return verifyUser(deps, email, password, isSuspect);
-  // Not waited for: a second turn in the queue could take the time that this login has left.
+    return undefined;
+  // Not awaited: a second turn in the queue could exceed the login's deadline.
   void renewPasswordHash(deps, user, password);
   return { user, loggedInAt };
 }
@@ -223,20 +235,15 @@ function settle(deps: LoginDeps, sub: Sub) {
   return polled(deps, unchanged, 'somebody else is changing the user');
 }
 
-/**
- * Hashes `password`, which was just found right, anew where the stored hash is not ours: only at a login is the plain
- * password at hand. Atomic: of two logins at once one replaces it. Never rejects: where it fails the next login tries
- * again. As many may wait for it as of suspects.
- */
+/** Replaces a hash that is not ours while the plain password is at hand. Atomic. Never rejects: the next login tries again. */
 export async function renewPasswordHash(
-  { database, hashingQueue }: Pick<LoginDeps, 'database' | 'hashingQueue'>,
+  { database, rehash }: Pick<LoginDeps, 'database' | 'rehash'>,
   { sub, passwordHash }: { readonly sub: Sub; readonly passwordHash: string },
   password: string,
 ): Promise<void> {
-  if (!needsRehash(passwordHash)) return;
   try {
-    const renewed = await hashingQueue(() => hashPassword(password), true);
-    await replacePasswordHash(database, sub, passwordHash, renewed);
+    const renewed = await rehash(passwordHash, password);
+    if (renewed) await replacePasswordHash(database, sub, passwordHash, renewed);
   } catch {
     // The old hash is still good.
   }

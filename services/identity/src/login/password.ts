@@ -71,6 +71,15 @@ export function createHashingQueue({
   };
 }
 
+/** A hash of ours for `password`; undefined where `passwordHash` is one already. */
+export type Rehash = (passwordHash: string, password: string) => Promise<string | undefined>;
+
+/** May fill as much of the queue as suspect logins. */
+export function createRehash(inTurn: HashingQueue): Rehash {
+  return async (passwordHash, password) =>
+    needsRehash(passwordHash) ? inTurn(() => hashPassword(password), true) : undefined;
+}
+
 export interface PasswordCheck {
   readonly password: string;
   /** As stored; undefined for a user who is not there. */
