@@ -58,8 +58,8 @@ function conflict(onConflict: OnConflict, key: string, ...columns: readonly stri
 
 async function putPartner(client: pg.Client, partner: Partner, onConflict: OnConflict): Promise<void> {
   await client.query(
-    `insert into identity.clients (client_id, name, active, scopes, redirect_uris, created_at)
-     values ($1, $2, $3, $4, $5, $6)
+    `insert into identity.clients (client_id, name, active, approval_state, scopes, redirect_uris, created_at)
+     values ($1, $2, $3, 'approved', $4, $5, $6)
      ${conflict(onConflict, 'client_id', 'name', 'active', 'scopes', 'redirect_uris')}`,
     [partner.clientId, partner.name, partner.active, partner.scopes, partner.redirectUris, seededAt],
   );

@@ -46,7 +46,8 @@ export async function throwawayPartner(
   const clientSecret = randomBytes(32).toString('base64url');
   const redirectUris: [string] = ['http://127.0.0.1:9099/throwaway'];
   await sql(
-    'insert into identity.clients (client_id, name, scopes, redirect_uris) values ($1, $2, $3, $4)',
+    `insert into identity.clients (client_id, name, active, approval_state, scopes, redirect_uris)
+     values ($1, $2, true, 'approved', $3, $4)`,
     clientId,
     'Throwaway Partner',
     scopes,

@@ -35,11 +35,11 @@ export async function addPartner(
 ): Promise<Partner> {
   const clientId = `partner-${randomBytes(6).toString('hex')}` as ClientId;
   const secret = newSecret(randomBytes);
-  await sql('insert into clients (client_id, name, scopes, redirect_uris) values ($1, $1, $2, $3)', [
-    clientId,
-    scopes,
-    [redirectUri],
-  ]);
+  await sql(
+    `insert into clients (client_id, name, active, approval_state, scopes, redirect_uris)
+     values ($1, $1, true, 'approved', $2, $3)`,
+    [clientId, scopes, [redirectUri]],
+  );
   await addSecret({ sql }, clientId, secret);
   return { clientId, secret };
 }

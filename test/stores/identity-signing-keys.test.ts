@@ -71,8 +71,8 @@ test('the service may read, and write nothing but consents', async () => {
 async function fill(): Promise<void> {
   await identity.sql(`insert into users (sub, email, password_hash)
     select 'u' || n, 'u' || n || '@example.org', '-' from generate_series(1, 20000) n`);
-  await identity.sql(`insert into clients (client_id, name, scopes, redirect_uris)
-    select 'c' || n, 'c', '{openid}', '{https://c.example/}' from generate_series(1, 500) n`);
+  await identity.sql(`insert into clients (client_id, name, active, scopes, redirect_uris)
+    select 'c' || n, 'c', true, '{openid}', '{https://c.example/}' from generate_series(1, 500) n`);
   await identity.sql(`insert into client_secrets (client_id, secret_hash)
     select 'c' || n, sha256(n::text::bytea) from generate_series(1, 500) n`);
   await identity.sql(`insert into consents (consent_id, sub, client_id, scopes)
