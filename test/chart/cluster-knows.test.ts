@@ -1,9 +1,9 @@
 // What the chart asks a cluster where there is one: Secrets that are missing, and how many pods an autoscaler has made.
 import { expect, test } from 'vitest';
 import { withApiServer } from './api-server.ts';
-import { type Case, type Rendered, renderAll } from './many.ts';
 import { ofKind } from './objects.ts';
 import { isMap, type KubernetesObject, type Values } from './render.ts';
+import { type Case, type Rendered, renderAll } from './rendered.ts';
 import { valueSets } from './value-sets.ts';
 
 type Objects = readonly KubernetesObject[];
@@ -42,7 +42,7 @@ function renderWith(
 }
 
 const external = { spec: { target: { name: 'course-exchange-redis' } } };
-const certManager = { enabled: true, issuerRef: { name: 'services' } };
+const certManager = { issuerRef: { name: 'services' } };
 const annotations = { 'cert-manager.io/cluster-issuer': 'public' };
 const [lacksCertificate, lacksKeys, lacksPassword] = [
   'Secret course-exchange-gateway-tls is missing in namespace space-2: create it with ca.crt and tls.crt and tls.key, as docs/install.md says.',

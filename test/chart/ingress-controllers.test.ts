@@ -1,9 +1,9 @@
 // How requests reach the gateway, for each kind of ingress controller: limits of size and time, http as it came, and what is
 // done about a gateway that hangs or dies.
 import { expect, test } from 'vitest';
-import { renderAll, renderSets } from './many.ts';
 import { ofKind } from './objects.ts';
 import type { KubernetesObject, Values } from './render.ts';
+import { renderAll, renderSets } from './rendered.ts';
 
 const unredirected = {
   'nginx.ingress.kubernetes.io/ssl-redirect': 'false',
@@ -22,19 +22,14 @@ const [retry, transport] = ['retry', 'gateway'].map(
   (name) => `exchange-environment-course-exchange-${name}@kubernetescrd`,
 );
 const ofTraefik = { ...unredirected, 'traefik.ingress.kubernetes.io/router.middlewares': retry };
-const traefik = { limits: { controller: 'traefik' } };
 
 const controllers: readonly (readonly [what: string, ingress: Values, annotations: Values])[] = [
-  ['ingress-nginx', { className: 'nginx' }, limited],
-  ['a class of ingress-nginx by another name', { className: 'nginx-internal' }, limited],
-  ['ingress-nginx by its own name', { className: 'public', limits: { controller: 'nginx' } }, limited],
+  ['a class of ingress-nginx', { className: 'nginx-internal' }, limited],
+  ['ingress-nginx by its own name', { className: 'public', controller: 'nginx' }, limited],
   ['the default class', {}, unredirected],
-  ['a class of any name', { className: 'public' }, unredirected],
-  ['a controller without limits', { className: 'nginx', limits: { controller: 'none' } }, unredirected],
-  ['no limits at all', { className: 'nginx', limits: null }, unredirected],
+  ['a controller without limits', { className: 'nginx', controller: 'none' }, unredirected],
   ['an operator who says the same', { className: 'nginx', annotations: unredirected }, limited],
-  ['Traefik for a class of ingress-nginx', { className: 'nginx', ...traefik }, ofTraefik],
-  ['Traefik', traefik, ofTraefik],
+  ['Traefik, also for a class of ingress-nginx', { className: 'nginx', controller: 'traefik' }, ofTraefik],
 ];
 const rendered = await renderAll(
   controllers.map(([, ingress]) => ({ on: 'test-minimal-values', values: { ingress } })),
@@ -45,28 +40,19 @@ test.each(controllers.map(([what, , annotations], at) => ({ what, annotations, a
   ({ annotations, at }) => {
     const objects = rendered[at]?.objects ?? [];
     expect(ofKind(objects, 'Ingress')[0]?.metadata.annotations).toEqual(annotations);
-    const made = ['Middleware', 'ServersTransport'].flatMap((kind) => ofKind(objects, kind));
-    const named = made.map(({ apiVersion, metadata, spec }) => [
-      apiVersion,
+    const made = objects.filter(({ apiVersion }) => apiVersion === 'traefik.io/v1alpha1');
+    const named = made.map(({ metadata, spec }) => [
       `${metadata.namespace}-${metadata.name}@kubernetescrd`,
       spec,
     ]);
-    const again = { retry: { attempts: 2, initialInterval: '100ms' } };
-    const limits = { forwardingTimeouts: { dialTimeout: '2s', responseHeaderTimeout: '15s' } };
-    const services = ofKind(objects, 'Service').filter(({ metadata }) => metadata.annotations);
-    const toServices = services.map(({ metadata }) => [metadata.name, metadata.annotations]);
+    const services = ofKind(objects, 'Service').flatMap(({ metadata }) => metadata.annotations ?? []);
     const isTraefik = annotations === ofTraefik;
-    const [api, service] = ['traefik.io/v1alpha1', 'environment-course-exchange-gateway'];
-    expect(named).toEqual(
-      isTraefik
-        ? [
-            [api, retry, again],
-            [api, transport, limits],
-          ]
-        : [],
-    );
-    expect(toServices).toEqual(
-      isTraefik ? [[service, { 'traefik.ingress.kubernetes.io/service.serverstransport': transport }]] : [],
+    const transportOf = { 'traefik.ingress.kubernetes.io/service.serverstransport': transport };
+    expect(services).toEqual(isTraefik ? [transportOf] : []);
+    const limits = { forwardingTimeouts: { dialTimeout: '2s', responseHeaderTimeout: '15s' } };
+    const again = { retry: { attempts: 2, initialInterval: '100ms' } };
+    expect(Object.fromEntries(named)).toEqual(
+      isTraefik ? { [`${transport}`]: limits, [`${retry}`]: again } : {},
     );
   },
 );
@@ -79,27 +65,16 @@ test.each(await renderSets())(
     );
     for (const { metadata, spec } of ofKind(objects, 'Ingress')) {
       const backend = { service: { name: metadata.name, port: { name: 'http' } } };
-      const http = { paths: [{ path: '/', pathType: 'Prefix', backend }] };
-      expect({ ...spec, ingressClassName: '', tls: [] }).toEqual({
-        ...{ ingressClassName: '', tls: [], rules: [{ host: expect.any(String), http }] },
-      });
+      const paths = [{ path: '/', pathType: 'Prefix', backend }];
+      expect(spec.rules).toEqual([{ host: expect.any(String), http: { paths } }]);
+      expect(spec).not.toHaveProperty('defaultBackend');
     }
     for (const { metadata, spec } of ofKind(objects, 'HTTPRoute')) {
       const matches = [{ path: { type: 'PathPrefix', value: '/' } }];
       const backendRefs = [{ name: metadata.name, port: 8080 }];
-      expect(spec.rules).toEqual([{ matches, timeouts: expect.anything(), backendRefs }]);
+      expect(spec.rules).toEqual([{ matches, timeouts: { request: '12s' }, backendRefs }]);
     }
-    const entries = ['Ingress', 'HTTPRoute'].flatMap((kind) => ofKind(objects, kind));
+    const entries: KubernetesObject[] = ['Ingress', 'HTTPRoute'].flatMap((kind) => ofKind(objects, kind));
     for (const { metadata } of entries) expect(metadata.name).toMatch(/-(gateway|demo-partner)$/);
   },
 );
-
-test('an HTTPRoute has a time limit, or none', async () => {
-  const cases = ['15s', ''].map((requestTimeout) => ({
-    on: 'test-minimal-values',
-    values: { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], requestTimeout } },
-  }));
-  const routes = (await renderAll(cases)).flatMap(({ objects }) => ofKind(objects, 'HTTPRoute'));
-  const limits = routes.map(({ spec }: KubernetesObject) => spec.rules[0].timeouts);
-  expect(limits).toEqual([{ request: '15s' }, undefined]);
-});

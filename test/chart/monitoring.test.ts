@@ -3,15 +3,14 @@ import { dashboards } from '@course-exchange/observability/dashboards';
 import { rulesFiles } from '@course-exchange/observability/rules';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { renderAll } from './many.ts';
 import { ofKind, podsOf, selects } from './objects.ts';
 import type { KubernetesObject } from './render.ts';
+import { renderAll } from './rendered.ts';
 
-const everything = 'test-everything-values';
-const full = 'environment-exchange';
-const byPods = { serviceMonitor: { enabled: false }, podMonitor: { enabled: true } };
+const on = 'test-monitoring-values';
+const full = 'environment-course-exchange';
 const [asked = [], withPods = []] = (
-  await renderAll([{ on: everything }, { on: everything, values: { metrics: byPods } }])
+  await renderAll([{ on }, { on, values: { metrics: { monitor: { kind: 'PodMonitor' } } } }])
 ).map(({ objects }) => objects);
 
 test('monitors lead to /metrics of the health port that each scraped pod has', () => {
@@ -33,23 +32,14 @@ test('monitors lead to /metrics of the health port that each scraped pod has', (
     expect(spec.containers[0].ports).toContainEqual(expect.objectContaining({ name: 'health' }));
 });
 
-test('a failed Job goes within a day, and the alert about it', () => {
-  const jobs = [
-    ...ofKind(asked, 'Job').map(({ spec }) => spec),
-    ...ofKind(asked, 'CronJob').map(({ spec }) => spec.jobTemplate.spec),
-  ];
-  expect(jobs.length).toBeGreaterThan(1);
-  for (const { ttlSecondsAfterFinished } of jobs) expect(ttlSecondsAfterFinished).toBeLessThanOrEqual(86_400);
-});
-
 test('the rules are those of the release, and link to the page of its people', () => {
   const [rule] = ofKind(asked, 'PrometheusRule');
   const groups: KubernetesObject[] = rule?.spec.groups;
   expect(JSON.stringify(groups)).not.toMatch(/job=\\"course-exchange\\"|RELEASE_NAME|docs\/runbook\.md/);
   const ours = Object.values(rulesFiles).flatMap((text) => parse(text()).groups as KubernetesObject[]);
-  expect(groups.map(({ name }) => name)).toEqual([...ours.map(({ name }) => name), 'own']);
+  expect(groups.map(({ name }) => name)).toEqual(ours.map(({ name }) => name));
   const matchers = `job="${full}",namespace="exchange"`;
-  for (const { rules, name } of groups.filter(({ name }) => name !== 'own'))
+  for (const { rules, name } of groups)
     for (const { expr, annotations } of rules) {
       expect(expr, name).toContain(name.endsWith('kubernetes') ? 'namespace="exchange"' : matchers);
       if (annotations) expect(annotations.runbook_url).toMatch(/^https:\/\/docs\.example\/runbook#[a-z]+$/);

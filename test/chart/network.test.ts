@@ -1,9 +1,9 @@
 // NetworkPolicies open exactly the architecture's network paths, and nothing else.
 import { BlockList } from 'node:net';
 import { expect, test } from 'vitest';
-import { renderSets } from './many.ts';
 import { ofKind, podsOf, selects } from './objects.ts';
 import type { KubernetesObject } from './render.ts';
+import { renderSets } from './rendered.ts';
 
 interface Party {
   readonly name: string;
@@ -138,7 +138,7 @@ const services = 'gateway, identity, design-catalog, migrations';
 const outward = [
   ...from('identity, design-catalog, migrations', 'Postgres: 5433'),
   ...from('identity, migrations', 'Redis: 6380 26379'),
-  ...from('demo-partner, contract-tests', 'public entry: 8443'),
+  ...from('demo-partner, contract-tests', 'public entry: 443 8443'),
   ...from(services, 'collector: 4318'),
   ...from(`${services}, demo-partner, contract-tests, key-rotation`, 'DNS: 53/udp 53'),
 ];

@@ -34,16 +34,15 @@ export function podOf(objects: readonly KubernetesObject[], component: string): 
   return podsOf(objects).find((pod) => pod.component === component);
 }
 
-/** With those that run before; `where` names the pod's owner and the container. */
+/** Those of the chart, also those that run before; `where` names the pod's owner and the container. */
 export function containersOf(pods: readonly Pod[]): readonly KubernetesObject[] {
   return pods.flatMap((pod) =>
-    [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(
-      (container: KubernetesObject): KubernetesObject => ({
-        ...{ args: [], env: [], volumeMounts: [], ...container },
-        pod,
-        where: `${pod.owner} ${container.name}`,
+    [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
+      .filter(({ image }: KubernetesObject) => !image.startsWith('own/'))
+      .map((container: KubernetesObject): KubernetesObject => {
+        const where = `${pod.owner} ${container.name}`;
+        return { args: [], env: [], volumeMounts: [], ...container, pod, where };
       }),
-    ),
   );
 }
 

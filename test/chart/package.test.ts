@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { withApiServer } from './api-server.ts';
-import { type Case, renderAll } from './many.ts';
 import { containersOf, ofKind, podsOf } from './objects.ts';
 import { chart, type KubernetesObject, type Values, valuesOf } from './render.ts';
+import { type Case, renderAll } from './rendered.ts';
 
 const read = (file: string) => readFileSync(join(chart, file), 'utf8');
 const documents = (file: string): KubernetesObject[] =>

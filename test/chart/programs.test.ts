@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { documentationOf } from '@course-exchange/runtime/process/settings';
 import { expect, test } from 'vitest';
 import { programs } from '../generate/settings.ts';
-import { renderSets } from './many.ts';
 import { containersOf, ofKind, podOf, podsOf, programOf } from './objects.ts';
-import { chart, type KubernetesObject } from './render.ts';
+import { chart, type KubernetesObject, type Values, valuesAt } from './render.ts';
+import { renderAll, renderSets } from './rendered.ts';
+import { documentedValues } from './value-schema.ts';
+import { valueTypes } from './value-types.ts';
 
 const sets = await renderSets();
 const everySet = test.each(sets);
@@ -44,6 +46,42 @@ everySet('$set: programs get the settings that they know, and all that they requ
     const required = [...settings].filter(([, isRequired]) => isRequired).map(([one]) => one);
     expect(given, name).toEqual(expect.arrayContaining([...required, 'MALLOC_ARENA_MAX']));
   }
+});
+
+/** Of the values with a range of their own, either end. */
+const atBounds = [1, 2].map((end) => {
+  const ranges = documentedValues.flatMap(({ path, type }) => {
+    const bound = /^(\d+)\.\.(\d+)$/.exec(type ?? '')?.[end];
+    return bound === undefined ? [] : [[path.join('.'), Number(bound)] as const];
+  });
+  const share = { 'telemetry.samplerRatio': end === 1 ? 1e-5 : 1 };
+  return { on: 'test-everything-values', values: valuesAt({ ...Object.fromEntries(ranges), ...share }) };
+});
+
+test('settings are valid in all sets of values, and at the bounds of values', async () => {
+  const bounded = await renderAll(atBounds);
+  expect(bounded.map(({ refused }) => refused)).toEqual(['', '']);
+  const settings = [...sets, ...bounded].flatMap(({ objects }) =>
+    containersOf(podsOf(objects)).flatMap(({ name: container, env }) =>
+      env.map(({ name, value }: KubernetesObject) => ({ container, name, value })),
+    ),
+  );
+  const invalid = settings.filter(
+    ({ container, name, value }) =>
+      programs[programOf(container)]?.[name]?.safeParse(value).success === false,
+  );
+  expect(invalid).toEqual([]);
+});
+
+test('neither the chart nor the gateway trusts a network that is too wide', () => {
+  const { pattern } = (valueTypes.trustedNetworks as { items: Values }).items;
+  const judges = [
+    (network: string) => new RegExp(`${pattern}`).test(network),
+    (network: string) => programs.gateway?.TRUSTED_PROXIES?.safeParse(network).success,
+  ];
+  const narrow = ['10.0.0.0/8', '192.0.2.1', '2001:db8::/16', 'fd00::/128', '::1', 'FD00::1:2/120'];
+  const wide = ['0.0.0.0/0', '10.0.0.0/7', '::/0', '2001:db8::/15', '::/16', '0:0::/80'];
+  for (const judge of judges) expect([...narrow, ...wide].filter(judge)).toEqual(narrow);
 });
 
 everySet('$set: a container runs its own program, with flags of Node before it', ({ objects }) => {
@@ -113,7 +151,7 @@ test('`helm test` tests the demo data with the demo partner, else the partners i
     return given.filter(({ name }) => /_(BASE_URL|DEMO|STACK)/.test(name)).map(({ value }) => value);
   });
   const gateway = 'http://environment-course-exchange-gateway.exchange.svc.cluster.local:8080';
-  const ofEverything = 'http://environment-exchange-gateway.exchange.svc.cluster.example:8080';
+  const ofEverything = 'http://environment-course-exchange-gateway.exchange.svc.cluster.example:8080';
   expect(found).toEqual([
     [gateway, 'true', 'https://planner.test.exchange.courses-of-the-north.net'],
     [ofEverything, '/run/course-exchange/secrets/stack.json'],

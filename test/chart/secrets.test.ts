@@ -1,8 +1,8 @@
 // No secret stands in what the chart renders: Secrets are named, mounted as files and never made.
 import { expect, test } from 'vitest';
-import { renderSets } from './many.ts';
 import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
 import type { KubernetesObject } from './render.ts';
+import { renderSets } from './rendered.ts';
 
 const sets = await renderSets();
 const everySet = test.each(sets);
@@ -60,8 +60,8 @@ const filled = {
   'design-catalog': `USER_HASH_KEY user-hash keys, FEED_POSTGRES_USER user pg-catalog-feed,
     FEED_POSTGRES_PASSWORD pass pg-catalog-feed, POSTGRES_USER user pg-catalog-ro, POSTGRES_PASSWORD pass pg-catalog-ro,
     FEED_TLS_CERT tls.crt feed-tls, FEED_TLS_KEY tls.key feed-tls, FEED_TLS_CA ca.crt feed-tls`,
-  'demo-partner': 'CLIENT_SECRET secret planner, TOKEN_ENCRYPTION_KEY token-key planner',
-  'contract-tests': 'stack.json contract.json stack',
+  'demo-partner': 'CLIENT_SECRET client-secret planner, TOKEN_ENCRYPTION_KEY token-encryption-key planner',
+  'contract-tests': 'stack.json stack.json stack',
 };
 
 test.each(Object.entries(filled))('the files of %s come each from its Secret and key', (component, files) => {

@@ -1,8 +1,8 @@
 // How the values of the stores reach the programs, and which ports the NetworkPolicies open to them.
 import { expect, test } from 'vitest';
-import { renderAll, renderSets } from './many.ts';
 import { containersOf, ofKind, podsOf } from './objects.ts';
 import type { KubernetesObject, Values } from './render.ts';
+import { renderAll, renderSets } from './rendered.ts';
 
 const sets = new Map((await renderSets()).map(({ set, objects }) => [set, objects]));
 

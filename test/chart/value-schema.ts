@@ -45,14 +45,8 @@ function read(map: YAMLMap, above: readonly string[]): void {
 }
 
 /** What `defaults` holds and a component without replicas, or a Job, has no use for. */
-const ofReplicated = [
-  ...['minReadySeconds', 'progressDeadlineSeconds', 'topologySpreadConstraints', 'autoscaling'],
-  'podDisruptionBudget',
-];
-const ofServing = [
-  ...['preStopSeconds', 'terminationGracePeriodSeconds', 'revisionHistoryLimit', 'probes'],
-  ...['deploymentAnnotations', 'extraContainers'],
-];
+const ofReplicated = ['topologySpreadConstraints', 'autoscaling', 'podDisruptionBudget'];
+const ofServing = ['preStopSeconds', 'deploymentAnnotations', 'extraContainers'];
 
 /** By component: which of `defaults` may not stand under it. */
 const withoutDefaults: Readonly<Record<string, readonly string[]>> = {

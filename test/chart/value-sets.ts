@@ -15,13 +15,12 @@ export function filesOf(set: string): readonly string[] {
   return set.endsWith('-values') ? [own] : [`values-${set.split('-')[0]}.yaml`, own];
 }
 
-const merged = new Map<string, Values>();
+const merged = new Map(
+  valueSets.map((set) => [
+    set,
+    ['values.yaml', ...filesOf(set)].map(valuesOf).reduce<unknown>(mergeValues, {}) as Values,
+  ]),
+);
 
 /** With what the chart brings. */
-export function valuesOfSet(set: string): Values {
-  const known = merged.get(set);
-  if (known !== undefined) return known;
-  const values = filesOf(set).map(valuesOf).reduce<unknown>(mergeValues, valuesOf('values.yaml')) as Values;
-  merged.set(set, values);
-  return values;
-}
+export const valuesOfSet = (set: string): Values => merged.get(set) ?? {};

@@ -14,31 +14,15 @@ const closed = (properties: Readonly<Record<string, Schema>>, required?: readonl
 const type = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
 const atLeast = (minimum: number): Schema => ({ type: 'integer', minimum });
 
-const ipv4 = '((2[0-4]|1[0-9]|[1-9])?[0-9]|25[0-5])(\\.((2[0-4]|1[0-9]|[1-9])?[0-9]|25[0-5])){3}';
-const group = '[0-9a-fA-F]{1,4}';
-const groups = `(:${group}){0,6}`;
-const tail = `((${group}:){0,6}(${group}|${ipv4}))?`;
-const ipv6 = `(${group}(:${group}){7}|(${group}${groups})?::${tail})`;
-const unlikeIpv4 = `[1-9a-fA-F][0-9a-fA-F]{0,3}((:${group}){7}|${groups}::${tail})`;
-/** What the gateway believes. A network whose first group may be 0 could hold all of IPv4. */
-const trustedNetworks = [
-  `${ipv4}(/([89]|[12][0-9]|3[0-2]))?`,
-  ipv6,
-  `${unlikeIpv4}/(1[6-9]|[2-9][0-9]|1[01][0-9]|12[0-8])`,
-  `${ipv6}/(10[4-9]|11[0-9]|12[0-8])`,
-];
 const network = '[0-9a-fA-F.:]+/[0-9]{1,3}';
 const imagePath = '([A-Za-z0-9.-]+:[0-9]+/)?[a-z0-9]+([._/-]+[a-z0-9]+)*';
-const duration = '([0-9]+(h|m|s|ms))';
 
 export const valueTypes: Readonly<Record<string, Schema>> = {
   age: text('^[1-9][0-9]{0,6}[smhdw]$'),
-  bytes: text('^[0-9]+[kmg]?$'),
   contactUrl: text('^((https?://|mailto:).+)?$'),
   countOrPercent: { oneOf: [atLeast(0), text('^[0-9]{1,2}%$')] },
   database: text('^[A-Za-z0-9_-]+$'),
   domain: text('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$'),
-  duration: text(`^${duration}+$`),
   environmentVariables: listOf(
     closed({ name: text('^[A-Za-z_][A-Za-z0-9_]*$'), value: { type: 'string' }, valueFrom: type('object') }, [
       'name',
@@ -60,10 +44,9 @@ export const valueTypes: Readonly<Record<string, Schema>> = {
   named: listOf({ type: 'object', required: ['name'] }),
   names: listOf({ type: 'string', minLength: 1 }),
   networks: listOf(text(`^${network}$`)),
-  never: { enum: [false] },
   object: { type: 'object' },
   objects: listOf({ type: 'object' }),
-  optionalDuration: text(`^${duration}*$`),
+  optionalDuration: text('^([0-9]+(h|m|s|ms))*$'),
   optionalSecretKey: text('^[-._a-zA-Z0-9]*$'),
   peers: listOf(
     closed({
@@ -75,30 +58,25 @@ export const valueTypes: Readonly<Record<string, Schema>> = {
   port: { type: 'integer', minimum: 1, maximum: 65_535 },
   ports: { ...listOf(type('port')), minItems: 1 },
   portsOrNone: listOf(type('port')),
-  probe: closed({
-    initialDelaySeconds: atLeast(0),
-    periodSeconds: atLeast(1),
-    timeoutSeconds: atLeast(1),
-    failureThreshold: atLeast(1),
-    successThreshold: atLeast(1),
-    terminationGracePeriodSeconds: atLeast(1),
-  }),
   quantities: { type: 'object', additionalProperties: { type: ['string', 'number'] } },
   registry: text('^([A-Za-z0-9.-]+(:[0-9]+)?(/[a-z0-9._/-]+)?)?$'),
   repository: text(`^${imagePath}$`),
-  resources: closed({ requests: type('quantities'), limits: type('quantities') }),
   role: closed({
     existingSecret: type('secretName'),
     usernameKey: type('secretKey'),
     passwordKey: type('secretKey'),
     uriKey: type('optionalSecretKey'),
   }),
-  schedule: { type: 'string', minLength: 9 },
+  scrapeInterval: text('^([1-9][0-9]+s|[1-9][0-9]*m)$'),
   secretKey: text('^[-._a-zA-Z0-9]+$'),
   secretName: text('^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$'),
   share: { type: 'number', minimum: 0, maximum: 1 },
-  trustedNetworks: listOf(text(`^(${trustedNetworks.join('|')})$`)),
+  /** As the gateway takes them: no IPv4 network wider than /8, no IPv6 network wider than /16 or that may hold all of IPv4. */
+  trustedNetworks: listOf(
+    text(
+      '^(([0-9]{1,3}[.]){3}[0-9]{1,3}(/([89]|[12][0-9]|3[0-2]))?|::1|[1-9a-fA-F][0-9a-fA-F]{0,3}:[0-9a-fA-F:]+(/(1[6-9]|[2-9][0-9]|1[01][0-9]|12[0-8]))?)$',
+    ),
+  ),
   tag: text('^([A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$'),
-  text: { type: 'string', minLength: 1 },
   url: text('^(https?://.+)?$'),
 };

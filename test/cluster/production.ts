@@ -132,7 +132,6 @@ function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
     postgres: { host: 'postgres', database },
     redis: { hosts: ['redis:6379'] },
     ingress: { className: ingressClass },
-    rpc: { maxConnectionAgeMs: connectionAgeSeconds * 1_000 },
     telemetry: collectorImage
       ? { endpoint: `http://${traceCollector}.${namespaceOf(monitoring)}:${otlpPort}`, samplerRatio: 1 }
       : {},
@@ -142,22 +141,29 @@ function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
       telemetryTo: [observer(traceCollector)],
     },
     gateway: { replicas, trustedProxies },
-    identity: { replicas, extraEnv: toolInPod('PARTNERCTL_IDENTITY', 'https://localhost:7201', 'OPERATOR') },
+    identity: {
+      replicas,
+      extraEnv: ownEnvironment('PARTNERCTL_IDENTITY', 'https://localhost:7201', 'OPERATOR'),
+    },
     designCatalog: {
       replicas,
-      extraEnv: toolInPod('PARTNERCTL_CATALOG', 'https://localhost:7301', 'FEED'),
+      extraEnv: ownEnvironment('PARTNERCTL_CATALOG', 'https://localhost:7301', 'FEED'),
       feed: { tlsSecret: 'course-exchange-feed-tls' },
     },
   };
 }
 
-/** In place of an operator with a certificate, and of the feed: the tool in the pod shows that of the port. */
-function toolInPod(address: string, url: string, port: string): readonly object[] {
+/**
+ * In place of an operator with a certificate, and of the feed, the tool in the pod shows that of the port; connections
+ * end after a while that a test can wait for.
+ */
+function ownEnvironment(address: string, url: string, port: string): readonly object[] {
   const files = ['CERT', 'KEY', 'CA'].map((file) => ({
     name: `PARTNERCTL_TLS_${file}`,
     value: `${secretsDirectory}/${port}_TLS_${file}`,
   }));
-  return [{ name: address, value: url }, ...files];
+  const connectionAge = { name: 'MAX_CONNECTION_AGE_MS', value: `${connectionAgeSeconds * 1_000}` };
+  return [{ name: address, value: url }, ...files, connectionAge];
 }
 
 async function askPartnerctl(kube: Kube, component: string, words: readonly string[], input?: string) {

@@ -49,7 +49,7 @@ const metrics = `${release}-metrics`;
 
 /** The chart's own, which it makes beside a ServiceMonitor; a cluster without Prometheus' operator does not take that. */
 async function metricsService({ kube, helmWords }: Production): Promise<KubeObject> {
-  const rendered = await kube.helm('template', ...helmWords, '--set=metrics.serviceMonitor.enabled=true');
+  const rendered = await kube.helm('template', ...helmWords, '--set=metrics.monitor.kind=ServiceMonitor');
   const objects = parseAllDocuments(rendered).map((each) => each.toJS() as KubeObject | null);
   const found = objects.find((object) => object?.kind === 'Service' && object.metadata.name === metrics);
   if (!found) throw new Error(`The chart renders no Service ${metrics}.`);

@@ -5,8 +5,7 @@ import { alerts } from '@course-exchange/observability/rules';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { ofKind } from '../chart/objects.ts';
-import { objectsOf } from '../chart/render.ts';
-import { filesOf } from '../chart/value-sets.ts';
+import { renderAll } from '../chart/rendered.ts';
 import { checkRules, type Input, mistakesOf, type Question, type Rule, withFiles } from './promtool.ts';
 import { ruleCases } from './rule-cases.ts';
 
@@ -122,15 +121,14 @@ function targetsOf(relabelings: readonly Labels[]): readonly Labels[] {
 }
 
 test.each([
-  ['ServiceMonitor', 'serviceMonitor', 'endpoints'],
-  ['PodMonitor', 'podMonitor', 'podMetricsEndpoints'],
-])('a %s keeps the three services, and names them as rules and dashboards do', async (kind, value, field) => {
-  const off = { serviceMonitor: { enabled: false }, podMonitor: { enabled: false } };
-  const values = { metrics: { ...off, [value]: { enabled: true } } };
-  const objects = await objectsOf({ files: filesOf('test-everything-values'), values });
-  const [monitor] = ofKind(objects, kind);
+  ['ServiceMonitor', 'endpoints'],
+  ['PodMonitor', 'podMetricsEndpoints'],
+])('a %s keeps the three services, and names them as rules and dashboards do', async (kind, field) => {
+  const values = { metrics: { monitor: { kind } } };
+  const [rendered] = await renderAll([{ on: 'test-monitoring-values', values }]);
+  const [monitor] = ofKind(rendered?.objects ?? [], kind);
   const targets = targetsOf(monitor?.spec[field][0].relabelings);
   expect(targets.map(({ component }) => component).toSorted()).toEqual(scraped.toSorted());
   for (const { job, component, instance } of targets)
-    expect([job, instance]).toEqual(['environment-exchange', `${component}:8081`]);
+    expect([job, instance]).toEqual(['environment-course-exchange', `${component}:8081`]);
 });

@@ -58,11 +58,21 @@
 {{- with int .preStopSeconds }}
 lifecycle: { preStop: { sleep: { seconds: {{ . }} } } }
 {{- end }}
-{{- range $probe, $path := dict "startup" "/livez" "readiness" "/readyz" "liveness" "/livez" }}
-{{ $probe }}Probe:
-  httpGet: { path: {{ $path }}, port: health }
-  {{- toYaml (get $.probes $probe) | nindent 2 }}
-{{- end }}
+startupProbe:
+  httpGet: { path: /livez, port: health }
+  periodSeconds: 1
+  timeoutSeconds: 1
+  failureThreshold: 60
+readinessProbe:
+  httpGet: { path: /readyz, port: health }
+  periodSeconds: 2
+  timeoutSeconds: 2
+  failureThreshold: 3
+livenessProbe:
+  httpGet: { path: /livez, port: health }
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
 {{- end -}}
 
 {{/* Environment that all programs of the release read, of a context. */}}
@@ -70,7 +80,7 @@ lifecycle: { preStop: { sleep: { seconds: {{ . }} } } }
 # Without it glibc keeps an arena for each thread of Node: 20 MiB and more that nobody uses.
 MALLOC_ARENA_MAX: "2"
 LOG_LEVEL: {{ .values.logLevel }}
-{{- with (.root.Values.telemetry).endpoint }}
+{{- with .root.Values.telemetry.endpoint }}
 OTEL_EXPORTER_OTLP_ENDPOINT: {{ . | quote }}
 # Without an exponent, which programs refuse.
 OTEL_TRACES_SAMPLER_ARG: {{ regexReplaceAllLiteral "[.]?0+$" (printf "%.9f" (float64 $.root.Values.telemetry.samplerRatio)) "" | quote }}
@@ -96,7 +106,7 @@ RPC_TLS_DIRECTORY: /run/course-exchange/tls
 
 {{/* Where a server listens, of a context with `ports`. */}}
 {{- define "course-exchange.listenEnv" -}}
-{{- $address := default "0.0.0.0" .root.Values.listenAddress -}}
+{{- $address := .root.Values.listenAddress -}}
 HEALTH_HOST: {{ $address | quote }}
 HEALTH_PORT: {{ int .ports.health | quote }}
 {{- with .ports.http }}
@@ -107,8 +117,6 @@ HTTP_PORT: {{ int . | quote }}
 # An IPv6 address stands in brackets here, as before a port.
 RPC_HOST: {{ regexReplaceAll "^(.*:.*)$" $address "[${1}]" | quote }}
 RPC_PORT: {{ int . | quote }}
-# The server ends connections after a while, so that clients look again and find new pods.
-MAX_CONNECTION_AGE_MS: {{ int $.root.Values.rpc.maxConnectionAgeMs | quote }}
 {{- end }}
 {{- range pick .ports "operator" "feed" | keys | sortAlpha }}
 {{ upper . }}_HOST: {{ $address | quote }}

@@ -1,6 +1,6 @@
 {{/* Ingresses, and what a controller is told about the gateway. */}}
 
-{{/* Leads to a component, of (list root component values origin annotations). */}}
+{{/* Leads to a component, of (list root component values origin annotations). Class and TLS are those of `ingress`. */}}
 {{- define "course-exchange.ingress" -}}
 {{- $root := first . }}
 {{- $component := index . 1 }}
@@ -12,10 +12,10 @@ metadata:
   {{- include "course-exchange.metadata" (list $root $component) | nindent 2 }}
   {{- include "course-exchange.annotations" (last $) | nindent 2 }}
 spec:
-  {{- with .className }}
+  {{- with $root.Values.ingress.className }}
   ingressClassName: {{ . }}
   {{- end }}
-  {{- if .tls.enabled }}
+  {{- if $root.Values.ingress.tls.enabled }}
   tls:
     - hosts: [{{ $host }}]
       {{- with .tls.existingSecret }}
@@ -38,7 +38,7 @@ spec:
 
 {{/* Whose annotations the Ingress gets: nginx, traefik or none. */}}
 {{- define "course-exchange.ingress.controller" -}}
-{{- $named := default "auto" (.Values.ingress.limits).controller -}}
+{{- $named := .Values.ingress.controller -}}
 {{- eq $named "auto" | ternary (contains "nginx" .Values.ingress.className | ternary "nginx" "none") $named -}}
 {{- end -}}
 
@@ -48,18 +48,17 @@ spec:
 # ingress-nginx redirects http by default (R28.5), and so does Traefik where it serves a class of ingress-nginx.
 nginx.ingress.kubernetes.io/ssl-redirect: "false"
 nginx.ingress.kubernetes.io/force-ssl-redirect: "false"
-{{ with .Values.ingress.limits -}}
-{{- if eq $controller "nginx" -}}
-nginx.ingress.kubernetes.io/proxy-body-size: {{ .bodySize }}
-nginx.ingress.kubernetes.io/proxy-connect-timeout: {{ int .connectTimeoutSeconds | quote }}
-nginx.ingress.kubernetes.io/proxy-read-timeout: {{ int .timeoutSeconds | quote }}
-nginx.ingress.kubernetes.io/proxy-send-timeout: {{ int .timeoutSeconds | quote }}
+{{ if eq $controller "nginx" -}}
+nginx.ingress.kubernetes.io/proxy-body-size: 64k
+nginx.ingress.kubernetes.io/proxy-connect-timeout: "2"
+# Between two reads or two writes: more than a login may take.
+nginx.ingress.kubernetes.io/proxy-read-timeout: "15"
+nginx.ingress.kubernetes.io/proxy-send-timeout: "15"
 # Another pod gets what one did not answer, but never a POST that one has got, whatever the controller's own settings say.
 nginx.ingress.kubernetes.io/proxy-next-upstream: error timeout
 nginx.ingress.kubernetes.io/proxy-next-upstream-tries: "2"
 {{- else if include "course-exchange.ingress.serviceAnnotations" $ -}}
 traefik.ingress.kubernetes.io/router.middlewares: {{ $.Release.Namespace }}-{{ include "course-exchange.name" (list $ "retry") }}@kubernetescrd
-{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -2,8 +2,7 @@
 
 {{/* At most 39 characters, so that the longest name built on it fits: a CronJob's may have 52, and `-key-rotation` takes 13. */}}
 {{- define "course-exchange.fullname" -}}
-{{- $name := default .Chart.Name .Values.nameOverride -}}
-{{- $full := contains $name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name $name) -}}
+{{- $full := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) -}}
 {{- default $full .Values.fullnameOverride | trunc 39 | trimSuffix "-" -}}
 {{- end -}}
 
@@ -20,7 +19,7 @@
 
 {{/* Selects the pods of the whole release. */}}
 {{- define "course-exchange.releaseSelector" -}}
-app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 

@@ -28,7 +28,7 @@ identity:
     {{- include "course-exchange.network.from" (list (concat $pods.gateway (get $pods "design-catalog")) $ports.identity.grpc) | nindent 4 }}
     {{- with .Values.identity }}
     {{- if and .operator.enabled .operator.tlsSecret }}
-    {{- include "course-exchange.network.from" (list (concat $policy.operatorFrom (.keyRotation.enabled | ternary (get $pods "key-rotation") list)) $ports.identity.operator) | nindent 4 }}
+    {{- include "course-exchange.network.from" (list (concat $policy.operatorFrom (empty .keyRotation.tlsSecret | ternary list (get $pods "key-rotation"))) $ports.identity.operator) | nindent 4 }}
     {{- end }}
     {{- end }}
     {{- include "course-exchange.network.from" (list $policy.monitoring $ports.identity.health) | nindent 4 }}
@@ -53,7 +53,7 @@ demo-partner:
 {{- end }}
 migrations:
   egress: {{ concat $dns $postgres $redis $telemetry | toJson }}
-{{- if .Values.identity.keyRotation.enabled }}
+{{- if .Values.identity.keyRotation.tlsSecret }}
 key-rotation:
   egress: {{ concat $dns (include "course-exchange.network.to" (list $pods.identity (list $ports.identity.operator)) | fromYamlArray) | toJson }}
 {{- end }}
@@ -87,7 +87,7 @@ contract-tests:
 
 {{- define "course-exchange.network.dns" -}}
 - ports:
-    {{- range default (list 53) .Values.networkPolicy.dnsPorts }}
+    {{- range .Values.networkPolicy.dnsPorts }}
     - { protocol: UDP, port: {{ int . }} }
     - { protocol: TCP, port: {{ int . }} }
     {{- end }}
@@ -110,7 +110,7 @@ contract-tests:
 {{- end -}}
 
 {{- define "course-exchange.network.telemetry" -}}
-{{- with (.Values.telemetry).endpoint -}}
+{{- with .Values.telemetry.endpoint -}}
 {{- include "course-exchange.network.to" (list $.Values.networkPolicy.telemetryTo (list (include "course-exchange.port" .))) -}}
 {{- end -}}
 {{- end -}}

@@ -22,7 +22,15 @@ securityContext:
 {{- with .values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-{{- range $field := list "dnsConfig" "hostAliases" "nodeSelector" "tolerations" "affinity" }}
+# A name with two dots is first looked up as it stands; IPv4 and IPv6 are looked up one after the other, because kernels now and
+# then lose an answer to two at once; and a lost query is soon repeated.
+dnsConfig:
+  options:
+    - { name: ndots, value: "2" }
+    - { name: single-request-reopen }
+    - { name: timeout, value: "1" }
+    - { name: attempts, value: "3" }
+{{- range $field := list "hostAliases" "nodeSelector" "tolerations" "affinity" }}
 {{- with get $.values $field }}
 {{ $field }}:
   {{- toYaml . | nindent 2 }}

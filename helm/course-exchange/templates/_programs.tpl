@@ -18,8 +18,6 @@ migrations.seed: { MIGRATOR_POSTGRES: identityMigrator }
 {{- with .values.trustedProxies }}
 TRUSTED_PROXIES: {{ join "," . | quote }}
 {{- end }}
-RPC_TIMEOUT_MS: {{ int .values.rpcTimeoutMs | quote }}
-LOGIN_TIMEOUT_MS: {{ int .values.loginTimeoutMs | quote }}
 {{- range $link, $url := .values.links }}
 {{- if $url }}
 LINK_{{ snakecase $link | upper }}: {{ $url | quote }}
@@ -63,15 +61,15 @@ POSTGRES_POOL_SIZE: {{ int .values.postgresPoolSize | quote }}
 {{- define "course-exchange.demo-partner.env" -}}
 {{ include "course-exchange.serverEnv" (list .) }}
 PUBLIC_URL: {{ .values.publicUrl | quote }}
-CLIENT_ID: {{ .values.clientId | quote }}
-SCOPES: {{ .values.scopes | quote }}
+CLIENT_ID: paddock-planner
+SCOPES: openid email profile
 DATABASE_FILE: /data/demo-partner.sqlite
 {{- end -}}
 
 {{- define "course-exchange.demo-partner.files" -}}
 {{- with .Values.demoPartner }}
-- { path: CLIENT_SECRET, secret: {{ .existingSecret }}, key: {{ .clientSecretKey }} }
-- { path: TOKEN_ENCRYPTION_KEY, secret: {{ .existingSecret }}, key: {{ .tokenEncryptionKeyKey }} }
+- { path: CLIENT_SECRET, secret: {{ .existingSecret }}, key: client-secret }
+- { path: TOKEN_ENCRYPTION_KEY, secret: {{ .existingSecret }}, key: token-encryption-key }
 {{- end }}
 {{- end -}}
 
@@ -79,7 +77,7 @@ DATABASE_FILE: /data/demo-partner.sqlite
 {{ include "course-exchange.commonEnv" . }}
 ENVIRONMENT: {{ .root.Values.environment }}
 ISSUER: {{ .root.Values.issuer | quote }}
-{{- if or .root.Values.ingress.enabled (.root.Values.httpRoute).enabled }}
+{{- if or .root.Values.ingress.enabled .root.Values.httpRoute.enabled }}
 PUBLIC_HOST: {{ include "course-exchange.host" .root.Values.issuer | quote }}
 {{- end }}
 ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
@@ -117,9 +115,9 @@ DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
 
 {{- define "course-exchange.migrations.seed.files" -}}
 {{- include "course-exchange.postgres.files" (list . "migrations.seed") }}
-{{- with .Values.migrations.seed }}{{ if .existingSecret }}
-- { path: seed.json, secret: {{ .existingSecret }}, key: {{ .key }} }
-{{- end }}{{ end }}
+{{- with .Values.migrations.seed.existingSecret }}
+- { path: seed.json, secret: {{ . }}, key: seed.json }
+{{- end }}
 {{- end -}}
 
 {{- define "course-exchange.key-rotation.env" -}}
@@ -142,14 +140,14 @@ CONTRACT_DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
 {{- end -}}
 
 {{- define "course-exchange.contract-tests.files" -}}
-{{- with .Values.tests }}{{ if .existingSecret }}
-- { path: stack.json, secret: {{ .existingSecret }}, key: {{ .key }} }
-{{- end }}{{ end }}
+{{- with .Values.tests.existingSecret }}
+- { path: stack.json, secret: {{ . }}, key: stack.json }
+{{- end }}
 {{- end -}}
 
 {{/* Whether there is anybody to test with, as text: "" for no. */}}
 {{- define "course-exchange.contract-tests.wanted" -}}
-{{- if or (.Values.tests).existingSecret .Values.demoPartner.enabled }}true{{ end -}}
+{{- if or .Values.tests.existingSecret .Values.demoPartner.enabled }}true{{ end -}}
 {{- end -}}
 
 {{/* What decrypts the signing keys; identity's migration reads it too. */}}

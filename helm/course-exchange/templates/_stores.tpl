@@ -63,14 +63,14 @@ REDIS_CLUSTER: "true"
 
 {{- define "course-exchange.redis.files" -}}
 {{- $redis := .Values.redis }}
-{{- $accounts := dict "REDIS" $redis }}
-{{- if eq $redis.mode "sentinel" }}{{ $accounts = set $accounts "REDIS_SENTINEL" $redis.sentinel }}{{ end }}
-{{- range $prefix, $account := $accounts }}
-{{- if $account.existingSecret }}
-{{- with $account.usernameKey }}
-- { path: {{ $prefix }}_USERNAME, secret: {{ $account.existingSecret }}, key: {{ . }} }
+{{- $accounts := dict "REDIS" $redis.existingSecret }}
+{{- if eq $redis.mode "sentinel" }}{{ $accounts = set $accounts "REDIS_SENTINEL" $redis.sentinel.existingSecret }}{{ end }}
+{{- range $prefix, $secret := $accounts }}
+{{- if $secret }}
+{{- with $redis.usernameKey }}
+- { path: {{ $prefix }}_USERNAME, secret: {{ $secret }}, key: {{ . }} }
 {{- end }}
-- { path: {{ $prefix }}_PASSWORD, secret: {{ $account.existingSecret }}, key: {{ $account.passwordKey }} }
+- { path: {{ $prefix }}_PASSWORD, secret: {{ $secret }}, key: {{ $redis.passwordKey }} }
 {{- end }}
 {{- end }}
 {{- if and $redis.tls.enabled $redis.tls.caSecret.name }}

@@ -44,15 +44,15 @@ true
 {{- end -}}
 {{- end -}}
 {{- with .Values.identity.keyRotation -}}
-{{- if .enabled }}{{ $_ := set $needed .tlsSecret (list "tls.crt" "tls.key" "ca.crt") }}{{ end -}}
+{{- if .tlsSecret }}{{ $_ := set $needed .tlsSecret (list "tls.crt" "tls.key" "ca.crt") }}{{ end -}}
 {{- end -}}
 {{- range list .Values.ingress (.Values.demoPartner.enabled | ternary .Values.demoPartner.ingress dict) -}}
 {{- /* cert-manager makes one for an Ingress that its annotations name. */ -}}
-{{- if and .enabled .tls.enabled .tls.existingSecret (not (regexMatch "cert-manager\\.io/|kubernetes\\.io/tls-acme" (toJson .annotations))) -}}
+{{- if and .enabled $.Values.ingress.tls.enabled .tls.existingSecret (not (regexMatch "cert-manager\\.io/|kubernetes\\.io/tls-acme" (toJson .annotations))) -}}
 {{- $_ := set $needed .tls.existingSecret (concat (get $needed .tls.existingSecret | default list) (list "tls.crt" "tls.key")) -}}
 {{- end -}}
 {{- end -}}
-{{- if and .Values.internalTls.enabled (not .Values.internalTls.certManager.enabled) -}}
+{{- if and .Values.internalTls.enabled (not .Values.internalTls.certManager.issuerRef) -}}
 {{- range .Values.internalTls.secretNames }}{{ $_ := set $needed . (list "tls.crt" "tls.key" "ca.crt") }}{{ end -}}
 {{- end -}}
 {{- toYaml $needed -}}

@@ -5,10 +5,6 @@
 {{- if .Values.demoPartner.enabled }}{{ $names = append $names "demoPartner" }}{{ end }}
 {{- range $name := $names }}
 {{- $values := include "course-exchange.values" (list $ $name) | fromJson }}
-{{- $least := add (int $values.preStopSeconds) 20 }}
-{{- if le (int $values.terminationGracePeriodSeconds) (int $least) }}
-{{ $name }}.terminationGracePeriodSeconds is too short: it must be more than {{ $least }}, the sum of preStopSeconds and the 20 seconds that a process may take to stop.
-{{- end }}
 {{- if dig "autoscaling" "enabled" false $values }}
 {{- if lt (int $values.autoscaling.maxReplicas) (int $values.autoscaling.minReplicas) }}
 {{ $name }}.autoscaling.maxReplicas is less than minReplicas: raise it.
@@ -58,9 +54,9 @@ tests: [contract-tests]
 {{/* The same key twice is not valid YAML, and a label that a selector reads must stay. */}}
 {{- define "course-exchange.validate.labels" -}}
 {{- $own := include "course-exchange.labels" (list (dict "Values" (omit .Values "commonLabels") "Chart" .Chart "Release" .Release) "any") | fromYaml }}
-{{- $labels := dict "commonLabels" .Values.commonLabels "metrics.serviceMonitor.labels" ((.Values.metrics).serviceMonitor).labels "metrics.podMonitor.labels" ((.Values.metrics).podMonitor).labels "metrics.prometheusRule.labels" ((.Values.metrics).prometheusRule).labels "metrics.dashboards.labels" ((.Values.metrics).dashboards).labels "defaults.podLabels" .Values.defaults.podLabels }}
+{{- $labels := dict "commonLabels" .Values.commonLabels "metrics.monitor.labels" .Values.metrics.monitor.labels "metrics.prometheusRule.labels" .Values.metrics.prometheusRule.labels "metrics.dashboards.labels" .Values.metrics.dashboards.labels "defaults.podLabels" .Values.defaults.podLabels }}
 {{- range list "gateway" "identity" "designCatalog" "migrations" "demoPartner" "tests" }}
-{{- $_ := set $labels (printf "%s.podLabels" .) (get (get $.Values . | default dict) "podLabels" | default dict) }}
+{{- $_ := set $labels (printf "%s.podLabels" .) (get (get $.Values .) "podLabels" | default dict) }}
 {{- end }}
 {{- range $name, $given := $labels }}
 {{- range $key, $_ := $given }}

@@ -64,7 +64,7 @@ redis.tls.enabled is false in production, and {{ . }} of redis.hosts is another 
 {{- if and .enabled (not .tls.enabled) (not .tls.terminatedElsewhere) }}
 ingress.tls.enabled is false in production: set it to true, or ingress.tls.terminatedElsewhere where a load balancer in front of the controller ends TLS.
 {{- end }}
-{{- $type := default "ClusterIP" $.Values.gateway.service.type }}
+{{- $type := $.Values.gateway.service.type }}
 {{- if and (ne $type "ClusterIP") (not .tls.terminatedElsewhere) }}
 gateway.service.type is {{ $type }} in production: it leads past the Ingress, without TLS; set it to ClusterIP, or ingress.tls.terminatedElsewhere where a load balancer ends TLS.
 {{- end }}

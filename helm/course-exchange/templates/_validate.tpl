@@ -1,17 +1,14 @@
 {{/* What values must be together, and what an environment forbids: every mistake at once, one sentence each. What a single
      value may be stands in values.schema.json. What only a connection shows, the preflight of the migration Job says. */}}
 
-{{- define "course-exchange.validate" -}}
-{{- $parts := list "environment" "secretNames" "postgres" "redis" "entry" "demoPartner" "private" "metrics" "rollouts" "environmentVariables" "labels" "secrets" "production" -}}
+{{- define "course-exchange.mistakes" -}}
 {{- $mistakes := list -}}
-{{- range $parts -}}
+{{- range list "environment" "secretNames" "postgres" "redis" "entry" "demoPartner" "private" "metrics" "rollouts" "environmentVariables" "labels" "secrets" "production" -}}
 {{- range splitList "\n" (include (printf "course-exchange.validate.%s" .) $) -}}
 {{- with trim . -}}{{- $mistakes = append $mistakes . -}}{{- end -}}
 {{- end -}}
 {{- end -}}
-{{- with $mistakes -}}
-{{- fail (printf "\n%s\n" (join "\n" .)) -}}
-{{- end -}}
+{{- join "\n" $mistakes -}}
 {{- end -}}
 
 {{- define "course-exchange.validate.environment" -}}
@@ -82,39 +79,31 @@ redis.hosts has more than one host: name one, or set redis.mode to sentinel or c
 {{- end -}}
 
 {{- define "course-exchange.validate.entry" -}}
-{{- $host := include "course-exchange.host" .Values.issuer }}
-{{- if and .Values.ingress.host (ne .Values.ingress.host $host) }}
-ingress.host is not the issuer's host: set it to {{ $host | default "the host of issuer" }}, or leave it empty.
-{{- end }}
-{{- if and (.Values.httpRoute).enabled (not .Values.httpRoute.parentRefs) }}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
 httpRoute.parentRefs is missing: name the Gateway that the HTTPRoute belongs to.
 {{- end }}
-{{- $behind := and (hasPrefix "https:" .Values.issuer) (or .Values.ingress.enabled (.Values.httpRoute).enabled) }}
+{{- $behind := and (hasPrefix "https:" .Values.issuer) (or .Values.ingress.enabled .Values.httpRoute.enabled) }}
 {{- if and (not .Values.gateway.trustedProxies) (or $behind (eq .Values.environment "production")) }}
 gateway.trustedProxies is missing: list the networks from which the ingress controller, Gateway or load balancer calls; otherwise the gateway serves requests that came by http, and the login throttle treats all users as one.
 {{- end }}
 {{- if .Values.ingress.enabled }}
 {{- range $name := list "ssl-redirect" "force-ssl-redirect" }}
 {{- $annotation := printf "nginx.ingress.kubernetes.io/%s" $name }}
-{{- if ne (dig $annotation "false" (default dict $.Values.ingress.annotations)) "false" }}
+{{- if ne (dig $annotation "false" $.Values.ingress.annotations) "false" }}
 ingress.annotations sets {{ $annotation }}: remove it; a client that follows a redirect has already sent its secret by http, so the gateway alone answers what comes by http.
 {{- end }}
 {{- end }}
 {{- end }}
-{{- $longest := max (int .Values.gateway.rpcTimeoutMs) (int .Values.gateway.loginTimeoutMs) }}
-{{- $limits := dict }}
-{{- if and .Values.ingress.enabled .Values.ingress.limits (ne (include "course-exchange.ingress.controller" .) "none") }}{{ $_ := set $limits "ingress.limits.timeoutSeconds" (printf "%ds" (int .Values.ingress.limits.timeoutSeconds)) }}{{ end }}
-{{- if (.Values.httpRoute).enabled }}{{ $_ := set $limits "httpRoute.requestTimeout" (default "0s" .Values.httpRoute.requestTimeout) }}{{ end }}
+{{- if and .Values.httpRoute.enabled .Values.httpRoute.requestTimeout }}
 {{- $start := toDate "2006-01-02" "2000-01-01" }}
-{{- range $name, $limit := $limits }}
-{{- $end := dateModify $limit $start }}
+{{- $end := dateModify .Values.httpRoute.requestTimeout $start }}
 {{- /* 0s is none. */}}
-{{- if and ($end.After $start) (le $end.UnixMilli (add $start.UnixMilli $longest)) }}
-{{ $name }} is too short: it must be more than {{ $longest }} ms, the longer of gateway.rpcTimeoutMs and gateway.loginTimeoutMs; otherwise a slow login ends in an error of the controller's.
+{{- if and ($end.After $start) (le $end.UnixMilli (add $start.UnixMilli 10000)) }}
+httpRoute.requestTimeout is too short: it must be more than 10 s; otherwise a slow login ends in an error of the controller's.
 {{- end }}
 {{- end }}
 {{- with .Values.networkPolicy }}
-{{- $entry := or $.Values.ingress.enabled ($.Values.httpRoute).enabled $.Values.demoPartner.ingress.enabled }}
+{{- $entry := or $.Values.ingress.enabled $.Values.httpRoute.enabled $.Values.demoPartner.ingress.enabled }}
 {{- if and .enabled $entry (not (or .ingressController.namespaceSelector .ingressController.podSelector .ingressController.ipBlocks)) }}
 networkPolicy.ingressController is missing: say by selectors or ipBlocks where the ingress controller's requests come from; otherwise none get through.
 {{- end }}
@@ -124,7 +113,7 @@ networkPolicy.ingressController is missing: say by selectors or ipBlocks where t
 {{- define "course-exchange.validate.demoPartner" -}}
 {{- with .Values.demoPartner }}{{ if .enabled }}
 {{- if not .existingSecret }}
-demoPartner.existingSecret is missing: create a Secret with {{ .clientSecretKey }} and {{ .tokenEncryptionKeyKey }}, and name it.
+demoPartner.existingSecret is missing: create a Secret with client-secret and token-encryption-key, and name it.
 {{- end }}
 {{- if not (regexMatch "^https://[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]+)?$" .publicUrl) }}
 demoPartner.publicUrl is not an https origin: set it to the address that browsers reach the demo partner at, without a path.
@@ -136,23 +125,16 @@ demoPartner.enabled needs an https issuer: partners speak plain http only with t
 {{- end -}}
 
 {{- define "course-exchange.validate.private" -}}
-{{- with .Values.identity }}{{ if .keyRotation.enabled }}
-{{- if not (and .operator.enabled .operator.tlsSecret) }}
-identity.keyRotation.enabled needs identity.operator.tlsSecret: without certificates the operator port cannot be reached from outside the pod.
+{{- with .Values.identity }}
+{{- if and .keyRotation.tlsSecret (not (and .operator.enabled .operator.tlsSecret)) }}
+identity.keyRotation.tlsSecret needs identity.operator.tlsSecret: without certificates the operator port cannot be reached from outside the pod.
 {{- end }}
-{{- if not .keyRotation.tlsSecret }}
-identity.keyRotation.tlsSecret is missing: create a Secret with the certificate that the CronJob presents to the operator port, and name it.
 {{- end }}
-{{- end }}{{ end }}
 {{- with .Values.internalTls }}
-{{- if and .certManager.enabled (not .certManager.issuerRef.name) }}
-internalTls.certManager.issuerRef is missing: name the Issuer that signs the services' certificates.
+{{- if and .certManager.issuerRef (not .certManager.issuerRef.name) }}
+internalTls.certManager.issuerRef has no name: name the Issuer that signs the services' certificates.
 {{- end }}
-{{- $now := toDate "2006-01-02" "2000-01-01" }}
-{{- if le (dateModify .certManager.duration $now | unixEpoch | int64) (dateModify .certManager.renewBefore $now | unixEpoch | int64) }}
-internalTls.certManager.renewBefore must be shorter than duration: otherwise the certificate is renewed over and over.
-{{- end }}
-{{- if and .enabled (not .certManager.enabled) }}
+{{- if and .enabled (not .certManager.issuerRef) }}
 {{- range $component, $name := .secretNames }}
 {{- if not $name }}
 internalTls.secretNames.{{ $component }} is missing: create a Secret with tls.crt, tls.key and ca.crt, and name it, or set internalTls.certManager.
@@ -164,20 +146,11 @@ internalTls.secretNames.{{ $component }} is missing: create a Secret with tls.cr
 
 {{- define "course-exchange.validate.metrics" -}}
 {{- with .Values.metrics }}
-{{- if and (dig "serviceMonitor" "enabled" false .) (dig "podMonitor" "enabled" false .) }}
-metrics.podMonitor.enabled is set beside metrics.serviceMonitor.enabled: choose one; both would scrape each pod twice.
-{{- end }}
-{{- if dig "prometheusRule" "enabled" false . }}
-{{- if not .prometheusRule.runbookUrl }}
-metrics.prometheusRule.runbookUrl is missing: set it to the address at which your people read docs/runbook.md.
-{{- else if not (regexMatch "^https?://[^/]" .prometheusRule.runbookUrl) }}
+{{- if and .prometheusRule.runbookUrl (not (regexMatch "^https?://[^/]" .prometheusRule.runbookUrl)) }}
 metrics.prometheusRule.runbookUrl is no URL: it must begin with https:// or http://.
 {{- end }}
-{{- end }}
-{{- end }}
-{{- range $monitor := list "serviceMonitor" "podMonitor" }}
-{{- if and (dig $monitor "enabled" false ($.Values.metrics | default dict)) $.Values.networkPolicy.enabled (not $.Values.networkPolicy.monitoring) }}
-metrics.{{ $monitor }}.enabled needs networkPolicy.monitoring: name the peers that are Prometheus; otherwise it reaches no health port.
+{{- if and (ne .monitor.kind "none") $.Values.networkPolicy.enabled (not $.Values.networkPolicy.monitoring) }}
+metrics.monitor.kind needs networkPolicy.monitoring: name the peers that are Prometheus; otherwise it reaches no health port.
 {{- end }}
 {{- end }}
 {{- end -}}

@@ -42,13 +42,12 @@ replicas: 1
 strategy: { type: Recreate }
 {{- else -}}
 {{ include "course-exchange.replicas" $ }}
-minReadySeconds: {{ int .minReadySeconds }}
-progressDeadlineSeconds: {{ int .progressDeadlineSeconds }}
+minReadySeconds: 5
 strategy:
   type: RollingUpdate
   rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
 {{- end }}
-revisionHistoryLimit: {{ int .revisionHistoryLimit }}
+revisionHistoryLimit: 5
 selector:
   matchLabels:
     {{- include "course-exchange.selector" (list $.root $.component) | nindent 4 }}
@@ -57,7 +56,8 @@ template:
     {{- include "course-exchange.podMetadata" $ | nindent 4 }}
   spec:
     {{- include "course-exchange.podSpec" $ | nindent 4 }}
-    terminationGracePeriodSeconds: {{ int .terminationGracePeriodSeconds }}
+    # A process may take 20 seconds to stop.
+    terminationGracePeriodSeconds: {{ add 35 .preStopSeconds }}
     {{- with .initContainers }}
     initContainers:
       {{- toYaml . | nindent 6 }}
@@ -152,7 +152,7 @@ spec:
 
 {{/* The certificate of a component's gRPC port, which also identifies it as a client of the others; where cert-manager makes it. */}}
 {{- define "course-exchange.certificate" -}}
-{{- with .root.Values.internalTls }}{{ if and .enabled .certManager.enabled -}}
+{{- with .root.Values.internalTls }}{{ if and .enabled .certManager.issuerRef -}}
 {{- $name := include "course-exchange.name" (list $.root $.component) -}}
 apiVersion: cert-manager.io/v1
 kind: Certificate
@@ -160,8 +160,8 @@ metadata:
   {{- include "course-exchange.metadata" (list $.root $.component) | nindent 2 }}
 spec:
   secretName: {{ include "course-exchange.tlsSecret" $ }}
-  duration: {{ .certManager.duration }}
-  renewBefore: {{ .certManager.renewBefore }}
+  duration: 2160h
+  renewBefore: 720h
   privateKey: { algorithm: ECDSA, size: 256, rotationPolicy: Always }
   usages: [digital signature, server auth, client auth]
   dnsNames:
