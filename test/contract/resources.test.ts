@@ -1,9 +1,11 @@
-// Events and designs of the demo users: fields, nulls, deleted ones, 730 designs, 2,000 events (§2, §4, R22–R24).
+// Events and designs (§2, §4, R22–R24), mostly of the demo users: fields, nulls, deleted ones, 730 designs, 2,000 events.
+// How any designs become events is proven against a plain model: test/stores/catalog-json.test.ts.
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import type { DemoUser } from '../support/stack-file.ts';
-import { accessTokenOf, api, full, twinPartner, typical, userWho } from './deployment.ts';
+import { accessTokenOf, api, full, storeTest, twinPartner, typical, userWho } from './deployment.ts';
 import { expectError } from './expectations.ts';
+import { sql, throwawayUser } from './throwaway.ts';
 
 type Item = Record<string, unknown>;
 const eventFields = ['designCount', 'endDate', 'id', 'name', 'startDate', 'updatedAt'];
@@ -130,6 +132,26 @@ test('every nullable field may be null, and no other is [S2.event.3 S2.design.2 
     });
   }
 });
+
+storeTest(
+  'the public id is base64url of the stored identifier and works in the path, whatever it holds [R22.8 S2.event.2]',
+  async () => {
+    const stored = ['../..', 'Zürich „Grand Prix“ 🐎', '\u0001\n', '%2F', 'ä'.repeat(200)];
+    const user = await throwawayUser();
+    await sql(
+      `insert into catalog.designs (owner, id, event_id)
+     select $1, nth::text, event from unnest($2::text[]) with ordinality as given (event, nth)`,
+      user.sub,
+      stored,
+    );
+    const ids = (await eventsOf(user)).map(({ id }) => String(id));
+    expect(ids.map((id) => Buffer.from(id, 'base64url').toString()).sort()).toEqual(stored.toSorted());
+    for (const id of ids) {
+      expect(id).toMatch(/^[A-Za-z0-9_-]+$/);
+      expect((await designsOf(user, id)).items).toHaveLength(1);
+    }
+  },
+);
 
 describe('foreign events', () => {
   test('two users with one stored identifier see their own designs alone [S1.8 S2.rule.2 S5.api.4 R22.1]', async () => {
