@@ -1,6 +1,6 @@
 // The decision of an interaction on real stores: raced, repeated, foreign, expired, and cut off between its steps.
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
@@ -8,29 +8,15 @@ import { grantConsent } from '../../services/identity/src/consents/consent-table
 import type { ConsentId } from '../../services/identity/src/ids.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { newId } from '../../services/identity/src/secrets.ts';
-import {
-  addPerson,
-  answerOf,
-  beginForm,
-  type FlowDeps,
-  type Person,
-  signIn,
-  useAuthorization,
-} from './identity-authorization.ts';
-import { addPartner, outcomeOf, type Partner, requestExchange } from './identity-grant.ts';
+import { answerOf, type FlowDeps, useAuthorization } from './identity-authorization.ts';
+import { outcomeOf, requestExchange } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
 
 const racers = 50;
-const { identity, redis, endpoint, clock, deps, browsers } = await useAuthorization(racers);
-let partner: Partner;
-let person: Person;
+const flow = await useAuthorization(racers);
+const { identity, redis, endpoint, clock, deps, browsers, addPerson, beginForm, signIn } = flow;
 
-beforeEach(async () => {
-  partner = await addPartner(identity);
-  person = await addPerson(identity);
-});
-
-const consentForm = async () => signIn(deps, await beginForm(deps, partner.clientId), person);
+const consentForm = async () => signIn(await beginForm());
 
 /** The form as the page that is shown now would send it. */
 async function shownForm(form: PresentedForm): Promise<PresentedForm> {
@@ -40,7 +26,7 @@ async function shownForm(form: PresentedForm): Promise<PresentedForm> {
 }
 
 const allow = (form: PresentedForm, by = deps) => submitConsent(by, { ...form, decision: 'allow' });
-const consents = () => identity.sql('select consent_id from consents where sub = $1', [person.sub]);
+const consents = () => identity.sql('select consent_id from consents where sub = $1', [flow.person.sub]);
 const codeKeys = async () => (await serverOf(redis).keys('code:{*')).length;
 
 describe('one decision, one code', () => {
@@ -54,7 +40,7 @@ describe('one decision, one code', () => {
     expect(await consents()).toHaveLength(1);
     const [code = ''] = codes;
     expect(answerOf(moves[0] ?? {}).get('state')).toBe('a b');
-    expect(await outcomeOf(requestExchange(endpoint, partner, code ?? ''))).toBe('tokens');
+    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code ?? ''))).toBe('tokens');
   });
 
   test('of allow and deny at once the first stands and the other changes nothing', async () => {
@@ -71,12 +57,12 @@ describe('one decision, one code', () => {
   test('a repeat after the exchange gives the same redirect and no new code, a later one none [R6.7]', async () => {
     const form = await consentForm();
     const code = answerOf(await allow(form)).get('code') ?? '';
-    await requestExchange(endpoint, partner, code);
+    await requestExchange(endpoint, flow.partner, code);
     // A replay kills the refresh family too (R10): nothing of the code is left in the store.
-    expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('invalid_grant');
+    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('invalid_grant');
     clock.now += 9_999;
     expect(answerOf(await allow(form)).get('code')).toBe(code);
-    expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('invalid_grant');
+    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('invalid_grant');
     expect((await getInteraction(deps, form)).kind).toBe('redirect');
     clock.now += 1;
     expect(answerOf(await allow(form)).get('error')).toBe('invalid_request');
@@ -105,7 +91,7 @@ describe('crash points of a decision', () => {
     await expect(allow(form, { ...deps, database: { ...database, query } })).rejects.toThrow('crash');
     expect(await consents()).toHaveLength(0);
     const code = answerOf(await allow(form)).get('code') ?? '';
-    expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('tokens');
+    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('tokens');
   });
 
   test('after the consent, before the code: a reload makes the code under the same consent', async () => {
@@ -114,7 +100,7 @@ describe('crash points of a decision', () => {
     const [consent] = await consents();
     const code = answerOf(await getInteraction(deps, form)).get('code') ?? '';
     expect(await consents()).toEqual([consent]);
-    expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('tokens');
+    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('tokens');
   });
 
   test('after the code, before it is marked: a repeat gives the same code, never a second', async () => {
@@ -123,7 +109,7 @@ describe('crash points of a decision', () => {
     const before = await codeKeys();
     const code = answerOf(await allow(form)).get('code') ?? '';
     expect(await codeKeys()).toBe(before);
-    expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('tokens');
+    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('tokens');
   });
 
   test('without a repeat there is a decision without a code, and the form is dead after 10 s', async () => {
@@ -136,9 +122,9 @@ describe('crash points of a decision', () => {
 
 describe('what is checked again at the decision [R6.5]', () => {
   const change = (assignment: string) =>
-    identity.sql(`update clients set ${assignment} where client_id = $1`, [partner.clientId]);
+    identity.sql(`update clients set ${assignment} where client_id = $1`, [flow.partner.clientId]);
   const changeUser = (assignment: string) =>
-    identity.sql(`update users set ${assignment} where sub = $1`, [person.sub]);
+    identity.sql(`update users set ${assignment} where sub = $1`, [flow.person.sub]);
 
   test.each([
     ['deactivated', 'active = false', 'invalid_client'],
@@ -172,22 +158,22 @@ describe('what is checked again at the decision [R6.5]', () => {
 test('the page says which scopes were granted before', async () => {
   const form = await consentForm();
   await allow(form);
-  const wider = await beginForm(deps, partner.clientId, { scope: 'openid profile' }, form.browserSession);
+  const wider = await beginForm({ scope: 'openid profile' }, form.browserSession);
   const asked = { kind: 'consent', scopes: ['openid', 'profile'], scopesGrantedBefore: ['openid'] };
   expect(await getInteraction(deps, wider)).toMatchObject(asked);
 });
 
 test('a consent page left open under another account agrees to nothing for the one who is signed in now', async () => {
-  const [other, opened] = [await addPerson(identity), await beginForm(deps, partner.clientId)];
-  const stale = await shownForm(await signIn(deps, opened, other));
-  const current = await signIn(deps, opened, person);
+  const [other, opened] = [await addPerson(), await beginForm()];
+  const stale = await shownForm(await signIn(opened, other));
+  const current = await signIn(opened);
   const { browserSession } = current;
   expect(await allow({ ...stale, browserSession })).toEqual({ kind: 'next', page: 'consent' });
   expect((await allow(await shownForm(current))).kind).toBe('redirect');
 });
 
 test('of fifty agreements of one user and client at once there is one consent', async () => {
-  const pair = { sub: person.sub, clientId: partner.clientId, scopes: ['openid'] as const };
+  const pair = { sub: flow.person.sub, clientId: flow.partner.clientId, scopes: ['openid'] as const };
   const agree = () => grantConsent(identity.database, newId<ConsentId>(randomBytes), pair);
   const all = await Promise.all(Array.from({ length: 50 }, agree));
   expect(new Set(all.map(({ consentId }) => consentId)).size).toBe(1);

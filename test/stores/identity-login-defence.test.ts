@@ -1,156 +1,143 @@
 // The login defence in Redis, raced and timed by a clock that the tests set.
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { accountKey, accountThreshold, countersOf } from '../../services/identity/src/login/throttle.ts';
 import { admitLogin, recordLoginFailure } from '../../services/identity/src/login/throttle-store.ts';
 import {
-  addPerson,
-  beginForm,
+  accepted,
   counting,
   type FlowDeps,
   freshAddress,
-  logIn,
-  type Person,
   throttledFor,
   useAuthorization,
   wrongPassword,
 } from './identity-authorization.ts';
-import { addPartner } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
 
 const guesses = 50;
-const { identity, redis, clock, deps, browsers } = await useAuthorization(guesses);
-const partner = await addPartner(identity);
-let person: Person;
+const flow = await useAuthorization(guesses);
+const { redis, clock, deps, browsers, beginForm, logIn } = flow;
 
-beforeEach(async () => {
-  person = await addPerson(identity);
+test(`of ${guesses} guesses at once no more than five are verified [R30.1 R30.2]`, async () => {
+  const [form, address] = [await beginForm(), freshAddress()];
+  const { seen, counted } = counting(browsers);
+  const outcomes = await Promise.all(
+    counted.map((by, i) => logIn(form, { typed: `guess ${i}`, address, by })),
+  );
+  expect(seen.passwords).toBe(accountThreshold);
+  const reasons = outcomes.map((outcome) => outcome.kind === 'rejected' && outcome.reason);
+  expect(reasons.filter((reason) => reason === 'credentials')).toHaveLength(accountThreshold);
+  expect(reasons.filter((reason) => reason === 'throttled')).toHaveLength(guesses - accountThreshold);
 });
 
-const loginForm = () => beginForm(deps, partner.clientId);
+test('the delay doubles from 1 s to 60 s, as the rule says; even the right password waits [R30.2 R30.8]', async () => {
+  const [form, address] = [await beginForm(), freshAddress()];
+  const delays = [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60];
+  for (const seconds of delays) {
+    const wrong = await logIn(form, { typed: 'wrong', address });
+    expect(wrong).toMatchObject(wrongPassword);
+    if (seconds === 0) continue;
+    expect(await logIn(form, { address })).toMatchObject(throttledFor(seconds));
+    clock.now += seconds * 1000;
+  }
+  expect(await logIn(form, { address })).toMatchObject(accepted);
+});
 
-describe('login defence', () => {
-  test(`of ${guesses} guesses at once no more than five are verified [R30.1 R30.2]`, async () => {
-    const [form, address] = [await loginForm(), freshAddress()];
-    const { seen, counted } = counting(browsers);
-    const outcomes = await Promise.all(
-      counted.map((by, i) => logIn(by, form, person, { typed: `guess ${i}`, address })),
-    );
-    expect(seen.passwords).toBe(accountThreshold);
-    const reasons = outcomes.map((outcome) => outcome.kind === 'rejected' && outcome.reason);
-    expect(reasons.filter((reason) => reason === 'credentials')).toHaveLength(accountThreshold);
-    expect(reasons.filter((reason) => reason === 'throttled')).toHaveLength(guesses - accountThreshold);
-  });
+test('failures older than 15 minutes are forgotten', async () => {
+  const [form, address] = [await beginForm(), freshAddress()];
+  for (let i = 0; i < 4; i += 1) await logIn(form, { typed: 'wrong', address });
+  clock.now += 15 * 60_000;
+  const later = await logIn(form, { typed: 'wrong', address });
+  expect(later).toMatchObject(wrongPassword);
+  expect(await logIn(form, { address })).toMatchObject(accepted);
+});
 
-  test('the delay doubles from 1 s to 60 s, as the rule says; even the right password waits [R30.2 R30.8]', async () => {
-    const [form, address] = [await loginForm(), freshAddress()];
-    const delays = [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60];
-    for (const seconds of delays) {
-      const wrong = await logIn(deps, form, person, { typed: 'wrong', address });
-      expect(wrong).toMatchObject(wrongPassword);
-      if (seconds === 0) continue;
-      expect(await logIn(deps, form, person, { address })).toMatchObject(throttledFor(seconds));
-      clock.now += seconds * 1000;
+test('a success clears the account’s count, never the network’s own [R30.3 R30.7]', async () => {
+  const [form, address] = [await beginForm(), freshAddress()];
+  for (let i = 0; i < 4; i += 1) await logIn(form, { typed: 'wrong', address });
+  await logIn(form, { address });
+  const account = accountKey(deps.accountsKey.reveal(), flow.person.email);
+  const [counters] = countersOf({ account, networks: networksOf(address) });
+  const counts = counters.map(({ name }) => serverOf(redis).zcard(`login-failures:${name}`));
+  expect(await Promise.all(counts)).toEqual([0, 4, 4, 4]);
+});
+
+test.each([
+  ['a /24', 50, () => '198.51.100.7', '198.51.100.8', '198.51.101.8'],
+  ['a /64', 50, () => '2001:db8:a:1::7', '2001:db8:a:1::8', '2001:db8:a:2::8'],
+  [
+    'a /56',
+    150,
+    (i: number) => `2001:db8:b:${(i % 100).toString(16)}::`,
+    '2001:db8:b:ff::',
+    '2001:db8:b:100::',
+  ],
+  [
+    'a /48',
+    400,
+    (i: number) => `2001:db8:c:${(i % 200).toString(16)}00::`,
+    '2001:db8:c:fff::',
+    '2001:db8:d::',
+  ],
+])(
+  '%s: %i failures delay all its accounts, and no other network [R30.7 R30.10]',
+  async (_, most, from, inside, outside) => {
+    const form = await beginForm();
+    for (let i = 0; i < most + 20; i += 1) {
+      const attempt = { id: `${i}`, account: `account-${i}`, networks: networksOf(from(i)) };
+      if (i < most)
+        expect(await admitLogin(deps.redis, attempt, clock.now)).toBe(i === 0 ? 'admitted' : 'suspect');
+      await recordLoginFailure(deps.redis, attempt, clock.now);
+      if (i !== most - 1) continue;
+      expect(await logIn(form, { address: inside })).toMatchObject(throttledFor(1));
+      expect(await logIn(form, { address: outside })).toMatchObject(accepted);
     }
-    expect(await logIn(deps, form, person, { address })).toMatchObject({ kind: 'accepted' });
-  });
+    const counter = countersOf({ account: '', networks: networksOf(inside) })[0].find(
+      ({ threshold }) => threshold === most,
+    );
+    expect(await serverOf(redis).zcard(`login-failures:${counter?.name}`)).toBe(most + 10);
+    clock.now += 60_000;
+    expect(await logIn(form, { address: inside })).toMatchObject(accepted);
+  },
+);
 
-  test('failures older than 15 minutes are forgotten', async () => {
-    const [form, address] = [await loginForm(), freshAddress()];
-    for (let i = 0; i < 4; i += 1) await logIn(deps, form, person, { typed: 'wrong', address });
-    clock.now += 15 * 60_000;
-    const later = await logIn(deps, form, person, { typed: 'wrong', address });
-    expect(later).toMatchObject(wrongPassword);
-    expect(await logIn(deps, form, person, { address })).toMatchObject({ kind: 'accepted' });
-  });
-
-  test('a success clears the account’s count, never the network’s own [R30.3 R30.7]', async () => {
-    const [form, address] = [await loginForm(), freshAddress()];
-    for (let i = 0; i < 4; i += 1) await logIn(deps, form, person, { typed: 'wrong', address });
-    await logIn(deps, form, person, { address });
-    const account = accountKey(deps.accountsKey.reveal(), person.email);
-    const [counters] = countersOf({ account, networks: networksOf(address) });
-    const counts = counters.map(({ name }) => serverOf(redis).zcard(`login-failures:${name}`));
-    expect(await Promise.all(counts)).toEqual([0, 4, 4, 4]);
-  });
-
-  test.each([
-    ['a /24', 50, () => '198.51.100.7', '198.51.100.8', '198.51.101.8'],
-    ['a /64', 50, () => '2001:db8:a:1::7', '2001:db8:a:1::8', '2001:db8:a:2::8'],
-    [
-      'a /56',
-      150,
-      (i: number) => `2001:db8:b:${(i % 100).toString(16)}::`,
-      '2001:db8:b:ff::',
-      '2001:db8:b:100::',
-    ],
-    [
-      'a /48',
-      400,
-      (i: number) => `2001:db8:c:${(i % 200).toString(16)}00::`,
-      '2001:db8:c:fff::',
-      '2001:db8:d::',
-    ],
-  ])(
-    '%s: %i failures delay all its accounts, and no other network [R30.7 R30.10]',
-    async (_, most, from, inside, outside) => {
-      const form = await loginForm();
-      for (let i = 0; i < most + 20; i += 1) {
-        const attempt = { id: `${i}`, account: `account-${i}`, networks: networksOf(from(i)) };
-        if (i < most)
-          expect(await admitLogin(deps.redis, attempt, clock.now)).toBe(i === 0 ? 'admitted' : 'suspect');
-        await recordLoginFailure(deps.redis, attempt, clock.now);
-        if (i !== most - 1) continue;
-        expect(await logIn(deps, form, person, { address: inside })).toMatchObject(throttledFor(1));
-        expect(await logIn(deps, form, person, { address: outside })).toMatchObject({ kind: 'accepted' });
-      }
-      const counter = countersOf({ account: '', networks: networksOf(inside) })[0].find(
-        ({ threshold }) => threshold === most,
-      );
-      expect(await serverOf(redis).zcard(`login-failures:${counter?.name}`)).toBe(most + 10);
-      clock.now += 60_000;
-      expect(await logIn(deps, form, person, { address: inside })).toMatchObject({ kind: 'accepted' });
+test('a network with failures leaves half of the hashing queue to those without', async () => {
+  const suspected: unknown[] = [];
+  const seen: FlowDeps = {
+    ...deps,
+    verifyPassword: (check) => {
+      suspected.push(check.isSuspect);
+      return deps.verifyPassword(check);
     },
-  );
+  };
+  const [form, address] = [await beginForm(), freshAddress()];
+  await logIn(form, { typed: 'wrong', address, by: seen });
+  await logIn(form, { typed: 'wrong', address, by: seen });
+  await logIn(form, { address: freshAddress(), by: seen });
+  expect(suspected).toEqual([false, true, false]);
+});
 
-  test('a network with failures leaves half of the hashing queue to those without', async () => {
-    const suspected: unknown[] = [];
-    const seen: FlowDeps = {
-      ...deps,
-      verifyPassword: (check) => {
-        suspected.push(check.isSuspect);
-        return deps.verifyPassword(check);
-      },
-    };
-    const [form, address] = [await loginForm(), freshAddress()];
-    await logIn(seen, form, person, { typed: 'wrong', address });
-    await logIn(seen, form, person, { typed: 'wrong', address });
-    await logIn(seen, form, person, { address: freshAddress() });
-    expect(suspected).toEqual([false, true, false]);
-  });
+test('an attempt whose password was not verified clears no failures, counts for none and gives its place back [R14.5 R30.1 R30.2]', async () => {
+  const [form, address] = [await beginForm(), freshAddress()];
+  const full = { ...deps, verifyPassword: () => Promise.reject(new Error('full')) };
+  const failAgain = () => logIn(form, { typed: 'wrong', address });
+  for (let i = 0; i < accountThreshold - 1; i += 1) await failAgain();
+  await expect(logIn(form, { address, by: full })).rejects.toThrow('full');
+  expect(await failAgain()).toMatchObject(wrongPassword);
+  const refused = throttledFor(1);
+  expect(await logIn(form, { address })).toMatchObject(refused);
+  expect(await logIn(form, { address })).toMatchObject(refused);
+  clock.now += 1000;
+  expect(await failAgain()).toMatchObject(wrongPassword);
+  expect(await logIn(form, { address })).toMatchObject({ retryAfterSeconds: 2 });
+});
 
-  test('an attempt whose password was not verified clears no failures, counts for none and gives its place back [R14.5 R30.1 R30.2]', async () => {
-    const [form, address] = [await loginForm(), freshAddress()];
-    const full = { ...deps, verifyPassword: () => Promise.reject(new Error('full')) };
-    const failAgain = () => logIn(deps, form, person, { typed: 'wrong', address });
-    for (let i = 0; i < accountThreshold - 1; i += 1) await failAgain();
-    await expect(logIn(full, form, person, { address })).rejects.toThrow('full');
-    expect(await failAgain()).toMatchObject(wrongPassword);
-    const refused = throttledFor(1);
-    expect(await logIn(deps, form, person, { address })).toMatchObject(refused);
-    expect(await logIn(deps, form, person, { address })).toMatchObject(refused);
-    clock.now += 1000;
-    expect(await failAgain()).toMatchObject(wrongPassword);
-    expect(await logIn(deps, form, person, { address })).toMatchObject({ retryAfterSeconds: 2 });
-  });
-
-  test('an attempt that a crash left open gives its place back after 15 s', async () => {
-    const networks = networksOf(freshAddress());
-    const attempts = Array.from({ length: 6 }, (_, i) => ({ id: `${i}`, account: 'a', networks }));
-    const kinds = [];
-    for (const attempt of attempts) kinds.push(await admitLogin(deps.redis, attempt, clock.now));
-    expect(kinds).toEqual([...Array(5).fill('admitted'), 'busy']);
-    const late = { id: 'late', account: 'a', networks };
-    expect(await admitLogin(deps.redis, late, clock.now + 15_000)).toBe('admitted');
-  });
+test('an attempt that a crash left open gives its place back after 15 s', async () => {
+  const networks = networksOf(freshAddress());
+  const attempts = Array.from({ length: 6 }, (_, i) => ({ id: `${i}`, account: 'a', networks }));
+  const kinds = [];
+  for (const attempt of attempts) kinds.push(await admitLogin(deps.redis, attempt, clock.now));
+  expect(kinds).toEqual([...Array(5).fill('admitted'), 'busy']);
+  const late = { id: 'late', account: 'a', networks };
+  expect(await admitLogin(deps.redis, late, clock.now + 15_000)).toBe('admitted');
 });

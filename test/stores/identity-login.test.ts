@@ -1,6 +1,6 @@
 // Login, and the session that it begins, on real stores.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { submitConsent } from '../../services/identity/src/authorize/consent.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import {
@@ -9,47 +9,28 @@ import {
   touchSession,
 } from '../../services/identity/src/authorize/session-store.ts';
 import { getBrowserSession } from '../../services/identity/src/authorize/signed-in-user.ts';
-import {
-  addPerson,
-  answerOf,
-  begin,
-  beginForm,
-  counting,
-  logIn,
-  type Person,
-  sessionOf,
-  signIn,
-  useAuthorization,
-} from './identity-authorization.ts';
-import { addPartner } from './identity-grant.ts';
+import { answerOf, counting, type Person, useAuthorization } from './identity-authorization.ts';
 
-const { identity, redis, clock, deps } = await useAuthorization();
-const partner = await addPartner(identity);
-let person: Person;
-
-beforeEach(async () => {
-  person = await addPerson(identity);
-});
-
-const loginForm = (changes = {}, session = '') => beginForm(deps, partner.clientId, changes, session);
+const flow = await useAuthorization();
+const { identity, redis, clock, deps, addPerson, begin, beginForm, logIn, signIn, newSession } = flow;
 
 describe('login', () => {
   test('is for the e-mail in any letter case; unknown, wrong and disabled look alike [R18.5]', async () => {
-    const form = await loginForm();
-    const disabled = await addPerson(identity);
+    const form = await beginForm();
+    const disabled = await addPerson();
     await identity.sql('update users set disabled_at = now() where sub = $1', [disabled.sub]);
     const { seen, counted } = counting([deps]);
     const [by = deps] = counted;
     const rejections = [
-      await logIn(by, form, person, { typed: 'wrong' }),
-      await logIn(by, form, { email: 'nobody@example.org' }),
-      await logIn(by, form, disabled),
-      await logIn(by, form, { email: 'nul\0@example.org' }),
+      await logIn(form, { typed: 'wrong', by }),
+      await logIn(form, { who: { email: 'nobody@example.org' }, by }),
+      await logIn(form, { who: disabled, by }),
+      await logIn(form, { who: { email: 'nul\0@example.org' }, by }),
     ];
     for (const rejection of rejections)
       expect(rejection).toMatchObject({ kind: 'rejected', reason: 'credentials', retryAfterSeconds: 0 });
     expect(seen.passwords).toBe(4);
-    expect(await logIn(deps, form, { email: ` ${person.email.toUpperCase()}` })).toMatchObject({
+    expect(await logIn(form, { who: { email: ` ${flow.person.email.toUpperCase()}` } })).toMatchObject({
       kind: 'accepted',
     });
   });
@@ -57,7 +38,7 @@ describe('login', () => {
   const replacePassword = (database: Queries, signedOutAt: number | null = deps.now() - 1) => {
     const text = `update users set password_hash = 'x', imported_hash = sha256('x'),
       signed_out_at = to_timestamp($2::float8 / 1000) where sub = $1`;
-    return database.query({ name: '', text }, [person.sub, signedOutAt]);
+    return database.query({ name: '', text }, [flow.person.sub, signedOutAt]);
   };
   /** Logs in; once the password is verified the import begins. */
   async function logInWhile(importing: () => Promise<void>, sleep = deps.sleep) {
@@ -66,7 +47,7 @@ describe('login', () => {
       if (matches) await importing();
       return matches;
     };
-    return logIn({ ...deps, verifyPassword, sleep }, await loginForm(), person);
+    return logIn(await beginForm(), { by: { ...deps, verifyPassword, sleep } });
   }
 
   test.each([
@@ -105,16 +86,16 @@ describe('the session of a login', () => {
   const signedIn = async (session: string) => (await getBrowserSession(deps, session)).account !== undefined;
 
   test('may give way to one of the same user in another tab; one of somebody else asks the first tab for a login', async () => {
-    const tab = await signIn(deps, await loginForm(), person);
+    const tab = await signIn(await beginForm());
     const inAnotherTab = async (who: Person) => {
-      const form = await loginForm({ prompt: 'login' }, tab.browserSession);
-      return { ...tab, browserSession: (await signIn(deps, form, who)).browserSession };
+      const form = await beginForm({ prompt: 'login' }, tab.browserSession);
+      return { ...tab, browserSession: (await signIn(form, who)).browserSession };
     };
-    const form = await inAnotherTab(await addPerson(identity));
+    const form = await inAnotherTab(await addPerson());
     const early = await submitConsent(deps, { ...form, decision: 'allow' });
     expect(early).toEqual({ kind: 'next', page: 'login' });
     expect((await getInteraction(deps, form)).kind).toBe('login');
-    const same = await signIn(deps, form, person);
+    const same = await signIn(form);
     const move = await submitConsent(deps, { ...same, decision: 'allow' });
     expect(answerOf(move).get('code')).not.toBeNull();
   });
@@ -122,8 +103,8 @@ describe('the session of a login', () => {
   const hour = 60 * 60_000;
 
   test('ends 1 hour after its last use; a look at it is no use [R29.1]', async () => {
-    const session = await sessionOf(deps, partner.clientId, person);
-    const use = () => begin(deps, partner.clientId, { prompt: 'none' }, session);
+    const session = await newSession();
+    const use = () => begin({ prompt: 'none' }, session);
     clock.now += hour - 1;
     await use();
     clock.now += hour - 1;
@@ -134,7 +115,7 @@ describe('the session of a login', () => {
   });
 
   test('is not brought back by a use that comes too late', async () => {
-    const session = await sessionOf(deps, partner.clientId, person);
+    const session = await newSession();
     const found = await findSession(redis, session, clock.now);
     await endSession(redis, session);
     expect(found && (await touchSession(redis, session, found, clock.now))).toBe(false);

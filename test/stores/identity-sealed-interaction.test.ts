@@ -8,33 +8,22 @@ import type { PresentedForm } from '../../services/identity/src/authorize/form.t
 import { formToken } from '../../services/identity/src/authorize/interaction.ts';
 import { createInteractionSeal } from '../../services/identity/src/authorize/interaction-store.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
-import {
-  addPerson,
-  answerOf,
-  beginForm,
-  logIn,
-  type Person,
-  recordKey,
-  sessionOf,
-  useAuthorization,
-} from './identity-authorization.ts';
-import { addConsent, addPartner, keyEncryptionKey } from './identity-grant.ts';
+import { answerOf, recordKey, useAuthorization } from './identity-authorization.ts';
+import { addConsent, keyEncryptionKey } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
 
-const { identity, redis, clock, deps, browsers } = await useAuthorization(3);
-const partner = await addPartner(identity);
-let person: Person;
+const flow = await useAuthorization(3);
+const { identity, redis, clock, deps, browsers, addPerson, beginForm, logIn, newSession } = flow;
 let form: PresentedForm;
 
 beforeEach(async () => {
-  person = await addPerson(identity);
-  form = await beginForm(deps, partner.clientId);
+  form = await beginForm();
 });
 
 const stored = () => serverOf(redis).exists(recordKey(form));
 
 test('a request, a wrong password, another account and a cancellation store nothing', async () => {
-  expect((await logIn(deps, form, person, { typed: 'wrong' })).kind).toBe('rejected');
+  expect((await logIn(form, { typed: 'wrong' })).kind).toBe('rejected');
   const choice = await submitAccountChoice(deps, { ...form, useAnotherAccount: true });
   expect(choice).toMatchObject({ result: { kind: 'next', page: 'login' } });
   for (let times = 0; times < 2; times += 1)
@@ -43,7 +32,7 @@ test('a request, a wrong password, another account and a cancellation store noth
 });
 
 test('the page of a sealed form, a refused one too, carries the same seal on', async () => {
-  const refused = await logIn(deps, form, person, { typed: 'wrong' });
+  const refused = await logIn(form, { typed: 'wrong' });
   const { sealedInteraction } = form;
   expect(refused).toMatchObject({ view: { page: { sealedInteraction } } });
   expect(await getInteraction(deps, form)).toMatchObject({ kind: 'login', page: { sealedInteraction } });
@@ -52,59 +41,56 @@ test('the page of a sealed form, a refused one too, carries the same seal on', a
 });
 
 test('login stores it once: whatever else comes with the seal continues that record', async () => {
-  const forms = Array.from({ length: 20 }, (_, nth) =>
-    logIn(browsers[nth % browsers.length] ?? deps, form, person),
-  );
+  const forms = Array.from({ length: 20 }, (_, nth) => logIn(form, { by: browsers[nth % browsers.length] }));
   for (const { kind } of await Promise.all(forms)) expect(kind).toBe('accepted');
   expect(await stored()).toBe(1);
-  const other = await addPerson(identity);
-  await logIn(deps, form, other);
+  const other = await addPerson();
+  await logIn(form, { who: other });
   const { subject } = JSON.parse((await serverOf(redis).get(recordKey(form))) ?? '');
   expect(subject.sub).toBe(other.sub);
 });
 
 test('one seal yields at most one code, however often it is presented', async () => {
-  await addConsent(identity, person.sub, partner.clientId);
-  const outcomes = await Promise.all(Array.from({ length: 20 }, () => logIn(deps, form, person)));
+  await addConsent(identity, flow.person.sub, flow.partner.clientId);
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => logIn(form)));
   const codes = outcomes.map((outcome) => answerOf(outcome).get('code'));
   expect(codes[0]).not.toBeNull();
   expect(new Set(codes).size).toBe(1);
   clock.now += 11_000;
-  expect(answerOf(await logIn(deps, form, person)).get('error')).toBe('invalid_request');
+  expect(answerOf(await logIn(form)).get('error')).toBe('invalid_request');
 });
 
 test('a seal is worth nothing to another browser, changed, of another key, or under another name', async () => {
   const cookie = 'x'.repeat(43);
   const foreign = { ...form, interactionCookie: cookie, formToken: formToken(cookie, 'form') };
-  expect(answerOf(await logIn(deps, foreign, person)).get('error')).toBe('invalid_request');
+  expect(answerOf(await logIn(foreign)).get('error')).toBe('invalid_request');
   const changed = {
     ...form,
     sealedInteraction: form.sealedInteraction.replace(/.$/, (end) => (end === 'A' ? 'Q' : 'A')),
   };
   const other = createInteractionSeal([new Secret(randomBytes(32))]);
   const renamed = { ...form, interactionId: 'A'.repeat(22) };
-  expect((await logIn({ ...deps, seal: other }, form, person)).kind).toBe('expired');
-  for (const worthless of [changed, renamed])
-    expect((await logIn(deps, worthless, person)).kind).toBe('expired');
+  expect((await logIn(form, { by: { ...deps, seal: other } })).kind).toBe('expired');
+  for (const worthless of [changed, renamed]) expect((await logIn(worthless)).kind).toBe('expired');
   expect(await stored()).toBe(0);
 });
 
 test('both keys open it while KEY_ENCRYPTION_KEY is replaced', async () => {
   const both = createInteractionSeal([new Secret(randomBytes(32)), keyEncryptionKey]);
-  expect((await logIn({ ...deps, seal: both }, form, person)).kind).toBe('accepted');
+  expect((await logIn(form, { by: { ...deps, seal: both } })).kind).toBe('accepted');
 });
 
-test('after 30 minutes it leads back to the partner, after 90 nowhere', async () => {
+test('after 30 minutes it leads back to the flow.partner, after 90 nowhere', async () => {
   clock.now += 30 * 60_000;
-  expect(answerOf(await logIn(deps, form, person)).get('error')).toBe('invalid_request');
+  expect(answerOf(await logIn(form)).get('error')).toBe('invalid_request');
   clock.now += 60 * 60_000;
-  expect((await logIn(deps, form, person)).kind).toBe('expired');
+  expect((await logIn(form)).kind).toBe('expired');
 });
 
 test('where somebody is signed in it is stored at once, and the login form that asks again is not', async () => {
-  const session = await sessionOf(deps, partner.clientId, person);
-  form = await beginForm(deps, partner.clientId, {}, session);
+  const session = await newSession();
+  form = await beginForm({}, session);
   expect([form.sealedInteraction, await stored()]).toEqual(['', 1]);
-  form = await beginForm(deps, partner.clientId, { prompt: 'login' }, session);
+  form = await beginForm({ prompt: 'login' }, session);
   expect([form.sealedInteraction !== '', await stored()]).toEqual([true, 0]);
 });

@@ -1,6 +1,6 @@
 // What one account may leave in Redis after its login (R6.11): interactions, how they are stored, and codes.
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
 import { findInteraction } from '../../services/identity/src/authorize/interaction-store.ts';
@@ -9,33 +9,18 @@ import { createSession } from '../../services/identity/src/authorize/session-sto
 import type { ConsentId, FamilyId } from '../../services/identity/src/ids.ts';
 import { hashSecret, newId } from '../../services/identity/src/secrets.ts';
 import { countCode, createAuthorizationCode } from '../../services/identity/src/token/grant-store.ts';
-import {
-  addPerson,
-  answerOf,
-  beginForm,
-  logIn,
-  type Person,
-  recordKey,
-  signIn,
-  useAuthorization,
-} from './identity-authorization.ts';
-import { addPartner, type Partner, redirectUri } from './identity-grant.ts';
+import { answerOf, recordKey, useAuthorization } from './identity-authorization.ts';
+import { redirectUri } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
 
-const { identity, redis, clock, deps } = await useAuthorization();
+const flow = await useAuthorization();
+const { redis, clock, deps, addPerson, beginForm, logIn, signIn } = flow;
 const server = serverOf(redis);
-let partner: Partner;
-let person: Person;
-
-beforeEach(async () => {
-  partner = await addPartner(identity);
-  person = await addPerson(identity);
-});
 
 /** The cookie of a session without a login form: 300 of them would take a minute. */
 async function newSession(): Promise<string> {
   const cookie = randomBytes(32).toString('base64url');
-  await createSession(redis, cookie, { sub: person.sub, authTime: clock.now, lastUsed: clock.now });
+  await createSession(redis, cookie, { sub: flow.person.sub, authTime: clock.now, lastUsed: clock.now });
   return cookie;
 }
 
@@ -44,7 +29,7 @@ async function beginMany(session: string, count: number, changes = {}): Promise<
   const forms: PresentedForm[] = [];
   for (let nth = 0; nth < count; nth += 1) {
     clock.now += 1;
-    forms.push(await beginForm(deps, partner.clientId, { prompt: 'consent', ...changes }, session));
+    forms.push(await beginForm({ prompt: 'consent', ...changes }, session));
   }
   return forms;
 }
@@ -66,13 +51,13 @@ describe('undecided interactions [R6.11]', () => {
     const forms = await beginMany(await newSession(), 19);
     expect(await alive(forms)).toEqual([...none(3), ...all(16)]);
     expect(await alive(others)).toEqual(all(16));
-    expect((await server.keys(`interaction:{all}:*decided:${person.sub}`)).length).toBe(1);
+    expect((await server.keys(`interaction:{all}:*decided:${flow.person.sub}`)).length).toBe(1);
   });
 
   test('a user has 64, with logins that were not kept too: the oldest goes, those of another user stay', async () => {
-    const neighbour = await signIn(deps, await beginForm(deps, partner.clientId), await addPerson(identity));
-    const once = await beginForm(deps, partner.clientId);
-    await logIn(deps, once, person, { forgetMe: true });
+    const neighbour = await signIn(await beginForm(), await addPerson());
+    const once = await beginForm();
+    await logIn(once, { forgetMe: true });
     const forms: PresentedForm[] = [];
     for (let session = 0; session < 5; session += 1) forms.push(...(await beginMany(await newSession(), 13)));
     expect(await alive([{ ...once, sealedInteraction: '' }, ...forms])).toEqual([...none(2), ...all(64)]);
@@ -99,10 +84,10 @@ describe('undecided interactions [R6.11]', () => {
     clock.now += 30 * 60_000 - 24;
     const again = await newSession();
     const late = await beginMany(again, 16);
-    expect(await server.zcard(`interaction:{all}:undecided:${person.sub}`)).toBe(24);
+    expect(await server.zcard(`interaction:{all}:undecided:${flow.person.sub}`)).toBe(24);
     expect(await alive(early.slice(0, 1))).toEqual([false]);
-    const other = await addPerson(identity);
-    await logIn(deps, late[0] as PresentedForm, other);
+    const other = await addPerson();
+    await logIn(late[0] as PresentedForm, { who: other });
     expect(await server.zcard(`interaction:{all}:undecided:${other.sub}`)).toBe(1);
     await beginMany(again, 1);
     expect(await alive(late.slice(1))).toEqual(all(15));
@@ -131,7 +116,7 @@ describe('the record', () => {
   });
 
   test('a decision in the last second is repeated for 10 s all the same [R6.7]', async () => {
-    const form = await signIn(deps, await beginForm(deps, partner.clientId), person);
+    const form = await signIn(await beginForm());
     clock.now += 30 * 60_000 - 1;
     await server.pexpire(recordKey(form), 1_000);
     await allow(form);
@@ -139,10 +124,10 @@ describe('the record', () => {
   });
 
   test('lives as long after a change as before it, its list too', async () => {
-    const opened = await beginForm(deps, partner.clientId);
+    const opened = await beginForm();
     clock.now += 20 * 60_000;
-    const other = await addPerson(identity);
-    const form = await signIn(deps, await signIn(deps, opened, person), other);
+    const other = await addPerson();
+    const form = await signIn(await signIn(opened), other);
     const left = await server.pttl(recordKey(form));
     expect(left).toBeGreaterThan(9 * 60_000);
     expect(left).toBeLessThanOrEqual(10 * 60_000);
@@ -150,20 +135,20 @@ describe('the record', () => {
   });
 
   test('that is decided and has to go leaves its seal worthless [R6.7]', async () => {
-    const opened = await beginForm(deps, partner.clientId);
-    const form = await signIn(deps, opened, person);
+    const opened = await beginForm();
+    const form = await signIn(opened);
     expect((await allow(form)).kind).toBe('redirect');
     clock.now += 11_000;
     for (let nth = 0; nth < 4; nth += 1)
       for (const other of await beginMany(form.browserSession, 16)) await cancelAuthorization(deps, other);
-    expect((await logIn(deps, opened, person)).kind).toBe('expired');
+    expect((await logIn(opened)).kind).toBe('expired');
     expect(await server.pttl(recordKey(form))).toBeGreaterThan(0);
   });
 
   test('is stored once, where two people log in by one seal at the same time', async () => {
-    const form = await beginForm(deps, partner.clientId);
-    const people = [person, await addPerson(identity)];
-    await Promise.all(people.map((one) => logIn(deps, form, one)));
+    const form = await beginForm();
+    const people = [flow.person, await addPerson()];
+    await Promise.all(people.map((one) => logIn(form, { who: one })));
     const lists = people.map(({ sub }) => `interaction:{all}:undecided:${sub}`);
     const listed = await Promise.all(lists.map((list) => server.zcard(list)));
     expect(listed.sort()).toEqual([0, 1]);
@@ -173,8 +158,14 @@ describe('the record', () => {
 /** A code as a signed-in browser gets it without a page, with the longest nonce. */
 async function issueSilently(): Promise<FamilyId> {
   const familyId = newId<FamilyId>(randomBytes);
-  await countCode(redis, { ...person, familyId }, clock.now);
-  const grant = { ...person, familyId, clientId: partner.clientId, redirectUri, scopes: ['openid'] as const };
+  await countCode(redis, { ...flow.person, familyId }, clock.now);
+  const grant = {
+    ...flow.person,
+    familyId,
+    clientId: flow.partner.clientId,
+    redirectUri,
+    scopes: ['openid'] as const,
+  };
   const hash = hashSecret(familyId);
   const consentId = newId<ConsentId>(randomBytes);
   const rest = { nonce: worst(1), pkce: undefined, authTime: undefined, loggedInAt: clock.now };
@@ -189,6 +180,6 @@ test('of the codes of a user the latest 1,000 stay, and each that was exchanged:
   for (let nth = 0; nth < 1_000; nth += 1) latest = await issueSilently();
   const kept = [used, unused, latest].map((familyId) => server.exists(`code:{${familyId}}`));
   expect(await Promise.all(kept)).toEqual([1, 0, 1]);
-  expect(await server.zcard(`code:of:{${person.sub}}`)).toBe(1_000);
+  expect(await server.zcard(`code:of:{${flow.person.sub}}`)).toBe(1_000);
   expect(await server.memory('USAGE', `code:{${latest}}`, 'SAMPLES', 0)).toBeLessThanOrEqual(5 * 1_024);
 });

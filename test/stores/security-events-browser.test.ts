@@ -9,46 +9,35 @@ import {
 } from '../../services/identity/src/authorize/signed-in-user.ts';
 import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
-import {
-  addPerson,
-  begin,
-  beginForm,
-  logIn,
-  type Person,
-  sessionOf,
-  signIn,
-  useAuthorization,
-} from './identity-authorization.ts';
-import { addConsent, addPartner } from './identity-grant.ts';
+import { useAuthorization } from './identity-authorization.ts';
+import { addConsent } from './identity-grant.ts';
 import { anna, dry, openAdminContext } from './operator-context.ts';
 import { hashOf, recordRequests } from './request-log.ts';
 
 const { log, told, refused, counted } = await recordRequests();
-const { identity, clock, ...opened } = await useAuthorization();
-const deps = { ...opened.deps, ...log };
+const flow = await useAuthorization(1, log);
+const { identity, clock, deps, begin, beginForm, logIn, signIn, newSession } = flow;
 
 let client: ClientId;
-let person: Person;
 let user: string;
-beforeEach(async () => {
-  client = (await addPartner(identity)).clientId;
-  person = await addPerson(identity);
-  user = hashOf(person.sub);
+beforeEach(() => {
+  client = flow.partner.clientId;
+  user = hashOf(flow.person.sub);
 });
 const disable = (at: string) =>
-  identity.sql(`update users set disabled_at = ${at} where sub = $1`, [person.sub]);
+  identity.sql(`update users set disabled_at = ${at} where sub = $1`, [flow.person.sub]);
 
 test('tells of each login with its network, and why it was refused [R33.1]', async () => {
   const address = '2001:db8:7:1::1';
   const network = hashOf('network 2001:db8:7:1::/64');
-  const form = await beginForm(deps, client);
+  const form = await beginForm();
   const event = 'login.refused';
-  const unknown = { email: `nobody-${person.email}` };
-  await logIn(deps, form, person, { address, typed: '' });
-  await logIn(deps, form, unknown, { address });
-  await logIn(deps, form, person, { address, typed: 'wrong' });
+  const unknown = { email: `nobody-${flow.person.email}` };
+  await logIn(form, { address, typed: '' });
+  await logIn(form, { who: unknown, address });
+  await logIn(form, { address, typed: 'wrong' });
   await disable('now()');
-  await logIn(deps, form, person, { address });
+  await logIn(form, { address });
   await disable('null');
   expect(told()).toEqual([
     { event, client, network, reason: 'incomplete' },
@@ -56,29 +45,29 @@ test('tells of each login with its network, and why it was refused [R33.1]', asy
     { event, client, user, network, reason: 'wrong_password' },
     { event, client, user, network, reason: 'user_disabled' },
   ]);
-  await logIn(deps, form, person, { address, forgetMe: true });
+  await logIn(form, { address, forgetMe: true });
   expect(told()).toEqual([{ event: 'login.accepted', client, user, network }]);
-  for (let i = 0; i < 5; i += 1) await logIn(deps, form, unknown, { address });
+  for (let i = 0; i < 5; i += 1) await logIn(form, { who: unknown, address });
   told();
-  await logIn(deps, form, unknown, { address });
+  await logIn(form, { who: unknown, address });
   expect(told()).toEqual([{ event: 'login.throttled', client, network }]);
 });
 
 test('tells when a session begins and what ends it [R33.1]', async () => {
-  const session = () => sessionOf(deps, client, person);
+  const session = () => newSession();
   const signedIn = () => [
     expect.objectContaining({ event: 'login.accepted' }),
     { event: 'session.begun', client, user },
   ];
   const [first, second] = [await session(), await session()];
   expect(told()).toEqual([...signedIn(), ...signedIn()]);
-  await logIn(deps, await beginForm(deps, client, { prompt: 'login' }, first), person);
+  await logIn(await beginForm({ prompt: 'login' }, first));
   expect(told()).toEqual([
     signedIn()[0],
     { event: 'session.ended', client, user, reason: 'new_login' },
     signedIn()[1],
   ]);
-  const form = await beginForm(deps, client, {}, second);
+  const form = await beginForm({}, second);
   await submitAccountChoice(deps, { ...form, useAnotherAccount: true });
   expect(told()).toEqual([{ event: 'session.ended', client, user, reason: 'another_account' }]);
   const third = await session();
@@ -93,15 +82,15 @@ test('tells when a session begins and what ends it [R33.1]', async () => {
 });
 
 test('tells of a consent once, however often its form is sent [R33.1]', async () => {
-  const form = await signIn(deps, await beginForm(deps, client), person);
+  const form = await signIn(await beginForm());
   told();
   for (let again = 0; again < 2; again += 1) await submitConsent(deps, { ...form, decision: 'allow' });
   expect(told()).toEqual([{ event: 'consent.given', client, user }]);
-  await begin(deps, client, {}, form.browserSession);
+  await begin({}, form.browserSession);
   expect(told()).toEqual([]);
-  const again = await beginForm(deps, client, { prompt: 'consent' }, form.browserSession);
+  const again = await beginForm({ prompt: 'consent' }, form.browserSession);
   for (let i = 0; i < 2; i += 1) await submitConsent(deps, { ...again, decision: 'deny' });
-  await cancelAuthorization(deps, await beginForm(deps, client));
+  await cancelAuthorization(deps, await beginForm());
   // The second was cancelled before anybody had logged in.
   expect(told()).toEqual([
     { event: 'consent.denied', client, user },
@@ -110,9 +99,9 @@ test('tells of a consent once, however often its form is sent [R33.1]', async ()
 });
 
 test('tells of a consent that an operator withdrew, once it is withdrawn [R33.1]', async () => {
-  await addConsent(identity, person.sub, client, ['openid']);
+  await addConsent(identity, flow.person.sub, client, ['openid']);
   const context = openAdminContext(identity, { onSecurityEvent: log.onSecurityEvent });
-  const named = { user: { sub: person.sub }, clientId: client };
+  const named = { user: { sub: flow.person.sub }, clientId: client };
   await withdrawConsent(context, dry, named);
   expect(told()).toEqual([]);
   await withdrawConsent(context, anna, named);
@@ -127,7 +116,7 @@ test.each([
 ])(
   'a refused authorization names the client that exists, and why: %j (R33)',
   async (changes, code, reason) => {
-    const answer = begin(deps, client, changes).then(
+    const answer = begin(changes).then(
       (result) => ('error' in result ? result.error : result.kind),
       (failure) => failure.code,
     );
@@ -140,7 +129,7 @@ test.each([
 test('a client that does not exist is named nowhere, one that is inactive is (R33)', async () => {
   await identity.sql('update clients set active = false where client_id = $1', [client]);
   for (const named of ['', 'made-up', client] as ClientId[])
-    await expect(begin(deps, named)).rejects.toMatchObject({ code: 'invalid_client' });
+    await expect(begin({ clientId: named })).rejects.toMatchObject({ code: 'invalid_client' });
   expect(refused().map(([, ...line]) => line)).toEqual([
     ['client_id missing', undefined],
     ['unknown client', undefined],
@@ -150,8 +139,8 @@ test('a client that does not exist is named nowhere, one that is inactive is (R3
 });
 
 test('a refusal that is a security event is counted once, and has no second line (R33)', async () => {
-  expect(await begin(deps, client, { idTokenHint: 'x' })).toMatchObject({ error: 'invalid_request' });
-  const form = await signIn(deps, await beginForm(deps, client), person);
+  expect(await begin({ idTokenHint: 'x' })).toMatchObject({ error: 'invalid_request' });
+  const form = await signIn(await beginForm());
   const denied = await submitConsent(deps, { ...form, decision: 'deny' });
   // The browser goes back, and sends its form again (R6).
   expect(await getInteraction(deps, form)).toEqual(denied);
@@ -164,11 +153,11 @@ test('a refusal that is a security event is counted once, and has no second line
 });
 
 test('missing consent under prompt=none, a foreign form and a late one are told apart (R33)', async () => {
-  const form = await signIn(deps, await beginForm(deps, client), person);
-  await begin(deps, client, { prompt: 'none' }, form.browserSession);
-  await logIn(deps, { ...form, interactionCookie: 'x' }, person);
+  const form = await signIn(await beginForm());
+  await begin({ prompt: 'none' }, form.browserSession);
+  await logIn({ ...form, interactionCookie: 'x' });
   clock.now += 31 * 60_000;
-  await logIn(deps, form, person);
+  await logIn(form);
   expect(refused()).toEqual([
     ['consent_required', 'prompt=none, and consent is to be asked', client],
     ['invalid_request', 'form of another browser', client],

@@ -80,7 +80,7 @@ export function createRehash(inTurn: HashingQueue): Rehash {
     needsRehash(passwordHash) ? inTurn(() => hashPassword(password), true) : undefined;
 }
 
-export interface PasswordCheck {
+interface PasswordCheck {
   readonly password: string;
   /** As stored; undefined for a user who is not there. */
   readonly passwordHash: string | undefined;
