@@ -8,12 +8,15 @@ import { stopwatch } from '@course-exchange/runtime/process/metrics';
 import { isWellFormedRequestId } from '@course-exchange/runtime/process/request-context';
 import { context } from '@opentelemetry/api';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { createAdmission } from './http/admission.ts';
 import { answerBrokenConnection } from './http/broken-connection.ts';
 import { limitConnections } from './http/connections.ts';
 import { errorReply } from './http/errors.ts';
 import { plainHttpAnswer, trustedProxy } from './http/plain-http.ts';
+import { createBodyReader } from './http/request-bodies.ts';
 import type { Route } from './http/route.ts';
 import { addRoutes, outcomeOf, type RoutingOptions, sendError, sendPublic } from './http/router.ts';
+import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { connectionClosed, gatewayMetrics, namedMethod } from './metrics.ts';
 
 export interface AppOptions extends RoutingOptions {
@@ -76,7 +79,11 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     return sendError(reply, 'server_error', options);
   });
   limitConnections(app);
-  addRoutes(app, routes, options);
+  addRoutes(app, routes, options, {
+    admit: createAdmission(options),
+    readBody: createBodyReader(),
+    holdAnswer: limitUnreadAnswers(app, options.logger),
+  });
   closeIdleConnectionsWhileStopping(app);
   answerOutsideOfRequests(app, options, routes);
   return app;

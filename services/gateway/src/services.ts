@@ -3,7 +3,8 @@ import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { connectRpc } from '@course-exchange/runtime/grpc/client';
+import { bearerToken } from '@course-exchange/rules/access-token';
+import { connectRpc, type OutgoingCall } from '@course-exchange/runtime/grpc/client';
 import type { RpcTls } from '@course-exchange/runtime/grpc/tls';
 
 interface ServiceTargets {
@@ -20,6 +21,12 @@ export type Services = ReturnType<typeof connectServices>;
 // Reads alone: a lost answer of any other method may be a consumed grant or a counted login.
 const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
 const catalogReads = ['listEvents', 'listDesigns'];
+
+/** A malformed header is left out, as gRPC metadata would not carry each byte of it: the service misses its token. */
+export function bearerCall(authorization: string | undefined): OutgoingCall {
+  const token = bearerToken(authorization);
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
 
 export function connectServices({ identity, catalog, timeoutMs, tls }: ServiceTargets) {
   const each = { timeoutMs, streams: true, credentials: tls?.channel };

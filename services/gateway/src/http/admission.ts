@@ -31,9 +31,6 @@ const limits: Readonly<Record<Work, Limits>> = {
 const leastMs = 900;
 const logEveryMs = 1_000;
 
-/** Refused by admission, which counts and logs it. */
-export class Refused extends Overloaded {}
-
 export interface AdmissionOptions {
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
@@ -62,7 +59,7 @@ export function createAdmission({ logger, now }: AdmissionOptions) {
         });
         [refused, loggedAt] = [0, now()];
       }
-      throw new Refused(reason);
+      throw new Overloaded(reason, true);
     };
     return async (network: string, deadline: number): Promise<() => void> => {
       if (!requests.acquire(network)) refuse('no room');

@@ -2,7 +2,6 @@
 // (specification §7, R7, R14, R20).
 import type { ErrorCode } from '@course-exchange/rules/error-codes';
 import { retryAfterSeconds } from '@course-exchange/runtime/process/errors';
-import { bearerChallenge } from './bearer.ts';
 import { type Answer, jsonAnswer, type ResponseProfile } from './route.ts';
 
 export type ReplyCode = ErrorCode | 'method_not_allowed';
@@ -37,6 +36,11 @@ function isReplyCode(code: string): code is ReplyCode {
 /** R1: on the authorization endpoint an unknown client is a direct 400; there is nobody to challenge. */
 function statusOf(code: ReplyCode, profile: ResponseProfile): number {
   return code === 'invalid_client' && profile !== 'token' ? 400 : statuses[code];
+}
+
+/** R21: the challenge names an error only where a token was sent. */
+function bearerChallenge(authorization = ''): string {
+  return /^Bearer\s+\S/i.test(authorization) ? 'Bearer error="invalid_token"' : 'Bearer';
 }
 
 function errorHeaders(code: ReplyCode, profile: ResponseProfile, authorization: string | undefined) {

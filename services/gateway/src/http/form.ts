@@ -2,7 +2,7 @@
 // refuses a body of another content type (R7).
 import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import type { IncomingRequest } from './request.ts';
+import { bringsForm, type IncomingRequest } from './request.ts';
 
 export interface Form {
   /** The value, or '' when absent: empty and absent are the same (R1). */
@@ -51,10 +51,4 @@ export function readForm(request: IncomingRequest): Form {
 export function formText(request: IncomingRequest): string {
   if (!bringsForm(request)) throw new Failure('invalid_request', 'content type');
   return request.body;
-}
-
-/** By its content type alone. */
-export function bringsForm({ headers }: IncomingRequest): boolean {
-  const mediaType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  return mediaType === 'application/x-www-form-urlencoded';
 }

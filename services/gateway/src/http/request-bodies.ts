@@ -16,6 +16,8 @@ export interface Body {
   readonly release: () => void;
 }
 
+export type BodyReader = ReturnType<typeof createBodyReader>;
+
 export function createBodyReader() {
   const bytes = fairCapacity(capacity);
   /** Fails with `invalid_request` where the body is over 64 KiB or breaks off, with `Overloaded` where there is no room. */

@@ -1,9 +1,10 @@
 // What a route may know of an HTTP request. The Host header is not among it: the issuer is configuration
 // (R28).
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import type { FastifyRequest } from 'fastify';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface IncomingRequest {
   readonly requestId: string;
@@ -23,19 +24,18 @@ export interface IncomingRequest {
   readonly holdAnswer: (bytes: number) => void;
 }
 
-/** Of `ip` Fastify says what it made of X-Forwarded-For with the trusted proxies. The body is still to be read. */
+/** `ip` is the address that Fastify found with the trusted proxies. The body is still to be read. */
 export function incomingRequest(
   { raw, id, params, ip }: Pick<FastifyRequest, 'raw' | 'id' | 'params' | 'ip'>,
-  holdAnswer: (network: string) => IncomingRequest['holdAnswer'],
+  response: ServerResponse,
+  holdAnswer: UnreadAnswers,
 ) {
-  const url = raw.url ?? '';
   const clientAddress = plainAddress(ip) ?? plainAddress(raw.socket.remoteAddress) ?? '';
   const network = networksOf(clientAddress).at(-1) ?? '';
-  const mark = url.indexOf('?');
   return {
     requestId: id,
     params: params as Readonly<Record<string, string>>,
-    query: mark < 0 ? '' : url.slice(mark + 1),
+    query: raw.url?.replace(/^[^?]*\??/, '') ?? '',
     headers: raw.headers,
     // Node keeps the first of several and hides the others; here all count (R7).
     get authorization() {
@@ -44,7 +44,7 @@ export function incomingRequest(
     clientAddress,
     network,
     body: '',
-    holdAnswer: holdAnswer(network),
+    holdAnswer: holdAnswer(response, network),
   };
 }
 
@@ -56,4 +56,10 @@ function plainAddress(written = ''): string | undefined {
     .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
     .replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(bare) ? bare : undefined;
+}
+
+/** By its content type alone. */
+export function bringsForm({ headers }: Pick<IncomingRequest, 'headers'>): boolean {
+  const mediaType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+  return mediaType === 'application/x-www-form-urlencoded';
 }

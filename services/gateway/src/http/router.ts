@@ -1,7 +1,6 @@
-// Puts the routes onto Fastify: route before method before everything else (R20), one span, one deadline,
-// one access line and one way from a failure to an answer for all of them.
+// Puts the routes onto Fastify: route before method before everything else (R20), and for all of them one span, one
+// deadline, one admission and one way from a failure to an answer.
 import { type IncomingMessage, METHODS } from 'node:http';
-import { connectionProblem } from '@course-exchange/runtime/grpc/status';
 import { Failure, isFault, Overloaded } from '@course-exchange/runtime/process/errors';
 import { clientOf, describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { unknownClient } from '@course-exchange/runtime/process/metrics';
@@ -10,15 +9,14 @@ import { annotate, inSpan, recordError } from '@course-exchange/runtime/process/
 import { type Context, context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayMetrics } from '../metrics.ts';
-import { type Admission, createAdmission, Refused, type Work } from './admission.ts';
+import type { Admission, Work } from './admission.ts';
 import { errorReply, type ReplyCode } from './errors.ts';
-import { bringsForm } from './form.ts';
 import { type Headers, profileHeaders } from './headers.ts';
-import { type IncomingRequest, incomingRequest } from './request.ts';
-import { type Body, createBodyReader } from './request-bodies.ts';
-import { type Answer, bytesOf, methodsOf, type ResponseProfile, type Route } from './route.ts';
+import { bringsForm, type IncomingRequest, incomingRequest } from './request.ts';
+import type { Body, BodyReader } from './request-bodies.ts';
+import { type Answer, bodyOf, bytesOf, methodsOf, type ResponseProfile, type Route } from './route.ts';
 import { answerAttributes, callersTrace, spanOf } from './route-span.ts';
-import { bodyOf, limitUnreadAnswers } from './unread-answers.ts';
+import type { UnreadAnswers } from './unread-answers.ts';
 
 export interface RoutingOptions {
   readonly issuer: string;
@@ -31,21 +29,21 @@ export interface RoutingOptions {
   readonly makeRequestId: () => string;
 }
 
-interface Limits {
+/** What bounds the work and the memory of all requests together (R14.7). */
+export interface Limits {
   readonly admit: Admission;
-  readonly readBody: ReturnType<typeof createBodyReader>;
-  readonly holdAnswer: ReturnType<typeof limitUnreadAnswers>;
+  readonly readBody: BodyReader;
+  readonly holdAnswer: UnreadAnswers;
 }
 
-export function addRoutes(app: FastifyInstance, routes: readonly Route[], options: RoutingOptions): void {
-  // Every method counts as bodyless for Fastify: a route that wants the body reads it (R8: the content
-  // type is judged after the method, in form.ts), and no parser of Fastify's answers instead.
+export function addRoutes(
+  app: FastifyInstance,
+  routes: readonly Route[],
+  options: RoutingOptions,
+  limits: Limits,
+): void {
+  // Without a body for Fastify: its parsers answer by themselves, and before the method is judged (R8).
   for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true });
-  const limits = {
-    admit: createAdmission(options),
-    readBody: createBodyReader(),
-    holdAnswer: limitUnreadAnswers(app, options.logger),
-  };
   for (const route of routes)
     app.route({ method: methodsOf(route), url: route.path, handler: routeHandler(route, options, limits) });
   for (const [path, atPath] of Map.groupBy(routes, (route) => route.path))
@@ -58,11 +56,11 @@ function refuseOtherMethods(
   routes: readonly Route[],
   options: RoutingOptions,
 ): void {
-  const taken: readonly string[] = routes.flatMap(methodsOf);
+  const allowed: readonly string[] = routes.flatMap(methodsOf);
   const profile = routes[0]?.profile ?? 'public';
-  const headers = { ...profileHeaders(profile, options.issuer), allow: taken.join(', ') };
+  const headers = { ...profileHeaders(profile, options.issuer), allow: allowed.join(', ') };
   app.route({
-    method: METHODS.filter((method) => !taken.includes(method)),
+    method: METHODS.filter((method) => !allowed.includes(method)),
     url,
     handler: (request, reply) => {
       if (hasEmptyParameter(request)) return reply.callNotFound();
@@ -71,7 +69,7 @@ function refuseOtherMethods(
   });
 }
 
-/** `/api/events//designs` is an unknown route (R20), whatever the router makes of it. */
+/** `/api/events//designs` is an unknown route (R20). */
 function hasEmptyParameter(request: FastifyRequest): boolean {
   return Object.values(request.params as Record<string, string>).includes('');
 }
@@ -80,7 +78,7 @@ const workOf: Readonly<Record<ResponseProfile, Work | undefined>> = {
   token: 'token',
   resource: 'list',
   page: 'other',
-  // However many ask, one call is under way.
+  // Concurrent requests share one call.
   public: undefined,
 };
 
@@ -97,7 +95,7 @@ function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
       reply.callNotFound();
       return reply;
     }
-    const incoming = incomingRequest(request, (network) => limits.holdAnswer(reply.raw, network));
+    const incoming = incomingRequest(request, reply.raw, limits.holdAnswer);
     const deadline = options.now() + budgetMs;
     const active = withCall(ROOT_CONTEXT, request.id, deadline, incoming.clientAddress);
     const { name, attributes } = spans.get(request.method) ?? spanOf(route.method, route);
@@ -108,18 +106,15 @@ function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
           return failureAnswer(route, error, incoming);
         },
       );
-      tell(request, route, answer);
       annotate(() => answerAttributes(request.id, answer, clientOf()));
-      return send(reply, headers, answer);
+      countForClient(route, answer);
+      return send(reply, headers, answer, context.active());
     };
     return inSpan(name, SpanKind.SERVER, attributes, answerRequest, active, () => callersTrace(request.raw));
   };
 }
 
-/**
- * Reads the body, waits for the request's turn and answers it. A body that comes slowly takes nobody's room: its request is
- * admitted when it has ended.
- */
+/** The body is read before the request is admitted: a slow one holds no permit. */
 async function admitted(
   route: Route,
   raw: IncomingMessage,
@@ -146,9 +141,12 @@ async function admitted(
 
 function report(error: unknown, route: Route, logger: Logger): void {
   recordError(error);
-  if (!(error instanceof Failure))
-    logger.error('unforeseen error', { route: logText(route.path), ...describeError(error) });
-  else if (isFault(error) && !(error instanceof Refused)) logFailure(error, route, logger);
+  const fields = { route: logText(route.path) };
+  if (!(error instanceof Failure)) logger.error('unforeseen error', { ...fields, ...describeError(error) });
+  else if (isFault(error) && !(error instanceof Overloaded && error.isLogged)) {
+    const reason = error.message === error.code ? {} : { reason: logText(error.message) };
+    logger.warn('answer failed', { ...fields, code: logText(error.code), ...reason });
+  }
 }
 
 function failureAnswer(route: Route, error: unknown, request: IncomingRequest): Answer {
@@ -159,11 +157,10 @@ function failureAnswer(route: Route, error: unknown, request: IncomingRequest): 
   return page ? { ...page, code } : errorReply(code, route.profile, request.authorization);
 }
 
-/** Also says why a service was not reached: nobody else can, where a certificate is refused or an address is wrong. */
-function logFailure(failure: Failure, route: Route, logger: Logger): void {
-  const reason = failure instanceof Overloaded ? failure.message : connectionProblem(failure);
-  const fields = { route: logText(route.path), code: logText(failure.code) };
-  logger.warn('answer failed', reason === undefined ? fields : { ...fields, reason: logText(reason) });
+function countForClient({ profile, path }: Route, { code }: Answer): void {
+  if (profile !== 'token' && profile !== 'resource') return;
+  const labels = { client_id: clientOf() ?? unknownClient, 'http.route': path };
+  gatewayMetrics.clientRequests.add(code === undefined ? labels : { ...labels, 'error.type': code });
 }
 
 /** Where no route answers. */
@@ -175,10 +172,14 @@ export function sendPublic(reply: FastifyReply, answer: Answer, { issuer }: Rout
   return send(reply, profileHeaders('public', issuer), answer);
 }
 
-/** `answer`'s own headers stand above the profile's. While the server stops, each answer ends its connection. */
-function send(reply: FastifyReply, headers: Headers, answer: Answer): FastifyReply {
-  const { request } = reply;
-  if (!outcomes.has(request)) outcomes.set(request, { ...outcomeOf(request), code: answer.code });
+/** `answer`'s headers override the profile's. While the server stops, each answer closes its connection. */
+function send(
+  reply: FastifyReply,
+  headers: Headers,
+  answer: Answer,
+  active = outcomeOf(reply.request).context,
+): FastifyReply {
+  outcomes.set(reply.request, { context: active, client: clientOf(active), code: answer.code });
   reply.code(answer.status).headers(headers).headers(answer.headers);
   if (!reply.server.server.listening) reply.header('connection', 'close');
   if (answer.cookies.length > 0) reply.header('set-cookie', answer.cookies);
@@ -187,9 +188,9 @@ function send(reply: FastifyReply, headers: Headers, answer: Answer): FastifyRep
   return reply.header('content-length', length).send(bodyOf(answer.body, length));
 }
 
-/** What the log and the metrics tell of a request once it is answered: the answer's own hooks run outside of its route. */
+/** What log and metrics say of a request once it is answered, outside its route. */
 interface Outcome {
-  /** Of the route, with its span; where no route was reached, one with the request's id alone. */
+  /** Of the route, with its span; without a route it has the request id alone. */
   readonly context: Context;
   /** The client that a service has authenticated. */
   readonly client?: string | undefined;
@@ -200,14 +201,4 @@ const outcomes = new WeakMap<FastifyRequest, Outcome>();
 
 export function outcomeOf(request: FastifyRequest): Outcome {
   return outcomes.get(request) ?? { context: withCall(ROOT_CONTEXT, request.id, 0) };
-}
-
-function tell(request: FastifyRequest, route: Route, { code }: Answer): void {
-  const client = clientOf();
-  const active = context.active();
-  const inRoute = active === ROOT_CONTEXT ? outcomeOf(request).context : active;
-  outcomes.set(request, { context: inRoute, client, code });
-  if (route.profile !== 'token' && route.profile !== 'resource') return;
-  const labels = { client_id: client ?? unknownClient, 'http.route': route.path };
-  gatewayMetrics.clientRequests.add(code === undefined ? labels : { ...labels, 'error.type': code });
 }

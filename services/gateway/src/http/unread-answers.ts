@@ -1,7 +1,6 @@
 // Answers that their readers have not taken: how many bytes the process keeps of them, and for how long.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { FastifyInstance } from 'fastify';
@@ -26,6 +25,8 @@ interface Connection {
   taken: number;
   stalls: number;
 }
+
+export type UnreadAnswers = ReturnType<typeof limitUnreadAnswers>;
 
 /**
  * What it returns counts `bytes` of `response` for `network` until they are taken or their connection ends. It throws
@@ -91,19 +92,4 @@ function endStalled(connections: ReadonlyMap<Socket, Connection>, logger: Logger
     // A close alone would leave what the kernel holds until its own retries end.
     socket.resetAndDestroy();
   }
-}
-
-/** So small that a slow reader's progress shows: about 3 KB/s is enough. */
-const sliceBytes = 64 * 1024;
-
-/** A long body goes out as the reader takes it. */
-export function bodyOf(parts: readonly Uint8Array[], length: number): Buffer | Readable {
-  if (length <= sliceBytes) return Buffer.concat(parts);
-  return Readable.from(slices(parts), { objectMode: false, highWaterMark: sliceBytes });
-}
-
-function* slices(parts: readonly Uint8Array[]): Generator<Uint8Array> {
-  for (const part of parts)
-    for (let start = 0; start < part.length; start += sliceBytes)
-      yield part.subarray(start, start + sliceBytes);
 }

@@ -1,53 +1,37 @@
-// GET /api/events and GET /api/events/{eventId}/designs: what design-catalog answers, byte for byte (specification §4).
-import { bearerCall } from '../http/bearer.ts';
+// GET /api/events and GET /api/events/{eventId}/designs: what design-catalog answers, byte for byte (specification §4, R23).
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, jsonAnswer, type Route } from '../http/route.ts';
-import type { Services } from '../services.ts';
-
-type ResourceDeps = Pick<Services, 'catalog'>;
-
-export function resourceRoutes(deps: ResourceDeps): readonly Route[] {
-  return [
-    {
-      method: 'GET',
-      path: '/api/events',
-      profile: 'resource',
-      answer: (request) => listEvents(deps, request),
-    },
-    {
-      method: 'GET',
-      path: '/api/events/:eventId/designs',
-      profile: 'resource',
-      answer: (request) => listDesigns(deps, request),
-    },
-  ];
-}
-
-/** All Events of the token's user. */
-async function listEvents({ catalog }: ResourceDeps, request: IncomingRequest): Promise<Answer> {
-  return listAnswer(await catalog.listEvents({}, bearerCall(request.authorization), holdIn(request)));
-}
-
-/** One Event with at most 500 of its designs (R23). */
-async function listDesigns({ catalog }: ResourceDeps, request: IncomingRequest): Promise<Answer> {
-  const { eventId = '' } = request.params;
-  return listAnswer(
-    await catalog.listDesigns({ eventId }, bearerCall(request.authorization), holdIn(request)),
-  );
-}
+import { bearerCall, type Services } from '../services.ts';
 
 interface Part {
   readonly body: Uint8Array;
 }
 
-/** Each part counts when it comes, so that a list for which there is no room is not read to its end. */
-function holdIn(request: IncomingRequest) {
-  return ({ body }: Part) => request.holdAnswer(body.length);
+export function resourceRoutes({ catalog }: Pick<Services, 'catalog'>): readonly Route[] {
+  const route = { method: 'GET', profile: 'resource' } as const;
+  return [
+    {
+      ...route,
+      path: '/api/events',
+      answer: async (request) => listAnswer(await catalog.listEvents({}, ...callOf(request))),
+    },
+    {
+      ...route,
+      path: '/api/events/:eventId/designs',
+      answer: async (request) => {
+        const { eventId = '' } = request.params;
+        return listAnswer(await catalog.listDesigns({ eventId }, ...callOf(request)));
+      },
+    },
+  ];
+}
+
+/** Each part counts when it comes: a list for which there is no room is not read to its end. */
+function callOf({ authorization, holdAnswer }: IncomingRequest) {
+  return [bearerCall(authorization), ({ body }: Part) => holdAnswer(body.length)] as const;
 }
 
 function listAnswer(parts: readonly Part[]): Answer {
-  return jsonAnswer(
-    200,
-    parts.map(({ body }) => body),
-  );
+  const bodies = parts.map(({ body }) => body);
+  return jsonAnswer(200, bodies);
 }

@@ -1,11 +1,10 @@
 // GET and POST /userinfo: the claims of the token's user (specification §4, R26). No body is read but a form.
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { bearerCall } from '../http/bearer.ts';
 import { errorReply } from '../http/errors.ts';
-import { bringsForm, readForm } from '../http/form.ts';
-import type { IncomingRequest } from '../http/request.ts';
+import { readForm } from '../http/form.ts';
+import { bringsForm, type IncomingRequest } from '../http/request.ts';
 import { type Answer, jsonAnswer, type Route } from '../http/route.ts';
-import type { Services } from '../services.ts';
+import { bearerCall, type Services } from '../services.ts';
 
 export const userinfoPath = '/userinfo';
 

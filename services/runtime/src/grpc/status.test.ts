@@ -1,8 +1,8 @@
 // What a log may say of a call that nobody answered.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { Failure } from '../process/errors.ts';
-import { connectionProblem, fromStatus } from './status.ts';
+import type { Failure } from '../process/errors.ts';
+import { fromStatus } from './status.ts';
 
 function unanswered(details: string, metadata = new Metadata()): Failure {
   return fromStatus(statusError(status.UNAVAILABLE, details, metadata));
@@ -36,12 +36,11 @@ test.each([
   ],
   ['Deadline exceeded after 1.8s', 'Deadline exceeded after 1.8s'],
 ])('the reason in %j', (details, reason) => {
-  expect(connectionProblem(unanswered(details))).toBe(reason);
+  expect(unanswered(details).message).toBe(reason);
 });
 
-test('nothing where a service did answer, or nobody called', () => {
+test('no reason but the code where a service did answer', () => {
   const metadata = new Metadata();
-  metadata.set('error-code', 'temporarily_unavailable');
-  expect(connectionProblem(unanswered('temporarily_unavailable', metadata))).toBeUndefined();
-  expect(connectionProblem(new Failure('server_error', 'x', { cause: new Error('text') }))).toBeUndefined();
+  metadata.set('error-code', 'invalid_grant');
+  expect(unanswered('a text', metadata)).toMatchObject({ code: 'invalid_grant', message: 'invalid_grant' });
 });

@@ -88,7 +88,7 @@ export function fromStatus(error: ServiceError): Failure {
   if (typeof code === 'string') return new Failure(code);
   const meant =
     unanswered.includes(error.code) && !isTooLarge(error) ? 'temporarily_unavailable' : 'server_error';
-  return new Failure(meant, undefined, { cause: error });
+  return new Failure(meant, connectionProblem(error), { cause: error });
 }
 
 /**
@@ -99,12 +99,8 @@ function isTooLarge({ code, details }: ServiceError): boolean {
   return code === status.RESOURCE_EXHAUSTED && details.includes('larger than');
 }
 
-/**
- * Why a call was not answered, in the words of grpc-js about the connection: addresses and certificates of ours, nothing
- * of the request. Undefined where a service did answer.
- */
-export function connectionProblem({ cause }: Failure): string | undefined {
-  if (!(cause instanceof Error) || !('details' in cause)) return undefined;
-  const details = String(cause.details).replace(/\. Resolution note: .*$/s, '');
-  return details.replace(/^.*Last error: (?:Error(?: \[\w+\])?: )?/s, '');
+/** In the words of grpc-js about the connection: addresses and certificates of ours, nothing of the request. */
+function connectionProblem({ details }: ServiceError): string {
+  const problem = details.replace(/\. Resolution note: .*$/s, '');
+  return problem.replace(/^.*Last error: (?:Error(?: \[\w+\])?: )?/s, '');
 }

@@ -41,8 +41,12 @@ export function retryAfterSeconds(): number {
 
 /** More work than this process can do in time (R14). */
 export class Overloaded extends Failure<'temporarily_unavailable'> {
-  constructor(reason: string) {
+  /** Where it was refused; no further line is written. */
+  readonly isLogged: boolean;
+
+  constructor(reason: string, isLogged = false) {
     super('temporarily_unavailable', reason);
+    this.isLogged = isLogged;
   }
 }
 
