@@ -1,10 +1,8 @@
-// The command line of the local stack: the options of `start`, and the one that start, stop and status share. Commander
-// adds --help.
+// The command line of the local stack: the options of `start`, and the one that start, stop and status share.
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { openRunDirectory } from './run-directory.ts';
 
-/** Opened as it is read: what all three commands work on. */
 export const runOption = () =>
   new Option(
     '--run-dir <dir>',

@@ -20,14 +20,16 @@ export async function prepareDatabase(plan: StackPlan): Promise<void> {
   });
 }
 
-/** Both migrations, each as a program of its own, as a deployment runs them. */
 export async function migrateBoth(processes: Processes, plan: StackPlan): Promise<void> {
-  const identity = nodeProgram(plan, 'identity migrations', 'identity/src/migrate.ts', {
-    MIGRATOR_POSTGRES_URL: databaseUrl(plan, 'identity_migrator'),
-    KEY_ENCRYPTION_KEY: plan.secrets.keyEncryption,
-  });
-  const catalog = nodeProgram(plan, 'design-catalog migrations', 'design-catalog/src/migrate.ts', {
-    MIGRATOR_POSTGRES_URL: databaseUrl(plan, 'catalog_migrator'),
-  });
-  await Promise.all([runToEnd(processes, identity), runToEnd(processes, catalog)]);
+  const migrations = [
+    ['identity', 'identity_migrator', { KEY_ENCRYPTION_KEY: plan.secrets.keyEncryption }],
+    ['design-catalog', 'catalog_migrator', {}],
+  ] as const;
+  const programs = migrations.map(([service, role, settings]) =>
+    nodeProgram(plan, `${service} migrations`, `${service}/src/migrate.ts`, {
+      MIGRATOR_POSTGRES_URL: databaseUrl(plan, role),
+      ...settings,
+    }),
+  );
+  await Promise.all(programs.map((program) => runToEnd(processes, program)));
 }

@@ -8,7 +8,7 @@ import { endRecorded } from './shutdown.ts';
 import { isHealthy, statusTable } from './stack-file.ts';
 import { supervise } from './supervisor.ts';
 
-// A closed terminal or pipe is no reason to leave processes behind.
+// A closed terminal or pipe must not leave processes behind.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 // `pnpm start -- --port 1` hands the two dashes on.
 const words = process.argv.slice(2).filter((word) => word !== '--');
@@ -21,21 +21,15 @@ function start(run: RunDirectory, options: StartOptions): Promise<number> {
   return options.detach ? startDetached(run, words, say) : supervise(run, options, say);
 }
 
-/** Also ends what a killed supervisor has left. */
+/** Also ends what a killed supervisor has left; the socket is held meanwhile, so that no start begins. */
 async function stop(run: RunDirectory): Promise<number> {
   const stopped = await askStop(run);
+  const taken = stopped === undefined && (await takeControl(run));
+  if (taken) await endRecorded(run);
   if (stopped) say('The stack has stopped.');
-  // The socket is held for this moment, so that no start begins meanwhile.
-  else if (stopped === undefined && (await takeControl(run))) {
-    await endRecorded(run);
-    say('The stack does not run.');
-  } else {
-    say(
-      'The stack could not be stopped: another start or stop of it is under way, or it belongs to another user.',
-    );
-    return 1;
-  }
-  return 0;
+  else if (taken) say('The stack does not run.');
+  else say('The stack could not be stopped: another start or stop is under way, or it is of another user.');
+  return stopped || taken ? 0 : 1;
 }
 
 async function status(run: RunDirectory): Promise<number> {
@@ -49,16 +43,12 @@ const carriedOut = (work: Work) => async (options: Partial<StartOptions>) =>
   process.exit(await work(options.runDir ?? openRunDirectory(), options as StartOptions));
 
 const program = new Command('npx --yes pnpm@12').addCommand(startCommand().action(carriedOut(start)));
-program
-  .command('stop')
-  .description('ends it, and waits until all of it is gone')
-  .addOption(runOption())
-  .action(carriedOut(stop));
-program
-  .command('status')
-  .description('says what runs; exit code 0 when all of it answers, else 1')
-  .addOption(runOption())
-  .action(carriedOut(status));
+const others = [
+  ['stop', 'ends it, and waits until all of it is gone', stop],
+  ['status', 'says what runs; exit code 0 when all of it answers, else 1', status],
+] as const;
+for (const [name, about, work] of others)
+  program.command(name).description(about).addOption(runOption()).action(carriedOut(work));
 for (const command of [program, ...program.commands])
   command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 try {

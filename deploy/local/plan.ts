@@ -1,5 +1,4 @@
-// What one stack is made of: its run directory, secrets, ports and issuer. Ports are those of the run before where
-// they are free, else new ones.
+// What one stack is made of: its run directory, secrets, ports and issuer. Ports stay the same while they are free.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StartOptions } from './arguments.ts';
@@ -27,15 +26,11 @@ export const portNames = [
   'observe',
 ] as const;
 
+const observed = ['gateway', 'identity', 'design-catalog'] as const;
+
 /** Where each service answers probes and shows its metrics. */
-export function healthAddresses(
-  ports: Readonly<Record<`${'gateway' | 'identity' | 'design-catalog'}-health`, number>>,
-) {
-  return {
-    gateway: `http://127.0.0.1:${ports['gateway-health']}`,
-    identity: `http://127.0.0.1:${ports['identity-health']}`,
-    'design-catalog': `http://127.0.0.1:${ports['design-catalog-health']}`,
-  };
+export function healthAddresses(ports: Readonly<Record<`${(typeof observed)[number]}-health`, number>>) {
+  return Object.fromEntries(observed.map((name) => [name, `http://127.0.0.1:${ports[`${name}-health`]}`]));
 }
 
 export type StackPlan = Awaited<ReturnType<typeof makePlan>>;
@@ -46,20 +41,19 @@ export async function makePlan(
   options: Pick<StartOptions, 'reset' | 'port' | 'issuer'> & Partial<Pick<StartOptions, 'observe'>>,
 ) {
   const ports = await planPorts(run, options.port);
-  const { data, otherPostgres } = run;
-  if (options.reset) for (const path of [data, otherPostgres]) rmSync(path, { recursive: true, force: true });
+  if (options.reset)
+    for (const path of [run.data, run.otherPostgres]) rmSync(path, { recursive: true, force: true });
   return {
     run,
     secrets: loadSecrets(run),
     ports,
     issuer: options.issuer ?? `http://127.0.0.1:${ports.gateway}`,
     demoPartnerUrl: `http://localhost:${ports['demo-partner']}`,
-    /** Where `--observe` shows the requests. */
     observeUrl: options.observe ? `http://127.0.0.1:${ports.observe}` : undefined,
   };
 }
 
-/** Where operators and the feed are answered: at sockets of this account. */
+/** Operators and the feed are answered at sockets of this account. */
 export function operatorSocket(
   { sockets }: Pick<RunDirectory, 'sockets'>,
   name: 'identity-operator' | 'design-catalog-feed',
@@ -67,16 +61,15 @@ export function operatorSocket(
   return join(sockets, name);
 }
 
-/** What the stores are told. */
 export interface StorePlan {
   readonly run: Pick<RunDirectory, 'data' | 'logs' | 'otherPostgres'>;
   readonly ports: Readonly<Record<'postgres' | 'redis', number>>;
   readonly secrets: Pick<StackSecrets, 'postgresSuperuser' | 'redis' | 'redisIdentity'>;
-  /** They give up safety against a power failure for speed. */
+  /** Speed in place of safety against a power failure. */
   readonly throwaway?: boolean;
 }
 
-/** Writes down the choice. `port`: of the gateway, 0 for any. */
+/** `port`: of the gateway, 0 for any. */
 async function planPorts(run: RunDirectory, port: number) {
   const before = readJson<Readonly<Record<string, number>>>(run.portsFile, {});
   const wished = port === 0 ? before : { ...before, gateway: port };

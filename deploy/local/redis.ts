@@ -1,5 +1,5 @@
-// Redis as a database: every write on disk before it is answered, nothing evicted. It listens at 127.0.0.1
-// alone and asks for a password.
+// Redis as a database: every write on disk before it is answered, nothing evicted. It listens at 127.0.0.1 alone and asks
+// for a password.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,10 +7,8 @@ import { Redis } from 'ioredis';
 import { cacheDirectory } from './cache.ts';
 import type { Component } from './component.ts';
 import type { StorePlan } from './plan.ts';
-import type { Program } from './processes.ts';
 import { findRedis } from './redis-program.ts';
 
-/** Writes the configuration and describes the server. */
 export async function redisComponent({ run, ports, secrets }: StorePlan): Promise<Component> {
   const directory = join(run.data, 'redis');
   const { redis: port } = ports;
@@ -43,7 +41,7 @@ export async function redisComponent({ run, ports, secrets }: StorePlan): Promis
           }),
     },
     address: `127.0.0.1:${port}`,
-    problem: async () => ((await answers(redisUrl(port, secrets.redis))) ? undefined : 'It does not answer.'),
+    problem: () => problemAt(redisUrl(port, secrets.redis)),
   };
 }
 
@@ -56,7 +54,7 @@ export const durable = [
   'maxmemory 1gb',
 ];
 
-/** What identity may do, a line each for keys and commands: docs/settings.md shows them to operators. */
+/** Identity's rights on keys and commands, a line each: docs/settings.md shows them. */
 export const identityRules = [
   'resetkeys ~code:* ~rt:* ~interaction:* ~session:* ~login-* ~health:*',
   'resetchannels -@all +@connection +@read +@write +evalsha +eval +wait +info +config|get -@dangerous +info +config|get',
@@ -67,11 +65,7 @@ export function identityUser(password: string): string {
   return `identity on >${password} ${identityRules.join(' ')}`;
 }
 
-function container(
-  image: string,
-  directory: string,
-  port: number,
-): Pick<Program, 'command' | 'arguments' | 'environment'> {
+function container(image: string, directory: string, port: number) {
   const name = `course-exchange-redis-${port}`;
   // A container outlives the client that was killed.
   spawnSync('docker', ['rm', '--force', name], { stdio: 'ignore', timeout: 10_000 });
@@ -84,21 +78,21 @@ function container(
   };
 }
 
-/** Holds the password. The default user is the administrator. */
+/** The default user is the administrator. */
 export function redisUrl(port: number, password: string, user = ''): string {
   return `redis://${user}:${password}@127.0.0.1:${port}`;
 }
 
-/** True when Redis answers and has read its data. */
-async function answers(url: string): Promise<boolean> {
+/** A server that still reads its data does not answer. */
+async function problemAt(url: string): Promise<string | undefined> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null, commandTimeout: 1_000 });
   redis.on('error', () => {});
   try {
     await redis.connect();
     await redis.ping();
-    return true;
+    return undefined;
   } catch {
-    return false;
+    return 'It does not answer.';
   } finally {
     redis.disconnect();
   }

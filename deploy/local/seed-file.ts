@@ -1,5 +1,4 @@
-// A --seed FILE: partners and users in the form of stack.json. Every mistake in it is told, and nothing of a bad
-// file is loaded.
+// A --seed FILE: partners and users in the form of stack.json. Nothing of a bad file is loaded.
 import { readFileSync } from 'node:fs';
 import { apiAudience, isClientId } from '@course-exchange/rules/access-token';
 import { foldEmail, isEmail } from '@course-exchange/rules/email';
@@ -8,7 +7,7 @@ import { redirectUriProblem } from '../../services/identity/src/clients/redirect
 import { knownScopes } from '../../services/identity/src/clients/scope.ts';
 
 const matching = (pattern: RegExp, expects: string) => z.string(expects).regex(pattern, expects);
-/** Postgres keeps any text but a NUL. */
+// Postgres keeps any text but a NUL.
 const text = matching(/^[^\0]+$/, 'must be some text');
 const anyText = matching(/^[^\0]*$/, 'must be text').default('');
 const eventsText = 'must be a whole number from 0 to 1000';
@@ -68,7 +67,7 @@ export class SeedError extends Error {
   }
 }
 
-/** Reads `file`, or standard input where it is `-`; nothing is loaded yet. Throws a SeedError that names every mistake. */
+/** Reads `file`, or standard input where it is `-`. Throws a SeedError that names every mistake. */
 export function readSeedFile(file: string): SeedContent {
   const { data, error } = seedFile.safeParse(parseJson(file));
   if (data === undefined) throw new SeedError(file, error.issues.map(sentenceOf));
@@ -79,11 +78,8 @@ export function readSeedFile(file: string): SeedContent {
     email: users.map(({ email }) => foldEmail(email)),
   };
   const repeated = Object.entries(values).filter(([, all]) => new Set(all).size < all.length);
-  if (repeated.length > 0)
-    throw new SeedError(
-      file,
-      repeated.map(([field]) => `Each ${field} must stand once.`),
-    );
+  const mistakes = repeated.map(([field]) => `Each ${field} must stand once.`);
+  if (mistakes.length > 0) throw new SeedError(file, mistakes);
   return { partners, users };
 }
 

@@ -1,4 +1,4 @@
-// Loads partners, users and designs: each load is one transaction, so that nothing half loaded is ever seen.
+// Loads partners, users and designs: each load is one transaction.
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { hashPassword } from '../../services/identity/src/login/password.ts';
@@ -10,10 +10,7 @@ import type { Partner, SeedContent, SeedUser } from './seed-file.ts';
 const seededAt = '2026-03-01T08:00:00.000Z';
 const batchSize = 10_000;
 
-/**
- * What happens to partners and users that are there already. `update`: they become what the file says. `keep`: they
- * stay as operators have left them, and a secret that is new is added.
- */
+/** Existing partners and users become what the file says, or stay as operators have left them. */
 type OnConflict = 'update' | 'keep';
 
 /** Adds what is missing of the demo data. The demo partner's address may be new. */
@@ -31,7 +28,7 @@ export async function seedDemoData(client: pg.Client, partners: readonly Partner
     if (missing.length > 0)
       await putDesigns(
         client,
-        [...demoDesigns()].filter(({ owner }) => owners.has(owner)),
+        demoDesigns().filter(({ owner }) => owners.has(owner)),
       );
   });
 }
@@ -89,26 +86,22 @@ async function putUser(client: pg.Client, user: SeedUser, onConflict: OnConflict
   );
 }
 
-async function putDesigns(client: pg.Client, designs: readonly DemoDesign[]): Promise<void> {
+async function putDesigns(client: pg.Client, generated: Iterable<DemoDesign>): Promise<void> {
+  const designs = [...generated];
   for (let first = 0; first < designs.length; first += batchSize)
-    await insertDesigns(client, designs.slice(first, first + batchSize));
+    await client.query(insertDesigns, [JSON.stringify(designs.slice(first, first + batchSize))]);
   await client.query('analyze catalog.designs');
   await client.query('analyze catalog.event_summaries');
 }
 
-async function insertDesigns(client: pg.Client, batch: readonly DemoDesign[]): Promise<void> {
-  await client.query(
-    `insert into catalog.designs (id, owner, local_id, event_id, title, event_name, event_date,
+const insertDesigns = `insert into catalog.designs (id, owner, local_id, event_id, title, event_name, event_date,
        updated_at, author_name, short_descr, deleted_at)
      select id, owner, "localId", "eventId", title, "eventName", "eventDate",
        "updatedAt", "authorName", "shortDescr", "deletedAt"
      from json_to_recordset($1) as design (id text, owner text, "localId" text, "eventId" text, title text,
        "eventName" text, "eventDate" timestamptz, "updatedAt" timestamptz, "authorName" text,
        "shortDescr" text, "deletedAt" timestamptz)
-     on conflict do nothing`,
-    [JSON.stringify(batch)],
-  );
-}
+     on conflict do nothing`;
 
 async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
   await client.query('begin');

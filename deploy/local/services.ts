@@ -1,5 +1,4 @@
-// The processes of the stack: the stores, the three services and the demo partner, each with its environment and with
-// the question whether it answers.
+// The processes of the stack: the stores, the three services and the demo partner, each with its environment.
 import { join } from 'node:path';
 import { cacheDirectory } from './cache.ts';
 import type { Component } from './component.ts';
@@ -54,7 +53,7 @@ export function serviceComponents(plan: StackPlan) {
   };
 }
 
-/** None on Windows: Node has no sockets there that belong to an account, and loopback is open to every one. */
+/** None on Windows: sockets there belong to no account, and loopback is open to every one. */
 function privatePort(prefix: 'OPERATOR' | 'FEED', database: string, socket: string) {
   return process.platform === 'win32'
     ? {}
@@ -86,7 +85,7 @@ function service(
   };
 }
 
-/** What a service is told, so that its traces come to `url` soon and whole. */
+/** Traces come to `url` soon and whole. */
 function observedBy(url: string): Readonly<Record<string, string>> {
   return {
     OTEL_SDK_DISABLED: 'false',
@@ -105,7 +104,7 @@ export function smallHeap(name: string): readonly string[] {
   return ['--max-semi-space-size=4', `--initial-old-space-size=${oldSpace}`];
 }
 
-/** A program of the services (`entry` is its path below `services`). */
+/** `entry`: its path below `services`. */
 export function nodeProgram(
   { run }: Pick<StackPlan, 'run'>,
   name: string,
@@ -120,7 +119,7 @@ export function nodeProgram(
       LOG_LEVEL: 'info',
       STOP_WITH_PARENT: 'true',
       MALLOC_ARENA_MAX: '2',
-      // Of the second start on, no process keeps what strips the types of its sources: 18 MiB each.
+      // From the second start on, no process loads what strips types: 18 MiB each.
       NODE_COMPILE_CACHE: join(cacheDirectory(), 'compiled'),
       ...inherited(),
       ...environment,
@@ -139,10 +138,9 @@ function inherited(): Record<string, string> {
   return Object.fromEntries(given) as Record<string, string>;
 }
 
-/** A service bounds its checks to 700 ms: longer, so that its sentences are read while its stores hang (ms). */
+/** A service bounds its checks to 700 ms: its sentences are read while its stores hang. */
 const healthTimeoutMs = 3_000;
 
-/** Problem of a service that tells its state at `/healthz` of `port`. */
 async function healthProblem(port: number): Promise<string | undefined> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/healthz`, {
@@ -150,11 +148,8 @@ async function healthProblem(port: number): Promise<string | undefined> {
     });
     if (response.ok) return undefined;
     const { checks, phase } = (await response.json()) as { checks?: Record<string, string>; phase?: string };
-    return (
-      Object.values(checks ?? {})
-        .map((sentence) => `${sentence}.`)
-        .join(' ') || `It is ${phase}.`
-    );
+    const sentences = Object.values(checks ?? {}).map((sentence) => `${sentence}.`);
+    return sentences.join(' ') || `It is ${phase}.`;
   } catch {
     return 'It does not answer.';
   }

@@ -1,5 +1,5 @@
-// Supervises one stack from its first process to its last: brings it up in order (stores, roles, migrations, data,
-// services, demo partner), keeps it running, answers `stop` and `status`, and ends it in order, stores last.
+// Supervises one stack: brings it up in order (stores, roles, migrations, data, services, demo partner), keeps it
+// running, answers `stop` and `status`, and ends it in order, stores last.
 import { EventEmitter } from 'node:events';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -73,7 +73,7 @@ async function describeOther(run: RunDirectory): Promise<string> {
 
 async function startUp(stack: Stack): Promise<void> {
   const { run, options, say } = stack;
-  // A bad file is told of before anything is touched.
+  // A bad file is reported before anything is touched.
   const seed = readNewSeed(run, options);
   await endRecorded(run);
   const plan = await makePlan(run, options);
@@ -81,21 +81,20 @@ async function startUp(stack: Stack): Promise<void> {
   rotateLogs(run);
   if (stack.phase === 'stopping') return;
   stack.processes = openProcesses(run.processesFile);
-  if (plan.observeUrl !== undefined) await observe(plan);
+  if (plan.observeUrl !== undefined) {
+    // Before the services, which export their first spans to it.
+    const { openObserver } = await import('./observe/observer.ts');
+    const { ports } = plan;
+    await openObserver({ port: ports.observe, logs: run.logs, processes: healthAddresses(ports) });
+  }
   const content = await assemble(stack, plan, stack.processes, seed);
   const description = () => describeStack(plan, content, [...stack.components.values()]);
   stack.publish = () => writeWhole(run.stackFile, description());
   stack.publish();
   stack.phase = 'ready';
   if (options.watch) watchSources((name) => stack.saves.emit(name));
-  // What is said in the background lands in a log, and the table holds passwords.
+  // In the background the output is a log, and the table holds passwords.
   say(isInBackground ? 'The stack runs.' : `${stackTable(description())}\n\nCtrl-C ends all of it.`);
-}
-
-/** Before the services start: they export their first spans to it. Ends with this process. */
-async function observe({ run, ports }: StackPlan): Promise<void> {
-  const { openObserver } = await import('./observe/observer.ts');
-  await openObserver({ port: ports.observe, logs: run.logs, processes: healthAddresses(ports) });
 }
 
 /** Resolves when everything answers, with what was loaded. */
@@ -138,10 +137,10 @@ async function assemble(
 
 async function shutDown(stack: Stack, starting: Promise<void>): Promise<void> {
   stack.phase = 'stopping';
-  // Whoever reads stack.json may count on an answer: it goes first.
+  // A reader of stack.json may count on an answer: it goes first.
   rmSync(stack.run.stackFile, { force: true });
   await stack.processes?.stopAll();
-  // What was just being started has failed by now; a fetch from the network is not waited for.
+  // What was starting has failed by now; a fetch from the network is not waited for.
   await Promise.race([starting, sleep(1_000)]);
 }
 

@@ -25,17 +25,17 @@ const headers = {
 
 /** An export of spans is small; more is refused. */
 const maxBytes = 8 << 20;
-/** Of a page that does not read on; it is let go of then, and comes again. */
+/** Of a page that does not read on; its connection is closed then, and it connects again. */
 const maxUnread = 4 << 20;
 
 const nowhere = new URL('http://localhost/nowhere');
 
 export interface WebDeps {
-  /** Takes the body of an OTLP export; throws where it is none. */
+  /** Throws where the body is no OTLP export. */
   readonly takeTraces: (body: string) => void;
   /** Undefined where nothing is known of it. */
   readonly requestOf: (id: string) => unknown;
-  /** What a page that has just come is told. */
+  /** What a new page is told. */
   readonly greeting: () => readonly (readonly [event: string, data: unknown])[];
 }
 
@@ -54,7 +54,7 @@ export async function serveAt(port: number, deps: WebDeps) {
   };
   const server = createServer((request, response) => {
     const { pathname, searchParams } = URL.parse(request.url ?? '/', 'http://localhost') ?? nowhere;
-    // A name that leads here by a trick of DNS is another site's.
+    // Against DNS rebinding.
     if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(request.headers.host ?? ''))
       return answer(response, 403);
     if (request.method === 'POST' && pathname === '/v1/traces')
@@ -97,7 +97,7 @@ function answer(
   response.writeHead(status, { ...headers, 'content-type': `${type}; charset=utf-8` }).end(body);
 }
 
-/** The status for a body that `use` was given: of JSON alone, which no other site's page sends here without being asked. */
+/** The status for a body: of JSON alone, which another site's page cannot send here without a preflight. */
 async function take(request: IncomingMessage, use: (body: string) => void): Promise<number> {
   if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) return 415;
   const chunks: Buffer[] = [];
