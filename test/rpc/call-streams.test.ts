@@ -9,24 +9,6 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Calls until one of them is held and all have arrived; gives all. */
-async function callUntilHeld<T>(
-  call: () => Promise<T>,
-  held: readonly unknown[],
-  arrived: () => number,
-): Promise<Promise<T>[]> {
-  const asked: Promise<T>[] = [];
-  const ask = () => {
-    const answer = call();
-    answer.catch(() => {});
-    asked.push(answer);
-    return held.length;
-  };
-  await expect.poll(ask, { timeout: 20_000 }).toBeGreaterThan(0);
-  await expect.poll(arrived).toBe(asked.length);
-  return asked;
-}
-
 test('a deadline ends the call at both ends', async () => {
   const { held, hold } = gate();
   const { port } = await pod({ exchangeToken: hold });
@@ -139,46 +121,12 @@ test('a drained stream serves until another one has answered', async () => {
   await expect.poll(answeredAfterDrain, { timeout: 20_000 }).toBe(true);
 });
 
-test('a read that loses its stream is sent once more', async () => {
-  const { held, hold } = gate();
-  const [breaks, stays] = [await pod({ exchangeToken: hold }), await pod()];
-  const link = await cuttable(breaks.port);
-  const { exchangeToken } = client([link.port, stays.port], { reads: ['exchangeToken'], timeoutMs: 60_000 });
-  const asked = await callUntilHeld(
-    () => exchangeToken({}),
-    held,
-    () => breaks.calls() + stays.calls(),
-  );
-  await link.cut();
-  await Promise.all(asked);
-  expect(stays.calls()).toBe(asked.length);
-});
-
-test('another call that loses its stream is not: it may have been processed', async () => {
-  const { held, hold } = gate();
-  const [breaks, stays] = [await pod({ exchangeToken: hold }), await pod()];
-  const link = await cuttable(breaks.port);
-  const { exchangeToken } = client([link.port, stays.port], { timeoutMs: 60_000 });
-  const asked = await callUntilHeld(
-    () => exchangeToken({}),
-    held,
-    () => breaks.calls() + stays.calls(),
-  );
-  await link.cut();
-  const lost = (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected');
-  expect(lost).toHaveLength(held.length);
-  expect(lost[0]).toMatchObject({ reason: { code: 'temporarily_unavailable' } });
-  expect(breaks.calls() + stays.calls()).toBe(asked.length);
-});
-
-/** Three pods, of which a client has reached each, behind links that can be cut. */
-async function threePods(handlersOf: (nth: number) => Parameters<typeof pod>[0]) {
+/** Three pods behind links that can be cut; a client has reached each. */
+async function threePods(handlersOf: (nth: number) => Parameters<typeof pod>[0], reads: readonly string[]) {
   const pods = await Promise.all([0, 1, 2].map((nth) => pod(handlersOf(nth))));
   const links = await Promise.all(pods.map(({ port }) => cuttable(port)));
-  const calls = client(
-    links.map(({ port }) => port),
-    { reads: ['exchangeToken', 'listEvents'], timeoutMs: 60_000 },
-  );
+  const ports = links.map(({ port }) => port);
+  const calls = client(ports, { reads, timeoutMs: 60_000 });
   const allReached = async () => {
     await calls.exchangeToken({});
     return pods.every((one) => one.calls() > 0);
@@ -187,34 +135,50 @@ async function threePods(handlersOf: (nth: number) => Parameters<typeof pod>[0])
   return { ...calls, cut: (nth = 0) => links[nth]?.cut() };
 }
 
-test('a read that loses its stream a second time fails', async () => {
-  const held: number[] = [];
-  let holding = false;
-  const { exchangeToken, cut } = await threePods((nth) => ({
+const reads = ['exchangeToken', 'listEvents'];
+test.each([
+  ['a read that loses its stream is sent once more', reads, 1, 'answered', 2],
+  ['a read that loses its stream a second time fails', reads, 2, 'temporarily_unavailable', 2],
+  [
+    'another call that loses its stream is not: it may have been processed',
+    [],
+    1,
+    'temporarily_unavailable',
+    1,
+  ],
+])('%s', async (_what, repeatable, losses, outcome, calls) => {
+  const asked: number[] = [];
+  let counting = false;
+  const handlersOf = (nth: number) => ({
     exchangeToken: async () => {
-      if (holding && held.push(nth) < 3) await new Promise(() => {});
+      if (counting && asked.push(nth) <= losses) await new Promise(() => {});
       return {};
     },
-  }));
-  holding = true;
-  const lost = expect(exchangeToken({})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
-  for (const times of [1, 2]) {
-    await expect.poll(() => held.length).toBe(times);
-    await cut(held.at(-1));
+  });
+  const { exchangeToken, cut } = await threePods(handlersOf, repeatable);
+  counting = true;
+  const ended = exchangeToken({}).then(
+    () => 'answered',
+    ({ code }) => code,
+  );
+  for (let lost = 1; lost <= losses; lost += 1) {
+    await expect.poll(() => asked.length).toBe(lost);
+    await cut(asked.at(-1));
   }
-  await lost;
-  expect(held).toHaveLength(2);
+  expect(await ended).toBe(outcome);
+  expect(asked).toHaveLength(calls);
 });
 
 test('a list that loses its stream after a part fails, and no part comes twice', async () => {
   const asked: number[] = [];
-  const { listEvents, cut } = await threePods((nth) => ({
+  const handlersOf = (nth: number) => ({
     listEvents: async function* () {
       const isFirst = asked.push(nth) === 1;
       yield { body: Buffer.of(1) };
       if (isFirst) await new Promise(() => {});
     },
-  }));
+  });
+  const { listEvents, cut } = await threePods(handlersOf, reads);
   let parts = 0;
   const list = listEvents({}, {}, () => {
     parts += 1;

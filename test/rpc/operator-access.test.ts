@@ -13,7 +13,7 @@ import { bindService, type RpcServer, serveRpc } from '@course-exchange/runtime/
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { ConfigurationError } from '@course-exchange/runtime/process/settings';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { AdminContext } from '../../services/identity/src/admin/context.ts';
 import { createClientHandlers } from '../../services/identity/src/clients/rpc.ts';
 import { refusalOf } from '../support/grpc-client.ts';
@@ -62,13 +62,10 @@ async function serve(port: PrivatePort): Promise<number> {
   return served.port;
 }
 
-const actorBy = async (transport: Transport, name?: string) =>
-  (
-    await createClient(ClientService, transport).describeInstallation(
-      {},
-      name ? { headers: { 'x-operator': name } } : {},
-    )
-  ).actor;
+async function actorBy(transport: Transport, name?: string): Promise<string> {
+  const headers = name ? { 'x-operator': name } : {};
+  return (await createClient(ClientService, transport).describeInstallation({}, { headers })).actor;
+}
 
 function withCertificate(port: number, shown?: Issued): Transport {
   return createGrpcTransport({
@@ -77,90 +74,78 @@ function withCertificate(port: number, shown?: Issued): Transport {
   });
 }
 
-test('by certificate, the name in it is the actor, whatever the caller says', async () => {
+/** A folder that is gone after the test. */
+function folder(): string {
+  const home = mkdtempSync(join(tmpdir(), 'operator-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  return home;
+}
+
+test('the name in the certificate is the actor, whatever the caller says; without one nobody is', async () => {
   const port = await serve(mutual);
   expect(await actorBy(withCertificate(port, operator), 'somebody-else')).toBe('cert:anna');
-});
-
-test('a certificate without a common name says nobody, whatever the caller says', async () => {
-  const nameless = withCertificate(await serve(mutual), await authority.issue(undefined, 'O=x'));
-  for (const said of ['anna', undefined]) {
-    const { errorCode, sentences } = await refusalOf(actorBy(nameless, said));
-    expect(errorCode).toBe('permission_denied');
-    expect(sentences).toEqual(['The call does not say who the operator is.']);
-  }
+  const nameless = withCertificate(port, await authority.issue(undefined, 'O=x'));
+  for (const said of ['anna', undefined])
+    expect(await refusalOf(actorBy(nameless, said))).toMatchObject({
+      errorCode: 'permission_denied',
+      sentences: ['The call does not say who the operator is.'],
+    });
 });
 
 test('a certificate of another authority, or none, reaches nothing', async () => {
   const port = await serve(mutual);
-  await expect(actorBy(withCertificate(port, stranger), 'anna')).rejects.toThrow();
-  await expect(actorBy(withCertificate(port), 'anna')).rejects.toThrow();
-  await expect(
-    actorBy(createGrpcTransport({ baseUrl: `http://localhost:${port}` }), 'anna'),
-  ).rejects.toThrow();
+  const plaintext = createGrpcTransport({ baseUrl: `http://localhost:${port}` });
+  for (const transport of [withCertificate(port, stranger), withCertificate(port), plaintext])
+    await expect(actorBy(transport, 'anna')).rejects.toThrow();
 });
 
 test('new certificates in the files are followed while it serves, unusable ones are not', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'operator-'));
-  const write = (part: string, text: string) => writeFileSync(join(home, part), text);
-  const put = (certificate: string, key: string, ca: string) => {
-    for (const [part, text] of Object.entries({ CERT: certificate, KEY: key, CA: ca })) write(part, text);
+  const home = folder();
+  const put = (parts: Readonly<Record<string, string>>) => {
+    for (const [part, text] of Object.entries(parts)) {
+      writeFileSync(join(home, part), text);
+      vi.stubEnv(`OPERATOR_TLS_${part}_FILE`, join(home, part));
+    }
   };
-  put(server.certificate, server.key, authority.certificate);
-  for (const part of ['CERT', 'KEY', 'CA']) vi.stubEnv(`OPERATOR_TLS_${part}_FILE`, join(home, part));
+  put({ CERT: server.certificate, KEY: server.key, CA: authority.certificate });
   const port = await serve(mutual);
-  write('KEY', operator.key);
+  put({ KEY: operator.key });
   // Longer than the pause between two readings.
   await sleep(1_500);
   expect(await actorBy(withCertificate(port, operator))).toBe('cert:anna');
   const next = await createAuthority('Next');
   const [nextServer, bert] = [await authority.issue(), await next.issue(undefined, 'bert')];
-  put(nextServer.certificate, nextServer.key, next.certificate);
-  await expect
-    .poll(() => actorBy(withCertificate(port, bert)).catch(() => ''), { timeout: 30_000 })
-    .toBe('cert:bert');
+  put({ CERT: nextServer.certificate, KEY: nextServer.key, CA: next.certificate });
+  const asBert = () => actorBy(withCertificate(port, bert)).catch(() => '');
+  await expect.poll(asBert, { timeout: 30_000 }).toBe('cert:bert');
   await expect(actorBy(withCertificate(port, operator))).rejects.toThrow();
-  rmSync(home, { recursive: true });
 });
 
-test('a Unix socket is served, also where an earlier process left one behind', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'operator-'));
-  const socket = join(home, 'operator.sock');
-  const transport = createGrpcTransport({
-    baseUrl: 'http://localhost',
-    nodeOptions: { createConnection: () => connect(socket) },
-  });
-  await serve({ ...loopback, SOCKET: socket });
-  expect(await actorBy(transport, 'anna')).toBe('local:anna');
-  await running.pop()?.stop(100);
-  await serve({ ...loopback, SOCKET: socket });
-  expect(await actorBy(transport, 'bert')).toBe('local:bert');
-  rmSync(home, { recursive: true });
-});
-
-test('a Unix socket is for its own account alone, from its first moment', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'operator-'));
-  const socket = join(home, 'operator.sock');
+test('a Unix socket is for its own account alone from its first moment, also where an earlier process left one', async () => {
+  const socket = join(folder(), 'operator.sock');
+  const nodeOptions = { createConnection: () => connect(socket) };
+  const transport = createGrpcTransport({ baseUrl: 'http://localhost', nodeOptions });
   const mask = process.umask(0);
-  try {
-    const modes: number[] = [];
-    const watched = setInterval(() => {
-      const found = statSync(socket, { throwIfNoEntry: false });
-      if (found) modes.push(found.mode & 0o777);
-    });
-    await serve({ ...loopback, SOCKET: socket });
-    modes.push(statSync(socket).mode & 0o777);
-    clearInterval(watched);
-    expect([...new Set(modes)]).toEqual([0o600]);
-    expect(process.umask()).toBe(0);
-  } finally {
+  onTestFinished(() => {
     process.umask(mask);
-    rmSync(home, { recursive: true });
+  });
+  for (const name of ['anna', 'bert']) {
+    const modes = new Set<number | undefined>();
+    const modeNow = () => modes.add(statSync(socket, { throwIfNoEntry: false })?.mode);
+    const watched = setInterval(modeNow);
+    await serve({ ...loopback, SOCKET: socket });
+    modeNow();
+    clearInterval(watched);
+    modes.delete(undefined);
+    expect([...modes]).toEqual([0o140600]);
+    expect(process.umask()).toBe(0);
+    expect(await actorBy(transport, name)).toBe(`local:${name}`);
+    await running.pop()?.stop(100);
   }
 });
 
 test('a Unix socket in a directory that others may change, in none, or over a file is a mistake', () => {
-  const home = mkdtempSync(join(tmpdir(), 'operator-'));
+  const home = folder();
   const open = join(home, 'open');
   mkdirSync(open);
   writeFileSync(join(home, 'file'), 'kept');
@@ -174,7 +159,6 @@ test('a Unix socket in a directory that others may change, in none, or over a fi
   expect(listen(join(home, 'none', 's'))).toThrow('a directory that no other account may change');
   expect(listen(join(home, 'file'))).toThrow('expected a path where nothing or a socket is');
   expect(statSync(join(home, 'file')).size).toBe(4);
-  rmSync(home, { recursive: true });
 });
 
 test('a network address without certificates, or half a certificate, is a mistake of the configuration', () => {
