@@ -5,31 +5,25 @@ import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { Redis } from 'ioredis';
-import {
-  authorizeUrl,
-  basic,
-  type Discovery,
-  logInAndAgree,
-  loginForm,
-  pkce,
-  type Tokens,
-  token,
-  tokensOf,
-} from '../support/flow.ts';
+import { openCaller } from '../support/caller.ts';
+import { authorizeUrl, basic, logIn, logInAndAgree, pkce, token, tokensOf } from '../support/flow.ts';
 import { callService, refusalOf } from '../support/grpc-client.ts';
 import { send } from '../support/http.ts';
-import type { DemoUser, Partner } from '../support/stack-file.ts';
+import type { Partner } from '../support/stack-file.ts';
 import type { System } from '../support/system.ts';
-import { openUserAgent, type Page } from '../support/user-agent.ts';
+import { openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
 
-export type Flows = ReturnType<typeof createFlows>;
+export type Flows = Awaited<ReturnType<typeof openFlows>>;
 
-/** As they are sent in an `Authorization` header, without its scheme. */
-export function basicOf(partner: Partner): string {
+/** As it is sent in an `Authorization` header, without the scheme. */
+export function credentialsOf(partner: Partner): string {
   return basic(partner).authorization.replace('Basic ', '');
 }
 
-export function createFlows(system: System, discovery: Discovery, partner: Partner, user: DemoUser) {
+export async function openFlows(system: System) {
+  const { issuer } = system.stack;
+  const caller = await openCaller(system.stack);
+  const { discovery, partner, user, refresh } = caller;
   /** What must be found nowhere, by kind. */
   const canaries = new Map<string, string>();
 
@@ -39,86 +33,79 @@ export function createFlows(system: System, discovery: Discovery, partner: Partn
     return value;
   }
 
-  async function login(): Promise<{ tokens: Tokens; code: string; verifier: string }> {
+  for (const kind of ['email', 'name', 'password', 'sub'] as const) canary(kind, user[kind]);
+  canary('client secret', partner.clientSecret);
+  canary('credentials', credentialsOf(partner));
+
+  async function login() {
     const { verifier, challenge } = pkce();
     canary('verifier', verifier);
-    const agent = openUserAgent(system.stack.issuer);
-    const url = authorizeUrl(discovery.authorization_endpoint, partner, {
+    const agent = openUserAgent(issuer);
+    const form = await caller.codeForm(agent, {
       state: canary('state', `canary-state-${canaries.size}`),
       nonce: canary('nonce', `canary-nonce-${canaries.size}`),
       login_hint: canary('login hint', 'canary.hint@example.org'),
       code_challenge: canary('challenge', challenge),
       code_challenge_method: 'S256',
     });
-    const { parameters } = await logInAndAgree(agent, await agent.visit(url), user);
     for (const cookie of agent.cookies.values()) canary('cookie', cookie.value);
-    const code = canary('code', parameters.get('code') ?? '');
-    const tokens = tokensOf(await exchange(code, verifier));
+    canary('code', form.code ?? '');
+    const exchange = { ...form, code_verifier: verifier };
+    const tokens = tokensOf(await caller.ask(exchange));
     for (const value of [tokens.access_token, tokens.refresh_token, tokens.id_token ?? ''])
       canary('token', value);
     for (const part of tokens.access_token.split('.').slice(1)) canary('part of a token', part);
-    return { tokens, code, verifier };
+    return { tokens, exchange };
   }
 
-  function exchange(code: string, verifier: string, secret = partner.clientSecret) {
-    const form = {
-      grant_type: 'authorization_code',
-      code,
-      redirect_uri: partner.redirectUris[0],
-      code_verifier: verifier,
-    };
-    return token(discovery.token_endpoint, { ...partner, clientSecret: secret }, form);
-  }
-
-  function refresh(refresh_token: string) {
-    return token(discovery.token_endpoint, partner, { grant_type: 'refresh_token', refresh_token });
-  }
+  const begin = async (agent: UserAgent) =>
+    (await agent.visit(
+      authorizeUrl(discovery.authorization_endpoint, partner, { prompt: 'consent' }),
+    )) as Page;
 
   async function refuse(): Promise<void> {
-    const agent = openUserAgent(system.stack.issuer);
-    const start = await agent.visit(
-      authorizeUrl(discovery.authorization_endpoint, partner, { prompt: 'login consent' }),
-    );
-    await logInAndAgree(agent, start, user, { decision: 'deny' });
+    const agent = openUserAgent(issuer);
+    await logInAndAgree(agent, await begin(agent), user, { decision: 'deny' });
   }
 
   async function failToLogIn(): Promise<void> {
-    const agent = openUserAgent(system.stack.issuer, { from: '127.0.66.1' });
-    const page = (await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner))) as Page;
-    const form = loginForm(page);
-    if (!form) throw new Error('no login form');
-    const wrong = (password: string) => canary('wrong password', password);
+    const agent = openUserAgent(issuer, { from: '127.0.66.1' });
+    const page = await begin(agent);
     for (let attempt = 0; attempt < 7; attempt++) {
       const email = canary('unknown e-mail', `canary.unknown.${attempt}@example.org`);
-      await agent.submit(page, form, { email, password: wrong(`canary wrong password ${attempt}`) });
-      await agent.submit(page, form, { email: user.email, password: wrong(`canary guess ${attempt}`) });
+      for (const [name, kind] of [
+        [email, 'password'],
+        [user.email, 'guess'],
+      ] as const)
+        await logIn(agent, page, { email: name, password: canary(kind, `canary wrong ${kind} ${attempt}`) });
     }
   }
 
-  async function misuse({ tokens, code, verifier }: Awaited<ReturnType<typeof login>>): Promise<void> {
-    await exchange(code, verifier);
-    await exchange(code, canary('wrong verifier', 'canary-verifier-'.padEnd(43, 'v')));
-    await exchange(canary('wrong code', 'canary-code'.padEnd(65, 'c')), verifier);
-    const wrongSecret = canary('wrong secret', 'canary-wrong-client-secret');
-    canary('wrong credentials', basicOf({ ...partner, clientSecret: wrongSecret }));
-    await exchange(code, verifier, wrongSecret);
+  async function misuse({ tokens, exchange }: Awaited<ReturnType<typeof login>>): Promise<void> {
+    await caller.ask(exchange);
+    const wrong = canary('wrong verifier', 'canary-verifier-'.padEnd(43, 'v'));
+    await caller.ask({ ...exchange, code_verifier: wrong });
+    await caller.ask({ ...exchange, code: canary('wrong code', 'canary-code'.padEnd(65, 'c')) });
+    await askWith(canary('wrong secret', 'canary-wrong-client-secret'));
     const bearer = canary('wrong bearer', `canary.${'b'.repeat(40)}.token`);
     for (const accessToken of [tokens.access_token, bearer, tokens.id_token ?? '']) {
-      const headers = {
-        authorization: `Bearer ${accessToken}`,
-        cookie: canary('cookie', `session=canary-cookie-${canaries.size}`),
-      };
-      await send(`${system.stack.issuer}/api/events`, { headers });
-      await send(`${system.stack.issuer}/api/events/c2Vhc29u/designs?access_token=${accessToken}`, {
-        headers,
-      });
+      const cookie = canary('cookie', `session=canary-cookie-${canaries.size}`);
+      const headers = { authorization: `Bearer ${accessToken}`, cookie };
+      for (const path of ['/api/events', `/api/events/c2Vhc29u/designs?access_token=${accessToken}`])
+        await send(`${issuer}${path}`, { headers });
       await send(discovery.userinfo_endpoint, { headers });
     }
-    await send(`${discovery.token_endpoint}?client_secret=${canary('query', 'canary-in-the-query')}`, {
-      form: {},
-    });
-    await send(`${system.stack.issuer}/${canary('path', 'canary-in-an-unknown-path')}`);
+    const query = `client_secret=${canary('query', 'canary-in-the-query')}`;
+    await send(`${discovery.token_endpoint}?${query}`, { form: {} });
+    await send(`${issuer}/${canary('path', 'canary-in-an-unknown-path')}`);
     for (const _again of [1, 2]) await refresh(tokens.refresh_token);
+  }
+
+  /** A token request with this secret. */
+  function askWith(clientSecret: string) {
+    const client = { ...partner, clientSecret };
+    canary('credentials', credentialsOf(client));
+    return token(discovery.token_endpoint, client, { grant_type: 'refresh_token', refresh_token: 'none' });
   }
 
   /** What operators and the feed bring in, taken and refused: a partner's contacts, the secrets it is given, its users' designs. */
@@ -144,10 +131,8 @@ export function createFlows(system: System, discovery: Discovery, partner: Partn
     const { clientId } = partner;
     const secrets = callService(SecretService, `${operator?.identity}`);
     const added = await secrets.addSecret({ clientId, expiresIn: { seconds: 86_400n } });
-    for (const plain of [secret?.plainSecret, added.secret?.plainSecret]) {
-      canary('credentials by an operator', basicOf({ ...partner, clientSecret: `${plain}` }));
-      await exchange('none', 'none', canary('secret by an operator', `${plain}`));
-    }
+    for (const made of [secret, added.secret])
+      await askWith(canary('secret by an operator', `${made?.plainSecret}`));
     await refusalOf(clients.registerClient({ registration: given }));
     await secrets.retireSecret({ clientId, secretId: added.secret?.secretId ?? '', evenIfInUse: true });
     await feed();
@@ -202,5 +187,12 @@ export function createFlows(system: System, discovery: Discovery, partner: Partn
     admin.disconnect();
   }
 
-  return { canaries, canary, login, refuse, failToLogIn, misuse, operate, failInTheDrivers, refresh };
+  /** Throws where `text` holds a canary, as it is or as in an address. */
+  function expectNone(text: string, where: string): void {
+    for (const [kind, value] of canaries)
+      if (text.includes(value) || text.includes(encodeURIComponent(value)))
+        throw new Error(`${kind} in ${where}`);
+  }
+
+  return { ...caller, canaries, expectNone, login, refuse, failToLogIn, misuse, operate, failInTheDrivers };
 }

@@ -19,12 +19,15 @@ export async function openCaller(
   const user = userWho(stack, about);
   const ask = (form: Readonly<Record<string, string>>) => token(discovery.token_endpoint, partner, form);
 
-  /** The form that exchanges a code which the person just agreed to. */
-  async function codeForm(agent = openUserAgent(stack.issuer)): Promise<Readonly<Record<string, string>>> {
-    const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner));
-    const { parameters } = await logInAndAgree(agent, start, user);
+  /** The form that exchanges a code which the person just agreed to; `parameters` are those of the request besides. */
+  async function codeForm(
+    agent = openUserAgent(stack.issuer),
+    parameters: Readonly<Record<string, string>> = {},
+  ): Promise<Readonly<Record<string, string>>> {
+    const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner, parameters));
+    const departure = await logInAndAgree(agent, start, user);
     const [redirect_uri] = partner.redirectUris;
-    return { grant_type: 'authorization_code', code: parameters.get('code') ?? '', redirect_uri };
+    return { grant_type: 'authorization_code', code: departure.parameters.get('code') ?? '', redirect_uri };
   }
 
   return {
