@@ -1,6 +1,8 @@
 // A real Chromium for the suite, and people who sit in front of it: each with a profile of their own.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
 import {
   type Browser,
   type BrowserContext,
@@ -32,14 +34,10 @@ export function useBrowser() {
     await new Promise<void>((resolve) => silentPartner.listen(0, '127.0.0.1', resolve));
     const { port } = silentPartner.address() as AddressInfo;
     const rules = `--host-resolver-rules=MAP ${new URL(silentCallback).host} 127.0.0.1:${port}`;
-    const { executablePath, libraryPath } = await chromium();
-    const env = libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env;
-    browser = await launcher.launch({
-      executablePath,
-      args: [...quiet, rules],
-      env: definedOnly(env),
-      timeout: 120_000,
-    });
+    const { executablePath, env } = await chromium();
+    const args = [...quiet, rules];
+    const options = { executablePath, args, env: { ...process.env, ...env }, timeout: 120_000 };
+    browser = await launcher.launch(options);
   }, 400_000);
   afterEach(async () => {
     await Promise.all(profiles.splice(0).map((profile) => profile.close()));
@@ -60,8 +58,27 @@ export function useBrowser() {
   };
 }
 
-function definedOnly(env: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+/** Keeps a picture of the page where SCREENSHOTS is 1. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const path = join(import.meta.dirname, '../../.run/screenshots', `${name}.png`);
+  if (process.env.SCREENSHOTS) await page.screenshot({ path, fullPage: true });
+}
+
+/** WCAG 2.2 at levels A and AA, all earlier ones included. */
+const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** What axe finds. In dark mode only the colours are others, so only they are looked at again. */
+export async function violations(page: Page, colorScheme: 'light' | 'dark' = 'light'): Promise<string[]> {
+  // No page has frames: axe then needs no second page to put its findings together.
+  const axe = new AxeBuilder({ page }).setLegacyMode();
+  const chosen = colorScheme === 'light' ? axe.withTags(wcag) : axe.withRules(['color-contrast']);
+  const found = (await chosen.analyze()).violations;
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary = '' }) => `${id}: ${target.join(' ')} ${failureSummary}`),
   );
+}
+
+/** Pixels by which the page is wider than its window. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }

@@ -1,83 +1,49 @@
 // Finds a Chromium, or brings Debian's: installed as root, unpacked into the cache otherwise.
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { existsSync, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheDirectory } from '@course-exchange/local-stack/cache';
+import { unpackDebianPackage } from '@course-exchange/local-stack/debian-package';
 
-const run = promisify(execFile);
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-const sentence =
-  'The browser suite needs Chromium: install it, or set CHROMIUM_PATH to the path of its program.';
+const unpacked = join(cacheDirectory(), 'chromium');
 
-export interface Chromium {
-  readonly executablePath: string;
-  /** Where its own shared libraries lie, when it was unpacked and not installed. */
-  readonly libraryPath: string | undefined;
+/** Its path, and what it needs in its environment. Throws one sentence when there is none and none can be brought. */
+export async function chromium() {
+  const cause = installed() ? undefined : await bring().catch((error: unknown) => error);
+  const executablePath = installed();
+  if (executablePath) return { executablePath, env: executablePath.startsWith(unpacked) ? libraries() : {} };
+  const sentence = 'Install Chromium, or set CHROMIUM_PATH to the path of its program.';
+  throw new Error(`The browser suite needs Chromium. ${sentence}`, { cause });
 }
 
-/** Throws one sentence when there is no Chromium and none can be brought. */
-export async function chromium(): Promise<Chromium> {
-  const found = installed();
-  if (found) return found;
-  await (process.getuid?.() === 0 ? install() : unpack()).catch((cause) => {
-    throw new Error(sentence, { cause });
-  });
-  const brought = installed();
-  if (!brought) throw new Error(sentence);
-  return brought;
-}
-
-function installed(): Chromium | undefined {
+function installed(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const known = [
     process.env.CHROMIUM_PATH ?? '',
     ...folders.flatMap((folder) => names.map((name) => join(folder, name))),
-    '/usr/bin/chromium',
     '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    join(unpacked, 'usr/lib/chromium/chromium'),
   ];
-  const executablePath = known.find((path) => path !== '' && existsSync(path));
-  if (executablePath) return { executablePath, libraryPath: undefined };
-  const unpacked = join(unpackedHome(), 'usr/lib/chromium/chromium');
-  if (!existsSync(unpacked)) return undefined;
-  return { executablePath: unpacked, libraryPath: librariesIn(unpackedHome()) };
+  return known.find((path) => path !== '' && existsSync(path));
 }
 
-async function install(): Promise<void> {
-  const apt = (...parameters: string[]) =>
-    run('apt-get', parameters, {
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-      timeout: 300_000,
-    });
-  const chosen = ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium'];
-  await apt(...chosen).catch(async () => {
-    await apt('update', '--quiet');
-    await apt(...chosen);
-  });
+function libraries() {
+  const folders = globSync(join(unpacked, '{usr/lib,lib}/*-linux-gnu{,/nss}'));
+  return { LD_LIBRARY_PATH: folders.join(delimiter) };
 }
 
-function unpackedHome(): string {
-  return join(cacheDirectory(), 'chromium');
-}
-
-function librariesIn(home: string): string {
-  const triple = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
-  return [`usr/lib/${triple}`, `lib/${triple}`, `usr/lib/${triple}/nss`]
-    .map((folder) => join(home, folder))
-    .join(delimiter);
-}
-
-/** Chromium and whatever of its dependencies is not installed, each unpacked into one directory. */
-async function unpack(): Promise<void> {
-  const half = `${unpackedHome()}.${process.pid}`;
-  const packages = join(half, 'packages');
-  await mkdir(packages, { recursive: true });
-  const wanted = ['-o', 'Debug::NoLocking=1', 'install', '--simulate', '--no-install-recommends', 'chromium'];
-  const { stdout } = await run('apt-get', wanted);
-  const missing = [...stdout.matchAll(/^Inst (\S+)/gm)].map((match) => match[1] ?? '');
-  await run('apt-get', ['download', ...missing], { cwd: packages, timeout: 300_000 });
-  for (const file of await readdir(packages)) await run('dpkg', ['-x', join(packages, file), half]);
-  await rm(packages, { recursive: true });
-  await rename(half, unpackedHome());
+function bring(): Promise<unknown> {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...words: string[]) => promisify(execFile)('apt-get', words, { env, timeout: 300_000 });
+  const install = ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium'];
+  if (process.getuid?.() === 0)
+    return apt(...install).catch(() => apt('update', '--quiet').then(() => apt(...install)));
+  return apt('-o', 'Debug::NoLocking=1', '--simulate', ...install).then(({ stdout }) =>
+    unpackDebianPackage(
+      unpacked,
+      [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name),
+    ),
+  );
 }

@@ -1,12 +1,9 @@
 // Every page, of the service and of the demo partner, is inspected: axe in light and dark, and 320 px in both languages.
 // SCREENSHOTS=1 also keeps a picture of each.
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { partnerFor, userWho } from '../support/stack-file.ts';
-import { useBrowser } from './browser.ts';
+import { overflow, picture, useBrowser, violations } from './browser.ts';
 import {
   arrive,
   connect,
@@ -27,10 +24,6 @@ const browser = useBrowser();
 const user = userWho(stack, 'typical season');
 const all = partnerFor(stack, 'openid', 'email', 'profile');
 beforeAll(withdrawConsents);
-
-const pictures = join(import.meta.dirname, '../../.run/screenshots');
-/** WCAG 2.2 at levels A and AA, all earlier ones included. */
-const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 const languages: readonly (readonly [string, string, Words])[] = [
   ['English', 'en-GB', words.en],
@@ -110,18 +103,14 @@ test.each(['no designs', 'null fields', 'Arabic'])(
     await connectAs(page, person);
     await expectConnected(page, person);
     await page.goto(`${partnerOrigin()}/events`);
-    await inspect(page, `partner-events-${about.replaceAll(' ', '-')}`);
-    await openFirstEvent(page, about);
+    await inspect(page, `partner-events-${about}`);
+    const first = page.locator('main li').first().getByRole('link');
+    if ((await first.count()) === 0) return;
+    await first.click();
+    await page.locator('main li').first().waitFor();
+    await inspect(page, `partner-designs-${about}`);
   },
 );
-
-async function openFirstEvent(page: Page, about: string): Promise<void> {
-  const first = page.locator('main li').first().getByRole('link');
-  if ((await first.count()) === 0) return;
-  await first.click();
-  await page.locator('main li').first().waitFor();
-  await inspect(page, `partner-designs-${about.replaceAll(' ', '-')}`);
-}
 
 test('the page for a store that does not answer, in the middle of a login [R14.4]', async () => {
   const redis = stack.processes?.redis;
@@ -156,25 +145,4 @@ async function inspect(page: Page, name: string): Promise<void> {
   await picture(page, `${name}-narrow`);
   expect(await overflow(page), `${name} scrolls sideways at 320 px`).toBeLessThanOrEqual(0);
   await page.setViewportSize(size);
-}
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (!process.env.SCREENSHOTS) return;
-  await mkdir(pictures, { recursive: true });
-  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
-}
-
-/** In dark mode only the colours are others, so only they are looked at again. */
-async function violations(page: Page, colorScheme: 'light' | 'dark'): Promise<string[]> {
-  // No page has frames: axe then needs no second page to put its findings together.
-  const axe = new AxeBuilder({ page }).setLegacyMode();
-  const chosen = colorScheme === 'light' ? axe.withTags(wcag) : axe.withRules(['color-contrast']);
-  const { violations: found } = await chosen.analyze();
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary ?? ''}`),
-  );
-}
-
-function overflow(page: Page): Promise<number> {
-  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 }

@@ -6,7 +6,6 @@ import { useBrowser } from './browser.ts';
 import {
   arrive,
   connect,
-  connectAs,
   decide,
   expectConnected,
   heading,
@@ -44,8 +43,8 @@ test('Cancel, a wrong password and a refusal each lead on, with nothing connecte
   expect(new URL(page.url()).origin).toBe(partnerOrigin());
 });
 
-test('who agrees reads events and designs, refreshes, disconnects, and connects again without a word [R25.10]', async () => {
-  const page = await browser.person();
+test('without script, who agrees reads events and designs, refreshes, disconnects, and connects again without a word [R25.10]', async () => {
+  const page = await browser.person({ javaScriptEnabled: false });
   await reachConsent(page, other);
   await decide(page, 'allow');
   await arrive(page);
@@ -66,44 +65,11 @@ test('who agrees reads events and designs, refreshes, disconnects, and connects 
   await connect(page);
   await arrive(page);
   await expectConnected(page, other);
-});
-
-test('another account can be used from the consent page', async () => {
-  const page = await browser.person();
-  await reachConsent(page, user);
-  await page.getByRole('button', { name: 'Use another account' }).click();
-  await logIn(page, other);
-  await decide(page, 'allow');
-  await arrive(page);
-  await expectConnected(page, other);
-});
-
-test('prompt=select_account shows who is signed in; who signed out is asked for the password again [R5.4]', async () => {
-  const page = await browser.person();
-  await connectAs(page, user);
-  await page.goto(silentRequest(partnerFor(stack, 'openid'), { prompt: 'select_account', state: 'mine' }));
-  expect(await heading(page)).toBe('Continue with this account?');
-  await page.getByText(user.email).waitFor();
-  await page.getByRole('button', { name: /^Continue as/ }).click();
-  await decide(page, 'allow');
-  await page.getByText('back at the partner').waitFor();
-  expect(new URL(page.url()).searchParams.get('state')).toBe('mine');
   await page.goto(`${stack.issuer}/sign-out`);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await expect.poll(() => heading(page)).toBe('You are signed out');
   await connect(page);
   await expect.poll(() => heading(page)).toBe('Log in');
-});
-
-test('on a shared computer nobody stays signed in', async () => {
-  const page = await browser.person();
-  await connect(page);
-  await page.getByLabel('This is a shared computer').check();
-  await logIn(page, user);
-  await decide(page, 'allow');
-  await arrive(page);
-  await page.goto(`${stack.issuer}/sign-out`);
-  expect(await heading(page)).toBe('You are signed out');
 });
 
 test('two tabs of one partner both come to their end', async () => {
@@ -181,25 +147,6 @@ test('a link opened in another browser shows nothing of the flow, and no protoco
   expect(text).not.toMatch(/invalid_|oauth|interaction|token|redirect/i);
   await page.reload();
   expect(await heading(page)).toMatch(words.en.consent);
-});
-
-test('everything works with JavaScript off', async () => {
-  const page = await browser.person({ javaScriptEnabled: false });
-  await connect(page);
-  await logIn(page, { ...user, password: 'wrong' });
-  await page.getByText(words.en.wrong).first().waitFor();
-  await logIn(page, user);
-  await decide(page, 'allow');
-  await arrive(page);
-  expect(await page.locator('main li').count()).toBeGreaterThan(5);
-  await page.goto(`${partnerOrigin()}/`);
-  await page.getByRole('button', { name: 'Refresh now' }).click();
-  await page.getByText('Refreshed at').waitFor();
-  await page.getByRole('button', { name: 'Disconnect' }).click();
-  await expect.poll(() => heading(page)).toBe('You are disconnected');
-  await page.goto(`${stack.issuer}/sign-out`);
-  await page.getByRole('button', { name: 'Sign out' }).click();
-  await expect.poll(() => heading(page)).toBe('You are signed out');
 });
 
 test('on a phone the consent page folds what is never shared, and opens it without script', async () => {

@@ -1,18 +1,14 @@
 // The page of `start --observe`: requests as they arrive, each across processes and stores, and the metrics.
-import { mkdir } from 'node:fs/promises';
 import { get } from 'node:http';
-import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openCaller } from '../support/caller.ts';
 import { tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { type PrivateStack, startStack } from '../support/stack.ts';
-import { useBrowser } from './browser.ts';
+import { overflow, picture, useBrowser, violations } from './browser.ts';
 
 const browser = useBrowser();
-const pictures = join(import.meta.dirname, '../../.run/screenshots');
 let stack: PrivateStack;
 let observe: string;
 beforeAll(async () => {
@@ -52,13 +48,8 @@ async function open(page: Page, filter: string, spans: readonly string[]): Promi
 }
 
 async function inspect(page: Page, name: string): Promise<void> {
-  await mkdir(pictures, { recursive: true });
-  await page.screenshot({ path: join(pictures, `observe-${name}.png`) });
-  const { violations } = await new AxeBuilder({ page })
-    .setLegacyMode()
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  expect(violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id} ${target}`))).toEqual([]);
+  await picture(page, `observe-${name}`);
+  expect(await violations(page)).toEqual([]);
 }
 
 test('a login, a refresh, a list of 2,000 events and a refused token, each with its way through the processes', async () => {
@@ -115,10 +106,7 @@ test('the page by keys alone, in dark mode and at 320 px', async () => {
   await page.locator('.more dt').getByText('http.route').filter({ visible: true }).waitFor();
   await inspect(page, 'dark');
   await page.setViewportSize({ width: 320, height: 640 });
-  const wider = await page.evaluate(
-    'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-  );
-  expect(wider).toBeLessThanOrEqual(0);
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
 });
 
 test('what a span says is text, whatever it says', async () => {
