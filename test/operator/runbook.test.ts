@@ -7,15 +7,8 @@ import { generateIdentity, identityToRecipient } from 'age-encryption';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { read, shellBlocks } from '../docs/documents.ts';
-import {
-  authorizeUrl,
-  type Discovery,
-  discover,
-  logIn,
-  logInAndAgree,
-  token,
-  tokensOf,
-} from '../support/flow.ts';
+import { openCaller } from '../support/caller.ts';
+import { authorizeUrl, type Discovery, discover, logIn, tokensOf } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { type Partner, userWho } from '../support/stack-file.ts';
@@ -52,25 +45,25 @@ async function secretIn(file: string): Promise<string> {
   return (await decrypted(ageIdentity, readFileSync(join(work, file), 'utf8'))).trim();
 }
 
+/** The partner as it is registered by now, and a person with events. */
+const callerOf = (partner: Partner) => openCaller({ ...runningStack(), partners: [partner] });
+
 async function connect(partner: Partner): Promise<string> {
-  const agent = openUserAgent(runningStack().issuer);
-  const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner));
-  const { parameters } = await logInAndAgree(agent, start, userWho(runningStack(), 'typical season'));
-  const form = {
-    grant_type: 'authorization_code',
-    code: parameters.get('code') ?? '',
-    redirect_uri: partner.redirectUris[0],
-  };
-  const tokens = tokensOf(await token(discovery.token_endpoint, partner, form));
+  const tokens = await (await callerOf(partner)).newTokens();
   refreshToken = tokens.refresh_token;
   return tokens.access_token;
 }
 
 async function refresh(partner: Partner): Promise<Answer> {
-  const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
-  const answer = await token(discovery.token_endpoint, partner, form);
+  const answer = await (await callerOf(partner)).refresh(refreshToken);
   if (answer.status === 200) refreshToken = tokensOf(answer).refresh_token;
   return answer;
+}
+
+/** Names of the events that the partner is shown. */
+async function eventsOf(partner: Partner): Promise<readonly Record<string, unknown>[]> {
+  const { events } = await callerOf(partner);
+  return (await events(await connect(partner))).json().items as Record<string, unknown>[];
 }
 
 async function listSecrets() {
@@ -121,13 +114,7 @@ describe('the runbook as written', () => {
     const early = await send(authorizeUrl(discovery.authorization_endpoint, acme));
     expect(early.status).toBe(400);
     await next('On-board a partner');
-    const accessToken = await connect(acme);
-    const { issuer } = runningStack();
-    const events = await send(`${issuer}/api/events`, {
-      headers: { authorization: `Bearer ${accessToken}` },
-    });
-    expect(events.status).toBe(200);
-    expect((events.json() as { readonly items: unknown[] }).items).toHaveLength(12);
+    expect(await eventsOf(acme)).toHaveLength(12);
     expect((await next('On-board a partner')).out).toContain('openid email profile');
   });
 
@@ -184,13 +171,13 @@ describe('the runbook as written', () => {
     await connect(acme);
   });
 
-  test('rotates the signing keys and encrypts them anew', async () => {
-    expect((await next('Rotate the signing keys')).out).toContain('Nothing changed');
-    await next('Rotate the signing keys');
-  });
-
-  test('finds out why it stopped working', async () => {
-    expect((await next('A partner says "it stopped working"')).out).toContain('acme');
+  test.each([
+    ['rotates the signing keys', 'Rotate the signing keys', 'Nothing changed'],
+    ['encrypts them anew', 'Rotate the signing keys', ''],
+    ['finds out why it stopped working', 'A partner says "it stopped working"', 'acme'],
+    ['keeps clients in version control', 'Clients in version control', ''],
+  ])('%s', async (_what, title, said) => {
+    expect((await next(title)).out).toContain(said);
   });
 
   test('imports users, who log in with the passwords that they had', async () => {
@@ -208,15 +195,8 @@ describe('the runbook as written', () => {
 
   test('imports designs, which the partner sees', async () => {
     await next('Import designs');
-    const { issuer } = runningStack();
-    const authorization = `Bearer ${await connect(acme)}`;
-    const events = await send(`${issuer}/api/events`, { headers: { authorization } });
-    const { items } = events.json() as { readonly items: Record<string, unknown>[] };
-    expect(items.find(({ name }) => name === 'Runbook Cup')).toMatchObject({ designCount: 2 });
-  });
-
-  test('keeps clients in version control', async () => {
-    await next('Clients in version control');
+    const cup = expect.objectContaining({ name: 'Runbook Cup', designCount: 2 });
+    expect(await eventsOf(acme)).toContainEqual(cup);
   });
 
   test('reads the audit log and finds it whole', async () => {

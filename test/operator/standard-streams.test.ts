@@ -2,8 +2,6 @@
 // input, what must be kept leaves by standard output.
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { afterAll, expect, test } from 'vitest';
-import { runningStack } from '../support/running-stack.ts';
-import { userWho } from '../support/stack-file.ts';
 import { answerOf, decrypted, type Outcome, startTool, tool, toolEnvironment } from './tool.ts';
 
 const fed = (input: string, ...words: string[]): Promise<Outcome> =>
@@ -53,33 +51,31 @@ test('plans and applies what export wrote', async () => {
   });
 });
 
-test('imports users; rejected lines go to standard error, and a second time changes nothing', async () => {
-  const lines = [
-    '{"email":"streams@example.com","emailVerified":true,"name":"Stream","passwordHash":"$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy"}',
-    '{"email":"none"}',
-  ].join('\n');
-  const first = await fed(lines, 'user', 'import', '-');
-  expect(first).toMatchObject({
-    exit: 1,
-    out: expect.stringContaining('1 created, 0 updated, 0 unchanged, 1 rejected'),
-  });
-  expect(JSON.parse(first.err)).toEqual({ line: 2, reason: expect.any(String) });
-  expect((await fed(lines, 'user', 'import', '-')).out).toContain(
-    '0 created, 0 updated, 1 unchanged, 1 rejected',
-  );
-});
+const hash = '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy';
+const user = { email: 'streams@example.com', emailVerified: true, name: 'Stream', passwordHash: hash };
+const design = { owner: 'streams', id: 'streams-1', revision: 1 };
+const event = { eventId: 'streams', title: 'One', eventName: 'Streams', updatedAt: '2026-11-20T08:00:00Z' };
 
-test('imports designs; the content, not a name, says where an import goes on', async () => {
-  const { sub } = userWho(runningStack(), 'typical season');
-  const lines = [
-    `{"op":"upsert","owner":"${sub}","id":"streams-1","revision":1,"eventId":"streams","title":"One","eventName":"Streams","updatedAt":"2026-11-20T08:00:00Z"}`,
-    'no JSON',
-    `{"op":"delete","owner":"${sub}","id":"streams-0","revision":2}`,
-  ].join('\n');
-  const first = await fed(lines, 'designs', 'import', '-');
-  expect(first).toMatchObject({ exit: 1, out: expect.stringContaining('1 upserted, 1 deleted') });
-  expect(JSON.parse(first.err)).toEqual({ line: 2, reason: expect.any(String) });
-  expect((await fed(lines, 'designs', 'import', '-')).out).toContain(
+test.each([
+  [
+    'user',
+    [user, { email: 'none' }],
+    '1 created, 0 updated, 0 unchanged',
+    '0 created, 0 updated, 1 unchanged',
+  ],
+  [
+    'designs',
+    [{ op: 'upsert', ...design, ...event }, 'none', { op: 'delete', ...design, id: 'streams-0' }],
+    '1 upserted, 1 deleted',
     '0 upserted, 0 deleted, 2 already known',
-  );
-});
+  ],
+])(
+  'imports %s; rejected lines go to standard error, and a second time changes nothing',
+  async (noun, lines, once, twice) => {
+    const input = lines.map((line) => JSON.stringify(line)).join('\n');
+    const first = await fed(input, noun, 'import', '-');
+    expect(first).toMatchObject({ exit: 1, out: expect.stringContaining(once) });
+    expect(JSON.parse(first.err)).toEqual({ line: 2, reason: expect.any(String) });
+    expect((await fed(input, noun, 'import', '-')).out).toContain(twice);
+  },
+);

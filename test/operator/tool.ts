@@ -1,6 +1,6 @@
 // partnerctl as a process of its own against the stack under test, the way an operator or a script runs it.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -42,22 +42,14 @@ export function startProcess(
   env: Readonly<Record<string, string>>,
   input?: string,
 ): Started {
-  const child = spawn(program, words, { env, cwd: repository, stdio: ['pipe', 'pipe', 'pipe'] });
-  // Whoever does not read it to its end closes it.
-  child.stdin.on('error', () => {});
-  child.stdin.end(input);
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    err += chunk.toString();
-  });
-  const ended = new Promise<Outcome>((done, fail) => {
-    child.once('error', fail);
-    child.once('close', (exit) => done({ exit, out, err }));
-  });
+  const options = { env, cwd: repository, maxBuffer: Number.POSITIVE_INFINITY };
+  const { promise: ended, resolve } = Promise.withResolvers<Outcome>();
+  const child = execFile(program, words, options, (_error, out, err) =>
+    resolve({ exit: child.exitCode, out, err }),
+  );
+  // It is closed by a process that does not read it to its end.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
   return { child, ended };
 }
 
