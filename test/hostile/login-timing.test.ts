@@ -56,7 +56,7 @@ attack(
     const end = 'zCDcHwtxz48M6fQ2S9vIzuKPeO7CVi5RHJ3pvhXG5qrCfYKIQenSa';
     const disabled = await victim();
     await sql('update identity.users set disabled_at = now() where sub = $1', disabled.sub);
-    const [costly, cheap] = [await victim(`$2b$11$${end}`), await victim(`$2b$04$${end}`)];
+    const [costly, cheap] = [await victim(`$2b$10$${end}`), await victim(`$2b$04$${end}`)];
     const rounds = 10;
     const longer: Record<string, { costly: number; other: number }> = {};
     for (let round = 1; round <= rounds; round += 1) {
