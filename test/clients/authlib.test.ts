@@ -4,11 +4,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeAll, expect, test } from 'vitest';
 import { findPython, pythonPackages } from '../support/programs.ts';
-import { runningStack } from '../support/running-stack.ts';
-import { agree, type Method, methods, registrationOf } from './user.ts';
+import { agree, type Method, methods, registration } from './user.ts';
 
 const packages = ['authlib==1.9.8', 'joserfc==1.8.0', 'requests==2.34.2'];
-const registration = registrationOf(runningStack());
 let python: Awaited<ReturnType<typeof findPython>>;
 let PYTHONPATH: string;
 
@@ -25,7 +23,7 @@ async function flow(method: Method): Promise<Record<string, unknown>> {
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   child.stdin.write(`${JSON.stringify({ ...registration, method })}\n`);
   const authorizationUrl = String((await lines.next()).value);
-  child.stdin.end(`${await agree(registration, authorizationUrl)}\n`);
+  child.stdin.end(`${await agree(authorizationUrl)}\n`);
   const learnt = await lines.next();
   if (learnt.done) throw new Error('Authlib gave up; its trace stands above.');
   return JSON.parse(learnt.value);

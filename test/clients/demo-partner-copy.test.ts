@@ -6,12 +6,10 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { runningStack } from '../support/running-stack.ts';
-import { agree, registrationOf } from './user.ts';
+import { agree, registration } from './user.ts';
 
 const source = resolve(import.meta.dirname, '../../services/demo-partner');
 const folder = mkdtempSync(join(tmpdir(), 'demo-partner-copy-'));
-const registration = registrationOf(runningStack());
 /** Where the callback is registered; the copy listens elsewhere and the test carries the browser across. */
 const publicUrl = new URL(registration.redirectUri).origin;
 let address: string;
@@ -71,7 +69,7 @@ async function submit(action: string): Promise<Response> {
 
 test('it connects a user, reads, refreshes, disconnects and stops when told', async () => {
   const departure = (await visit('/connect')).headers.get('location') ?? '';
-  const callback = new URL(await agree(registration, departure));
+  const callback = new URL(await agree(departure));
   const arrival = await visit(`${callback.pathname}${callback.search}`);
   expect([arrival.status, arrival.headers.get('location')]).toEqual([303, '/events']);
   expect((await (await visit('/events')).text()).match(/<li/g)?.length).toBeGreaterThan(5);

@@ -1,10 +1,8 @@
 // oauth4webapi, as it comes, runs the whole flow, each check of the specification for clients spelt out.
 import * as oauth from 'oauth4webapi';
 import { expect, test } from 'vitest';
-import { runningStack } from '../support/running-stack.ts';
-import { agree, type Method, methods, registrationOf } from './user.ts';
+import { agree, type Method, methods, registration } from './user.ts';
 
-const registration = registrationOf(runningStack());
 const client: oauth.Client = { client_id: registration.clientId };
 const insecure = { [oauth.allowInsecureRequests]: registration.issuer.startsWith('http:') };
 const authentications: Record<Method, oauth.ClientAuth> = {
@@ -35,7 +33,7 @@ async function authorize(server: oauth.AuthorizationServer) {
     state,
     nonce,
   }).toString();
-  const callback = new URL(await agree(registration, url.href));
+  const callback = new URL(await agree(url.href));
   return { verifier, nonce, parameters: oauth.validateAuthResponse(server, client, callback, state) };
 }
 

@@ -1,10 +1,8 @@
 // openid-client, as it comes, runs the whole flow.
 import * as client from 'openid-client';
 import { expect, test } from 'vitest';
-import { runningStack } from '../support/running-stack.ts';
-import { agree, type Method, methods, registrationOf } from './user.ts';
+import { agree, type Method, methods, registration } from './user.ts';
 
-const registration = registrationOf(runningStack());
 const authentications = {
   client_secret_basic: client.ClientSecretBasic,
   client_secret_post: client.ClientSecretPost,
@@ -31,7 +29,7 @@ async function connect(config: client.Configuration) {
     state: expectedState,
     nonce: expectedNonce,
   });
-  const callback = new URL(await agree(registration, url.href));
+  const callback = new URL(await agree(url.href));
   const checks = { pkceCodeVerifier, expectedState, expectedNonce, idTokenExpected: true };
   return client.authorizationCodeGrant(config, callback, checks);
 }

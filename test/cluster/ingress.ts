@@ -1,6 +1,6 @@
 // Where the suite finds the issuer: the address of the ingress, which no DNS tells for the hosts under test.
 import { discover } from '../support/flow.ts';
-import { knowHost } from '../support/http.ts';
+import { sendThrough } from '../support/http.ts';
 import { eventually, type Kube, kubeIn } from './kube.ts';
 import { ingressAddress, ingressNamespaceName } from './settings.ts';
 
@@ -42,7 +42,11 @@ export async function findIngress(kube: Kube): Promise<Ingress> {
 
 /** Requests of this process for these origins go to `address`. */
 export function leadTo(address: string, ...origins: readonly string[]): void {
-  for (const origin of origins) knowHost(new URL(origin).hostname, address);
+  for (const origin of origins) {
+    const entrance = new URL(origin);
+    entrance.hostname = address;
+    sendThrough(origin, entrance.href);
+  }
 }
 
 /** Resolves when the ingress leads there. Helm waits for pods alone: the controller has yet to read Ingress, Secret and endpoints. */

@@ -8,7 +8,7 @@ import type { StartedTestContainer } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Caller, openCaller } from '../support/caller.ts';
 import { authorizeUrl, formWith, logIn, loginForm, token, tokensOf } from '../support/flow.ts';
-import { type Partner, twinPartners } from '../support/stack-file.ts';
+import { type Partner, partnersFor } from '../support/stack-file.ts';
 import { type Departure, openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
 import {
   archiving,
@@ -56,7 +56,7 @@ beforeAll(async () => {
   anna = await openCaller(system.stack, 'typical season');
   ben = await openCaller(system.stack, 'shares a stored');
   carla = await openCaller(system.stack, 'no designs at all');
-  [, other] = twinPartners(system.stack);
+  [, other] = partnersFor(system.stack, 'openid', 'email', 'profile') as [Partner, Partner];
   dead = (await anna.newTokens()).refresh_token;
   await spend(dead);
 });

@@ -31,15 +31,10 @@ export function documents(): string[] {
 
 /** What stands under a heading, up to the next one of the same or a higher level. Throws when there is none. */
 export function section(document: string, heading: string): string {
-  const lines = read(document).split('\n');
-  const start = lines.indexOf(heading);
-  if (start < 0) throw new Error(`${document} has no heading "${heading}"`);
-  const level = heading.indexOf(' ');
-  const length = lines.slice(start + 1).findIndex((line) => {
-    const marks = /^#+(?= )/.exec(line)?.[0].length;
-    return marks !== undefined && marks <= level;
-  });
-  return lines.slice(start + 1, length < 0 ? undefined : start + 1 + length).join('\n');
+  const [, rest] = `\n${read(document)}`.split(`\n${heading}\n`);
+  if (rest === undefined) throw new Error(`${document} has no heading "${heading}"`);
+  const [text = ''] = rest.split(new RegExp(`^#{1,${heading.indexOf(' ')}} `, 'm'));
+  return text;
 }
 
 /** Rows of all tables in `text`, cell by cell, without their headings. */
@@ -55,10 +50,8 @@ function isRule(line: string): boolean {
 }
 
 function cellsOf(row: string): string[] {
-  return row
-    .slice(1, row.lastIndexOf('|'))
-    .split(/(?<!\\)\|/)
-    .map((cell) => cell.trim().replaceAll('\\|', '|'));
+  const cells = row.slice(1, row.lastIndexOf('|')).split(/(?<!\\)\|/);
+  return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
 }
 
 /** Texts in backticks outside fenced blocks. */

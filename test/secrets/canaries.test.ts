@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { logEventsSchema } from '../generate/observability.ts';
 import { send } from '../support/http.ts';
-import { twinPartners } from '../support/stack-file.ts';
+import { type Partner, partnersFor } from '../support/stack-file.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { type ReceivedSpan, receiveTraces, type TraceReceiver } from '../support/trace-receiver.ts';
 import { type Flows, openFlows } from './flows.ts';
@@ -181,7 +181,7 @@ test('a trace of ours leads from the route to the store and links the caller’s
 
 test('of two partners who send the same request id, each line of a grant or a list names its own [R32.3]', async () => {
   const id = 'request-id-of-two-partners';
-  const [one, other] = twinPartners(system.stack);
+  const [one, other] = partnersFor(system.stack, 'openid', 'email', 'profile') as [Partner, Partner];
   const { tokens } = await flows.login();
   const headers = { 'x-request-id': id, authorization: `Bearer ${tokens.access_token}` };
   await send(`${system.stack.issuer}/api/events`, { headers });

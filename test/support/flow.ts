@@ -1,9 +1,9 @@
 // The authorization-code flow as a partner and a person walk it: authorize → code → tokens → refresh.
 import { createHash, randomBytes } from 'node:crypto';
-import type { Form } from './html-forms.ts';
+
 import { type Answer, type Fields, formEncoded, send } from './http.ts';
 import type { DemoUser, Partner } from './stack-file.ts';
-import type { Departure, Page, UserAgent } from './user-agent.ts';
+import type { Departure, Form, Page, UserAgent } from './user-agent.ts';
 
 export type Discovery = Readonly<Record<string, unknown>> & {
   readonly issuer: string;

@@ -1,8 +1,7 @@
 // HTTP as it is written: node:http with the path untouched, redirects not followed, every header kept.
-import { type LookupAddress, lookup } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** An answer, whole. */
@@ -23,7 +22,7 @@ export type Sent = {
   /** Sends `body` form-encoded with its content type. */
   readonly form?: Fields;
   /** The address to call from, to be another network for the throttle (loopback only). */
-  readonly from?: string;
+  readonly from?: string | undefined;
   readonly timeoutMs?: number;
 };
 
@@ -56,7 +55,6 @@ export function send(url: string, sent: Sent = {}): Promise<Answer> {
     ...(protocol === 'https:' && isIP(meant.hostname) === 0 ? { servername: meant.hostname } : {}),
     agent: sent.from === undefined ? agents[protocol as 'http:' | 'https:'] : false,
     localAddress: sent.from,
-    lookup: lookupKnown,
     timeout: sent.timeoutMs ?? 20_000,
   };
   return new Promise((resolve, reject) => {
@@ -92,12 +90,11 @@ export async function sendUntilServed(url: string, sent: Sent = {}): Promise<Ans
 
 /** `application/x-www-form-urlencoded`; fields that are undefined are left out. */
 export function formEncoded(fields: Fields): string {
-  const pairs = isPairs(fields) ? fields : Object.entries(fields).filter(([, value]) => value !== undefined);
-  return new URLSearchParams(pairs.map(([name, value]) => [name, value ?? ''])).toString();
-}
-
-function isPairs(fields: Fields): fields is readonly (readonly [string, string])[] {
-  return Array.isArray(fields);
+  const pairs: readonly (readonly [string, string | undefined])[] = Array.isArray(fields)
+    ? fields
+    : Object.entries(fields);
+  const given = pairs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return new URLSearchParams(given).toString();
 }
 
 function headersOf(
@@ -112,19 +109,3 @@ function headersOf(
 function answerOf(status: number, headers: IncomingHttpHeaders, text: string): Answer {
   return { status, headers, text, json: () => JSON.parse(text) as Record<string, unknown> };
 }
-
-const known = new Map<string, string>();
-
-/** From now on requests of this process for `host` go to `address`, an IPv4 address. */
-export function knowHost(host: string, address: string): void {
-  known.set(host, address);
-}
-
-/** `dns.lookup` with these names before it. */
-const lookupKnown: LookupFunction = (host, options, callback) => {
-  const address = known.get(host);
-  if (address === undefined) return lookup(host, options, callback);
-  const found: LookupAddress = { address, family: 4 };
-  if (options.all) callback(null, [found]);
-  else callback(null, address, 4);
-};

@@ -48,15 +48,6 @@ export function partnerFor(stack: StackFile, ...scopes: readonly string[]): Part
   return partner;
 }
 
-/** Two active partners with equal rights, to try each other's tokens. */
-export function twinPartners(stack: StackFile): readonly [Partner, Partner] {
-  for (const one of stack.partners.filter((partner) => partner.active && partner.scopes.includes('openid'))) {
-    const other = partnersFor(stack, ...one.scopes).find((partner) => partner.clientId !== one.clientId);
-    if (other) return [one, other];
-  }
-  throw new NotGiven('The stack file names no two active partners with equal rights.');
-}
-
 /** Every active partner approved for exactly these scopes. */
 export function partnersFor(stack: StackFile, ...scopes: readonly string[]): readonly Partner[] {
   const wanted = [...scopes].sort().join(' ');

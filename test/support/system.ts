@@ -35,7 +35,7 @@ export type System = {
 
 export interface SystemOptions {
   /** Identity processes, over which gateway and catalog balance. */
-  readonly identities?: number;
+  readonly identities?: 1 | 2;
   /** A directory that `deploy/images/bundle.ts` wrote: services run from it, as images do, and not from their sources. */
   readonly bundles?: string | undefined;
   /** The port at which the others find a part that listens at `port`: a link of the test's own may lie between. */
@@ -79,13 +79,15 @@ export async function startSystem(
     const pods = await identityPods(linked, identities);
     const { 'design-catalog': catalog, gateway } = serviceComponents(linked);
     const targets = {
-      IDENTITY_TARGET: balanced(pods.map(({ name, address }) => linkTo(name, portOf(address)))),
+      IDENTITY_TARGET: balanced(
+        pods.map(({ component }) => linkTo(component.program.name as PodName, portOf(component))),
+      ),
       CATALOG_TARGET: `127.0.0.1:${linkTo('design-catalog', ports['design-catalog'])}`,
     };
-    await Promise.all([
-      ...pods.map(({ component }) => up(component)),
-      ...[catalog, gateway].map((component) => up(withEnvironment(component, targets))),
-    ]);
+    const callers = [catalog, gateway].map((component) => withEnvironment(component, targets));
+    await Promise.all(
+      [...pods.map(({ component }) => component), ...callers].map((component) => up(component)),
+    );
     return {
       pods,
       stack: describeStack(plan, { partners, users: allDemoUsers }, [...running.values()]),
@@ -147,40 +149,32 @@ function childrenOf(pid: number): number[] {
     .filter((one) => Number(statOf(one)?.[1]) === pid);
 }
 
-type PodName = 'identity' | `identity-${number}`;
+type PodName = 'identity' | 'identity-2';
 
 interface IdentityPod {
-  readonly name: PodName;
   /** `host:port` of what the gateway and the catalog call. */
   readonly address: string;
   /** Of the operator port, as in stack.json. */
   readonly operator: string;
-  readonly logFile: string;
   readonly component: Component;
 }
 
-/** The pod of the plan itself and `count - 1` more: `identity-2`, `identity-3` … */
-async function identityPods(plan: StackPlan, count: number): Promise<readonly IdentityPod[]> {
-  const pods: IdentityPod[] = [podOf(plan, 'identity')];
-  const taken = [...Object.values(plan.ports)];
-  for (let number = 2; number <= count; number += 1) {
-    const ports = await choosePorts(['identity', 'identity-health'], {}, taken);
-    taken.push(...Object.values(ports));
-    const run = { ...plan.run, sockets: mkdtempSync(join(plan.run.sockets, 'pod-')) };
-    pods.push(podOf({ ...plan, run, ports: { ...plan.ports, ...ports } }, `identity-${number}`));
-  }
-  return pods;
+/** The identity of the plan and, of two, another one beside it. */
+async function identityPods(plan: StackPlan, count: 1 | 2): Promise<readonly IdentityPod[]> {
+  const first = podOf(plan, 'identity');
+  if (count === 1) return [first];
+  const ports = await choosePorts(['identity', 'identity-health'], {}, Object.values(plan.ports));
+  const run = { ...plan.run, sockets: mkdtempSync(join(plan.run.sockets, 'pod-')) };
+  return [first, podOf({ ...plan, run, ports: { ...plan.ports, ...ports } }, 'identity-2')];
 }
 
 function podOf(plan: StackPlan, name: PodName): IdentityPod {
-  const component = serviceComponents(plan).identity;
-  const logFile = join(dirname(component.program.logFile), `${name}.log`);
+  const { program, ...component } = serviceComponents(plan).identity;
+  const logFile = join(dirname(program.logFile), `${name}.log`);
   return {
-    name,
     address: component.address,
     operator: `unix:${operatorSocket(plan.run, 'identity-operator')}`,
-    logFile,
-    component: { ...component, program: { ...component.program, name, logFile } },
+    component: { ...component, program: { ...program, name, logFile } },
   };
 }
 
@@ -190,4 +184,4 @@ function balanced(ports: readonly number[]): string {
   return ports.length === 1 ? addresses : `ipv4:${addresses}`;
 }
 
-const portOf = (address: string): number => Number(address.split(':')[1]);
+const portOf = ({ address }: Component): number => Number(address.split(':')[1]);

@@ -1,6 +1,7 @@
 // An OTLP/HTTP collector that keeps what it is sent, so that a test can look at real spans.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export type ReceivedSpan = {
   readonly service: string;
@@ -16,42 +17,32 @@ export type ReceivedSpan = {
   readonly status: { readonly code?: number; readonly message?: string };
 };
 
-export type TraceReceiver = {
-  readonly endpoint: string;
-  /** Everything that was sent, as it was sent. */
-  readonly raw: () => string;
-  readonly spans: () => readonly ReceivedSpan[];
-  readonly stop: () => Promise<void>;
-};
+export type TraceReceiver = Awaited<ReturnType<typeof receiveTraces>>;
 
 type Attribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
+type Span = Readonly<Record<'name' | 'traceId' | 'spanId' | 'parentSpanId', string | undefined>> & {
+  readonly attributes?: readonly Attribute[];
+  readonly links?: readonly { readonly traceId: string }[];
+  readonly events?: readonly { readonly name: string; readonly attributes?: readonly Attribute[] }[];
+  readonly status?: ReceivedSpan['status'];
+};
 type Export = {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly Attribute[] };
-    readonly scopeSpans: readonly {
-      readonly spans: readonly (Record<string, unknown> & {
-        attributes?: readonly Attribute[];
-        links?: readonly { readonly traceId: string }[];
-        events?: readonly { readonly name: string; readonly attributes?: readonly Attribute[] }[];
-        status?: ReceivedSpan['status'];
-      })[];
-    }[];
+    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
   }[];
 };
 
-export async function receiveTraces(): Promise<TraceReceiver> {
+export async function receiveTraces() {
   const bodies: string[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      bodies.push(Buffer.concat(chunks).toString('utf8'));
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
+  const server = createServer(async (request, response) => {
+    bodies.push(await text(request));
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Everything that was sent, as it was sent. */
     raw: () => bodies.join('\n'),
     spans: () => bodies.flatMap(spansOf),
     stop: async () => {
@@ -66,24 +57,19 @@ export function spansOf(body: string): ReceivedSpan[] {
   const { resourceSpans } = JSON.parse(body) as Export;
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = String(attributesOf(resource.attributes).get('service.name'));
-    return scopeSpans.flatMap(({ spans }) =>
-      spans.map((span) => ({
-        service,
-        name: String(span.name),
-        traceId: String(span.traceId),
-        spanId: String(span.spanId),
-        parentSpanId: String(span.parentSpanId ?? ''),
-        linked: (span.links ?? []).map(({ traceId }) => traceId),
-        attributes: attributesOf(span.attributes ?? []),
-        exceptions: (span.events ?? [])
-          .filter(({ name }) => name === 'exception')
-          .map(({ attributes = [] }) => attributesOf(attributes)),
-        status: span.status ?? {},
-      })),
-    );
+    const spans = scopeSpans.flatMap((scope) => scope.spans);
+    return spans.map(({ name = '', traceId = '', spanId = '', parentSpanId = '', ...span }) => ({
+      ...{ service, name, traceId, spanId, parentSpanId },
+      linked: (span.links ?? []).map((link) => link.traceId),
+      attributes: attributesOf(span.attributes),
+      exceptions: (span.events ?? []).flatMap((event) =>
+        event.name === 'exception' ? [attributesOf(event.attributes)] : [],
+      ),
+      status: span.status ?? {},
+    }));
   });
 }
 
-function attributesOf(attributes: readonly Attribute[]): ReadonlyMap<string, unknown> {
+function attributesOf(attributes: readonly Attribute[] = []): ReadonlyMap<string, unknown> {
   return new Map(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }

@@ -1,7 +1,20 @@
-// A browser without a browser: cookies, redirects on one origin, forms. It stops where the issuer sends it
-// away, so that a redirect URI needs nobody who listens.
-import { type Form, formsOf, visibleText } from './html-forms.ts';
+// A browser without a browser: cookies, redirects on one origin, forms by their structure and by no ids of ours. It stops where
+// the issuer sends it away, so that a redirect URI needs no listener.
 import { type Answer, type Fields, formEncoded, send } from './http.ts';
+
+type Field = {
+  readonly name: string;
+  readonly type: string;
+  readonly value: string;
+  readonly checked: boolean;
+};
+
+export type Form = {
+  readonly action: string;
+  readonly method: string;
+  readonly fields: readonly Field[];
+  readonly buttons: readonly Field[];
+};
 
 /** A page of the issuer, with the address it was read from. */
 export type Page = {
@@ -9,6 +22,7 @@ export type Page = {
   readonly url: string;
   readonly answer: Answer;
   readonly forms: readonly Form[];
+  /** What a person reads. */
   readonly text: string;
 };
 
@@ -22,12 +36,7 @@ export type Departure = {
 
 type Cookie = { readonly name: string; readonly value: string; readonly attributes: string };
 
-export type UserAgent = {
-  readonly visit: (url: string, sent?: { readonly form?: Fields }) => Promise<Page | Departure>;
-  /** Submits a form of a page with these values in its fields; `button` is the name=value that is pressed. */
-  readonly submit: (page: Page, form: Form, values: Fields, button?: string) => Promise<Page | Departure>;
-  readonly cookies: Map<string, Cookie>;
-};
+export type UserAgent = ReturnType<typeof openUserAgent>;
 
 export type UserAgentOptions = {
   /** The loopback address to call from. */
@@ -39,61 +48,50 @@ export type UserAgentOptions = {
 };
 
 /** Opens a browser that stays on `issuer`. */
-export function openUserAgent(issuer: string, options: UserAgentOptions = {}): UserAgent {
-  const cookies = new Map(options.cookies ?? []);
-  const how = {
-    ...(options.from === undefined ? {} : { from: options.from }),
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-  };
+export function openUserAgent(issuer: string, options: UserAgentOptions = {}) {
+  const { headers: own, cookies: kept = [], ...how } = options;
+  const cookies = new Map(kept);
 
-  async function load(url: string, method: 'GET' | 'POST', form?: Fields): Promise<Answer> {
+  async function load(url: string, form?: Fields): Promise<Answer> {
     const cookie = [...cookies.values()].map(({ name, value }) => `${name}=${value}`).join('; ');
     const headers = {
       accept: 'text/html,application/xhtml+xml',
       'accept-language': 'en',
-      ...(method === 'POST' ? { 'sec-fetch-site': 'same-origin', origin: 'null' } : {}),
-      ...options.headers,
+      ...(form ? { 'sec-fetch-site': 'same-origin', origin: 'null' } : {}),
+      ...own,
       ...(cookie === '' ? {} : { cookie }),
     };
-    const answer = await send(url, { method, headers, ...how, ...(form === undefined ? {} : { form }) });
+    const answer = await send(url, { headers, ...how, ...(form ? { form } : {}) });
     for (const line of answer.headers['set-cookie'] ?? []) keep(cookies, line);
     return answer;
   }
 
   async function visit(url: string, sent: { readonly form?: Fields } = {}): Promise<Page | Departure> {
     let at = url;
-    let answer = await load(at, sent.form === undefined ? 'GET' : 'POST', sent.form);
+    let answer = await load(at, sent.form);
     for (let hops = 0; hops < 10; hops++) {
       const { location } = answer.headers;
       if (location === undefined || answer.status < 300 || answer.status > 399) return pageOf(at, answer);
       if (/^https?:/.test(location) && !`${location}/`.startsWith(`${issuer}/`))
         return departureOf(location, answer);
       at = new URL(location, at).href;
-      answer = await load(at, 'GET');
+      answer = await load(at);
     }
     throw new Error(`Redirected in a loop: ${url}`);
   }
 
+  /** Submits a form of a page with these values in its fields; `button` is the name=value that is pressed. */
   function submit(page: Page, form: Form, values: Fields, button?: string): Promise<Page | Departure> {
-    const target = new URL(form.action, page.url).href;
-    const fields = filled(form, values, button);
-    if (form.method === 'post') return visit(target, { form: fields });
-    return visit(`${target.split('?')[0]}?${formEncoded(fields)}`);
+    return visit(new URL(form.action, page.url).href, { form: filled(form, values, button) });
   }
 
   return { visit, submit, cookies };
 }
 
 function filled(form: Form, values: Fields, button: string | undefined): Fields {
-  const given = new Map(new URLSearchParams(formEncoded(values)));
-  const kept = form.fields.filter(
-    (field) => field.name !== '' && (field.type !== 'checkbox' || field.checked),
-  );
-  const fields = new Map(kept.map((field) => [field.name, field.value] as const));
-  for (const [name, value] of given) fields.set(name, value);
-  const [name, value] = button?.split('=', 2) ?? [];
-  if (name !== undefined) fields.set(name, value ?? '');
-  return [...fields];
+  const sent = form.fields.filter(({ name, type, checked }) => name && (type !== 'checkbox' || checked));
+  const given = [...new URLSearchParams(formEncoded(values)), ...new URLSearchParams(button)];
+  return [...new Map([...sent.map(({ name, value }) => [name, value] as const), ...given])];
 }
 
 function keep(cookies: Map<string, Cookie>, line: string): void {
@@ -105,10 +103,50 @@ function keep(cookies: Map<string, Cookie>, line: string): void {
 }
 
 function pageOf(url: string, answer: Answer): Page {
-  return { kind: 'page', url, answer, forms: formsOf(answer.text), text: visibleText(answer.text) };
+  const body = answer.text.replace(/<(style|script|head)\b.*?<\/\1>/gis, ' ').replace(/<[^>]+>/g, ' ');
+  const text = unescapeHtml(body).replace(/\s+/g, ' ').trim();
+  return { kind: 'page', url, answer, forms: formsOf(answer.text), text };
 }
 
 function departureOf(location: string, answer: Answer): Departure {
   const query = location.slice(location.indexOf('?') + 1);
   return { kind: 'departure', location, parameters: new URLSearchParams(query), answer };
+}
+
+function formsOf(html: string): readonly Form[] {
+  return [...html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gis)].map(([, attributes = '', content = '']) => {
+    const { action = '', method = 'get' } = attributesOf(attributes);
+    const elements = [...content.matchAll(/<(input|button)\b([^>]*)>/gi)].map(fieldOf);
+    const { true: buttons = [], false: fields = [] } = Object.groupBy(
+      elements,
+      ({ type }) => `${type === 'submit'}`,
+    );
+    return { action, method: method.toLowerCase(), fields, buttons };
+  });
+}
+
+function fieldOf([, element = '', attributes = '']: readonly string[]): Field {
+  const found = attributesOf(attributes);
+  const { type = element === 'button' ? 'submit' : 'text', name = '' } = found;
+  return { name, type, value: found.value ?? (type === 'checkbox' ? 'on' : ''), checked: 'checked' in found };
+}
+
+function attributesOf(text: string): Record<string, string | undefined> {
+  const pairs = text.matchAll(/([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g);
+  return Object.fromEntries(
+    [...pairs].map(([, name = '', double, single, bare]) => [
+      name.toLowerCase(),
+      unescapeHtml(double ?? single ?? bare ?? ''),
+    ]),
+  );
+}
+
+/** Text with its character references resolved. */
+function unescapeHtml(text: string): string {
+  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
+  return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex, decimal, name) => {
+    if (hex) return String.fromCodePoint(Number.parseInt(hex, 16));
+    if (decimal) return String.fromCodePoint(Number(decimal));
+    return named[name as string] ?? whole;
+  });
 }
