@@ -16,7 +16,7 @@ import { openUserAgent, type Page, type UserAgent } from '../support/user-agent.
 export type Flows = Awaited<ReturnType<typeof openFlows>>;
 
 /** As it is sent in an `Authorization` header, without the scheme. */
-export function credentialsOf(partner: Partner): string {
+function credentialsOf(partner: Partner): string {
   return basic(partner).authorization.replace('Basic ', '');
 }
 
