@@ -127,8 +127,8 @@ describe('a place is free whatever its call waits for', () => {
   const hour = 3_600_000;
 
   test.each<[string, 'exchangeToken' | 'listEvents', number, (caller: DeafCaller) => void]>([
-    ['at its deadline, in its handler', 'exchangeToken', 1_000, () => {}],
-    ['at its deadline, between two parts', 'listEvents', 1_000, () => {}],
+    ['at its deadline, in its handler', 'exchangeToken', 2_000, () => {}],
+    ['at its deadline, between two parts', 'listEvents', 2_000, () => {}],
     ['when it is cancelled', 'exchangeToken', hour, ({ say }) => say({ cancelledIds: ids(1_024) })],
     ['when its connection is gone, in its handler', 'exchangeToken', hour, ({ leave }) => leave()],
     ['when its connection is gone, between two parts', 'listEvents', hour, ({ leave }) => leave()],
