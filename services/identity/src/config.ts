@@ -49,7 +49,7 @@ export const issuerRule = ruleOn(settings, ['ENVIRONMENT', 'ISSUER'], ({ ENVIRON
     : [],
 );
 
-/** A failover would bring back what was not yet replicated: spent tokens (decision 0010). */
+/** A failover would bring back consumed tokens that were not replicated (decision 0010). */
 export const replicaRule = ruleOn(
   settings,
   ['ENVIRONMENT', 'REDIS_SENTINEL_MASTER', 'REDIS_CLUSTER', 'REDIS_MIN_REPLICAS'],
@@ -65,7 +65,7 @@ export const replicaRule = ruleOn(
 
 const rules = [...redisRules, issuerRule, replicaRule, privatePortRule('OPERATOR')];
 
-/** Reads and checks the whole configuration. Throws one ConfigurationError that lists every mistake. */
+/** Throws one ConfigurationError that lists every mistake. */
 export function readConfig(source?: SettingSource): IdentityConfig {
   return readSettings(settings, source, rules);
 }

@@ -1,5 +1,4 @@
-// The identity service, from its configuration to its end: opens the stores, learns the keys, serves the gateway and
-// the operators, and stops in the opposite order. The one place that constructs anything.
+// The identity service, from its configuration to its end. The one place that constructs anything.
 import { randomBytes as randomBytesOfNode } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,7 +61,7 @@ import { createUserHandlers } from './users/rpc.ts';
 import { listPasswordForms } from './users/user-table.ts';
 
 const operatorStatementTimeoutMs = 15_000;
-/** Logins that may wait for each one being hashed, 5 s at most: half of R14's ten. */
+/** Queued logins for each one being hashed: 5 s at most, half of R14's ten. */
 const waitingPerHash = 50;
 /** A batch of users with long names fits. */
 const maxOperatorRequestBytes = 4 * 1024 * 1024;
@@ -74,7 +73,7 @@ await startProcess(() => main(readConfig()));
 
 async function main(config: IdentityConfig): Promise<void> {
   const logger = createLogger('identity', config.LOG_LEVEL);
-  // Throws where strangers could reach the operators' port, before anything is opened.
+  // Throws, before anything is opened, where strangers could reach the port.
   const operatorListener =
     config.OPERATOR_POSTGRES_URL === undefined
       ? undefined
@@ -82,7 +81,7 @@ async function main(config: IdentityConfig): Promise<void> {
   const tls = openRpcTls(config.RPC_TLS_DIRECTORY, logger);
   const telemetry = await startTelemetry('identity', config, logger);
 
-  // They connect in the background: the process starts, unready, while one is away.
+  // Stores connect in the background: the process starts, unready, without them.
   const { database, pipelined, redis } = openStores(config, logger);
   const { KEY_ENCRYPTION_KEY: key, KEY_ENCRYPTION_KEY_PREVIOUS: previous } = config;
   const encryptionKeys = previous ? [key, previous] : [key];
@@ -181,13 +180,13 @@ function openStores(config: IdentityConfig, logger: Logger) {
   });
   return {
     database: openDatabase({ ...postgres, poolSize: config.POSTGRES_POOL_SIZE }),
-    /** Each token and user-info request makes one short read. */
+    /** One short read for each token or user-info request. */
     pipelined: openReads({ ...postgres, readOnly: true }),
     redis,
   };
 }
 
-/** The operators' port has a pool of its own, as a role of its own. `stop` waits for calls in progress. */
+/** Its own pool and role. `stop` waits for calls in flight. */
 async function openOperatorPort(
   config: IdentityConfig,
   listener: PrivateListener,

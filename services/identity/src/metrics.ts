@@ -1,5 +1,4 @@
-// Identity's metrics, besides those that every process has. What is counted is counted where it happens; what is looked up
-// when somebody reads the metrics, in `observations.ts`.
+// Identity's metrics, besides those of every process. `observations.ts` reads the gauges.
 import { counter, gauge, upDownCounter } from '@course-exchange/runtime/process/metrics';
 
 export const identityMetrics = {

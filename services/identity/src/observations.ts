@@ -1,4 +1,4 @@
-// What identity's metrics look up in its stores and keys, each time that somebody reads them.
+// Gauges that are read from stores and keys at each scrape.
 import { tokenRefusals } from '@course-exchange/rules/token-verification';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { listLastingSecrets } from './clients/secret-table.ts';
@@ -16,7 +16,7 @@ export interface Observed {
   readonly now: () => number;
 }
 
-/** They are many, and change rarely: however many scrape, and however often, they are read once in this time (ms). */
+/** Read once in this time, however often they are scraped. */
 const secretsKeptMs = 60_000;
 
 export function observeStores({ database, redis, keys, now }: Observed): void {
@@ -33,7 +33,7 @@ export function observeStores({ database, redis, keys, now }: Observed): void {
   secretExpiry.observe(async () => {
     const secrets = await lastingSecrets();
     return secrets.map(({ clientId, secretId, expiresAt }) => [
-      // Infinite, not left out: whoever also has a secret that stays need not be told.
+      // Infinite, not left out: a client with a secret that stays needs no alert.
       expiresAt === null ? Number.POSITIVE_INFINITY : (expiresAt - now()) / 1000,
       { client_id: clientId, secret_id: secretId },
     ]);
@@ -47,7 +47,7 @@ export function observeStores({ database, redis, keys, now }: Observed): void {
   redisReplicasRequired.observe(() => [[redis.replicas.required, {}]]);
 }
 
-/** What `read` gave, for `keptMs`; a failure is not kept. */
+/** A failure is not kept. */
 function remembered<T>(read: () => Promise<T>, keptMs: number, now: () => number): () => Promise<T> {
   let kept: { readonly at: number; readonly value: T } | undefined;
   return async () => {

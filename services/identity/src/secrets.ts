@@ -1,24 +1,20 @@
-// Random secrets, their hashes, and the codes and tokens made of them. What the service gives out is kept as
-// SHA-256 only (R18).
+// Random secrets, their hashes, and the codes and tokens made of them. Only their SHA-256 is stored (R18).
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { ConsentId, FamilyId, RandomBytes, SecretHash, Sub } from './ids.ts';
 
-/** 256 random bits as base64url: A–Z a–z 0–9 - _ only, so that no client library can garble them (R18). */
+/** 256 bits as base64url, which no client library garbles (R18). */
 export function newSecret(randomBytes: RandomBytes): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** A name of 128 random bits; it opens nothing by itself. */
+/** 128 bits; not a secret. */
 export function newId<Id extends Sub | ConsentId | FamilyId>(randomBytes: RandomBytes): Id {
   return randomBytes(16).toString('base64url') as Id;
 }
 
 const poolBytes = 4_096;
 
-/**
- * `randomBytes` asked for 4 KiB at a time: a call costs more than the bytes. No byte is given out twice, and none that was
- * given out stays in the pool, so that its memory tells nothing of earlier secrets.
- */
+/** Reads 4 KiB at a time, since a call costs more than its bytes. No byte is given out twice or stays in the pool. */
 export function pooled(randomBytes: RandomBytes): RandomBytes {
   let pool: Buffer = Buffer.alloc(0);
   return (size) => {
@@ -31,7 +27,6 @@ export function pooled(randomBytes: RandomBytes): RandomBytes {
   };
 }
 
-/** What a secret written by `newSecret` looks like. */
 export const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
 /** SHA-256. */
@@ -43,18 +38,18 @@ export function hashSecret(secret: string): SecretHash {
   return hash('sha256', secret, 'base64url') as SecretHash;
 }
 
-/** Compares two hashes of `hashSecret` in constant time. */
+/** Constant time. */
 export function sameHash(a: SecretHash, b: SecretHash): boolean {
   return sameText(a, b);
 }
 
-/** Compares in constant time; only the length shows. */
+/** Constant time for texts of equal length. */
 export function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** A code or refresh token as somebody presented it: which record it names, and the hash of its secret. */
+/** As presented: the record that it names, and the hash of its secret. */
 export interface PresentedToken {
   readonly familyId: FamilyId;
   readonly hash: SecretHash;
@@ -63,15 +58,11 @@ export interface PresentedToken {
 const familyIdLength = 22;
 const familyIdPattern = /^[A-Za-z0-9_-]{22}$/;
 
-/**
- * An authorization code or refresh token as it is given out: the family's 22 characters, then the secret's 43,
- * with nothing between, so that only A–Z a–z 0–9 - _ occur (R18).
- */
+/** The family's 22 characters, then the secret's 43, with nothing between (R18). */
 export function formatToken(familyId: FamilyId, secret: string): string {
   return `${familyId}${secret}`;
 }
 
-/** Undefined when `token` cannot be one of ours. */
 export function parseToken(token: string): PresentedToken | undefined {
   const familyId = token.slice(0, familyIdLength);
   const secret = token.slice(familyIdLength);

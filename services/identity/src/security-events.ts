@@ -1,15 +1,14 @@
-// Security events: what somebody who watches for abuse must see, one log line each, under a name that stays (R33).
-// An event names the client, the user and the network that are known; a person and a network only as keyed hashes (R27).
-// What a caller merely claims, such as an unknown client_id, is not in it: anything may stand there.
+// Security events: one log line each, under a stable name (R33). An event names the client, user and network that are
+// known, the latter two as keyed hashes (R27). What a caller merely claims, such as an unknown client_id, is left out.
 
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { ClientId, Sub } from './ids.ts';
 
-/** Why a login no longer counts, and a grant ended before its time (R13). */
+/** R13. */
 const loginEnds = ['user_disabled', 'signed_out_by_operator', 'user_deleted'] as const;
 const grantEnds = ['consent_withdrawn', ...loginEnds] as const;
 
-/** Each event with its reasons. `generate` writes the table of docs/operations.md from it. */
+/** Events and their reasons. `generate` writes the table of docs/operations.md from it. */
 export const securityEvents = {
   'login.accepted': [],
   'login.refused': ['incomplete', 'unknown_user', 'wrong_password', 'user_disabled'],
@@ -43,12 +42,12 @@ export type SecurityEvent<Name extends SecurityEventName = SecurityEventName> = 
   /** Of a client that exists. */
   readonly client?: ClientId | undefined;
   readonly sub?: Sub | undefined;
-  /** As the login throttle counts it; where it is not given, that of the request. */
+  /** As the login throttle counts it; by default that of the request. */
   readonly network?: string | undefined;
   readonly reason?: string;
 } & ([ReasonOf<Name>] extends [never] ? unknown : { readonly reason: ReasonOf<Name> });
 
-/** Told of each security event. Returns at once. */
+/** Returns at once. */
 export type OnSecurityEvent = <Name extends SecurityEventName>(event: SecurityEvent<Name>) => void;
 
 /** A Failure that is a security event too. */

@@ -1,5 +1,5 @@
-// The actions of the audit log, and what each means after a restore of the database: what `ends` something is done again by
-// the restore fence (R33), unless what `restores` it came later. `changes` is neither.
+// The actions of the audit log. What `ends` something is done again by the restore fence (R33), unless what `restores`
+// it came later; `changes` is neither.
 
 const effects = {
   'client.register': 'changes',
@@ -25,10 +25,9 @@ const effects = {
 } as const;
 
 export type Action = keyof typeof effects;
-/** Those that end something. */
 export type EndingAction = { [A in Action]: (typeof effects)[A] extends 'ends' ? A : never }[Action];
 
-/** Undefined for an action that is none of ours: a line of another version. */
+/** Undefined for an action of another version. */
 export function effectOf(action: string): 'changes' | 'ends' | 'restores' | undefined {
   return Object.hasOwn(effects, action) ? effects[action as Action] : undefined;
 }

@@ -1,6 +1,5 @@
-// What operators do, whichever noun they do it to. A use case of theirs is given an `AdminContext` and an
-// `AdminRequest`; what it writes happens in one transaction with its audit entries, or not at all. A dry run does all
-// of it and is rolled back.
+// What operators do: each use case gets an `AdminContext` and an `AdminRequest`, and writes in one transaction with its
+// audit entries. A dry run is rolled back.
 import { type AppendedHead, type AuditedChange, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries } from '@course-exchange/runtime/postgres/pool';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
@@ -22,11 +21,11 @@ export interface AdminContext {
   readonly algorithms: readonly SigningAlgorithm[];
   readonly keyEncryptionKey: KeyEncryptionKey;
   readonly previousKeyEncryptionKey: KeyEncryptionKey | undefined;
-  /** A keyed hash for an e-mail address, a name or a telephone number: the audit log holds no personal data. */
+  /** Keyed hash of e-mail addresses, names, telephone numbers: the audit log holds no personal data. */
   readonly pseudonymize: (text: string) => string;
-  /** The keyed hash under which logs name a user (R27). */
+  /** Under which logs name a user (R27). */
   readonly keyedUser: (sub: string) => string;
-  /** Called with each new end of the audit chain, for the log: a chain that is cut off later shows. */
+  /** Logs each new head of the audit chain: a chain that is cut off later shows. */
   readonly onAudited: (head: AppendedHead, actor: string, changes: readonly AuditedChange[]) => void;
   readonly onSecurityEvent: OnSecurityEvent;
 }
@@ -35,27 +34,24 @@ export interface AdminRequest {
   /** `cert:<name>` or `local:<name>`. */
   readonly actor: string;
   readonly requestId: string;
-  /** Check everything, change nothing. */
   readonly dryRun: boolean;
 }
 
 export type OperatorChange = AuditedChange & { readonly action: Action };
 
-/** The context inside the transaction of one request. */
 export interface AdminTransaction extends AdminContext {
   readonly actor: string;
   readonly queries: Queries;
-  /** Adds an entry to the audit log. */
   readonly recordChange: (change: OperatorChange) => void;
 }
 
 export interface AdminResult<T> {
   readonly result: T;
-  /** Empty: everything was so already. */
+  /** Empty: nothing differed. */
   readonly changes: readonly AuditedChange[];
 }
 
-/** Carries a dry run's result out of the transaction that it rolls back. */
+/** Carries a dry run's result out of its transaction. */
 class DryRunRollback extends Error {
   readonly carried: unknown;
 
@@ -65,10 +61,7 @@ class DryRunRollback extends Error {
   }
 }
 
-/**
- * Runs `work` and writes the changes that it records to the audit log, in one transaction; a dry run rolls back.
- * Throws the `DetailedFailure` of `work`, `conflict` and `temporarily_unavailable`.
- */
+/** Throws the `DetailedFailure` of `work`, `conflict` and `temporarily_unavailable`. */
 export async function auditedTransaction<T>(
   context: AdminContext,
   { actor, requestId, dryRun }: AdminRequest,
@@ -93,16 +86,16 @@ export async function auditedTransaction<T>(
   }
 }
 
-/** SQLSTATE of a deadlock, a serialization failure, or a unique name that another transaction took a moment before. */
+/** SQLSTATE of a deadlock, a serialization failure, or a unique name taken concurrently. */
 function isWriteConflict(error: unknown): boolean {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   return code === '40P01' || code === '40001' || code === '23505';
 }
 
-/** Values of an object's fields; nothing secret, and personal data already pseudonymized. */
+/** Nothing secret; personal data pseudonymized. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields that differ, in the order of `after`. Undefined, null and '' count as absent. */
+/** In the order of `after`. Undefined, null and '' count as absent. */
 export function fieldChanges(before: Fields, after: Fields): AuditedChange['fields'] {
   const names = new Set([...Object.keys(after), ...Object.keys(before)]);
   return [...names].flatMap((field) => {
@@ -114,7 +107,7 @@ export function fieldChanges(before: Fields, after: Fields): AuditedChange['fiel
   });
 }
 
-/** As the audit log tells a time. */
+/** As the audit log writes a time. */
 export function timeText(time: number | null): string | undefined {
   return time === null ? undefined : new Date(time).toISOString();
 }
@@ -139,7 +132,7 @@ export function refusedUntil(sentence: string, possibleAt: number): DetailedFail
   return new DetailedFailure('refused_until', sentence, { possibleAt });
 }
 
-/** Throws `invalid_argument` with one sentence a line when there is a problem. */
+/** Throws `invalid_argument`, one sentence a line. */
 export function requireNoProblem(problems: readonly string[]): void {
   if (problems.length > 0) throw new DetailedFailure('invalid_argument', problems.join('\n'));
 }

@@ -1,4 +1,4 @@
-// What the operator's services share on the wire: who asks, changes, times. Translation only.
+// What the operator's services share on the wire. Translation only.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Duration, type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { ChangeSchema } from '@course-exchange/proto/operator/v1/change';
@@ -7,7 +7,7 @@ import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import { callerOf, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
 import type { AdminRequest } from './context.ts';
 
-/** Throws `permission_denied` where the call names nobody. */
+/** Throws `permission_denied` for an anonymous call. */
 export function adminRequest(call: IncomingCall, { dryRun }: { readonly dryRun: boolean }): AdminRequest {
   return { ...callerOf(call), dryRun };
 }
@@ -20,7 +20,7 @@ export function changeMessages(changes: readonly AuditedChange[]): MessageInitSh
   }));
 }
 
-/** Those of `times` (milliseconds) that there are. */
+/** `times`: milliseconds; absent ones are left out. */
 export function timestamps<T extends Readonly<Record<string, number | null | undefined>>>(times: T) {
   const given = Object.entries(times).flatMap(([name, milliseconds]) =>
     milliseconds == null ? [] : [[name, timestampFromMs(Math.round(milliseconds))]],
@@ -28,12 +28,11 @@ export function timestamps<T extends Readonly<Record<string, number | null | und
   return Object.fromEntries(given) as { [Name in keyof T]?: Timestamp };
 }
 
-/** Milliseconds; null when absent. */
 export function durationMs(duration: Duration | undefined): number | null {
   return duration ? Number(duration.seconds) * 1000 + Math.floor(duration.nanos / 1e6) : null;
 }
 
-/** When the last access token issued up to `now` has expired. */
+/** When the last access token issued up to `now` expires. */
 export function accessTokensEndAt(now: number) {
   return timestamps({ accessTokensEndAt: now + tokenLifetime * 1000 });
 }

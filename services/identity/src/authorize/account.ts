@@ -1,4 +1,4 @@
-// The account page: continue as the signed-in user, or switch the account, which ends the session (R5, R29).
+// The account page: continue, or switch the account, which ends the session (R5, R29).
 import {
   advance,
   agree,
@@ -17,7 +17,7 @@ export interface AccountChoice {
   readonly sessionEnded: boolean;
 }
 
-/** Advances the interaction by the choice; works from any page before the decision. */
+/** Works from any page before the decision. */
 export async function submitAccountChoice(
   deps: StepDeps,
   form: PresentedForm & { readonly useAnotherAccount: boolean },
@@ -43,7 +43,7 @@ async function switchAccount(deps: StepDeps, own: OwnedForm, cookie: string): Pr
   return { result, sessionEnded: true };
 }
 
-/** After a decision the choice comes too late: nothing has changed, so the session stays. */
+/** After a decision it is too late: the session stays. */
 async function forgetSubject(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
   // A sealed interaction has none.
   if (own.stored.sealed !== undefined) return { kind: 'next', page: 'login' };

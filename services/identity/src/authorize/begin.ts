@@ -33,11 +33,10 @@ type Deps = StepDeps & { readonly tokens: TokenIssuer };
 
 interface ReceivedRequest {
   readonly parameters: AuthorizationParameters;
-  /** Names of parameters that came more than once. */
+  /** Parameters that came more than once. */
   readonly repeated: readonly string[];
-  /** Names of parameters whose value is not UTF-8. */
+  /** Parameters whose value is not UTF-8. */
   readonly notUtf8?: readonly string[];
-  /** Value of the session cookie; empty when there is none. */
   readonly browserSession: string;
 }
 
@@ -50,13 +49,13 @@ export type AuthorizeResult =
       /** Seconds. */
       readonly expiresIn: number;
       readonly page: Page;
-      /** The login page, to be shown at once: its form has the interaction, no store does. */
+      /** Shown at once: its form holds the interaction, no store does. */
       readonly login?: LoginPage;
     };
 
 /**
- * Checks the request (R1, R2, R5) and begins an interaction for it, or answers at once when nothing needs to
- * be asked. Throws a Failure for what is refused directly, and when a store does not answer.
+ * Checks the request (R1, R2, R5), then begins an interaction or, if nothing needs to be asked, answers. Throws a
+ * Failure for a direct refusal.
  */
 export async function beginAuthorization(deps: Deps, received: ReceivedRequest): Promise<AuthorizeResult> {
   const { parameters, repeated, notUtf8, browserSession } = received;
@@ -123,7 +122,7 @@ async function begin(
   return begun;
 }
 
-/** Who is signed in already, where the request accepts that; it counts as a use of the session (R29). */
+/** Counts as a use of the session (R29). */
 async function acceptedSubject(
   deps: Deps,
   request: AuthorizationRequest,

@@ -1,6 +1,6 @@
-// The user's decision (R6). What is checked again before a code: the client is active and still has the
-// redirect URI (else a direct refusal: there is no address to answer to), the user is still signed in and
-// enabled (else the login form comes next), the scopes are still approved (else `invalid_scope` by redirect).
+// The user's decision (R6). Checked again before a code: the client is active and still has the redirect URI (else a
+// direct refusal), the user is signed in and enabled (else the login form), the scopes are approved (else
+// `invalid_scope` by redirect).
 import { isWithin } from '../clients/scope.ts';
 import type { ConsentId } from '../ids.ts';
 import { newId } from '../secrets.ts';
@@ -20,12 +20,12 @@ import { type Decision, decided, type Interaction, type Outcome, pageOf } from '
 import { errorRedirect } from './response.ts';
 import type { StepDeps } from './signed-in-user.ts';
 
-/** `unspecified`: an incomplete form; nothing changes. */
+/** `unspecified`: an incomplete form. */
 export type ConsentDecision = 'allow' | 'deny' | 'unspecified';
 
 /**
- * Records the decision and, on `allow`, issues the code. The same browser repeating the same decision within
- * 10 s gets the same redirect; of two decisions the first is final.
+ * Records the decision and, on `allow`, issues the code. The first decision is final; repeated by the same browser
+ * within 10 s it gets the same redirect.
  */
 export async function submitConsent(
   deps: StepDeps,
@@ -37,7 +37,7 @@ export async function submitConsent(
   return form.decision === 'deny' ? deny(deps, own) : allow(deps, own, form);
 }
 
-/** Ends the interaction on the user's wish: `access_denied`, from any page before the decision. */
+/** `access_denied`, from any page before the decision. */
 export async function cancelAuthorization(deps: StepDeps, form: PresentedForm): Promise<FormResult> {
   const own = await openForm(deps, form);
   return own.kind === 'owned' ? deny(deps, own) : own;
@@ -48,7 +48,7 @@ async function deny(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
   const refuse = (interaction: Interaction) =>
     decided(interaction, { kind: 'refused', error: 'access_denied' }, now);
   if (own.stored.sealed === undefined) return applyChange(deps, own, isDenial, refuse);
-  // Of a sealed interaction nothing is stored: the browser may go back and log in after all.
+  // Nothing is stored of a sealed interaction: the browser may go back and log in.
   const { interaction } = own.stored;
   reportDecision(deps, refuse(interaction));
   return errorRedirect(interaction.request, 'access_denied');

@@ -1,9 +1,8 @@
-// How an interaction ends. Two steps with a crash point between them:
-//   1. the decision is recorded in the interaction (compare-and-set: the first one is final);
-//   2. what it promises is made: consent and code, each "unless it is there already", then marked completed.
-// A crash after 1 is healed when the browser repeats its form within 10 s: the code is derived from the
-// interaction cookie, so the repeat makes the same one. A crash after 1 without a repeat leaves an interaction without
-// a code, never two codes.
+// How an interaction ends, in two steps with a crash point between them:
+//   1. the decision is recorded (compare-and-set: the first one is final);
+//   2. consent and code are created, each "unless it is there already", and the decision is marked completed.
+// After a crash in between, the browser's repeat within 10 s creates the same code, since it is derived from the
+// interaction cookie. Without a repeat there is no code; there are never two.
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { grantConsent } from '../consents/consent-table.ts';
 import type { securityEvents } from '../security-events.ts';
@@ -22,14 +21,13 @@ import type { StepDeps } from './signed-in-user.ts';
 
 type Deps = Pick<StepDeps, 'database' | 'redis' | 'now'>;
 
-/** Why an interaction was decided against the partner. */
 const reasons: Partial<Record<RedirectedError, string>> = {
   access_denied: 'consent.denied' satisfies keyof typeof securityEvents,
   login_required: 'another user than the hinted one',
   invalid_scope: 'scope no longer approved',
 };
 
-/** Tells of a decision, once it is recorded. What needed no asking is no event. */
+/** For a decision that is recorded. What needed no asking is no event. */
 export function reportDecision(
   { onSecurityEvent, onAuthorizationRefused }: Pick<StepDeps, 'onSecurityEvent' | 'onAuthorizationRefused'>,
   { request, subject, decision }: Interaction,
@@ -43,10 +41,7 @@ export function reportDecision(
   if (error === 'access_denied') onSecurityEvent({ event: 'consent.denied', ...known });
 }
 
-/**
- * Makes what the recorded decision promises and returns the redirect to the partner. Idempotent: every call
- * gives the same redirect, and there is one code at most. Secret (R27).
- */
+/** Creates what the decision promises. Idempotent: each call gives the same redirect, and there is one code at most. */
 export async function completeDecision(
   deps: Deps,
   stored: StoredInteraction,
@@ -57,17 +52,14 @@ export async function completeDecision(
   if (decision.kind === 'refused') return errorRedirect(interaction.request, decision.error);
   if (!decision.completed) {
     await issueCode(deps, interaction.request, decision, cookie);
-    // Lost to a twin of this call: the twin has done the same.
+    // A concurrent call may have completed it.
     const completed = { ...decision, completed: true } as const;
     await replaceInteraction(deps.redis, stored, { ...interaction, decision: completed }, deps.now());
   }
   return codeRedirect(interaction.request, deriveCode(cookie).code);
 }
 
-/**
- * Grants the consent where there is none and creates the code of the interaction cookie. Idempotent. Crash point
- * between the two writes: the consent is there without a code; a repeat extends it by nothing.
- */
+/** Idempotent. A crash between the two writes leaves the consent without a code; a repeat does not extend it. */
 export async function issueCode(
   { database, redis, now }: Deps,
   request: AuthorizationRequest,
@@ -89,7 +81,7 @@ export async function issueCode(
     nonce,
     pkce,
     authTime: authTimeClaim(request, authTime),
-    // Not the time of the decision: a sign-out that came between login and code leaves the code dead (R13).
+    // Not the decision's time: a sign-out between login and code leaves the code dead (R13).
     loggedInAt: authTime,
   });
 }

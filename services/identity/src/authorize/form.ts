@@ -1,5 +1,5 @@
-// A submitted form: whose it is, what it changes, and what comes next (R6). A form changes something only for the browser
-// that began the interaction, and only until the decision.
+// A submitted form: whose it is, what it changes, what comes next (R6). It changes something only for the browser that
+// began the interaction, and only until the decision.
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
@@ -26,18 +26,16 @@ import { isHinted, requireAnswerable } from './request.ts';
 import { type PartnerRedirect, refuseByRedirect, refuseDirectly } from './response.ts';
 import { findSubject, type StepDeps } from './signed-in-user.ts';
 
-/** An interaction as the browser presents it; empty strings for what it does not have. */
+/** Empty strings for what the browser does not have. */
 export interface PresentedForm {
   readonly interactionId: string;
-  /** The record itself, while nobody has logged in. */
   readonly sealedInteraction: string;
   readonly interactionCookie: string;
   readonly formToken: string;
-  /** Value of the session cookie. */
   readonly browserSession: string;
 }
 
-/** The owner's form of an interaction that is open, or was decided within the last 10 s. */
+/** Of an interaction that is open, or was decided within the last 10 s. */
 export interface OwnedForm {
   readonly kind: 'owned';
   readonly stored: StoredInteraction;
@@ -46,20 +44,16 @@ export interface OwnedForm {
 }
 
 /**
- * A form that changes nothing. `not_owner`: of another browser, or too late; the stored interaction proves the
- * redirect URI, so it goes back to the partner. `expired`: nothing is known of its interaction.
+ * Changes nothing. `not_owner`: of another browser, or too late; the stored interaction proves the redirect URI.
+ * `expired`: no interaction is known.
  */
 export type RejectedForm =
   | (Omit<PartnerRedirect, 'kind'> & { readonly kind: 'not_owner' })
   | { readonly kind: 'expired' };
 
-/** What the gateway does after a form: shows a page of the interaction, or redirects to the partner. */
 export type FormResult = { readonly kind: 'next'; readonly page: Page } | PartnerRedirect | RejectedForm;
 
-/**
- * Opens the interaction of a submitted form. Throws `invalid_client` or `invalid_redirect_uri` when the client may
- * no longer be answered.
- */
+/** Throws `invalid_client` or `invalid_redirect_uri` when the client may no longer be answered. */
 export async function openForm(deps: StepDeps, form: PresentedForm): Promise<OwnedForm | RejectedForm> {
   const stored = await findPresented(deps, form);
   if (stored === undefined) return { kind: 'expired' };
@@ -72,13 +66,10 @@ export async function openForm(deps: StepDeps, form: PresentedForm): Promise<Own
   return { kind: 'owned', stored, interactionCookie, client };
 }
 
-/** Milliseconds in which an expired seal still leads back to the partner (R6.3). */
+/** In which an expired seal still leads back to the partner (R6.3). */
 const sealReadMs = interactionValidMs + 60 * 60 * 1000;
 
-/**
- * The stored interaction, which goes before the sealed one of the same id, so that a seal counts once; undefined when
- * there is neither, or the seal is too old.
- */
+/** The stored interaction goes before the sealed one of its id, so that a seal counts once. */
 export async function findPresented(
   { redis, seal, now }: StepDeps,
   { interactionId, sealedInteraction }: PresentedForm,
@@ -90,7 +81,6 @@ export async function findPresented(
   return { interaction, sealed: sealedInteraction };
 }
 
-/** Back to the partner with `invalid_request` (R6). */
 export function rejectForm(
   deps: Pick<StepDeps, 'onAuthorizationRefused'>,
   { request }: Interaction,
@@ -99,15 +89,14 @@ export function rejectForm(
   return { ...refuseByRedirect(deps, request, 'invalid_request', reason), kind: 'not_owner' };
 }
 
-/** Whether forms of the interaction still do something: undecided and valid, or decided a moment ago. */
+/** Undecided and valid, or decided a moment ago. */
 export function isOpen(interaction: Interaction, now: number): boolean {
   const { decision } = interaction;
   return decision === undefined ? !isExpired(interaction, now) : isRepeatable(decision, now);
 }
 
 /**
- * The client of an interaction. Throws `invalid_client` when it was deactivated since and
- * `invalid_redirect_uri` when the redirect URI was taken from it: both leave no address to answer to (R1, R6).
+ * Throws `invalid_client` when it was deactivated since, `invalid_redirect_uri` when it lost the redirect URI (R1, R6).
  */
 export async function findAnswerableClient(deps: StepDeps, { request }: Interaction): Promise<Client> {
   const client = await findClient(deps.database, request.clientId);
@@ -119,9 +108,9 @@ export async function findAnswerableClient(deps: StepDeps, { request }: Interact
 }
 
 /**
- * Applies `change`, by which the interaction is about `subject`, and decides what needs no asking: everything is granted
- * already, the partner lost a scope (R6), or it hinted at another user (R5). When the interaction is about somebody else
- * meanwhile (a login in another tab), that user's page comes next.
+ * Applies `change`, after which the interaction is about `subject`, and decides what needs no asking: all is granted
+ * already, the partner lost a scope (R6), or hinted at another user (R5). If a login in another tab made it about
+ * somebody else meanwhile, that user's page comes next.
  */
 export async function advance(
   deps: StepDeps,
@@ -143,10 +132,7 @@ export async function advance(
   });
 }
 
-/**
- * Runs `apply` for the user whose account the form showed, while they are signed in. Else, and after a decision, the
- * form changes nothing.
- */
+/** Runs `apply` if the user whose account the form showed is still signed in and the interaction undecided. */
 export async function agree(
   deps: StepDeps,
   own: OwnedForm,
@@ -166,15 +152,15 @@ export function isAbout({ subject }: Interaction, { sub }: Subject): boolean {
   return subject?.sub === sub;
 }
 
-/** What agreeing as `subject` leads to: a code for that user, or a refusal that nobody asked for. */
+/** Agreeing as `subject` leads to a code for that user, or to a refusal that the user did not ask for. */
 export function agreementAs({ sub }: Subject): (decision: Decision) => boolean {
   return (decision) =>
     decision.kind === 'refused' ? decision.error !== 'access_denied' : decision.subject.sub === sub;
 }
 
 /**
- * Applies `change` to an undecided interaction and answers for it as it then is: its next page, or the redirect of its
- * decision when that is the form's own (`isOwn`). Against another decision, which came first, the form changes nothing.
+ * Applies `change` to an undecided interaction. Answers its next page, or the redirect of its decision when that is the
+ * form's own (`isOwn`); against another decision the form changes nothing.
  */
 export async function applyChange(
   deps: StepDeps,
@@ -189,7 +175,6 @@ export async function applyChange(
     return changed;
   };
   const stored = await changeUndecided(deps.redis, own.stored, propose, deps.now());
-  // Decided by this form, not by one before it.
   if (stored && proposed.has(stored.interaction)) reportDecision(deps, stored.interaction);
   return resolve(deps, own, stored, isOwn);
 }
@@ -207,7 +192,7 @@ async function resolve(
   return completeDecision(deps, stored, decision, interactionCookie);
 }
 
-/** The answer to a form that changes nothing: the page that the interaction shows in this browser now. */
+/** The page that the interaction shows in this browser now. */
 export async function currentPage(
   deps: StepDeps,
   { stored: { interaction } }: OwnedForm,

@@ -1,12 +1,12 @@
-// Where an interaction is kept. Until somebody has logged in, the browser has it, sealed, in the form of the login page,
-// and no store does (R6.10): a JWE (RFC 7516), which nobody else can read, make or change. From then on Redis has it, as
-// JSON; every change is a compare-and-set on the whole text, so that two tabs or a double click never overwrite one another.
+// Until somebody has logged in, the browser holds the interaction, encrypted (JWE, RFC 7516), in the form of the login
+// page, and no store does (R6.10). From then on Redis holds it as JSON; each change is a compare-and-set on the whole
+// text.
 //
 //   interaction:{all}:<id>              the record
-//   interaction:{all}:undecided:<sub>   what bounds one account (R6.11): its undecided interactions, each with its session
+//   interaction:{all}:undecided:<sub>   bounds one account (R6.11): its undecided interactions, each with its session
 //   interaction:{all}:decided:<sub>     and its decided ones
 //
-// One slot of a Cluster holds them all: a script lists an interaction for its user, and a form brings only the id.
+// One Cluster slot holds them all: a script lists an interaction for its user, and a form brings only the id.
 import { hkdfSync } from 'node:crypto';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import { CompactEncrypt, compactDecrypt } from 'jose';
@@ -16,15 +16,15 @@ import { runScript, script } from '../redis/script.ts';
 import { type Interaction, interactionValidMs, repeatWindowMs } from './interaction.ts';
 import type { AuthorizationRequest } from './request.ts';
 
-/** An interaction as Redis has it, `raw`, which a change must still find; or `sealed`, as the browser brought it. */
+/** As Redis has it (`raw`, which a change must still find) or as the browser brought it (`sealed`). */
 export type StoredInteraction =
   | { readonly interaction: Interaction; readonly raw: string; readonly sealed?: undefined }
   | { readonly interaction: Interaction; readonly sealed: string };
 
-/** Undecided interactions of one browser session, and of one user; as many decided ones of a user. The oldest goes. */
+/** Undecided interactions of a browser session and of a user; decided ones of a user are bounded as the latter. */
 const [mostOfSession, mostOfUser] = [16, 64];
 
-/** 16 bytes as base64url; anything else names no interaction and is not looked up. */
+/** 16 bytes as base64url. */
 const idPattern = /^[A-Za-z0-9_-]{22}$/;
 
 const prefix = 'interaction:{all}:';
@@ -33,12 +33,12 @@ function keyOf(id: string): string {
   return `${prefix}${id}`;
 }
 
-/** The text of a decided record that had to go and whose seal is still out. */
+/** Text of an evicted decided record whose seal is still out. */
 const spent = 'spent';
 
 /**
- * The list that an interaction belongs to, and its member there: the id, and while it is undecided half of the session's
- * hash. `+` marks a decided one whose seal is still out.
+ * The interaction's list, and its member there: the id, then half of the session's hash while undecided. `+` marks a
+ * decided one whose seal is still out.
  */
 function listingOf(interaction: Interaction): { readonly list: string; readonly member: string } {
   const { id, holder, decision, wasSealed } = interaction;
@@ -48,7 +48,7 @@ function listingOf(interaction: Interaction): { readonly list: string; readonly 
   return { list: `${prefix}undecided:${holder.sub}`, member: `${id}:${session}` };
 }
 
-/** What a caller chose, kept as base64url: as JSON a control character would take six bytes (R3.8). */
+/** Callers' texts, kept as base64url: in JSON a control character takes six bytes (R3.8). */
 const callersTexts = ['state', 'nonce', 'loginHint', 'uiLocales'] as const;
 
 function recode(interaction: Interaction, from: BufferEncoding, to: BufferEncoding): Interaction {
@@ -57,8 +57,8 @@ function recode(interaction: Interaction, from: BufferEncoding, to: BufferEncodi
   return { ...interaction, request: { ...request, ...(Object.fromEntries(texts) as AuthorizationRequest) } };
 }
 
-// KEYS: the record, the list that it leaves, the list that it joins. ARGV: the text before, empty for none; the text after;
-// the members in both lists; now; the end of its life.
+// KEYS: record, list left, list joined. ARGV: text before ('' for none), text after, members in both lists, now, end of
+// life.
 const keep = script(`
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 local now, keptUntil = tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -81,7 +81,7 @@ redis.call('ZADD', KEYS[3], keptUntil, ARGV[4])
 redis.call('PEXPIRE', KEYS[3], ${interactionValidMs})
 return 1`);
 
-/** Writes `next` where the record's text is still `before`, and bounds what its holder has. Undefined where it is not. Atomic. */
+/** Undefined, and nothing written, where the text is not `before` any more. Evicts the holder's oldest. Atomic. */
 async function keepInteraction(
   store: RedisStore,
   operation: string,
@@ -100,9 +100,8 @@ async function keepInteraction(
 }
 
 /**
- * Keeps a new interaction until its validity ends. The oldest undecided one of its session goes where there would be more
- * than 16, the oldest of its user where there would be more than 64 (R6.11). Undefined when there is one of its id: nothing
- * changed. Atomic. `now`: milliseconds since the epoch.
+ * Keeps a new interaction until it expires and evicts the oldest of its session (over 16) or user (over 64, R6.11).
+ * Undefined when the id is taken. Atomic. `now`: milliseconds since the epoch.
  */
 export function createInteraction(
   store: RedisStore,
@@ -112,20 +111,19 @@ export function createInteraction(
   return keepInteraction(store, 'create interaction', { interaction, raw: '' }, interaction, now);
 }
 
-/** The interaction named `id`, decided ones too; undefined when none is kept. */
 export async function findInteraction(store: RedisStore, id: string): Promise<StoredInteraction | undefined> {
   if (!idPattern.test(id)) return undefined;
   const key = keyOf(id);
   const raw = await store.run('find interaction', key, (redis) => redis.get(key));
-  // The parsing edge of this key: only this file writes it.
+  // Only this file writes the key.
   return raw === null || raw === spent
     ? undefined
     : { interaction: recode(JSON.parse(raw) as Interaction, 'base64url', 'utf8'), raw };
 }
 
 /**
- * Writes `next` in place of `stored`, for the rest of its validity or of its repeat window. Undefined when the interaction has changed since it was read or is gone, or, where it came sealed, is stored already: then
- * nothing was written. Bounds as `createInteraction` does. Atomic. `now`: milliseconds since the epoch.
+ * Writes `next` in place of `stored`, and evicts as `createInteraction` does. Undefined, and nothing written, when the
+ * interaction changed, is gone, or came sealed and is stored already. Atomic.
  */
 export async function replaceInteraction(
   store: RedisStore,
@@ -138,13 +136,12 @@ export async function replaceInteraction(
     : createInteraction(store, next, now);
 }
 
-/** Lost compare-and-sets after which a change gives up; an interaction changes a handful of times in all. */
+/** Lost compare-and-sets after which a change gives up. */
 const attempts = 8;
 
 /**
- * Changes an undecided interaction by `change`; when another change came first, `change` sees its result.
- * Returns the interaction as it is afterwards: with `change` applied, or decided by somebody else.
- * Undefined when it is gone. `change` may run several times and has no side effects.
+ * Applies `change`, again after each change that came first. Returns the interaction afterwards: changed, or decided by
+ * another form; undefined when it is gone. `change` has no side effects.
  */
 export async function changeUndecided(
   store: RedisStore,
@@ -163,13 +160,12 @@ export async function changeUndecided(
 }
 
 export interface InteractionSeal {
-  /** Base64url with dots: fit for a hidden field. */
   readonly seal: (interaction: Interaction) => Promise<string>;
-  /** Undefined when this installation did not seal it. Its age is not judged here. */
+  /** Undefined when this installation did not seal it. Does not check its age. */
   readonly open: (sealed: string) => Promise<Interaction | undefined>;
 }
 
-/** Seals with the first of `encryptionKeys`, opens with each. The key is derived, so that both follow one rotation. */
+/** Seals with the first key, opens with each. The sealing key is derived, so both rotate together. */
 export function createInteractionSeal(encryptionKeys: readonly KeyEncryptionKey[]): InteractionSeal {
   const keys = encryptionKeys.map((key) => sealKeyOf(key.reveal()));
   const [newest = new Uint8Array()] = keys;
@@ -195,6 +191,6 @@ function sealKeyOf(key: Buffer): Uint8Array {
 async function openWith(key: Uint8Array, sealed: string): Promise<Interaction | undefined> {
   const algorithms = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] };
   const opened = await compactDecrypt(sealed, key, algorithms).catch(() => undefined);
-  // The parsing edge of the seal: only `seal` writes it.
+  // Only `seal` writes it.
   return opened && (JSON.parse(Buffer.from(opened.plaintext).toString()) as Interaction);
 }

@@ -1,4 +1,4 @@
-// A submitted login form: credentials, a fresh browser session, and on with the interaction.
+// A submitted login form.
 import {
   type AcceptedCredentials,
   type Credentials,
@@ -29,7 +29,7 @@ interface RejectedLogin extends RejectedCredentials {
   readonly view: LoginPage;
 }
 
-/** Both are empty when the user asked not to be kept signed in. */
+/** Empty when the user asked not to be kept signed in. */
 interface LoginCookies {
   readonly browserSession: string;
   readonly deviceCookie: string;
@@ -42,8 +42,8 @@ export type LoginOutcome =
   | RejectedForm;
 
 /**
- * Signs the user in and advances the interaction. Accepted in any state before the decision, and after it
- * within 10 s for the same user (a double click). The password is verified only for the owner's form.
+ * Accepted in any state before the decision, and within 10 s after it for the same user. The password is verified only
+ * for the owner's form.
  */
 export async function submitLogin(deps: Deps, form: LoginForm): Promise<LoginOutcome> {
   const own = await openForm(deps, form);
@@ -51,7 +51,6 @@ export async function submitLogin(deps: Deps, form: LoginForm): Promise<LoginOut
   const { interaction } = own.stored;
   const check = await checkCredentials(deps, form, interaction.request.clientId);
   if (check.kind === 'accepted') return signIn(deps, own, form, check);
-  // A decided interaction has no login form to show again: its form is too late.
   if (interaction.decision) return rejectForm(deps, interaction, 'form came too late');
   return { ...check, view: await loginPage(deps, own, form.browserSession, form.email) };
 }
@@ -63,7 +62,7 @@ async function signIn(
   { user: { sub }, loggedInAt: authTime, deviceCookie }: AcceptedCredentials,
 ): Promise<LoginOutcome> {
   const browserSession = form.forgetMe ? '' : newSecret(deps.randomBytes);
-  // The session comes first: a crash before the next step leaves one that nobody has the cookie of.
+  // First: a crash before the next step leaves a session whose cookie is nowhere.
   if (!form.forgetMe) await createSession(deps.redis, browserSession, { sub, authTime, lastUsed: authTime });
   const subject: Subject = { sub, authTime, origin: form.forgetMe ? 'login-once' : 'login' };
   const holder: Holder = { sub, session: form.forgetMe ? undefined : hashSecret(browserSession) };
@@ -72,7 +71,7 @@ async function signIn(
     await endSession(deps.redis, browserSession);
     return result;
   }
-  // A login takes the place of the session before it, whoever it was of (R29).
+  // Replaces the session before it, whosever it was (R29).
   const client = own.client.clientId;
   await signOut(deps, form.browserSession, 'new_login', client);
   if (!form.forgetMe) deps.onSecurityEvent({ event: 'session.begun', client, sub });

@@ -1,5 +1,5 @@
-// What the owner of an interaction sees now. Reading changes nothing, so reload and Back work; only a decision
-// that a crash left without its code is completed.
+// What the owner of an interaction sees. Reading changes nothing, so reload and Back work; only a decision that a crash
+// left without its code is completed.
 import type { Scope } from '../clients/scope.ts';
 import { findConsent } from '../consents/consent-table.ts';
 import { completeDecision } from './finish.ts';
@@ -11,7 +11,7 @@ import { type Account, accountOf, findSignedIn, findSubject, type StepDeps } fro
 interface PageContext {
   readonly clientName: string;
   readonly formToken: string;
-  /** For the page's forms; empty once the interaction is stored. */
+  /** Empty once the interaction is stored. */
   readonly sealedInteraction: string;
   readonly uiLocales: string;
 }
@@ -19,9 +19,9 @@ interface PageContext {
 export interface LoginPage {
   readonly kind: 'login';
   readonly page: PageContext;
-  /** To fill in; may be empty. */
+  /** Prefilled; may be empty. */
   readonly email: string;
-  /** Who is signed in while the form asks for the password again (R5). */
+  /** Signed in while the form asks for the password again (R5). */
   readonly account?: Account;
 }
 
@@ -40,7 +40,7 @@ export type View =
   | PartnerRedirect
   | { readonly kind: 'expired' };
 
-/** The page of an interaction. Throws as `openForm` does when the client may no longer be answered. */
+/** Throws as `openForm` does. */
 export async function getInteraction(deps: StepDeps, form: PresentedForm): Promise<View> {
   const stored = await findPresented(deps, form);
   const { interactionCookie } = form;
@@ -64,7 +64,6 @@ async function viewOf(deps: StepDeps, own: OwnedForm, cookie: string): Promise<V
   const account = accountOf(user);
   const page = { ...pageContext(own), formToken: accountFormToken(own.interactionCookie, user.sub) };
   if (pageOf(interaction) === 'account') return { kind: 'account', page, account };
-  // A consent given in another tab meanwhile leaves nothing to ask; the page then only asks to continue.
   const consent = await findConsent(deps.database, user.sub, own.client.clientId);
   const scopes = [...interaction.request.scopes];
   const scopesGrantedBefore = scopes.filter((scope) => consent?.scopes.includes(scope));
@@ -72,10 +71,7 @@ async function viewOf(deps: StepDeps, own: OwnedForm, cookie: string): Promise<V
   return { kind: 'consent', page, account, scopes, scopesGrantedBefore };
 }
 
-/**
- * The login form of an interaction, with whoever is signed in in this browser. `typedEmail` is what was typed
- * before; else the partner's hint is filled in, else the e-mail of the one who is asked again.
- */
+/** Prefills what was typed before, else the partner's hint, else the e-mail of the user who is asked again. */
 export async function loginPage(
   deps: StepDeps,
   own: OwnedForm,

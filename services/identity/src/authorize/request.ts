@@ -1,6 +1,5 @@
-// An authorization request: its parameters, the checks that it passes, and what its interaction remembers of it.
-// Until the redirect URI is trusted a check throws a Failure, which is answered directly, in the order of R1. After
-// that a check returns an error for the partner, which goes there by redirect (R5).
+// An authorization request and its checks. Until the redirect URI is trusted, a check throws a Failure that is answered
+// directly, in the order of R1; after that it returns an error that goes to the partner by redirect (R5).
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Client } from '../clients/client.ts';
 import { isWithin, parseScope, parseWords, type Scope } from '../clients/scope.ts';
@@ -8,7 +7,7 @@ import type { ClientId, Sub } from '../ids.ts';
 import { type PkceChallenge, parseChallenge } from '../token/pkce.ts';
 import type { RedirectedError } from './response.ts';
 
-/** Values after one form-decoding; an empty value is an absent one (R1). */
+/** After one form-decoding; empty is absent (R1). */
 export interface AuthorizationParameters {
   readonly responseType: string;
   readonly clientId: string;
@@ -28,16 +27,13 @@ export interface AuthorizationParameters {
   readonly responseMode: string;
 }
 
-/** What the direct checks make of a request. */
 interface TrustedRequest {
   readonly client: Client;
-  /** Registered at the time of the request. */
   readonly redirectUri: string;
   readonly scopes: readonly Scope[];
   readonly pkce?: PkceChallenge | undefined;
 }
 
-/** A request that passed every check. */
 export interface AuthorizationRequest
   extends Omit<TrustedRequest, 'client'>,
     Pick<AuthorizationParameters, 'state' | 'nonce' | 'loginHint' | 'uiLocales'> {
@@ -45,32 +41,29 @@ export interface AuthorizationRequest
   readonly prompts: readonly Prompt[];
   /** Seconds. */
   readonly maxAge?: number | undefined;
-  /** The user that `id_token_hint` names. */
+  /** From `id_token_hint`. */
   readonly hintedSub?: Sub | undefined;
 }
 
 /**
- * Names that must not come twice (R1): all that the specification, RFC 7636 and OpenID Connect define for
- * this endpoint, those that R5 ignores too. A name that is not here may come as often as it likes.
+ * Must not come twice (R1): all that the specification, RFC 7636 and OpenID Connect define here, those that R5 ignores
+ * too.
  */
 const knownParameters = (
   'response_type client_id redirect_uri scope state nonce response_mode code_challenge code_challenge_method ' +
   'prompt max_age login_hint id_token_hint ui_locales request request_uri claims acr_values display claims_locales'
 ).split(' ');
 
-/** Bytes; a longer `state` or `nonce` is refused, a longer hint or list of locales ignored (R3). */
+/** Bytes: a longer `state` or `nonce` is refused, a longer hint or list of locales ignored (R3). */
 const longest = { state: 2_048, nonce: 2_048, login_hint: 254, ui_locales: 100 };
 
-/** The first check of R1; it needs no client. `repeated`: names of parameters that came more than once. */
+/** First in R1: it needs no client. */
 export function checkRepetition(repeated: readonly string[]): void {
   if (repeated.some((name) => knownParameters.includes(name)))
     throw new Failure('invalid_request', 'a parameter came twice');
 }
 
-/**
- * The rest of R1, in its order; the first check that fails decides. `notUtf8`: names of parameters whose value was not
- * UTF-8.
- */
+/** The rest of R1; the first check that fails decides. */
 export function checkDirectly(
   parameters: AuthorizationParameters,
   client: Client | undefined,
@@ -93,7 +86,7 @@ export function checkDirectly(
   return { client, redirectUri, scopes, pkce };
 }
 
-/** Throws where there is no address to answer to: the client is inactive or the redirect URI is not one of its own (R1, R6). */
+/** Throws where there is no address to answer to (R1, R6). */
 export function requireAnswerable({ active, redirectUris }: Client, redirectUri: string): void {
   if (!active) throw new Failure('invalid_client', 'inactive client');
   if (redirectUri === '') throw new Failure('invalid_redirect_uri', 'redirect_uri missing');
@@ -101,18 +94,18 @@ export function requireAnswerable({ active, redirectUris }: Client, redirectUri:
     throw new Failure('invalid_redirect_uri', 'redirect_uri not registered');
 }
 
-/** Whether `uri` is one of the client's, letter for letter (specification §5, R3). */
+/** Letter for letter (specification §5, R3). */
 export function isRegistered(uri: string, registered: readonly string[]): boolean {
   return registered.includes(uri);
 }
 
-/** An error for the partner, and why: a constant text. */
+/** `reason`: a constant text. */
 interface RedirectedRefusal {
   readonly error: RedirectedError;
   readonly reason: string;
 }
 
-/** The request as its interaction will remember it, or the error for the partner. `readHint` verifies an ID token. */
+/** `readHint` verifies an ID token. */
 export async function checkRedirected(
   parameters: AuthorizationParameters,
   { client: { clientId }, ...trusted }: TrustedRequest,
@@ -137,7 +130,6 @@ function unlessLonger(text: string, bytes: number): string {
   return Buffer.byteLength(text) > bytes ? '' : text;
 }
 
-/** Request objects, and answers elsewhere than in the query, are not offered. */
 function unsupportedFeature(parameters: AuthorizationParameters): RedirectedRefusal | undefined {
   const { request, requestUri, responseMode } = parameters;
   if (request !== '') return { error: 'request_not_supported', reason: 'request' };
@@ -149,29 +141,20 @@ function unsupportedFeature(parameters: AuthorizationParameters): RedirectedRefu
 export const prompts = ['none', 'login', 'consent', 'select_account'] as const;
 export type Prompt = (typeof prompts)[number];
 
-/**
- * Reads `prompt`; letter case counts. Undefined when a word is not a prompt, or when `none` comes with another value
- * (OpenID Connect Core §3.1.2.1).
- */
+/** Case-sensitive. Undefined for an unknown word, or `none` with another value (OpenID Connect Core §3.1.2.1). */
 export function parsePrompt(text: string): readonly Prompt[] | undefined {
   const asked = parseWords(text, prompts);
   return asked?.includes('none') && asked.length > 1 ? undefined : asked;
 }
 
-/**
- * Reads `max_age`: seconds since the login that the partner still accepts. `malformed` for anything but a whole
- * number, undefined for an empty text. A number beyond what can be counted means "any age".
- */
+/** Seconds since the login that the partner still accepts, capped at what can be counted. */
 export function parseMaxAge(text: string): number | 'malformed' | undefined {
   if (text === '') return undefined;
   if (!/^[0-9]+$/.test(text)) return 'malformed';
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
-/**
- * Whether someone who is signed in already is accepted without a login form: not under `prompt=login`, not
- * when the login is older than `max_age`, not when the partner hinted at another user (R5).
- */
+/** Not under `prompt=login`, not a login older than `max_age`, not another user than the hinted one (R5). */
 export function acceptsSession(
   request: AuthorizationRequest,
   session: { readonly sub: Sub; readonly authTime: number },
@@ -183,17 +166,17 @@ export function acceptsSession(
   return maxAge === undefined || now - session.authTime < maxAge * 1000;
 }
 
-/** Whether `sub` is the user that the partner hinted at; true without a hint (OpenID Connect Core §3.1.2.1). */
+/** True without a hint (OpenID Connect Core §3.1.2.1). */
 export function isHinted({ hintedSub }: AuthorizationRequest, sub: Sub): boolean {
   return hintedSub === undefined || hintedSub === sub;
 }
 
-/** Whether the user must be asked: a scope not granted yet, or `prompt=consent` (R6). */
+/** For a scope not granted yet, or `prompt=consent` (R6). */
 export function needsConsent({ prompts, scopes }: AuthorizationRequest, granted: readonly Scope[]): boolean {
   return prompts.includes('consent') || !isWithin(scopes, granted);
 }
 
-/** Seconds since the epoch for the ID token, only where `max_age` asked for it (R5). */
+/** Seconds since the epoch; only where `max_age` asked for it (R5). */
 export function authTimeClaim({ maxAge }: AuthorizationRequest, authTime: number): number | undefined {
   return maxAge === undefined ? undefined : Math.floor(authTime / 1000);
 }

@@ -1,11 +1,10 @@
-// Answers to the partner: the registered redirect URI with the answer appended, never rebuilt by a URL
-// object; `state` exactly as it came, and left out when it did not; no `iss` (R3, R4). A request is refused by redirect, or
-// directly where there is no address to answer to.
+// Answers to the partner: the registered redirect URI with the answer appended, never rebuilt by a URL object; `state`
+// exactly as it came; no `iss` (R3, R4). Without an address to answer to, a refusal is direct.
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { ClientId } from '../ids.ts';
 import type { RequestLog } from '../request-log.ts';
 
-/** Error codes that a redirect may carry (specification §7, R5). */
+/** Specification §7, R5. */
 export const redirectedErrors = [
   'access_denied',
   'consent_required',
@@ -17,13 +16,12 @@ export const redirectedErrors = [
 ] as const;
 export type RedirectedError = (typeof redirectedErrors)[number];
 
-/** Where an answer goes: a redirect URI that was verified, and the state of the request (empty: none). */
+/** `redirectUri` is verified; an empty `state` is left out. */
 export interface AnswerAddress {
   readonly redirectUri: string;
   readonly state: string;
 }
 
-/** Back to the partner, with a code or with an error. */
 export interface PartnerRedirect {
   readonly kind: 'redirect';
   /** Secret where it carries a code (R27). */
@@ -47,7 +45,7 @@ function locationWith({ redirectUri, state }: AnswerAddress, name: string, value
 
 type Deps = Pick<RequestLog, 'onAuthorizationRefused'>;
 
-/** `reason`: a constant text, for the log. */
+/** `reason`: a constant text. */
 export function refuseByRedirect(
   deps: Deps,
   request: AnswerAddress & { readonly clientId: ClientId },
@@ -58,7 +56,7 @@ export function refuseByRedirect(
   return errorRedirect(request, error);
 }
 
-/** What `check` gives; a Failure that it throws is the direct refusal of a request of `client`, if there is one. */
+/** A Failure that `check` throws is the direct refusal of a request of `client`. */
 export function refuseDirectly<T>(deps: Deps, client: ClientId | undefined, check: () => T): T {
   try {
     return check();

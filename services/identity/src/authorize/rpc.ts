@@ -1,5 +1,5 @@
-// AuthorizationService: translation only, from messages to the steps and from their outcomes to messages. Both have the
-// same fields by the same names; what a message does not know of an outcome is left out.
+// AuthorizationService: translation only. Messages and outcomes have the same fields by the same names; what a message
+// does not know is left out.
 import { create } from '@bufbuild/protobuf';
 import {
   AuthorizationParametersSchema,
@@ -68,13 +68,12 @@ function readForm(message: InteractionRef | undefined): PresentedForm {
   return message ?? create(InteractionRefSchema);
 }
 
-/** A number that this version does not know is an incomplete form. */
 function readDecision(decision: Decision): ConsentDecision {
   if (decision === Decision.ALLOW) return 'allow';
   return decision === Decision.DENY ? 'deny' : 'unspecified';
 }
 
-/** The case of a oneof that bears the name of an outcome. */
+/** The case of a oneof has the name of the outcome. */
 function toCase<Outcome extends { readonly kind: string }>({ kind, ...value }: Outcome) {
   type Value<Kind> = Omit<Extract<Outcome, { readonly kind: Kind }>, 'kind'>;
   type Cases = { [Kind in Outcome['kind']]: { case: Kind; value: Value<Kind> } };

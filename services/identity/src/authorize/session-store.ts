@@ -1,14 +1,13 @@
-// Keys `session:<hash>`: browser sessions under the SHA-256 of their cookie (R29). A session says who logged in here and
-// when. It ends an hour after its last use, eight hours after the login, by sign-out or another account, and with its
-// user's right to sign in.
+// Keys `session:<hash>`: browser sessions under the SHA-256 of their cookie (R29). One ends an hour after its last use,
+// eight hours after the login, by sign-out or another account, and when its user may no longer sign in.
 import type { Sub } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, script } from '../redis/script.ts';
 import { hashSecret, secretPattern } from '../secrets.ts';
 
-/** Milliseconds: a session ends so long after its last use … */
+/** After the last use. */
 const sessionIdleMs = 60 * 60 * 1000;
-/** … and so long after the login, used or not. */
+/** After the login. */
 const sessionAbsoluteMs = 8 * 60 * 60 * 1000;
 
 /** Times in milliseconds since the epoch. */
@@ -18,7 +17,7 @@ export interface BrowserSession {
   readonly lastUsed: number;
 }
 
-/** Milliseconds that the session still has when it is left alone from `now` on; 0 when it is over. */
+/** Milliseconds left if it is not used after `now`; 0 when it is over. */
 function sessionTimeLeft({ authTime, lastUsed }: BrowserSession, now: number): number {
   return Math.max(0, Math.min(lastUsed + sessionIdleMs, authTime + sessionAbsoluteMs) - now);
 }
@@ -32,7 +31,7 @@ redis.call('HSET', KEYS[1], 'sub', ARGV[1], 'auth_time', ARGV[2], 'last_used', A
 redis.call('PEXPIRE', KEYS[1], ARGV[4])
 return 1`);
 
-/** Keeps `session` under the hash of `cookie`, a fresh random secret. Atomic. */
+/** `cookie`: a fresh random secret. Atomic. */
 export async function createSession(
   store: RedisStore,
   cookie: string,
@@ -43,7 +42,7 @@ export async function createSession(
   await runScript(store, 'create session', create, [keyOf(cookie)], values);
 }
 
-/** The session of `cookie` when it lives at `now`. Reading is no use: the session's end does not move. */
+/** Does not prolong the session. */
 export async function findSession(
   store: RedisStore,
   cookie: string,
@@ -61,14 +60,14 @@ export async function findSession(
   return sessionTimeLeft(session, now) > 0 ? session : undefined;
 }
 
-// A session that ended meanwhile must not come back: unchecked, HSET would make a new key.
+// A session that ended meanwhile must not come back: HSET would create the key.
 const touch = script(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'last_used', ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1`);
 
-/** Records a use of `session` at `now`. False when it ended meanwhile. Atomic. */
+/** False when the session ended meanwhile. Atomic. */
 export async function touchSession(
   store: RedisStore,
   cookie: string,
@@ -84,10 +83,10 @@ local sub = redis.call('HGET', KEYS[1], 'sub')
 redis.call('DEL', KEYS[1])
 return sub`);
 
-/** Ends the session of `cookie` and returns whose it was. One that is not there is no error. Atomic. */
+/** Returns whose session it was. Atomic. */
 export async function endSession(store: RedisStore, cookie: string): Promise<Sub | undefined> {
   if (!secretPattern.test(cookie)) return undefined;
-  // The parsing edge of this key: only this file writes it.
+  // Only this file writes the key.
   const sub = (await runScript(store, 'end session', end, [keyOf(cookie)], [])) as Sub | null;
   return sub ?? undefined;
 }

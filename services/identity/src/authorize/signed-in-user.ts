@@ -1,4 +1,4 @@
-// Who is signed in in a browser, and the sign-out page that ends it (R29).
+// Who is signed in in a browser, and the sign-out page (R29).
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import type { ClientId, RandomBytes } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
@@ -10,7 +10,7 @@ import { formToken, type Interaction, isFormToken } from './interaction.ts';
 import type { InteractionSeal } from './interaction-store.ts';
 import { type BrowserSession, endSession, findSession } from './session-store.ts';
 
-/** What a step of the flow needs; the first one needs tokens too, a login `LoginDeps`. Either store throws `temporarily_unavailable` when it does not answer (R14). */
+/** Either store throws `temporarily_unavailable` when it does not answer (R14). */
 export interface StepDeps
   extends Pick<RequestLog, 'onSecurityEvent' | 'onAuthorizationRefused' | 'onConsentShown'> {
   readonly database: Queries;
@@ -26,7 +26,7 @@ interface SignedIn {
   readonly user: User;
 }
 
-/** The session of the cookie and its user; ends a session whose user may no longer sign in (R13). */
+/** Ends a session whose user may no longer sign in (R13). */
 export async function findSignedIn(deps: StepDeps, cookie: string): Promise<SignedIn | undefined> {
   const session = await findSession(deps.redis, cookie, deps.now());
   if (session === undefined) return undefined;
@@ -36,7 +36,7 @@ export async function findSignedIn(deps: StepDeps, cookie: string): Promise<Sign
   return undefined;
 }
 
-/** Ends the session of `cookie`, if there is one; `client`: in whose flow. */
+/** `client`: in whose flow. */
 export async function signOut(
   { redis, onSecurityEvent }: Pick<StepDeps, 'redis' | 'onSecurityEvent'>,
   cookie: string,
@@ -48,10 +48,9 @@ export async function signOut(
 }
 
 /**
- * The user that an interaction is about, while still signed in; undefined: the login form comes next. An
- * interaction rests on this browser's session being the subject's; which of the subject's sessions it is
- * does not matter, so that a login in another tab disturbs nothing. A login that asked not to be kept
- * (`login-once`) rests on the interaction alone.
+ * The user of an interaction, while still signed in; undefined: the login form comes next. Any session of the subject
+ * in this browser will do, so that a login in another tab disturbs nothing. `login-once` rests on the interaction
+ * alone.
  */
 export async function findSubject(
   deps: StepDeps,
@@ -67,17 +66,13 @@ export async function findSubject(
   return signedIn?.session.sub === subject.sub ? signedIn.user : undefined;
 }
 
-/** What a person may see of their own account. */
 export type Account = Pick<User, 'name' | 'email'>;
 
 export function accountOf({ name, email }: User): Account {
   return { name, email };
 }
 
-/**
- * Who is signed in, and the hidden field of their sign-out form; it is empty when nobody is. Reading is no use of the
- * session: its end does not move.
- */
+/** Who is signed in, and the hidden field of their sign-out form. Does not prolong the session. */
 export async function getBrowserSession(
   deps: StepDeps,
   cookie: string,
@@ -87,7 +82,7 @@ export async function getBrowserSession(
   return { account: accountOf(signedIn.user), formToken: formToken(cookie, 'sign-out') };
 }
 
-/** Ends the session when the form is its own; false when it is not: then nothing changed. */
+/** False, and nothing changed, when the form is not this session's. */
 export async function endBrowserSession(
   deps: Pick<StepDeps, 'redis' | 'onSecurityEvent'>,
   cookie: string,

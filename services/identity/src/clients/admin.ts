@@ -1,5 +1,4 @@
-// What operators do with one client: read, register, edit, approve, activate. Its row is locked and its version
-// compared before a change; what differs is written and recorded.
+// What operators do with one client. Its row is locked and its version compared before a change.
 
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { Action } from '../admin/actions.ts';
@@ -39,7 +38,6 @@ interface ClientFilter {
   readonly approvalState: ApprovalState | undefined;
 }
 
-/** By client id. */
 export async function listClients(
   { database, environment, now }: AdminContext,
   { active, approvalState }: ClientFilter,
@@ -54,11 +52,11 @@ export async function listClients(
 
 interface NewClient {
   readonly registration: ClientRegistration;
-  /** Undefined: no secret. Milliseconds; null: it does not expire. */
+  /** Undefined: no secret. Milliseconds; null: does not expire. */
   readonly firstSecret: { readonly expiresIn: number | null } | undefined;
 }
 
-/** The client, and the secret, which leaves here once. Throws `invalid_argument`, `already_exists`. Atomic. */
+/** The secret leaves here once. Throws `invalid_argument`, `already_exists`. Atomic. */
 export async function registerClient(
   context: AdminContext,
   request: AdminRequest,
@@ -99,8 +97,7 @@ interface Edit {
   readonly expectedVersion: number;
 }
 
-/** The new registration holds at the client's next request (R13). Throws `invalid_argument`, `not_found`, and
- * `conflict` when the client is not in `expectedVersion`. Atomic. */
+/** Holds at the client's next request (R13). Throws `invalid_argument`, `not_found`, `conflict`. Atomic. */
 export async function editClient(
   context: AdminContext,
   request: AdminRequest,
@@ -118,7 +115,7 @@ export async function editClient(
 
 interface VersionedClient {
   readonly clientId: string;
-  /** 0: whatever the version is. */
+  /** 0: any version. */
   readonly expectedVersion: number;
 }
 
@@ -142,7 +139,7 @@ export async function setApproval(
   );
 }
 
-/** Writes the state with who took the step; nothing when the client is in it. Throws `refused`. */
+/** Records who took the step. Throws `refused`. */
 export async function approve(
   transaction: AdminTransaction,
   before: RegisteredClient,
@@ -201,7 +198,7 @@ async function changeClient(
   });
 }
 
-/** Throws `conflict` when the client is not in the version `expected`; 0 matches every version. */
+/** Throws `conflict`; 0 matches every version. */
 export function requireVersion({ registration, version }: RegisteredClient, expected: number): void {
   if (expected !== 0 && expected !== version)
     throw conflict(
@@ -209,7 +206,7 @@ export function requireVersion({ registration, version }: RegisteredClient, expe
     );
 }
 
-/** Writes and records what differs; `before`, whose row is locked, when nothing does. */
+/** The row is locked. Returns `before` when nothing differs. */
 export async function writeClient(
   { queries, environment, pseudonymize, recordChange }: AdminTransaction,
   action: Action,

@@ -1,5 +1,5 @@
-// Makes the installation equal to a declared set of clients, whole or not at all; a plan is the same work rolled back. A
-// client that is not declared is left or deactivated, never deleted.
+// Makes the installation equal to a declared set of clients, whole or not at all; a plan is the same, rolled back. An
+// undeclared client is left or deactivated, never deleted.
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import {
   type AdminContext,
@@ -17,13 +17,13 @@ import { readClients } from './client-table.ts';
 
 export interface Declaration {
   readonly registration: ClientRegistration;
-  /** Undefined: draft for a new client, else as it is. */
+  /** Undefined: draft for a new client, else unchanged. */
   readonly approvalState: ApprovalState | undefined;
-  /** Undefined: inactive for a new client, else as it is. */
+  /** Undefined: inactive for a new client, else unchanged. */
   readonly active: boolean | undefined;
 }
 
-/** Every client as a declaration that applies without a change. */
+/** Applying the result changes nothing. */
 export async function exportClients({
   database,
   environment,
@@ -35,14 +35,14 @@ export async function exportClients({
 export interface DeclaredSet {
   readonly declarations: readonly Declaration[];
   readonly deactivateUndeclared: boolean;
-  /** Version by client id, 0 for a client that was not there; others are not compared. */
+  /** By client id; 0: did not exist. Others are not compared. */
   readonly expectedVersions: ReadonlyMap<string, number>;
 }
 
 export interface PlannedClient {
   readonly clientId: string;
   readonly action: 'unchanged' | 'register' | 'change' | 'deactivate' | 'undeclared';
-  /** Version before; 0 for a new client. */
+  /** Before; 0 for a new client. */
   readonly version: number;
   readonly changes: readonly AuditedChange[];
 }

@@ -1,5 +1,4 @@
-// What a partner supplies for its registration (specification §1), what may be wrong with it, and what it still
-// lacks. A registered redirect URI is kept as it was written (R3).
+// What a partner supplies for its registration (specification §1), its problems and its gaps.
 import { apiAudience, isClientId } from '@course-exchange/rules/access-token';
 import { isEmail } from '@course-exchange/rules/email';
 import type { ClientId } from '../ids.ts';
@@ -19,9 +18,9 @@ export interface ClientRegistration {
   readonly clientId: ClientId;
   readonly name: string;
   readonly technicalContact: Contact;
-  /** Who receives secrets and is called for a rotation. */
+  /** They receive secrets and are called for a rotation. */
   readonly credentialContacts: readonly Contact[];
-  /** Each installation uses those of its own environment (R28) and keeps the others. */
+  /** An installation uses those of its own environment (R28) and keeps the others. */
   readonly redirectUris: Readonly<Record<Environment, readonly string[]>>;
   readonly scopes: readonly Scope[];
   readonly userJourney: string;
@@ -34,7 +33,7 @@ const longestText = 4_000;
 const maxRedirectUris = 50;
 const longestUri = 2_000;
 
-/** One sentence for each problem; empty when the registration may be registered in `own`. */
+/** One sentence each. */
 export function registrationProblems(registration: ClientRegistration, own: Environment): string[] {
   return [
     ...clientIdProblems(registration.clientId),
@@ -61,7 +60,7 @@ function clientIdProblems(clientId: string): string[] {
   return clientId === apiAudience ? [`The client id "${apiAudience}" is the name of the resource API.`] : [];
 }
 
-/** Control characters, halves of characters, and marks that turn the direction of the text around them. */
+/** Control characters, lone surrogates, and marks that change the direction of text. */
 const unprintable = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 function nameProblems(name: string): string[] {
@@ -119,10 +118,10 @@ function texts(registration: ClientRegistration): Readonly<Record<string, string
   };
 }
 
-/** The one gap that keeps a client out of the test environment too. */
+/** The one gap that blocks the test environment too. */
 export const noTechnicalContact = 'The technical contact is missing.';
 
-/** A sentence for each prerequisite (specification §1) that the registration lacks. */
+/** A sentence for each missing prerequisite (specification §1). */
 export function registrationGaps(registration: ClientRegistration): string[] {
   return [
     ...(registration.technicalContact.email === '' ? [noTechnicalContact] : []),

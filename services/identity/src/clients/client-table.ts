@@ -1,5 +1,5 @@
-// Tables `clients` and `client_approvals`. Requests read a client fresh each time: a deactivation holds at the next one
-// (R13). Operators change it under the lock of its row; approvals are only added to.
+// Tables `clients` and `client_approvals`. Requests read a client fresh: a deactivation holds at the next one (R13).
+// Operators change it under the lock of its row; approvals are append-only.
 import { forUpdate, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { ClientId } from '../ids.ts';
 import type { ApprovalState, Client, ClientState, RegisteredClient } from './client.ts';
@@ -12,18 +12,18 @@ const byId = {
     from clients where client_id = $1`,
 };
 
-/** The client named `clientId`, active or not. A text with a NUL is no client's name. */
+/** Active or not. A NUL cannot be in an id. */
 export async function findClient(database: Queries, clientId: string): Promise<Client | undefined> {
   if (clientId.includes('\0')) return undefined;
   const [client] = await database.query<Client>(byId, [clientId]);
   return client;
 }
 
-/** Column `registration`: what has no column of its own. */
+/** What has no column of its own. */
 type RegistrationColumn = Partial<
   Omit<ClientRegistration, 'clientId' | 'name' | 'scopes' | 'redirectUris'>
 > & {
-  /** Of the environment that this installation is not. */
+  /** Of the other environment. */
   readonly otherRedirectUris?: readonly string[];
 };
 
@@ -48,7 +48,7 @@ export async function readClient(
   return row && toClient(row, own);
 }
 
-/** By client id. Locking takes every row. */
+/** By client id. Locks every row. */
 export async function readClients(
   database: Queries,
   own: Environment,
@@ -64,7 +64,7 @@ const insert = {
     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${columns}`,
 };
 
-/** Undefined when a client of that id is there already. */
+/** Undefined when the id is taken. */
 export async function insertClient(
   queries: Queries,
   own: Environment,
@@ -81,7 +81,7 @@ const update = {
     where client_id = $1 returning ${columns}`,
 };
 
-/** Writes `client` over the locked row. */
+/** The row is locked. */
 export async function updateClient(
   queries: Queries,
   own: Environment,

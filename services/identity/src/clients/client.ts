@@ -1,17 +1,16 @@
 // A client: a partner's application, which sends users to log in and exchanges codes (specification §1, R15).
 //
-//   draft ──► test ──► approved        how far its approval has come; one step up, any way down
-//   inactive ◄──► active               whether it may act; what the endpoints ask, at each request
+//   draft ──► test ──► approved        its approval: one step up, any way down
+//   inactive ◄──► active               whether it may act, asked at each request
 //
 // - Registration makes an inactive draft. Each step up needs more of the registration (`client-registration.ts`) and
-//   is recorded with who took it.
+//   records who took it.
 // - In production only an approved client may be active, elsewhere one in test or approved. A step down deactivates a
 //   client where its new state does not allow it.
-// - A deactivation holds at the next request: no login, exchange or refresh; access tokens live out their time.
-// - A client has up to ten valid secrets at a time (`secret.ts`), and the redirect URIs of both environments, of which
-//   an installation uses its own (R28).
+// - A deactivation holds at the next request; access tokens live out their time.
+// - A client has up to ten valid secrets (`secret.ts`), and redirect URIs for both environments (R28).
 // - Of operators who change the same client, one succeeds: they name the version that they have read.
-// - Nobody deletes a client. Operators change one (`admin.ts`, `secret-admin.ts`) or the whole set (`apply.ts`).
+// - Operators change one client (`admin.ts`, `secret-admin.ts`) or the whole set (`apply.ts`); no one deletes them.
 import type { ClientId } from '../ids.ts';
 import {
   type ClientRegistration,
@@ -22,22 +21,21 @@ import {
 } from './client-registration.ts';
 import type { Scope } from './scope.ts';
 
-/** What a login and a code exchange need to know. */
 export interface Client {
   readonly clientId: ClientId;
-  /** As the partner registered it; shown to people. */
+  /** Shown to people. */
   readonly name: string;
   readonly active: boolean;
-  /** Approved scopes; never empty. */
+  /** Approved; never empty. */
   readonly scopes: readonly Scope[];
-  /** Registered redirect URIs, compared as raw strings (R3). */
+  /** Compared as raw strings (R3). */
   readonly redirectUris: readonly string[];
 }
 
 export const approvalStates = ['draft', 'test', 'approved'] as const;
 export type ApprovalState = (typeof approvalStates)[number];
 
-/** The part of a client that operators change. */
+/** What operators change. */
 export interface ClientState {
   readonly registration: ClientRegistration;
   readonly active: boolean;
@@ -52,7 +50,7 @@ export interface RegisteredClient extends ClientState {
   readonly changedAt: number;
 }
 
-/** Why `client` may not be active in `environment`, in one sentence; undefined when it may. */
+/** One sentence; undefined when it may be active. */
 export function activationObstacle(
   { registration, approvalState }: ClientState,
   environment: Environment,
@@ -63,7 +61,7 @@ export function activationObstacle(
   return `Client ${registration.clientId} is in the state ${approvalState}; it must be ${needed} to be active in ${environment}.`;
 }
 
-/** Why `client` may not go to `next`, a sentence each; empty when it may. */
+/** One sentence each. */
 export function approvalObstacles(
   { registration, approvalState }: ClientState,
   next: ApprovalState,
@@ -75,7 +73,7 @@ export function approvalObstacles(
   return next === 'approved' ? gaps : gaps.filter((gap) => gap === noTechnicalContact);
 }
 
-/** `client` in the state `next`; it stops being active where that state does not allow it. */
+/** Deactivates it where `next` does not allow it to be active. */
 export function withApproval<C extends ClientState>(
   client: C,
   next: ApprovalState,
@@ -85,13 +83,13 @@ export function withApproval<C extends ClientState>(
   return { ...changed, active: changed.active && activationObstacle(changed, environment) === undefined };
 }
 
-/** The states from `from` to `to`, without `from`. */
+/** Without `from`. */
 export function approvalPath(from: ApprovalState, to: ApprovalState): readonly ApprovalState[] {
   const [start, end] = [approvalStates.indexOf(from), approvalStates.indexOf(to)];
   return end <= start ? (end === start ? [] : [to]) : approvalStates.slice(start + 1, end + 1);
 }
 
-/** The fields as the audit log and a plan show them, with people at the partner pseudonymized. */
+/** For the audit log and a plan, with people pseudonymized. */
 export function clientFields(
   { registration, active, approvalState }: ClientState,
   pseudonymize: (text: string) => string,
@@ -119,7 +117,6 @@ export function clientFields(
   };
 }
 
-/** An empty list counts as absent. */
 function unlessEmpty<T>(items: readonly T[]): readonly T[] | undefined {
   return items.length === 0 ? undefined : items;
 }

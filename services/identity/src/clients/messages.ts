@@ -1,5 +1,4 @@
-// Clients, their registrations, secrets and plans on the wire: translation only. What is wrong with a registration is for
-// its rules to say.
+// Clients, registrations, secrets and plans on the wire: translation only.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   type ClientRegistrationSchema,
@@ -41,7 +40,7 @@ export function approvalState(wire: WireState): ApprovalState | undefined {
   return approvalStates.find((state) => WireState[enumKey(state)] === wire);
 }
 
-/** An environment that is not named is this installation's. Throws `invalid_argument` for one named twice. */
+/** An unnamed environment is this installation's. Throws `invalid_argument` for one named twice. */
 export function readRegistration(
   message: WireRegistration | undefined,
   own: Environment,
@@ -55,7 +54,7 @@ export function readRegistration(
     logoutRequirements,
     unlinkingRequirements,
     retentionRequirements,
-    // Parsing edge: registrationProblems refuses what is neither.
+    // registrationProblems refuses what is neither.
     clientId: clientId as ClientId,
     scopes: scopes as Scope[],
     technicalContact: readContact(message.technicalContact),
@@ -136,7 +135,6 @@ export function secretMessage(
   };
 }
 
-/** Nothing where there is no plain secret. */
 export function issuedSecretMessage(secret: PlainSecret | undefined): {
   secret?: MessageInitShape<typeof IssuedSecretSchema>;
 } {

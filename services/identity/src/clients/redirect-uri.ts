@@ -1,20 +1,17 @@
 // Redirect URIs: what may be registered (R3).
 
-/** Whether a plain-http loopback address may be registered: never in production. */
+/** Plain-http loopback addresses: never in production. */
 export interface RegistrationRules {
   readonly allowHttpLoopback: boolean;
 }
 
 const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Scheme, authority without userinfo, and a path or nothing. */
+/** Scheme, authority without userinfo, path or nothing. */
 const shape = /^(https?):\/\/([^/@]+)(\/.*)?$/;
 const dotSegment = /(^|\/)(\.|%2e){1,2}(\/|$)/i;
 
-/**
- * What is wrong with `uri` as a registration, in one sentence; undefined when nothing is. A registered URI
- * is kept and compared as it was written.
- */
+/** One sentence. A registered URI is kept and compared as it was written. */
 export function redirectUriProblem(uri: string, rules: RegistrationRules): string | undefined {
   if (/[^\x21-\x7e]/.test(uri)) return 'It holds a space, a control character or a non-ASCII character.';
   if (/[?#]/.test(uri)) return 'It holds a query or a fragment.';

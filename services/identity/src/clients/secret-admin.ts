@@ -1,4 +1,4 @@
-// What operators do with the secrets of a client: add one beside the others, list them, and retire one.
+// What operators do with the secrets of a client.
 import {
   type AdminContext,
   type AdminRequest,
@@ -36,7 +36,7 @@ export interface PlainSecret {
 const shortest = 60 * 1000;
 const longest = 10 * 366 * 24 * 60 * 60 * 1000;
 
-/** `expiresIn` in milliseconds; null: the secret does not expire. */
+/** Milliseconds; null: does not expire. */
 export function secretLifetimeProblems(expiresIn: number | null): string[] {
   const valid = expiresIn === null || (expiresIn >= shortest && expiresIn <= longest);
   return valid ? [] : ['A secret lasts from one minute to ten years.'];

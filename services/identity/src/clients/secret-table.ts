@@ -1,11 +1,12 @@
-// Table `client_secrets`: which there are, until when, and when each was last used. The secret itself is nowhere.
+// Table `client_secrets`. Only hashes are stored.
 import { forUpdate, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import type { ClientId } from '../ids.ts';
 import type { SecretTimes } from './secret.ts';
 
-/** Expression over the row `c` of `clients`: SHA-256 in hex of each secret that is valid by the database's clock.
- * Index: client_secrets_pkey. */
+/**
+ * Over row `c` of `clients`: SHA-256 in hex of each secret valid by the database's clock. Index: client_secrets_pkey.
+ */
 export const validSecretHashes = `array(select encode(s.secret_hash, 'hex') from client_secrets s
       where s.client_id = c.client_id and s.retired_at is null and s.suspended_at is null
         and (s.expires_at is null or s.expires_at > now()))`;
@@ -28,7 +29,7 @@ const ofClients = {
     order by client_id, created_at desc, secret_id`,
 };
 
-/** Newest first for each client. */
+/** Newest first. */
 export async function readSecrets(
   database: Queries,
   clientIds: readonly ClientId[],
@@ -82,7 +83,7 @@ export async function listValidSecrets(queries: Queries): Promise<IssuedSecret[]
   return queries.query<IssuedSecret>(valid, []);
 }
 
-// The one that lasts longest is also told once it has expired: a client without a valid secret must not go unseen.
+// Includes the last one to expire: a client without a valid secret must not go unseen.
 const lasting = {
   name: 'lasting client secrets',
   text: `select ${columns} from client_secrets where ${isValid} or secret_id in (
@@ -91,7 +92,7 @@ const lasting = {
       order by s.client_id, s.expires_at desc nulls first)`,
 };
 
-/** The valid ones, and of each active client that has none the one that expired last. */
+/** The valid ones, and of each active client without one the last that expired. */
 export async function listLastingSecrets(queries: Queries): Promise<IssuedSecret[]> {
   return queries.query<IssuedSecret>(lasting, []);
 }
@@ -102,7 +103,7 @@ const suspend = {
     and ($1::text[] is null or secret_id = any($1)) returning ${columns}`,
 };
 
-/** The valid ones of `secretIds`, or of all; those that were. */
+/** The valid ones of `secretIds`, or all valid ones. */
 export async function suspendSecrets(
   queries: Queries,
   secretIds: readonly string[] | null,
@@ -122,7 +123,7 @@ export async function resumeSuspendedSecret(queries: Queries, secretId: string):
   return row;
 }
 
-// The condition keeps it at one write a minute also when many pods serve the client.
+// One write a minute, however many pods serve the client.
 const used = {
   name: 'record secret use',
   text: `update client_secrets set last_used_at = now()
@@ -141,10 +142,7 @@ export interface SecretUseDeps {
   readonly logger: Logger;
 }
 
-/**
- * Records which secret a client last used, so that an operator knows whether the old one may go: beside the answer, at
- * most once a minute for each secret, and lost without harm.
- */
+/** Records which secret a client last used: after the answer, at most once a minute, best effort. */
 export function createSecretUse({ database, now, logger }: SecretUseDeps): OnSecretUsed {
   const written = new Map<string, number>();
   return (clientId, hash) => {

@@ -1,4 +1,4 @@
-// What operators do with consents: list them, and withdraw one, which holds at the next exchange or refresh (R13).
+// What operators do with consents. A withdrawal holds at the next exchange or refresh (R13).
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import {
   type AdminContext,
@@ -34,7 +34,7 @@ export async function findConsents(
   return listConsents(context.database, { sub, clientId: clientId ?? null }, page);
 }
 
-/** Throws `not_found` when there is no such user or no current consent. Atomic. */
+/** Throws `not_found`. Atomic. */
 export async function withdrawConsent(
   context: AdminContext,
   request: AdminRequest,

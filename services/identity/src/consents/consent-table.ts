@@ -1,4 +1,4 @@
-// Table `consents`. Requests read the current consent fresh each time: a withdrawal holds at the next one (R13).
+// Table `consents`. Requests read the current consent fresh: a withdrawal holds at the next one (R13).
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, Sub } from '../ids.ts';
@@ -11,7 +11,6 @@ export const currentConsentStatement = {
     where sub = $1 and client_id = $2 and withdrawn_at is null`,
 };
 
-/** The consent that is not withdrawn; undefined when there is none. */
 export async function findConsent(
   database: Queries,
   sub: Sub,
@@ -21,7 +20,7 @@ export async function findConsent(
   return consent;
 }
 
-// One statement: of concurrent grants for one pair, one inserts and the others extend. Index: consents_current.
+// Of concurrent grants for one pair, one inserts and the others extend. Index: consents_current.
 const grant = {
   name: 'grant consent',
   text: `insert into consents (consent_id, sub, client_id, scopes)
@@ -32,8 +31,8 @@ const grant = {
 };
 
 /**
- * Records that the user agreed to `scopes`. A current consent is extended and keeps its identifier (R13);
- * else `newConsentId` names the new one. Atomic. Returns the consent after it.
+ * A current consent is extended and keeps its identifier (R13); otherwise `newConsentId` is created. Returns the
+ * consent. Atomic.
  */
 export async function grantConsent(
   database: Queries,
@@ -41,7 +40,7 @@ export async function grantConsent(
   { sub, clientId, scopes }: { sub: Sub; clientId: ClientId; scopes: readonly Scope[] },
 ): Promise<Consent> {
   const [consent] = await database.query<Consent>(grant, [newConsentId, sub, clientId, scopes]);
-  // Made before and withdrawn since: what is issued under it is dead from the start (R13).
+  // Created before and withdrawn since: what is issued under it is dead (R13).
   return consent ?? { consentId: newConsentId, scopes };
 }
 
@@ -70,7 +69,7 @@ export interface ConsentPage {
   readonly limit: number;
 }
 
-/** Newest first; at least one of `sub` and `clientId` is named. */
+/** Newest first; at least one of `sub` and `clientId` is given. */
 export async function listConsents(
   database: Queries,
   { sub, clientId }: { readonly sub: string | null; readonly clientId: string | null },
@@ -93,7 +92,7 @@ const withdraw = {
     where sub = $1 and client_id = $2 and withdrawn_at is null returning ${columns}`,
 };
 
-/** The current consent, withdrawn now; undefined when there was none. Atomic. */
+/** Undefined when there was none. Atomic. */
 export async function withdrawCurrent(
   queries: Queries,
   sub: Sub,

@@ -1,15 +1,13 @@
-// A consent: what a user agreed to share with a client, in table `consents` (R13).
+// A consent: what a user agreed to share with a client (R13).
 //
 //   (none) ──► current ──► withdrawn
 //                │  ▲
 //                └──┘ extended by further scopes; the identifier stays
 //
-// - A user and a client have at most one current consent (index consents_current). Agreeing to more extends it.
-// - A withdrawal is for good: what was issued under that identifier stays dead, also when the user agrees anew, which
-//   makes a new consent with a new identifier.
+// - A user and a client have at most one current consent (index consents_current).
+// - A withdrawal is final: what was issued under that identifier stays dead. Agreeing again makes a new consent.
 // - Codes and refresh families name their consent; each exchange and refresh reads it again (`token/`).
-// - A consent belongs to the user. Users grant and extend it (`authorize/`), operators list and withdraw it
-//   (`admin.ts`), nobody deletes it.
+// - Users grant and extend it (`authorize/`), operators list and withdraw it (`admin.ts`), no one deletes it.
 import type { Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, Sub } from '../ids.ts';
 

@@ -1,5 +1,4 @@
-// DiscoveryService: what discovery publishes (specification §4, and what OIDC Discovery needs besides) and the key set,
-// from memory; no store is asked.
+// DiscoveryService: discovery (specification §4, OIDC Discovery) and the key set, from memory.
 import type { DescMethod } from '@bufbuild/protobuf';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { expectPeer, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
@@ -37,7 +36,7 @@ export function createDiscoveryHandlers({
   };
 }
 
-/** A JSON Web Key Set (RFC 7517 §5). Names each public member, so that a private one could never follow. */
+/** RFC 7517 §5. Names each public member, so that a private one cannot leak. */
 function toJwks(keys: readonly VerificationKey[]): string {
   const published = keys.map(({ kid, algorithm, publicJwk: { kty, n, e, crv, x, y } }) => {
     const parameters = kty === 'RSA' ? { n, e } : { crv, x, y };
@@ -46,7 +45,7 @@ function toJwks(keys: readonly VerificationKey[]): string {
   return JSON.stringify({ keys: published });
 }
 
-/** The key set is all that design-catalog needs: it asks for no token, user or login. */
+/** design-catalog needs the key set alone. */
 export function expectGatewayOrKeySet(call: IncomingCall, method: DescMethod): void {
   if (method === DiscoveryService.method.getKeySet) expectPeer(call, 'gateway', 'design-catalog');
   else expectPeer(call, 'gateway');

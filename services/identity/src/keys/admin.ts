@@ -1,5 +1,5 @@
-// What operators do with signing keys, one step at a time (`rotation.ts` does them all). A step that comes too early is
-// refused with the time at which it becomes possible. Every step holds the keys' lock.
+// What operators do with signing keys, step by step (`rotation.ts` does them all). A step that comes too early is
+// refused with the time at which it is possible. Each holds the keys' lock.
 
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { Action } from '../admin/actions.ts';
@@ -116,7 +116,7 @@ async function readKey({ queries }: AdminTransaction, kid: string): Promise<Stor
   return key;
 }
 
-/** A new staged key; returns its kid. */
+/** Returns its kid. */
 export async function publish(transaction: AdminTransaction, algorithm: SigningAlgorithm): Promise<string> {
   const key = await generateSigningKey(transaction, algorithm);
   await insertStagedKey(transaction.queries, key);
@@ -124,7 +124,7 @@ export async function publish(transaction: AdminTransaction, algorithm: SigningA
   return key.kid;
 }
 
-/** The staged `key` signs; the active one of its algorithm among `keys` is superseded. */
+/** Supersedes the active key of its algorithm among `keys`. */
 export async function activate(
   transaction: AdminTransaction,
   key: SigningKeyRecord,
@@ -137,7 +137,6 @@ export async function activate(
   recordState(transaction, 'key.supersede', active.kid, ['active', 'superseded']);
 }
 
-/** Out of the key set for good. */
 export async function retire(transaction: AdminTransaction, { kid, state }: SigningKeyRecord): Promise<void> {
   await markKeyRetired(transaction.queries, kid);
   recordState(transaction, 'key.retire', kid, [state, 'retired']);
@@ -154,7 +153,6 @@ function recordState(
   recordChange({ action, object: `key:${kid}`, fields });
 }
 
-/** Whether the present KEY_ENCRYPTION_KEY opens it. */
 export function isCurrentlyEncrypted(
   { keyEncryptionKey }: Pick<AdminContext, 'keyEncryptionKey'>,
   key: StoredKey,
@@ -168,8 +166,8 @@ export interface Reencryption {
 }
 
 /**
- * Encrypts private keys anew under KEY_ENCRYPTION_KEY: all or none. Pods open both meanwhile, so none has to stop.
- * Throws `refused` when a key opens with neither key. Atomic.
+ * Under KEY_ENCRYPTION_KEY, all or none; pods decrypt with both meanwhile. Throws `refused` when neither decrypts a
+ * key. Atomic.
  */
 export async function reencryptKeys(
   context: AdminContext,

@@ -1,5 +1,5 @@
-// Table `signing_keys`: the states of `signing-key.ts`, written under one lock so that of two operators one sees the
-// other's work. Private halves stay encrypted here (R17, R18).
+// Table `signing_keys`: the states of `signing-key.ts`, written under one lock. Private halves stay encrypted (R17,
+// R18).
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import { type SigningAlgorithm, type SigningKeyRecord, supersededLifetime } from './signing-key.ts';
 
@@ -12,12 +12,12 @@ export interface NewSigningKey {
 
 export interface PublishedKey extends NewSigningKey {
   readonly state: 'staged' | 'active' | 'superseded';
-  /** When it came into this state, milliseconds since the epoch. */
+  /** In this state, milliseconds since the epoch. */
   readonly since: number;
 }
 
 export interface StoredKey extends SigningKeyRecord {
-  /** Empty when the private half was erased. */
+  /** Empty once erased. */
   readonly encryptedPrivateKey: Buffer;
 }
 
@@ -31,7 +31,7 @@ const published = {
     order by published_at, kid`,
 };
 
-/** Every key in the key set now, oldest first. */
+/** Oldest first. */
 export async function listPublishedKeys(database: Queries): Promise<readonly PublishedKey[]> {
   return database.query<PublishedKey>(published, [supersededLifetime]);
 }
@@ -44,7 +44,7 @@ const list = {
     from signing_keys order by published_at desc, kid`,
 };
 
-/** Every key there ever was, newest first. */
+/** Retired ones too, newest first. */
 export async function listKeys(database: Queries): Promise<StoredKey[]> {
   return database.query<StoredKey>(list, []);
 }
@@ -64,14 +64,14 @@ const clock = {
   text: `select ${milliseconds('clock_timestamp()')} as now`,
 };
 
-/** The database's clock, by which keys are published; milliseconds since the epoch. */
+/** The database's, milliseconds since the epoch. */
 export async function readClock(database: Queries): Promise<number> {
   const [row] = await database.query<{ now: number }>(clock, []);
   if (row === undefined) throw new Error('the clock returned no row');
   return row.now;
 }
 
-// `where not exists` and the unique index signing_keys_active let concurrent first migrations make one key.
+// `where not exists` and index signing_keys_active let concurrent first migrations make one key.
 const insertFirst = {
   name: 'insert first signing key',
   text: `insert into signing_keys (kid, algorithm, public_jwk, private_key, state, activated_at)
@@ -80,7 +80,7 @@ const insertFirst = {
     on conflict do nothing returning kid`,
 };
 
-/** Makes `key` sign at once, if its algorithm has no key at all yet (R17). True when it was taken. Atomic. */
+/** Signs at once if its algorithm has no key yet (R17). False when it has. Atomic. */
 export async function insertFirstKey(database: Queries, key: NewSigningKey): Promise<boolean> {
   return (await database.query(insertFirst, valuesOf(key))).length > 0;
 }
@@ -91,7 +91,6 @@ const publish = {
     values ($1, $2, $3, $4, clock_timestamp())`,
 };
 
-/** A new staged key. */
 export async function insertStagedKey(queries: Queries, key: NewSigningKey): Promise<void> {
   await queries.query(publish, valuesOf(key));
 }
@@ -110,7 +109,7 @@ const activate = {
   text: `update signing_keys set state = 'active', activated_at = clock_timestamp() where kid = $1`,
 };
 
-/** staged → active, and the one before it active → superseded. */
+/** staged → active, and the active one → superseded. */
 export async function markKeyActive(queries: Queries, kid: string): Promise<void> {
   await queries.query(supersede, [kid]);
   await queries.query(activate, [kid]);
@@ -122,7 +121,7 @@ const retire = {
     where kid = $1`,
 };
 
-/** staged or superseded → retired: out of the key set, its private half erased. */
+/** staged or superseded → retired; erases the private half. */
 export async function markKeyRetired(queries: Queries, kid: string): Promise<void> {
   await queries.query(retire, [kid]);
 }

@@ -1,6 +1,5 @@
-// Private keys: made here, and encrypted at rest with AES-256-GCM under KEY_ENCRYPTION_KEY, which comes from outside
-// the database (R18). Layout: 12 bytes nonce, 16 bytes tag, ciphertext. The kid is authenticated with it, so that rows
-// cannot be swapped.
+// Private keys, encrypted at rest with AES-256-GCM under KEY_ENCRYPTION_KEY from outside the database (R18). Layout: 12
+// bytes nonce, 16 bytes tag, ciphertext. The kid is authenticated data, so that rows cannot be swapped.
 import {
   createCipheriv,
   createDecipheriv,
@@ -25,10 +24,7 @@ export interface EncryptionDeps {
 const nonceLength = 12;
 const tagLength = 16;
 
-/**
- * RSA of 2048 bits for RS256, P-256 for ES256. The kid is the key's thumbprint (RFC 7638), so that it never names two keys,
- * in hex: operators write it in partnerctl's commands, where a leading dash would make it an option.
- */
+/** RSA 2048 or P-256. The kid is the thumbprint (RFC 7638), in hex: a leading dash would be an option of partnerctl. */
 export async function generateSigningKey(
   deps: EncryptionDeps,
   algorithm: SigningAlgorithm,
@@ -58,7 +54,7 @@ export function encryptPrivateKey(
   return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
 }
 
-/** PKCS #8 bytes by the first of `keys` that fits; undefined when none does, or the row was changed. */
+/** PKCS #8 by the first of `keys` that fits; undefined when none does, or the row was changed. */
 export function decryptPrivateKey(
   keys: readonly KeyEncryptionKey[],
   { kid, encryptedPrivateKey }: { readonly kid: string; readonly encryptedPrivateKey: Buffer },

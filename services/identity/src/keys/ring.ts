@@ -1,6 +1,5 @@
-// The signing keys in memory, as Postgres had them a few seconds ago. Signing, the key set and verification
-// never wait for a store, and keep going when it is away. Every pod follows the table within seconds: staging,
-// activation and retirement need no restart.
+// The signing keys in memory, a few seconds behind Postgres. Signing, the key set and verification never wait for a
+// store. Staging, activation and retirement need no restart.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '@course-exchange/runtime/process/errors';
@@ -35,32 +34,31 @@ export interface KeyRingOptions {
   readonly readKeys: () => Promise<readonly PublishedKey[]>;
   /** Each opens what it encrypted. */
   readonly encryptionKeys: readonly KeyEncryptionKey[];
-  /** Algorithms that this process must be able to sign with. */
+  /** That this process must be able to sign with. */
   readonly needed: readonly SigningAlgorithm[];
 }
 
 export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingOptions) {
   let snapshot: Snapshot | undefined;
   return {
-    /** The key that signs now; throws `temporarily_unavailable` when there is none. */
+    /** Throws `temporarily_unavailable` when there is none. */
     signingKey: (algorithm: SigningAlgorithm): SigningKey => {
       const key = snapshot?.signing.get(algorithm);
       if (key === undefined) throw unavailable('the signing key');
       return key;
     },
-    /** Every published key; throws `temporarily_unavailable` before the first read. */
+    /** Throws `temporarily_unavailable` before the first read. */
     publishedKeys: (): readonly VerificationKey[] => {
       if (snapshot === undefined) throw unavailable('the key set');
       return [...snapshot.verification.values()];
     },
-    /** A published key; undefined when `kid` names none. */
     verificationKey: (kid: string) => snapshot?.verification.get(kid),
-    /** Every published key and since when it is in its state; none before the first read. */
+    /** Empty before the first read. */
     states: (): readonly Pick<PublishedKey, 'kid' | 'algorithm' | 'state' | 'since'>[] =>
       snapshot?.stored ?? [],
     /** One sentence, when this process cannot sign. */
     problem: () => problemOf(snapshot, needed),
-    /** Reads the keys anew; on failure the ones before stay. */
+    /** On failure the earlier keys stay. */
     refresh: async (): Promise<void> => {
       snapshot = openKeys(await readKeys(), encryptionKeys, snapshot);
     },
@@ -113,7 +111,7 @@ const pollMs = 5_000;
 /** While there is nothing to sign with. */
 const retryMs = 500;
 
-/** Reads the keys until `signal` aborts; failures are logged when they begin, not at every turn. */
+/** Until `signal` aborts. A failure is logged once, when it begins. */
 export async function pollKeys(keys: KeyRing, logger: Logger, signal: AbortSignal): Promise<void> {
   let reported: string | undefined;
   while (!signal.aborted) {

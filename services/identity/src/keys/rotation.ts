@@ -1,5 +1,5 @@
-// A whole rotation of signing keys: stage, wait, activate, wait, retire. Each call does what is due and says when to
-// come again, so it may run as a job, be killed at any point, and run twice at once.
+// A whole rotation: stage, wait, activate, wait, retire. Each call does what is due and returns when to call again, so
+// it may run as a job, be killed at any point, and run twice at once.
 import {
   type AdminContext,
   type AdminRequest,
@@ -13,22 +13,22 @@ import { listKeys, lockKeys, readClock, type StoredKey } from './key-table.ts';
 import { nextStepAt, type SigningAlgorithm } from './signing-key.ts';
 
 export interface Rotation {
-  /** Empty: each algorithm of the installation. */
+  /** Empty: all of the installation's. */
   readonly algorithms: readonly SigningAlgorithm[];
   /** Begin nothing. */
   readonly continueOnly: boolean;
-  /** Milliseconds: begin only where the active key has been so for longer. */
+  /** Milliseconds that the active key must have been active for. */
   readonly olderThan: number;
 }
 
 export interface RotationStatus {
-  /** `nextAt`: milliseconds since the epoch; undefined when the rotation is finished. */
+  /** `nextAt`: milliseconds since the epoch; undefined when finished. */
   readonly progress: readonly { readonly algorithm: SigningAlgorithm; readonly nextAt: number | undefined }[];
   /** Those not retired, newest first. */
   readonly keys: readonly StoredKey[];
 }
 
-/** Throws `invalid_argument` for an algorithm that the installation does not use. Atomic. */
+/** Throws `invalid_argument` for an algorithm that is not in use. Atomic. */
 export async function rotateKeys(
   context: AdminContext,
   request: AdminRequest,
@@ -58,7 +58,7 @@ async function doWhatIsDue(
   const superseded = keys.filter(({ state }) => state === 'superseded');
   for (const key of superseded.filter(isDue)) await retire(transaction, key);
   if (staged && isDue(staged)) await activate(transaction, staged, keys);
-  // A call that ends a rotation begins none: whoever repeats an interrupted one asks for its end, not for another.
+  // A call that ends a rotation begins none: repeating an interrupted one asks for its end.
   const underWay = staged !== undefined || superseded.length > 0;
   const active = keys.find(({ state }) => state === 'active');
   const oldEnough = active === undefined || now - (active.activatedAt ?? 0) >= olderThan;

@@ -1,38 +1,33 @@
-// A signing key: what identity signs tokens with, and what the key set publishes (R15, R17, R18).
+// A signing key (R15, R17, R18).
 //
 //   staged ──────► active ──────► superseded ──────► retired
 //   published,     published,     published,         out of the key set,
 //   does not sign  signs          signs no more      private half erased, for good
 //
-// - Each algorithm has at most one active key and, by the rule of `admin.ts`, at most one staged key. The first key of
-//   an algorithm is born active (the migration job makes it); every later one is staged first.
-// - staged → active only after `publicationTime`: whoever cached the key set before the key was in it has read it anew.
-//   The active key before it becomes superseded in the same statement's transaction.
-// - superseded → retired by an operator after `supersededLifetime`: the last token that it signed has expired. The key
-//   set leaves it out from then on even if nobody retires it. A staged key may be retired at any time.
+// - Each algorithm has at most one active key and, by the rule of `admin.ts`, at most one staged key. The migration job
+//   makes the first key, which is active at once; every later one is staged first.
+// - staged → active only after `publicationTime`: cached key sets without it have expired. In the same transaction the
+//   active key becomes superseded.
+// - superseded → retired by an operator after `supersededLifetime`: its last token has expired. The key set omits it from
+//   then on in any case. A staged key may be retired at any time.
 // - An emergency skips both waits. Nothing leads back, and an active key is never retired.
-//
-// The states are the column `state` of table `signing_keys` (`key-table.ts`), and the same words on the wire and in
-// partnerctl. Private halves are encrypted at rest (`private-key.ts`); every pod follows the table from memory
-// (`ring.ts`); operators move keys one step (`admin.ts`) or through all of them (`rotation.ts`).
 import { keySetLifetime, tokenLifetime } from '@course-exchange/rules/access-token';
 
 export const signingAlgorithms = ['ES256', 'RS256'] as const;
 export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 
-/** Seconds within which every pod publishes and uses what Postgres says about keys. */
+/** Seconds within which every pod follows Postgres. */
 const followTime = 10;
 
-/** Seconds from staging to activation. */
+/** Seconds. */
 const publicationTime = keySetLifetime + followTime;
 
-/** Seconds for which a superseded key stays published: its last token's life (R17), and a minute for pods that had
- * not yet followed. */
+/** Seconds: its last token's life (R17), and a minute for pods that had not followed yet. */
 export const supersededLifetime = tokenLifetime + 60;
 
 export type KeyState = 'staged' | 'active' | 'superseded' | 'retired';
 
-/** Times in milliseconds since the epoch; null where that state was not reached. */
+/** Milliseconds since the epoch. */
 export interface SigningKeyRecord {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;
@@ -43,8 +38,10 @@ export interface SigningKeyRecord {
   readonly retiredAt: number | null;
 }
 
-/** When a staged key may be activated or a superseded one retired, in whole milliseconds, rounded up: whoever waits
- * until then is not refused. Undefined for an active and a retired key: they wait for nothing. */
+/**
+ * When a staged key may be activated or a superseded one retired: milliseconds, rounded up, so that waiting until then
+ * suffices.
+ */
 export function nextStepAt(key: SigningKeyRecord): number | undefined {
   if (key.state === 'staged') return Math.ceil(key.publishedAt) + publicationTime * 1000;
   return key.state === 'superseded'

@@ -3,8 +3,7 @@
 //   attempt → admitted → verified → accepted | wrong (counts as a failure)
 //           → throttled: no password is verified until the delay is over
 //
-// Every way to "wrong" takes the same steps and so the same time: unknown e-mail, wrong password, disabled
-// account. This folder owns password hashes and the counters of failures; sessions and pages are authorize's.
+// Unknown e-mail, wrong password and disabled account take the same steps, and so the same time.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
@@ -35,7 +34,7 @@ export interface LoginDeps {
   readonly sleep: (milliseconds: number) => Promise<void>;
   readonly verifyPassword: VerifyPassword;
   readonly rehash: Rehash;
-  /** Keys the names under which an account's failures are counted. */
+  /** Keys the names of accounts in the throttle's store. */
   readonly accountsKey: Secret<Buffer>;
   readonly onSecurityEvent: OnSecurityEvent;
 }
@@ -44,25 +43,24 @@ export interface Credentials {
   /** As typed. */
   readonly email: string;
   readonly password: string;
-  /** The user's address; anything else than an address counts as one unknown network. */
+  /** Anything but an address counts as one unknown network. */
   readonly clientAddress: string;
-  /** Proves that this browser has logged in to an account; empty when there is none. */
+  /** Proves that this browser has logged in to an account; may be empty. */
   readonly deviceCookie: string;
-  /** "Shared computer: do not keep me signed in" (R29): the browser is not remembered either. */
+  /** "Shared computer: do not keep me signed in" (R29). */
   readonly forgetMe: boolean;
 }
 
-/** Longest e-mail address in characters (RFC 5321 leaves 254). */
+/** Characters (RFC 5321 leaves 254). */
 const longestEmail = 254;
-/** Longest password in bytes of UTF-8: far beyond people, short of a burden. */
+/** Bytes of UTF-8. */
 const longestPassword = 1024;
 
-/** An e-mail as typed, without the blanks around it: a phone's keyboard adds them. */
+/** Trimmed: a phone's keyboard adds spaces. */
 export function readEmail(typed: string): string {
   return typed.trim();
 }
 
-/** Whether both fields are filled in and not over their lengths. The password is taken as typed. */
 export function isComplete(email: string, password: string): boolean {
   const fits = email.length <= longestEmail && Buffer.byteLength(password) <= longestPassword;
   return email !== '' && password !== '' && fits;
@@ -82,9 +80,9 @@ function rejected(reason: RejectedCredentials['reason'], retryAfterSeconds = 0):
 export interface AcceptedCredentials {
   readonly kind: 'accepted';
   readonly user: User;
-  /** Milliseconds since the epoch: every sign-out from then on ends this login. */
+  /** Milliseconds since the epoch: a later sign-out ends this login. */
   readonly loggedInAt: number;
-  /** For the browser; empty when it is not to be remembered. */
+  /** Empty when the browser is not to be remembered. */
   readonly deviceCookie: string;
 }
 
@@ -110,7 +108,7 @@ export async function checkCredentials(
   const isSuspect = admission === 'suspect';
   const { user, loggedInAt, refused } = await verifyUser(deps, email, password, isSuspect).catch(
     async (error: unknown) => {
-      // Lost when Redis is what failed: the place then comes free by itself.
+      // Lost when Redis failed: the permit then expires.
       await releaseLogin(deps.redis, attempt, 'not_evaluated').catch(() => undefined);
       throw error;
     },
@@ -141,7 +139,7 @@ async function beginAttempt(
   return { id, account, networks, knownNetwork, ...(isKnown && { knownDevice: device }) };
 }
 
-/** Remembers network and browser for the account. A browser keeps its cookie, whoever of it logged in first. */
+/** A browser keeps its cookie, whoever logged in first. */
 async function remember(
   deps: LoginDeps,
   { account, networks }: LoginAttempt,
@@ -156,11 +154,10 @@ async function remember(
   return deviceCookie;
 }
 
-/** Milliseconds between two tries for what another holds, and how many there are. */
 const pollMs = 50;
 const polls = 40;
 
-/** What `attempt` gives once that is not undefined; `problem` when it stays so. */
+/** The first result of `attempt` that is not undefined. */
 async function polled<T>(
   { sleep }: LoginDeps,
   attempt: () => Promise<T | undefined>,
@@ -174,7 +171,7 @@ async function polled<T>(
   throw new Overloaded(problem);
 }
 
-/** Waits while attempts being verified hold every permit: several right logins of one person at once all pass. */
+/** Waits while attempts in flight hold every permit: several right logins of one person at once all pass. */
 function admit(deps: LoginDeps, attempt: LoginAttempt) {
   const place = async () => {
     const admission = await admitLogin(deps.redis, attempt, deps.now());
@@ -190,7 +187,7 @@ type Verified =
   | { readonly user?: User; readonly loggedInAt?: undefined; readonly refused: ReasonOf<'login.refused'> }
   | { readonly user: User; readonly loggedInAt: number; readonly refused?: undefined };
 
-/** The user of the e-mail, and why they may not sign in. */
+/** The user, or why they may not sign in. */
 async function verifyUser(
   deps: LoginDeps,
   email: string,
@@ -225,7 +222,7 @@ async function verifyOnce(
   return { user, loggedInAt };
 }
 
-/** The user when no change is in progress, and a time from which on any later change ends the login. */
+/** Waits until no change of the user is in flight. Any later change ends the login. */
 function settle(deps: LoginDeps, sub: Sub) {
   const unchanged = async () => {
     const loggedInAt = deps.now();
@@ -235,7 +232,7 @@ function settle(deps: LoginDeps, sub: Sub) {
   return polled(deps, unchanged, 'somebody else is changing the user');
 }
 
-/** Replaces a hash that is not ours while the plain password is at hand. Atomic. Never rejects: the next login tries again. */
+/** While the plain password is at hand. Atomic. Never rejects: the next login tries again. */
 export async function renewPasswordHash(
   { database, rehash }: Pick<LoginDeps, 'database' | 'rehash'>,
   { sub, passwordHash }: { readonly sub: Sub; readonly passwordHash: string },

@@ -1,10 +1,9 @@
-// Which password hashes are understood, and within which costs: a hash whose check would hold a processor or
-// the memory for long is not taken in. And stand-ins, by which a wrong login costs the same for every account, there or
-// not, whatever system its hash is from (R18.5, decision 0026).
+// Which password hashes are accepted, and up to which costs. And dummy hashes, by which a wrong login costs the same
+// for every account, known or not, whatever system its hash is from (R18.5, decision 0026).
 const encoded = '[A-Za-z0-9+/.]+={0,2}';
 const argon2id = new RegExp(`^\\$argon2id\\$v=19\\$m=(\\d+),t=(\\d+),p=(\\d+)\\$${encoded}\\$${encoded}$`);
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
-// Of the last character of 16 bytes of salt only two bits count, and of that of 23 bytes of hash four.
+// The last character of a 16-byte salt has two significant bits, that of a 23-byte hash four.
 const bcryptPadded = /[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
 const scrypt = new RegExp(`^\\$scrypt\\$ln=(\\d+),r=(\\d+),p=(\\d+)\\$(${encoded})\\$(${encoded})$`);
 const pbkdf2 = new RegExp(
@@ -30,7 +29,7 @@ export interface Pbkdf2Hash {
 
 export type ReadHash = { readonly scheme: 'argon2id' | 'bcrypt' } | ScryptHash | Pbkdf2Hash;
 
-/** The parts of a hash in PHC or modular crypt form; undefined when it is none of ours or too costly. */
+/** PHC or modular crypt form; undefined when not accepted or too costly. */
 export function readPasswordHash(text: string): ReadHash | undefined {
   if (text.length > 512) return undefined;
   return readArgon2id(text) ?? readBcrypt(text) ?? readScrypt(text) ?? readPbkdf2(text);
@@ -44,13 +43,13 @@ function readArgon2id(text: string): ReadHash | undefined {
   return fits && lanes >= 1 && lanes <= 8 ? { scheme: 'argon2id' } : undefined;
 }
 
-/** At most 2^14 rounds: about a second. A damaged one is not computed, so what it costs is nothing. */
+/** At most 2^14 rounds, about a second. A damaged hash is not computed and costs nothing. */
 function readBcrypt(text: string): ReadHash | undefined {
   const cost = Number(bcrypt.exec(text)?.[1]);
   return cost >= 4 && cost <= 14 && bcryptPadded.test(text) ? { scheme: 'bcrypt' } : undefined;
 }
 
-/** bcrypt with other bits set: no password ever matches it, since a program that hashes leaves them empty. */
+/** Padding bits are set: no password ever matches. */
 export function isDamagedBcrypt(text: string): boolean {
   return bcrypt.test(text) && !bcryptPadded.test(text);
 }
@@ -77,63 +76,58 @@ function readPbkdf2(text: string): Pbkdf2Hash | undefined {
   return longEnough(parts.key) ? { scheme: 'pbkdf2', digest, iterations, ...parts } : undefined;
 }
 
-/** A key of a few bytes would match by chance. */
+/** A short key would match by chance. */
 function longEnough(key: Buffer): boolean {
   return key.length >= 16 && key.length <= 128;
 }
 
-/** Base64 with or without padding; passlib writes `.` for `+`. */
+/** passlib writes `.` for `+`. */
 function decode(text: string): Buffer {
   return Buffer.from(text.replaceAll('.', '+'), 'base64');
 }
 
-/** The scheme's name alone: the hash itself is shown to nobody. */
 export function passwordAlgorithm(passwordHash: string): string {
   return readPasswordHash(passwordHash)?.scheme ?? 'none';
 }
 
-/** Scheme and costs of a hash, without salt and key. Index users_password_form has the same expression. */
+/** Scheme and costs, without salt and key. Index users_password_form has the same expression. */
 const form = /^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$/;
 const bcryptForm = /^\$2[aby]\$(\d\d)\$$/;
 const pbkdf2Form = /^\$(pbkdf2-sha\d+)\$(?:i=)?(\d+)/;
 
-/** Rounds of a kind add up: two hashes of n take as long as one of 2n. */
+/** Rounds of a kind are additive: two hashes of n take as long as one of 2n. */
 interface Cost {
   readonly kind: string;
   readonly rounds: number;
 }
 
-/** A hash of this form that no password matches. */
+/** No password matches it. */
 function standIn(form: string): string {
   const [salt, key] = ['A'.repeat(22), 'A'.repeat(43)];
   return form + (bcryptForm.test(form) ? '.'.repeat(53) : `${salt}$${key}`);
 }
 
-/** Undefined for a form that is not understood: its hashes are not computed. */
+/** Undefined for a hash that is not computed. */
 function costOf(form: string): Cost | undefined {
   if (readPasswordHash(standIn(form)) === undefined) return undefined;
   const [, exponent] = bcryptForm.exec(form) ?? [];
   if (exponent !== undefined) return { kind: 'bcrypt', rounds: 2 ** Number(exponent) };
   const [, digest, iterations] = pbkdf2Form.exec(form) ?? [];
   if (digest !== undefined) return { kind: digest, rounds: Number(iterations) };
-  // Memory does not add up: each form is a kind of its own.
+  // Memory is not additive: each form is a kind of its own.
   return { kind: form, rounds: 1 };
 }
 
-/** Stand-ins that cost so much together. */
 function standInsOf({ kind, rounds }: Cost): string[] {
   if (rounds <= 0) return [];
   if (kind.startsWith('pbkdf2-')) return [standIn(`$${kind}$${rounds}$`)];
   if (kind !== 'bcrypt') return [standIn(kind)];
-  // A sum of powers of two: bcrypt knows no other rounds.
+  // bcrypt's rounds are powers of two.
   const exponents = [...rounds.toString(2)].reverse().flatMap((bit, at) => (bit === '1' ? [at] : []));
   return exponents.map((exponent) => standIn(`$2b$${String(exponent).padStart(2, '0')}$`));
 }
 
-/**
- * What to verify after `passwordHash` (undefined: nobody's) did not match: with it, of each kind as many rounds as the
- * costliest of `heldForms` has.
- */
+/** What to verify after a mismatch, so that each kind of hash costs as many rounds as the costliest of `heldForms`. */
 export function standInsFor(passwordHash: string | undefined, heldForms: readonly string[]): string[] {
   const owed = new Map<string, number>();
   const costs = heldForms.map(costOf).filter((cost) => cost !== undefined);

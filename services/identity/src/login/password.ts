@@ -1,7 +1,6 @@
-// Passwords as argon2id (R18): how one is hashed, and how one is verified in the same time whoever is asked for.
-// Imported hashes of other schemes are verified too, until a login replaces them (`credentials.ts`). Never on the event
-// loop's thread, and so many at once, so many waiting, the rest refused: hashing is the one piece of work here that a
-// stranger can make expensive (R14).
+// Passwords as argon2id (R18): hashed, and verified in the same time for every account. Imported hashes of other
+// schemes are verified too, until a login replaces them. Off the event loop, with bounded concurrency and a bounded
+// queue: hashing is what a stranger can make expensive (R14).
 import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
@@ -14,30 +13,29 @@ import { SpanKind } from '@opentelemetry/api';
 import { identityMetrics } from '../metrics.ts';
 import { type Pbkdf2Hash, readPasswordHash, type ScryptHash, standInsFor } from './password-formats.ts';
 
-/** OWASP's first choice for argon2id, which is also the binding's default algorithm. Memory in KiB. */
+/** OWASP's first choice for argon2id, and the binding's default. Memory in KiB. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const ownForm = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
 
-/** An argon2id hash in PHC form, with a random salt. */
+/** In PHC form. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);
 }
 
-/** Whether a login should replace the hash by one of ours: another scheme, or other costs. */
+/** For another scheme, or other costs. */
 export function needsRehash(passwordHash: string): boolean {
   return !passwordHash.startsWith(ownForm);
 }
 
 export interface HashingLimits {
-  /** Hashes computed at the same time. */
   readonly concurrency: number;
-  /** Hashes that may wait for their turn. */
+  /** Queued at most. */
   readonly waiting: number;
-  /** Milliseconds that one waits at most; half of what a login has by default (R14). */
+  /** By default half of what a login has (R14). */
   readonly longestWaitMs?: number;
 }
 
-/** Runs `work` when it is its turn. What `isSuspect` may fill half of the places. */
+/** `isSuspect` work may fill half of the queue. */
 export type HashingQueue = <T>(work: () => Promise<T>, isSuspect?: boolean) => Promise<T>;
 
 /** First come, first served. Over the limits it throws `temporarily_unavailable` and runs nothing. */
@@ -82,21 +80,21 @@ export function createRehash(inTurn: HashingQueue): Rehash {
 
 interface PasswordCheck {
   readonly password: string;
-  /** As stored; undefined for a user who is not there. */
+  /** Undefined for an unknown user. */
   readonly passwordHash: string | undefined;
-  /** Never matches, as for a user who is not there. */
+  /** Never matches. */
   readonly isDisabled?: boolean;
-  /** From a network with failures: half of the queue is kept from it. */
+  /** From a network with failures. */
   readonly isSuspect?: boolean;
 }
 
 /**
- * Whether the password is the user's. Whatever is false costs the same, by stand-ins verified in the same turn. Throws
- * `temporarily_unavailable` when too many wait, before anything is computed.
+ * Every false costs the same, by dummy hashes verified in the same turn. Throws `temporarily_unavailable` when the
+ * queue is full, before anything is computed.
  */
 export type VerifyPassword = (check: PasswordCheck) => Promise<boolean>;
 
-/** `heldForms`: the schemes and costs of the hashes that users have. `matches` is for tests that count. */
+/** `heldForms`: schemes and costs of the users' hashes. `matches` is for tests that count. */
 export function createPasswordVerifier(
   inTurn: HashingQueue,
   heldForms: () => Promise<readonly string[]>,
@@ -115,7 +113,7 @@ export function createPasswordVerifier(
 
 const deriveByPbkdf2 = promisify(pbkdf2);
 const deriveByScrypt = promisify<BinaryLike, BinaryLike, number, ScryptOptions, Buffer>(scrypt);
-/** Bytes: twice what the costliest hash that is read asks for. */
+/** Bytes: twice what the costliest accepted hash needs. */
 const maxmem = 256 * 1024 * 1024;
 
 /** False for a hash that is not understood. */
@@ -139,7 +137,7 @@ export async function matchesHash(passwordHash: string, password: string): Promi
 function derive(read: Pbkdf2Hash | ScryptHash, password: string): Promise<Buffer> {
   const { salt, key } = read;
   if (read.scheme === 'pbkdf2') {
-    // What is longer than the digest costs all iterations again and adds nothing.
+    // A longer key costs all iterations again and adds nothing.
     const length = Math.min(key.length, read.digest === 'sha512' ? 64 : 32);
     return deriveByPbkdf2(password, salt, read.iterations, length, read.digest);
   }

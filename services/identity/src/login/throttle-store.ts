@@ -1,23 +1,22 @@
-// Keys `login-failures:…` and `login-attempts:…`: failed logins and logins that are being verified, by network, by account
-// within it and by account; `login-known:…`: networks and browsers that have logged in to an account (R30). An attempt
-// takes its place before its password is verified, so that many at once get no further than the same many in a row.
+// Keys `login-failures:…` and `login-attempts:…`: failed logins and those in flight, by network, by account within it
+// and by account; `login-known:…`: networks and browsers that have logged in to an account (R30). An attempt takes a
+// permit before its password is verified, so that concurrent attempts get no further than sequential ones.
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, type Script, script } from '../redis/script.ts';
 import { type Counter, countersOf, firstDelayMs, type LoginOrigin, longestDelayMs } from './throttle.ts';
 
-/** A login that takes its place, under a random name of its own. */
+/** `id`: random. */
 export interface LoginAttempt extends LoginOrigin {
   readonly id: string;
 }
 
 /**
- * `admitted`: verify the password, then call one of the settling functions. `suspect`: so too, but this network or the
- * account from it has failed before. `busy`: as many as may fail without a delay
- * are being verified; ask again shortly. A number: verify nothing for so many milliseconds.
+ * `admitted`: verify, then settle the attempt. `suspect`: the same, after earlier failures from this network. `busy`:
+ * as many as may fail without a delay are in flight. A number: milliseconds of delay.
  */
 type Admission = 'admitted' | 'suspect' | 'busy' | number;
 
-/** Milliseconds after which an attempt that was never settled (a crash) gives its place back. */
+/** After which an unsettled attempt (a crash) loses its permit. */
 const attemptLifetimeMs = 15_000;
 
 /** KEYS: failures and attempts of each counter. ARGV: now, attempt, then threshold, window and 1 if it delays of each. */
@@ -37,7 +36,7 @@ function runCounters(
 const failuresKey = (name: string) => `login-failures:${name}`;
 const attemptsKey = (name: string) => `login-attempts:${name}`;
 
-// Returns -1 when admitted, -2 when there were failures before, 0 when busy, else the milliseconds to wait.
+// -1: admitted; -2: admitted after failures; 0: busy; else the milliseconds to wait.
 const admit = script(`
 local now = tonumber(ARGV[1])
 local wait, busy, failed = 0, false, false
@@ -67,10 +66,7 @@ for counter = 1, #KEYS / 2 do
 end
 return failed and -2 or -1`);
 
-/**
- * Takes a place for `attempt`, or says why not. Each step is atomic; where the second refuses, the first gives its place
- * back. `now`: milliseconds since the epoch.
- */
+/** Each step is atomic; if the second refuses, the first releases its permit. `now`: milliseconds since the epoch. */
 export async function admitLogin(store: RedisStore, attempt: LoginAttempt, now: number): Promise<Admission> {
   const answers: number[] = [];
   for (const counters of countersOf(attempt)) {
@@ -80,11 +76,11 @@ export async function admitLogin(store: RedisStore, attempt: LoginAttempt, now: 
     await releaseLogin(store, attempt, 'not_evaluated');
     return answer === 0 ? 'busy' : answer;
   }
-  // What others fail with this account elsewhere says nothing about this network.
+  // Failures with this account elsewhere say nothing about this network.
   return answers[0] === -2 ? 'suspect' : 'admitted';
 }
 
-/** So many failures beyond its threshold a counter keeps: with the seventh the delay is the longest. */
+/** Failures kept beyond the threshold: the seventh reaches the longest delay. */
 const keptBeyond = 10;
 
 const fail = script(`
@@ -97,7 +93,7 @@ for counter = 1, #KEYS / 2 do
 end
 return 1`);
 
-/** Settles an admitted attempt as failed: it counts for the account and for its networks. Each step is atomic. */
+/** Counts for the account and its networks. Each step is atomic. */
 export async function recordLoginFailure(
   store: RedisStore,
   attempt: LoginAttempt,
@@ -107,7 +103,7 @@ export async function recordLoginFailure(
     await runCounters(store, 'record login failure', fail, counters, attempt, now);
 }
 
-// KEYS: so many attempts as ARGV says, then what a success empties.
+// KEYS: ARGV[2] attempts, then what a success empties.
 const release = script(`
 for key = 1, #KEYS do
   if key <= tonumber(ARGV[2]) then redis.call('ZREM', KEYS[key], ARGV[1]) else redis.call('DEL', KEYS[key]) end
@@ -115,9 +111,8 @@ end
 return 1`);
 
 /**
- * Settles an admitted attempt that did not fail. A success clears the account's failures from this network and this
- * browser, never a network's own or the account's from anywhere; an attempt whose password was not verified
- * (`not_evaluated`) clears nothing. Each step is atomic.
+ * A success clears the account's failures from this network and browser, never a network's own or the account's from
+ * anywhere; `not_evaluated` clears nothing. Each step is atomic.
  */
 export async function releaseLogin(
   store: RedisStore,
@@ -132,16 +127,15 @@ export async function releaseLogin(
   }
 }
 
-/** Milliseconds for which a login is remembered. */
 const rememberedMs = 30 * 24 * 60 * 60 * 1000;
-/** Most networks and browsers of one account; the newest stay. */
+/** Of one account; the newest stay. */
 const maxOrigins = 100;
 
 const knownKey = (account: string) => `login-known:{${account}}`;
 
 /**
- * For each of `origins`, whether the account knows it: the failures of strangers do not hold it back (R30). A browser is
- * known by its device cookie. `now`: milliseconds since the epoch.
+ * Which of `origins` the account knows: strangers' failures do not delay those (R30). `now`: milliseconds since the
+ * epoch.
  */
 export async function findKnownOrigins(
   store: RedisStore,
@@ -161,7 +155,7 @@ redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -${maxOrigins + 1})
 redis.call('PEXPIRE', KEYS[1], ${rememberedMs})
 return 1`);
 
-/** Remembers that `origins` logged in to the account at `now`. Atomic. */
+/** Atomic. */
 export async function rememberOrigins(
   store: RedisStore,
   account: string,

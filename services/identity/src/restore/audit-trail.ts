@@ -1,9 +1,8 @@
-// The audit trail outside the database: log lines `operator.change`, one for each transaction. Each names the hash before
-// it, so that the lines after a restored audit log are found, also where an earlier restore made the log fork.
+// The audit trail outside the database: log lines `operator.change`, one for each transaction, each with the hash
+// before it. So the lines after a restored audit log are found, even if an earlier restore forked the log.
 import type { AuditedChange, AuditHead } from '@course-exchange/runtime/audit/table';
 import { effectOf } from '../admin/actions.ts';
 
-/** What a change ended, or brought back. */
 export interface Ending {
   readonly action: string;
   /** `user:` is followed by the keyed sub. */
@@ -18,7 +17,7 @@ export interface AuditedTransaction extends AuditHead {
   readonly endings: readonly Ending[];
 }
 
-/** For the log line: `secret.retire secret:<id>`, with users under their keyed hash. */
+/** As in the log line: `secret.retire secret:<id>`. */
 export function endingsOf(changes: readonly AuditedChange[], keyedUser: (sub: string) => string): string[] {
   return changes.flatMap((change) => {
     const action = actionOf(change);
@@ -28,7 +27,7 @@ export function endingsOf(changes: readonly AuditedChange[], keyedUser: (sub: st
   });
 }
 
-/** Whatever made a client active or inactive counts as that. */
+/** Any change that made a client active or inactive counts as that. */
 function actionOf({ action, fields }: AuditedChange): string {
   const active = action.startsWith('client.') && fields.find(({ field }) => field === 'active');
   if (!active) return action;
@@ -36,9 +35,8 @@ function actionOf({ action, fields }: AuditedChange): string {
 }
 
 /**
- * What ended after `head` and was not brought back. Undefined when a line is missing: the one that wrote `head` or the
- * next, or one before a later one.
- * `headAt`: when the restored log was last written to.
+ * What ended after `head` and was not brought back. Undefined when a line is missing. `headAt`: when the restored log
+ * was last written to.
  */
 export function endedAfter(
   lines: readonly AuditedTransaction[],
@@ -49,7 +47,7 @@ export function endedAfter(
   const trail = [...new Map(lines.map((line) => [line.hash, line])).values()];
   const found = followingLines(trail, head);
   const reachesBack = found.size > 0 || trail.some(({ hash }) => hash === head.hash);
-  // Those of a fork that an earlier restore ended are older than the restored log's end.
+  // Lines of a fork that an earlier restore ended are older than the restored log's end.
   const isMissing = trail.some(
     (line) => !found.has(line) && line.sequence > head.sequence && line.at > headAt,
   );
@@ -66,9 +64,8 @@ export function endedAfter(
 }
 
 /**
- * The lines after `head` in the order in which they were written. In one log that is the sequence: the clocks of pods
- * differ. Of several lines after one hash the first goes on with its log; each other begins one, which is newer by its
- * time, since a restore lies between.
+ * In the order in which they were written: within one log by sequence, since pods' clocks differ. Of several lines
+ * after one hash the first continues its log; each other begins a newer one, since a restore lies between.
  */
 function followingLines(trail: readonly AuditedTransaction[], head: AuditHead): Set<AuditedTransaction> {
   const following = Map.groupBy(trail, ({ previous }) => previous);

@@ -1,5 +1,4 @@
-// What a restore fence writes over whole tables: in the order of the primary key, some thousand rows a statement, so that
-// each row is met once and no statement takes longer than it may.
+// What a restore fence writes over whole tables, in batches by primary key, so that no statement takes too long.
 import type { Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import type { Sub } from '../ids.ts';
 
@@ -15,12 +14,12 @@ const signOut = {
     select max(key) as last, (select count(*)::int from changed) as changed from page`,
 };
 
-/** Ends what was issued up to `now` (milliseconds since the epoch) for every user; how many. */
+/** Ends what was issued up to `now` (milliseconds since the epoch). Returns the number of users. */
 export function signOutEverybody(queries: Queries, now: number): Promise<number> {
   return changeAll(queries, signOut, now);
 }
 
-// Index: consents_pkey, and not consents_current, which would be read whole for each page.
+// Index: consents_pkey; consents_current would be read whole for each page.
 const withdraw = {
   name: 'withdraw consents',
   text: `with page as (select consent_id as key from consents where consent_id > $1 order by consent_id limit $2),
@@ -30,7 +29,7 @@ const withdraw = {
     select max(key) as last, (select count(*)::int from changed) as changed from page`,
 };
 
-/** How many were current. */
+/** Returns how many were current. */
 export function withdrawEveryConsent(queries: Queries): Promise<number> {
   return changeAll(queries, withdraw);
 }
@@ -50,7 +49,7 @@ async function changeAll(queries: Queries, change: Statement, ...values: unknown
 // Index: users_pkey.
 const nextSubs = { name: 'subs after', text: 'select sub from users where sub > $1 order by sub limit $2' };
 
-/** Every user's sub, a batch at a time: logs name a user by a hash that cannot be turned back. */
+/** In batches: logs name a user by a hash that cannot be reversed. */
 export async function* everySub(queries: Queries): AsyncGenerator<Sub> {
   for (let last = ''; ; ) {
     const rows = await queries.query<{ sub: Sub }>(nextSubs, [last, batch]);

@@ -1,10 +1,9 @@
-// The restore fence: after a restore from a backup, nothing that had ended since comes to life (docs/recovery.md).
+// The restore fence: what had ended since a backup stays ended after its restore (docs/recovery.md).
 //
-// - Redis alone: whatever was issued before now ends for every user, as a sign-out does (R13): sessions, codes, refresh
-//   families. The rest lives in Postgres and is as it was.
-// - Postgres: besides, every consent is asked again, new keys sign, and what operators ended after the backup ends
-//   again. That is known from the log lines `operator.change` (`audit-trail.ts`). Without them all secrets are suspended
-//   and all keys from before leave the key set, unless the operator accepts not to know.
+// - Redis alone: sessions, codes and refresh families of every user end, as by a sign-out (R13).
+// - Postgres: also every consent is asked again, new keys sign, and what operators ended after the backup ends again. That
+//   is known from the log lines `operator.change` (`audit-trail.ts`). Without them all secrets are suspended and all
+//   earlier keys leave the key set, unless the operator accepts not to know.
 
 import { type AuditHead, listAudit, readAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
@@ -30,7 +29,7 @@ import { everySub, signOutEverybody, withdrawEveryConsent } from './fence-table.
 
 export interface Restore {
   readonly store: 'redis' | 'postgres';
-  /** The log's lines; undefined: there are none. */
+  /** Undefined: there are no log lines. */
   readonly trail: readonly AuditedTransaction[] | undefined;
   /** Without lines: leave secrets and superseded keys as the backup has them. */
   readonly acceptUnknown: boolean;
@@ -41,7 +40,7 @@ export interface Fence {
   readonly consentsWithdrawn: number;
   /** `secret.retire secret:<id>` */
   readonly endedAgain: readonly string[];
-  /** That may have been retired after the backup; suspended unless that is accepted. */
+  /** Perhaps retired after the backup; suspended unless that is accepted. */
   readonly unknownSecrets: readonly IssuedSecret[];
 }
 
@@ -84,7 +83,7 @@ async function timeOf(queries: Queries, { sequence }: AuditHead): Promise<number
   return entry === undefined ? 0 : Date.parse(entry.at);
 }
 
-/** A new key signs for each algorithm at once; of those from before none signs, and with `removeAll` none verifies. */
+/** A new key signs for each algorithm at once. Earlier ones only verify; with `removeAll` not even that. */
 async function replaceKeys(transaction: AdminTransaction, removeAll: boolean): Promise<void> {
   const { queries, algorithms } = transaction;
   await lockKeys(queries);
@@ -100,7 +99,7 @@ async function replaceKeys(transaction: AdminTransaction, removeAll: boolean): P
   for (const key of before.filter(({ state }) => state !== 'staged')) await retireKey(transaction, key);
 }
 
-/** Those that the backup still had alive. */
+/** Those that were alive in the backup. */
 async function endAgain(transaction: AdminTransaction, ended: readonly Ending[]): Promise<readonly string[]> {
   const changes: string[] = [];
   const watched: AdminTransaction = {
@@ -110,7 +109,7 @@ async function endAgain(transaction: AdminTransaction, ended: readonly Ending[])
       transaction.recordChange(change);
     },
   };
-  /** How each is ended again, by the names of its objects. In this order. */
+  /** By the names of the objects, in this order. */
   const again: Readonly<Record<EndingAction, (names: readonly string[]) => Promise<unknown>>> = {
     'secret.suspend': (secretIds) => suspend(watched, secretIds),
     'secret.retire': async (secretIds) => {
@@ -151,7 +150,7 @@ function closeSecrets(
   return acceptUnknown ? listValidSecrets(transaction.queries) : suspend(transaction, null);
 }
 
-/** Those of `secretIds` that are valid; null: all. */
+/** The valid ones of `secretIds`; null: all. */
 async function suspend(
   { queries, recordChange }: AdminTransaction,
   secretIds: readonly string[] | null,

@@ -37,7 +37,7 @@ export function createRestoreHandlers(context: AdminContext): Handlers<typeof Re
   };
 }
 
-/** The first message, and the lines from `sequence` on: a month of them may lie before the backup. */
+/** The first message, and the lines from `sequence` on. */
 async function collect(requests: AsyncIterable<FenceRequest>, sequence: number) {
   let asked: FenceRequest | undefined;
   let trail: AuditedTransaction[] | undefined;

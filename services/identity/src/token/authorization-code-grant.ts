@@ -1,4 +1,4 @@
-// grant_type=authorization_code: a code becomes tokens, once (specification §3, R9, R10).
+// A code becomes tokens, once (specification §3, R9, R10).
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { parseToken } from '../secrets.ts';
 import type { Refusal } from '../security-events.ts';
@@ -33,7 +33,7 @@ export const authorizationCodeGrant: Grant<AuthorizationCode> = {
       refused,
       scopes: code.scopes,
       idToken: code,
-      // The family has the scopes as granted, not as approved now: one that the client gets back comes back (R13).
+      // The family keeps the scopes as granted: one that the client is approved for again comes back (R13).
       consume: async (next, latest) => {
         const outcome = await exchangeCode(deps.redis, code, next, latest);
         if (outcome !== 'exchanged') throw replayed(deps, code, outcome === 'revoked');
@@ -48,8 +48,8 @@ function checkParameters({ code, redirectUri, codeVerifier }: TokenRequest): voi
 }
 
 /**
- * A used code revokes what came of it only where the request would have been valid but for the first one: somebody
- * else's knowledge of the code alone, from a browser's history, disconnects nobody (R10).
+ * Revokes only where the request would have been valid but for the first one: knowing the code alone, from a browser's
+ * history, disconnects nobody (R10).
  */
 async function refuseReplay(
   deps: TokenDeps,

@@ -1,5 +1,5 @@
-// Client authentication at the token endpoint: how a client names itself and proves it, by client_secret_basic or
-// client_secret_post, never both (R7, R18, RFC 6749 §2.3).
+// Client authentication at the token endpoint: client_secret_basic or client_secret_post, never both (R7, R18, RFC 6749
+// §2.3).
 import { timingSafeEqual } from 'node:crypto';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { digestSecret } from '../secrets.ts';
@@ -7,14 +7,14 @@ import { Refusal } from '../security-events.ts';
 import type { ClientStatus } from './grant-status-table.ts';
 
 export interface ClientCredentials {
-  /** As presented; not yet known to be a client's. */
+  /** As presented. */
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** What a token request brings of them; empty is absent (R1). */
+/** Empty is absent (R1). */
 export interface PresentedCredentials extends ClientCredentials {
-  /** The Authorization header, whole. */
+  /** The whole header. */
   readonly authorization: string;
 }
 
@@ -33,7 +33,7 @@ export function readClientCredentials(presented: PresentedCredentials): ClientCr
 
 const basic = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
-/** RFC 7617, then RFC 6749 §2.3.1: split at the first colon, each half form-decoded. Undefined when malformed. */
+/** RFC 7617, then RFC 6749 §2.3.1: split at the first colon, each half form-decoded. */
 export function parseBasic(authorization: string): ClientCredentials | undefined {
   const encoded = basic.exec(authorization)?.[1];
   const text = encoded && decodeBase64(encoded);
@@ -59,21 +59,17 @@ function formDecode(text: string): string | undefined {
   }
 }
 
-/** Stands in where there is no secret, so that an unknown client costs what a wrong secret costs. */
+/** An unknown client costs what a wrong secret costs. */
 const noSecret = ['0'.repeat(64)];
 
-/**
- * The client and the hash of the secret that it sent, if `secret` is one of its valid secrets and it is active;
- * else throws `invalid_client`. Compares with every valid secret in constant time, so that an unknown client and
- * a wrong secret take equally long.
- */
+/** Throws `invalid_client` unless `secret` is one of the active client's valid secrets. */
 export function authenticateClient(
   client: ClientStatus | undefined,
   secret: string,
 ): { readonly client: ClientStatus; readonly secretHash: string } {
   const presented = digestSecret(secret);
   const valid = client?.secretHashes.length ? client.secretHashes : noSecret;
-  // Compares with all of them: stopping at the first would tell which one it was.
+  // Constant time, and with all of them: stopping at the first would reveal which one it was.
   const [secretHash] = valid.filter((hash) => timingSafeEqual(presented, Buffer.from(hash, 'hex')));
   if (client?.active && secretHash !== undefined) return { client, secretHash };
   throw new Refusal('invalid_client', {

@@ -1,5 +1,4 @@
-// The token endpoint in the order of R8: duplicates, client authentication, grant type, parameters, grant. Method and
-// content type are the gateway's.
+// The token endpoint in the order of R8. Method and content type are the gateway's.
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { Refusal } from '../security-events.ts';
 import { authorizationCodeGrant } from './authorization-code-grant.ts';
@@ -15,13 +14,13 @@ import { loadGrantStatus } from './grant-status-table.ts';
 import type { GrantRecord } from './grant-store.ts';
 import { refreshTokenGrant } from './refresh-token-grant.ts';
 
-/** Parameters that the token endpoint knows; others are ignored. */
+/** Others are ignored. */
 const tokenParameters =
   'grant_type code redirect_uri code_verifier refresh_token scope client_id client_secret'.split(' ');
 
 /**
- * Answers one token request. A refused one consumes nothing (R9), but deletes a dead grant (R13). Throws `Failure` with the
- * codes of specification §7, or `temporarily_unavailable` when a store does not answer (R14).
+ * A refused request consumes nothing (R9), but deletes a dead grant (R13). Throws `Failure` with the codes of
+ * specification §7, or `temporarily_unavailable` when a store does not answer (R14).
  */
 export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Promise<TokenResponse> {
   try {
@@ -66,7 +65,7 @@ async function answer<Loaded extends GrantRecord>(
   return { ...status, response: await grant.issue(deps, request, loaded, status) };
 }
 
-/** Refused only after the client was authenticated (R8). */
+/** Refused only after client authentication (R8). */
 const unknownGrant: Grant<GrantRecord> = {
   load: async () => ({ presented: undefined, record: undefined }),
   issue: async (_deps, { grantType }) => {

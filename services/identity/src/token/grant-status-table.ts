@@ -1,6 +1,5 @@
-// Grant status: what Postgres says now about a client and about the user and consent of a grant. One statement over
-// clients, client_secrets, consents and users, because every token request needs all of it. What has changed since
-// the grant was issued is honoured at the exchange and on refresh (R13).
+// What Postgres says now of a client, and of user and consent of a grant. One statement, because every token request
+// needs all of it: what has changed since the grant was issued is honoured (R13).
 import { isClientId } from '@course-exchange/rules/access-token';
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Client } from '../clients/client.ts';
@@ -9,17 +8,15 @@ import type { ConsentId } from '../ids.ts';
 import type { User } from '../users/user.ts';
 
 export interface ClientStatus extends Pick<Client, 'clientId' | 'active' | 'scopes'> {
-  /** SHA-256 of each secret that is valid now, in hex. */
+  /** In hex, of the secrets valid now. */
   readonly secretHashes: readonly string[];
 }
 
-/** The user and the consent behind a grant. */
 export interface GrantStatus extends User {
   readonly withdrawn: boolean;
 }
 
 export interface LoadedStatus {
-  /** Undefined when there is no such client. */
   readonly client: ClientStatus | undefined;
   /** Undefined when the consent is not this client's, or its user was deleted. */
   readonly grant: GrantStatus | undefined;
@@ -40,8 +37,10 @@ export const grantStatusStatement = {
 
 type Row = ClientStatus & (GrantStatus | { readonly sub: null });
 
-/** One read; `consentId` null: only the client is asked for. A name that no client can have is asked for all
- * the same, so that it takes no less time (R18). */
+/**
+ * `consentId` null: only the client is read. An impossible client id is looked up all the same, so that it takes as
+ * long (R18).
+ */
 export async function loadGrantStatus(
   database: Queries,
   clientId: string,

@@ -4,9 +4,8 @@
 //   code    valid for 5 minutes → used, in the step that begins its family → forgotten 10 minutes after its issue
 //   family  30 days from each rotation; ends by replay of its code (R10), withdrawal (R13) or age
 //
-// Both are kept by the SHA-256 of their current secret alone (R18): a consumed refresh token does not match any more, so
-// it needs no list of its own (R11). The braces are a Redis Cluster hash tag: both keys share a slot on purpose, so that
-// a change of the two is one script. How the one becomes the other is in consumption-store.ts.
+// Both hold the SHA-256 of their current secret alone (R18): a consumed refresh token no longer matches (R11). The
+// braces are a Cluster hash tag: both keys share a slot, so that one script changes both.
 import { formatScope, parseScope, type Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
@@ -17,46 +16,43 @@ import type { ChallengeMethod, PkceChallenge } from './pkce.ts';
 /** Seconds (specification §3). */
 const codeLifetime = 300;
 
-/** What code and refresh family have in common. */
 export interface GrantRecord {
   readonly familyId: FamilyId;
-  /** Of the secret of the code, or of the family's current token. */
+  /** Of the code's secret, or of the family's current token's. */
   readonly hash: SecretHash;
   readonly clientId: ClientId;
   readonly sub: Sub;
   readonly consentId: ConsentId;
   /** As granted; a refresh narrows its access token only (R12). */
   readonly scopes: readonly Scope[];
-  /** Milliseconds since the epoch: the login that the grant rests on. A later sign-out leaves it dead (R13). */
+  /** The login that the grant rests on, milliseconds since the epoch. A later sign-out ends it (R13). */
   readonly loggedInAt: number;
 }
 
 export interface AuthorizationCode extends GrantRecord {
   readonly redirectUri: string;
-  /** Empty when none was sent. */
   readonly nonce: string;
   readonly pkce: PkceChallenge | undefined;
-  /** Seconds since the epoch; only where the ID token shall carry it (R5). */
+  /** Seconds since the epoch; only under `max_age` (R5). */
   readonly authTime: number | undefined;
-  /** It was exchanged: presented once more, it is a replay (R10). */
+  /** It was exchanged: the next request is a replay (R10). */
   readonly used?: boolean;
 }
 
 export interface RefreshFamily extends GrantRecord {
-  /** Milliseconds since the epoch: when the current token was issued. */
+  /** Of the current token, milliseconds since the epoch. */
   readonly issuedAt: number;
 }
 
-/** A record as it was read. */
 export type Read<Record extends GrantRecord> = Record & {
-  /** Milliseconds since the epoch, by our clock; too late by what the read took at most, however Redis's clock goes. */
+  /** Milliseconds since the epoch by our clock; late by the duration of the read at most. */
   readonly expiresAt: number;
 };
 
-/** Codes of one user, the latest, that are kept until they are exchanged; the next one ends the oldest. */
+/** Unexchanged codes of one user; the next one ends the oldest. */
 const mostCodesOfUser = 1_000;
 
-// A score is later than those before it, so that the newest code is never the one to go.
+// Each score exceeds those before it, so that the newest code is never evicted.
 const list = script(`
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
 local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or 0
@@ -73,9 +69,9 @@ if redis.call('HEXISTS', KEYS[1], 'used') == 1 then return 0 end
 return redis.call('DEL', KEYS[1])`);
 
 /**
- * Counts a code that is about to be created for its user, and ends the oldest ones that nobody has exchanged: a signed-in
- * browser gets one without a page. Each step is atomic; a crash between them leaves a code that expires by itself. `now`:
- * milliseconds since the epoch.
+ * Counts a code that is about to be created and ends the user's oldest unexchanged ones: a signed-in browser gets codes
+ * without a page. Each step is atomic; after a crash between them a code remains until it expires. `now`: milliseconds
+ * since the epoch.
  */
 export async function countCode(
   store: RedisStore,
@@ -94,8 +90,7 @@ export function grantKeys(familyId: FamilyId): [code: string, family: string] {
   return [`code:{${familyId}}`, `rt:{${familyId}}`];
 }
 
-// Atomic: nothing comes between check and write, so a family never gets a second code. The family's key is checked
-// too: it outlives what is remembered of a used code.
+// A family never gets a second code. Its own key is checked too: it outlives the used code's.
 const create = script(`
 if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
@@ -103,8 +98,8 @@ redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1`);
 
 /**
- * Keeps `code` unless its family has a code or has had one: repeating the call after a lost answer or a
- * crash makes no second code (R6). True when this call created it. Atomic.
+ * Keeps `code` unless its family has or had one: a repeat makes no second code (R6). True when this call created it.
+ * Atomic.
  */
 export async function createAuthorizationCode(store: RedisStore, code: AuthorizationCode): Promise<boolean> {
   const fields = fieldsOf(code, {
@@ -120,7 +115,7 @@ export async function createAuthorizationCode(store: RedisStore, code: Authoriza
   );
 }
 
-/** The code of a family, also a used one; undefined when it has expired, was revoked or never was. */
+/** Used ones too. */
 export async function readAuthorizationCode(
   store: RedisStore,
   familyId: FamilyId,
@@ -142,7 +137,6 @@ export async function readAuthorizationCode(
   );
 }
 
-/** The family; undefined when it was revoked, has expired or never was. */
 export async function readRefreshFamily(
   store: RedisStore,
   familyId: FamilyId,
@@ -164,7 +158,7 @@ async function readRecord(store: RedisStore, operation: string, key: string, now
   return { fields, expiresAt: now() + ttlMs };
 }
 
-/** Field names and values in one flat list, as HSET takes them; `own`: those that only this kind of record has. */
+/** A flat list, as HSET takes it; `own`: fields of this kind of record alone. */
 export function fieldsOf(
   record: GrantRecord,
   own: Readonly<Record<string, string | number>>,
@@ -174,7 +168,7 @@ export function fieldsOf(
   return Object.entries(fields).flat();
 }
 
-/** The parsing edge of both keys: only `fieldsOf` writes them. Undefined when there is no record. */
+/** Only `fieldsOf` writes the keys. */
 function toRecord(
   familyId: FamilyId,
   fields: Readonly<Record<string, string>>,
@@ -194,8 +188,8 @@ function toRecord(
   };
 }
 
-// Atomic. What is left of a deleted grant is a mark that outlives the 10 s in which a browser may repeat its decision, so
-// that the repetition does not create the code again (R6).
+// The mark left behind outlives the 10 s in which a browser may repeat its decision, so that a repeat creates no code
+// (R6).
 const remove = script(`
 if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] and redis.call('HGET', KEYS[2], 'hash') ~= ARGV[1] then
   return 0
@@ -205,7 +199,7 @@ redis.call('HSET', KEYS[1], 'used', 1)
 redis.call('EXPIRE', KEYS[1], 60)
 return 1`);
 
-/** Deletes the code or the family whose current secret was presented (R13). Others stay. Atomic. */
+/** Deletes code and family if `hash` is the current secret of either (R13). Atomic. */
 export async function deleteGrant(store: RedisStore, { familyId, hash }: PresentedToken): Promise<void> {
   await runReplicated(store, 'delete grant', remove, grantKeys(familyId), [hash]);
 }

@@ -1,11 +1,11 @@
-// A grant is what a code or a refresh token stands for: client, user, consent, scopes. The token endpoint knows two:
+// A grant is what a code or a refresh token stands for: client, user, consent, scopes.
 //
 //   authorization_code  code valid → consumed; a refresh family begins
 //   refresh_token       token active → consumed; its successor takes its place
 //
-// Both go through the same two phases. `load` only reads, since the client is authenticated first (R8) and one
-// statement answers for client and grant together. `issue` checks, signs, then consumes in one atomic step: whoever
-// loses a race throws signatures away, and no crash consumes a grant whose tokens were never made (R9).
+// Both have two phases. `load` only reads, since the client is authenticated first (R8) and one statement answers for
+// client and grant together. `issue` checks, signs, then consumes in one atomic step, so no crash consumes a grant
+// whose tokens were never made (R9).
 
 import { tokenLifetime } from '@course-exchange/rules/access-token';
 import { timeBudget } from '@course-exchange/rules/time-budget';
@@ -30,14 +30,14 @@ export interface TokenDeps extends RequestLog {
   readonly tokens: TokenIssuer;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Until when the caller waits for its answer, milliseconds since the epoch. */
+  /** Of the caller, milliseconds since the epoch. */
   readonly deadline: () => number;
   readonly randomBytes: RandomBytes;
-  /** Told which secret an authenticated client sent, by its SHA-256 in hex. Returns at once. */
+  /** `secretHash`: SHA-256 in hex. Returns at once. */
   readonly onSecretUsed: (clientId: ClientId, secretHash: string) => void;
 }
 
-/** Fields after one form-decoding; empty is absent (R1). */
+/** After one form-decoding; empty is absent (R1). */
 export interface TokenRequest extends PresentedCredentials {
   readonly grantType: string;
   readonly code: string;
@@ -45,11 +45,11 @@ export interface TokenRequest extends PresentedCredentials {
   readonly codeVerifier: string;
   readonly refreshToken: string;
   readonly scope: string;
-  /** Names of parameters that came more than once, as sent. */
+  /** As sent. */
   readonly repeatedParameters: readonly string[];
 }
 
-/** A successful token response (specification §4). */
+/** Specification §4. */
 export interface TokenResponse {
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -59,21 +59,20 @@ export interface TokenResponse {
   readonly idToken?: string;
 }
 
-/** The code or token of a request, and its record, not yet checked; each undefined when there is none. */
+/** Not yet checked. */
 export interface LoadedGrant<Loaded extends GrantRecord> {
   readonly presented: PresentedToken | undefined;
   readonly record: Read<Loaded> | undefined;
 }
 
-/** The authenticated client, and what Postgres says of user and consent. */
 interface CurrentStatus extends LoadedStatus {
   readonly client: ClientStatus;
 }
 
 export interface Grant<Loaded extends GrantRecord> {
-  /** Reads the record that the request names. Changes nothing. */
+  /** Changes nothing. */
   readonly load: (deps: TokenDeps, request: TokenRequest) => Promise<LoadedGrant<Loaded>>;
-  /** Checks the grant for the authenticated client and consumes it. Throws `Failure`. */
+  /** Throws `Failure`. */
   readonly issue: (
     deps: TokenDeps,
     request: TokenRequest,
@@ -84,7 +83,7 @@ export interface Grant<Loaded extends GrantRecord> {
 
 type GrantRefused = 'code.refused' | 'refresh_token.refused';
 
-/** `invalid_grant`; why, only the log is told. */
+/** The reason goes to the log alone. */
 export function refusedGrant(
   event: GrantRefused,
   reason: ReasonOf<GrantRefused>,
@@ -94,7 +93,7 @@ export function refusedGrant(
   return new Refusal('invalid_grant', { event, client, sub: record?.sub, reason });
 }
 
-/** The record, if its current secret was presented and it is this client's; a mismatch changes nothing (R11). */
+/** The record, if its current secret was presented and it is this client's. Changes nothing (R11). */
 export function requireOwn<Loaded extends GrantRecord>(
   event: GrantRefused,
   { presented, record }: LoadedGrant<Loaded>,
@@ -109,21 +108,17 @@ export function requireOwn<Loaded extends GrantRecord>(
 
 interface Issue {
   readonly refused: GrantRefused;
-  /** Of the access token, before the client's approval is asked. */
+  /** Of the access token, before they are limited to those approved. */
   readonly scopes: readonly Scope[];
-  /** Of the ID token, which is made where `openid` is granted. */
+  /** Only where `openid` is granted. */
   readonly idToken?: IdTokenRequest;
   /**
-   * Puts the next refresh token in the place of what was presented; throws when another request came first, or when it is
-   * later than `latest`.
+   * Replaces what was presented by the next refresh token. Throws when another request came first, or after `latest`.
    */
   readonly consume: (next: NextToken, latest: number) => Promise<void>;
 }
 
-/**
- * The latest time at which a grant may be consumed, milliseconds since the epoch: a later answer might reach nobody, and
- * the partner would have lost its token.
- */
+/** Milliseconds since the epoch. A later answer might not arrive, and the partner would have lost its token. */
 function latestConsumption({ now, deadline, redis }: TokenDeps): number {
   const answerable = deadline() - redis.replicas.confirmationMs;
   return Math.min(answerable, now() + redis.commandTimeoutMs) - timeBudget.wayBack;
@@ -134,7 +129,7 @@ export function requireTimeToConsume(deps: TokenDeps): void {
   if (deps.now() > latestConsumption(deps)) throw new Overloaded('too late to consume a grant');
 }
 
-/** Tokens for a record that is the client's own. Signs, then consumes: see above. */
+/** Signs, then consumes. */
 export async function issueTokens(
   deps: TokenDeps,
   record: GrantRecord,
@@ -165,7 +160,7 @@ export async function issueTokens(
   };
 }
 
-/** The status of a grant whose user and consent are still as it needs them; else the grant is deleted (R13). */
+/** Deletes a grant whose user or consent is no longer valid (R13). */
 async function requireValidGrant(
   { redis, onSecurityEvent }: Pick<TokenDeps, 'redis' | 'onSecurityEvent'>,
   record: GrantRecord,

@@ -25,12 +25,11 @@ import type { User } from '../users/user.ts';
 /** Of ID tokens, by specification §4. */
 export const idTokenAlgorithm: SigningAlgorithm = 'RS256';
 
-/** Algorithms that an installation with `accessTokens` signs with. */
 export function algorithmsInUse(accessTokens: SigningAlgorithm): readonly SigningAlgorithm[] {
   return [...new Set([idTokenAlgorithm, accessTokens])];
 }
 
-/** Who signs, and access tokens with what. */
+/** `algorithm`: of access tokens. */
 export interface TokenIssuer {
   readonly keys: KeyRing;
   readonly issuer: string;
@@ -65,7 +64,7 @@ export function issueAccessToken(
   });
 }
 
-/** Whom an access token names, or why it is not a valid one of this issuer at `now` (milliseconds since the epoch). */
+/** `now` in milliseconds since the epoch. */
 export async function readAccessToken(
   { keys, issuer, algorithm }: TokenIssuer,
   token: string,
@@ -77,7 +76,6 @@ export async function readAccessToken(
   return { sub: verified.sub as Sub, clientId: verified.clientId as ClientId };
 }
 
-/** What the authorization request asked the ID token to carry. */
 export interface IdTokenRequest {
   readonly clientId: ClientId;
   /** Empty: left out. */
@@ -111,7 +109,7 @@ export function issueIdToken(
   });
 }
 
-/** The user of an `id_token_hint` made by this issuer for `clientId`; its expiry does not matter (R5). */
+/** The user, if this issuer made the token for `clientId`; its expiry does not matter (R5). */
 export async function readIdTokenHint(
   { keys, issuer }: TokenIssuer,
   hint: string,

@@ -6,19 +6,15 @@ import { sameText } from '../secrets.ts';
 export const challengeMethods = ['S256', 'plain'] as const;
 export type ChallengeMethod = (typeof challengeMethods)[number];
 
-/** The challenge of an authorization request; its code is bound to it. */
 export interface PkceChallenge {
   readonly challenge: string;
   readonly method: ChallengeMethod;
 }
 
-/** 43–128 unreserved characters: verifier and challenge alike (RFC 7636 §4.1, §4.2). */
+/** Of verifier and challenge alike (RFC 7636 §4.1, §4.2). */
 const wellFormed = /^[A-Za-z0-9\-._~]{43,128}$/;
 
-/**
- * Reads `code_challenge` and `code_challenge_method`; an empty value is an absent one (R1). Undefined when
- * neither was sent; `plain` when only the method is absent. Throws `invalid_request`.
- */
+/** Empty is absent (R1); `plain` when only the method is. Throws `invalid_request`. */
 export function parseChallenge(challenge: string, method: string): PkceChallenge | undefined {
   if (challenge === '' && method === '') return undefined;
   const known = challengeMethods.find((candidate) => candidate === (method || 'plain'));
@@ -26,22 +22,19 @@ export function parseChallenge(challenge: string, method: string): PkceChallenge
   return { challenge, method: known };
 }
 
-/** Throws `invalid_request` when a verifier was sent that cannot be one; empty is absent. */
+/** Throws `invalid_request`; empty is absent. */
 export function checkVerifierForm(verifier: string): void {
   if (verifier !== '' && !wellFormed.test(verifier))
     throw new Failure('invalid_request', 'malformed verifier');
 }
 
-/**
- * Whether a well-formed or absent `code_verifier` matches the code's challenge. Throws `invalid_request` when it is
- * missing where a challenge was given, or given where none was.
- */
+/** Throws `invalid_request` when a verifier is missing where a challenge was given, or given where none was. */
 export function verifyChallenge(bound: PkceChallenge | undefined, verifier: string): boolean {
   if ((bound === undefined) !== (verifier === '')) throw new Failure('invalid_request', 'PKCE verifier');
   return matchesChallenge(bound, verifier);
 }
 
-/** Whether the verifier is the one of the challenge, or neither was given. Compares in constant time. */
+/** Constant time. */
 export function matchesChallenge(bound: PkceChallenge | undefined, verifier: string): boolean {
   if (bound === undefined) return verifier === '';
   const presented = bound.method === 'plain' ? verifier : hash('sha256', verifier, 'base64url');

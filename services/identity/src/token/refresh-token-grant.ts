@@ -1,4 +1,4 @@
-// grant_type=refresh_token: the presented token is consumed and replaced (specification §3, R11, R12).
+// The presented token is consumed and replaced (specification §3, R11, R12).
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { isWithin, parseScope, type Scope } from '../clients/scope.ts';
 import { parseToken } from '../secrets.ts';
@@ -27,7 +27,7 @@ export const refreshTokenGrant: Grant<RefreshFamily> = {
   },
 };
 
-/** A subset of the grant narrows this access token alone (R12); empty is absent. */
+/** Empty is absent. */
 function narrowedScopes({ scopes }: RefreshFamily, requested: string): readonly Scope[] {
   if (requested === '') return scopes;
   const narrowed = parseScope(requested);

@@ -8,8 +8,8 @@ import type { TokenDeps } from './grant.ts';
 import { readAccessToken } from './jwt.ts';
 
 /**
- * The user of the token in `authorization` (the whole header). Throws `invalid_token` when it is missing,
- * not valid, without `openid`, or its user is disabled or gone (R13).
+ * `authorization`: the whole header. Throws `invalid_token` when the token is missing, not valid, without `openid`, or
+ * its user is disabled or gone (R13).
  */
 export async function getUserInfo(
   deps: Pick<TokenDeps, 'database' | 'tokens' | 'now' | 'onAuthenticated' | 'onAccessTokenRefused'>,

@@ -1,4 +1,4 @@
-// What operators do with one account: read, disable, enable, sign out (`import.ts` brings accounts in).
+// What operators do with one account.
 import type { Action } from '../admin/actions.ts';
 import {
   type AdminContext,
@@ -20,23 +20,23 @@ export async function getAccount(context: AdminContext, user: UserName): Promise
   return existing(await readAccount(context.database, user), user);
 }
 
-/** No login, exchange, refresh or user-info any more, and signed out everywhere. Throws `not_found`. Atomic. */
+/** Ends login, exchange, refresh, user-info and sessions. Throws `not_found`. Atomic. */
 export const disableUser = accountChange('user.disable', disabled);
 
 function disabled(account: UserAccount, now: number): UserAccount {
   return account.disabledAt === null ? { ...account, disabledAt: now, signedOutAt: now } : account;
 }
 
-/** As `disableUser`, inside a transaction. Nothing when there is no such user. */
+/** Inside a transaction. Ignores an unknown user. */
 export async function disableSub(transaction: AdminTransaction, sub: Sub): Promise<void> {
   const before = await readAccount(transaction.queries, { sub }, 'lock');
   if (before) await writeAccount(transaction, 'user.disable', before, disabled(before, transaction.now()));
 }
 
-/** May log in again; what the disabling ended stays ended. Throws `not_found`. Atomic. */
+/** Restores the login, not what the disabling ended. Throws `not_found`. Atomic. */
 export const enableUser = accountChange('user.enable', (account) => ({ ...account, disabledAt: null }));
 
-/** Ends all sessions, codes and refresh tokens from before now. Throws `not_found`. Atomic. */
+/** Ends sessions, codes and refresh tokens. Throws `not_found`. Atomic. */
 export const signOutUser = accountChange('user.sign-out', (account, now) => ({
   ...account,
   signedOutAt: now,

@@ -1,6 +1,5 @@
-// The import of users: one batch in one transaction. Sent again it changes nothing, so an import goes on after an
-// interruption with the batch that was not answered. A replaced password signs its user out: whoever knew the old one
-// may be signed in. No rejection quotes its record: the reasons go into files.
+// The import of users: one batch in one transaction, which may be repeated. A replaced password signs its user out. A
+// rejection does not quote its record: the reasons go into files.
 import { createHash } from 'node:crypto';
 import { foldEmail, isEmail } from '@course-exchange/rules/email';
 import {
@@ -20,9 +19,8 @@ import { newId } from '../secrets.ts';
 import type { KnownUser, UserRecord } from './user.ts';
 import { insertUsers, lockKnownUsers, updateUsers } from './user-table.ts';
 
-/** As another system describes a user. */
 export interface ImportRecord {
-  /** Number of the record in its file. */
+  /** In its file. */
   readonly line: number;
   /** Empty: the user with this e-mail address, else a new one. */
   readonly sub: string;
@@ -35,7 +33,6 @@ export interface ImportRecord {
 
 const subForm = /^[A-Za-z0-9._~-]{1,128}$/;
 
-/** One sentence; undefined when nothing is wrong with the record by itself. */
 function recordProblem({ sub, email, name, passwordHash }: ImportRecord): string | undefined {
   if (sub !== '' && !subForm.test(sub)) return 'The sub is not 1 to 128 characters of A–Z a–z 0–9 . _ ~ -.';
   if (!isEmail(email)) return 'The e-mail address is missing or not one.';
@@ -48,7 +45,7 @@ function recordProblem({ sub, email, name, passwordHash }: ImportRecord): string
     : undefined;
 }
 
-/** Users of a batch by sub and by folded e-mail, as the index users_email distinguishes them. */
+/** By folded e-mail, as the index users_email distinguishes them. */
 interface KnownUsers {
   readonly bySub: ReadonlyMap<string, KnownUser>;
   readonly byEmail: ReadonlyMap<string, KnownUser>;
@@ -71,7 +68,7 @@ type ImportDecision =
       readonly change: OperatorChange;
     };
 
-/** What becomes of a record without a problem. A password that was imported before is left alone. */
+/** A password that was imported before is left alone. */
 function decide(
   context: ImportTransaction,
   record: ImportRecord,
@@ -124,7 +121,6 @@ export interface ImportResult {
   readonly unchanged: number;
   /** Of the updated, those whose password was replaced. */
   readonly signedOut: number;
-  /** By line. */
   readonly rejected: readonly Rejection[];
 }
 
@@ -145,7 +141,7 @@ export async function importUsers(
   return result;
 }
 
-/** Rejects records with a problem of their own, and those of a user whom an earlier one in the batch names. */
+/** Rejects also a user whom an earlier record of the batch names. */
 function validate(records: readonly ImportRecord[]) {
   const rejected: Rejection[] = [];
   const valid: ImportRecord[] = [];

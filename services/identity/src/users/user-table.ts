@@ -1,5 +1,5 @@
-// Table `users`. Requests read it fresh each time: disabling an account holds at the next one (R13). Operators and
-// imports change it under the lock of its rows.
+// Table `users`. Requests read it fresh: disabling an account holds at the next one (R13). Operators and imports change
+// it under the lock of its rows.
 import { forUpdate, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Sub } from '../ids.ts';
 import type { KnownUser, User, UserAccount, UserName, UserRecord, UserWithPassword } from './user.ts';
@@ -18,25 +18,24 @@ export const userByEmailStatement = {
   text: `select ${columns}, ${loginColumns} from users where lower(email) = lower($1)`,
 };
 
-// Index: users_pkey. The lock waits for nobody, and ends with the statement.
+// Index: users_pkey. Does not wait; the lock ends with the statement.
 const settledBySub = {
   name: 'settled user by sub',
   text: `select ${columns}, ${loginColumns} from users where sub = $1 for share skip locked`,
 };
 
-/** Undefined when the user was deleted. */
 export async function findUser(database: Queries, sub: Sub): Promise<User | undefined> {
   const [user] = await database.query<User>(bySub, [sub]);
   return user;
 }
 
-/** Undefined also while somebody is changing the user. */
+/** Undefined also while a change is in flight. */
 export async function findSettledUser(database: Queries, sub: Sub): Promise<UserWithPassword | undefined> {
   const [user] = await database.query<UserWithPassword>(settledBySub, [sub]);
   return user;
 }
 
-/** The account that signs in with `email`, whatever its letter case; disabled ones too. */
+/** Case-insensitive; disabled ones too. */
 export async function findUserByEmail(
   database: Queries,
   email: string,
@@ -46,7 +45,7 @@ export async function findUserByEmail(
   return user;
 }
 
-// Index: users_password_form, which has this expression; one step down for each form, however many users there are.
+// Index: users_password_form, which has this expression: one step for each form, however many users there are.
 const form = String.raw`substring(password_hash from '^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$')`;
 export const passwordFormsStatement = {
   name: 'password forms',
@@ -57,19 +56,19 @@ export const passwordFormsStatement = {
     select form from held where form is not null`,
 };
 
-/** Schemes and costs of the password hashes that users have, each once: hashes without salt and key. */
+/** Each once, without salt and key. */
 export async function listPasswordForms(database: Queries): Promise<string[]> {
   const rows = await database.query<{ readonly form: string }>(passwordFormsStatement, []);
   return rows.map(({ form }) => form);
 }
 
-// Index: users_pkey. The hash before is compared: an import may have brought another one meanwhile.
+// Index: users_pkey. The hash is compared: an import may have replaced it meanwhile.
 const replaceHash = {
   name: 'replace password hash',
   text: 'update users set password_hash = $3 where sub = $1 and password_hash = $2',
 };
 
-/** Puts `next` in the place of `before`; nothing happens when `before` is no longer the user's hash. */
+/** Nothing happens when `before` is no longer the user's hash. */
 export async function replacePasswordHash(
   database: Queries,
   sub: Sub,
@@ -88,7 +87,7 @@ const known = {
     order by sub for update`,
 };
 
-/** Users who bear one of the subs or e-mails; locked. */
+/** Locked. */
 export async function lockKnownUsers(
   queries: Queries,
   subs: readonly string[],
@@ -107,7 +106,7 @@ const insert = {
     on conflict do nothing returning sub`,
 };
 
-/** Number inserted: fewer than given when another import came first. */
+/** Fewer than given when another import came first. */
 export async function insertUsers(queries: Queries, users: readonly UserRecord[]): Promise<number> {
   return (await queries.query(insert, columnsOf(users))).length;
 }

@@ -1,17 +1,15 @@
-// A user: who logs in, and the subject of every token. Identity keeps the account; nobody registers here.
+// A user: who logs in, and the subject of every token.
 //
 //   imported ──► enabled ◄──► disabled
 //
 // - Users come by import, in batches that may be repeated (`import.ts`); the sub is opaque and never reused (R19).
-// - A disabled user is refused login, code exchange, refresh and user-info from the next request on. Enabling brings
-//   back the login, not what the disabling ended.
-// - `signedOutAt` ends browser sessions, codes and refresh families by their time of issue, without a search through
-//   Redis (R13). Disabling sets it too.
-// - The password hash is ours (argon2id) or another system's until the next login (`login/`). It never leaves.
-// - Operators read accounts, disable, enable and sign out (`admin.ts`); nobody deletes one.
+// - A disabled user is refused login, exchange, refresh and user-info from the next request on. Enabling restores the
+//   login, not what the disabling ended.
+// - `signedOutAt` ends sessions, codes and refresh families by their time of issue, without a search through Redis (R13).
+//   Disabling sets it too.
+// - Operators read accounts, disable, enable and sign out (`admin.ts`); no one deletes them.
 import type { Sub } from '../ids.ts';
 
-/** What tokens and user-info say of a user, and whether it may act. */
 export interface User {
   readonly sub: Sub;
   readonly email: string;
@@ -22,7 +20,7 @@ export interface User {
   readonly signedOutAt: number | null;
 }
 
-/** Whether a login at `loggedInAt` (milliseconds since the epoch), and what was issued for it, still counts (R13). */
+/** `loggedInAt`: milliseconds since the epoch (R13). */
 export function isLoginValid(
   { disabled, signedOutAt }: Pick<User, 'disabled' | 'signedOutAt'>,
   loggedInAt: number,
@@ -30,7 +28,6 @@ export function isLoginValid(
   return !disabled && (signedOutAt === null || signedOutAt < loggedInAt);
 }
 
-/** Why a login of `user` that no longer counts does not. */
 export function whyLoginEnded(user: Pick<User, 'disabled'> | undefined) {
   if (user === undefined) return 'user_deleted';
   return user.disabled ? 'user_disabled' : 'signed_out_by_operator';
@@ -39,7 +36,7 @@ export function whyLoginEnded(user: Pick<User, 'disabled'> | undefined) {
 export interface UserWithPassword extends User {
   /** In PHC form: argon2id (R18), or as imported until the next login. */
   readonly passwordHash: string;
-  /** SHA-256 of the hash that was imported last, in hex; null when none ever was. */
+  /** SHA-256 of the hash imported last, in hex. */
   readonly importedHash: string | null;
 }
 
@@ -49,12 +46,11 @@ export interface UserRecord
     UserWithPassword,
     'sub' | 'email' | 'emailVerified' | 'name' | 'passwordHash' | 'signedOutAt'
   > {
-  /** SHA-256 of the imported hash, in hex. */
   readonly importedHash: string;
 }
 
 export interface KnownUser extends Omit<UserRecord, 'importedHash'> {
-  /** Null when the password never was imported. */
+  /** Null when no password was imported. */
   readonly importedHash: string | null;
 }
 
