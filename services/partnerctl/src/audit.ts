@@ -52,7 +52,6 @@ function listCommand() {
     const filter = { ...period, actor, clientId, object, action };
     const audit = auditOf(context, options.log);
     const limit = options.limit ?? defaultLimit;
-    // One more than is shown tells whether there are more.
     const found = await newest(audit, filter, limit + 1);
     const [entries, more] = [found.slice(-limit), found.length > limit];
     if (more && !context.json) context.terminal.err.write('There are more: use --limit.\n');

@@ -195,7 +195,6 @@ function rotateCommand() {
   });
 }
 
-/** The earliest next step of a rotation that is not finished. */
 function nextStepAt({ rotations }: RotateKeysResponse): Date | undefined {
   const times = rotations.flatMap(({ finished, nextAt }) => (finished || !nextAt ? [] : [dateOf(nextAt)]));
   return times.sort((one, other) => one.getTime() - other.getTime())[0];

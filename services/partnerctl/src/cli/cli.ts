@@ -8,16 +8,13 @@ import { CliError, type Exit, exitCodes, usageError } from './errors.ts';
 import { configureHelp, createProgram } from './program.ts';
 import { confirm, paint, sanitize, type Terminal } from './terminal.ts';
 
-/** What the process provides; nothing below reads it by itself. */
 export interface CliDeps
   extends Pick<CommandContext, 'now' | 'sleep' | 'signal' | 'input' | 'directory' | 'terminal'>,
     Pick<ConnectionDeps, 'actor' | 'newRequestId' | 'environment'> {}
 
-/** The options that every command takes, and the two that many have. */
 type CommonOptions = Readonly<Partial<Record<'identity' | 'catalog' | 'stack' | 'operator', string>>> &
   Readonly<Partial<Record<'json' | 'dryRun' | 'yes', true>>>;
 
-/** Of a call that is not a stream and sets no limit of its own. */
 const timeoutMs = 15_000;
 
 /** Resolves with the exit code; everything else has been printed by then. */

@@ -9,13 +9,10 @@ export interface CommandContext {
   readonly services: Services;
   readonly now: () => Date;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   readonly json: boolean;
   readonly dryRun: boolean;
-  /** Relative file names start here. */
   readonly directory: string;
-  /** Standard input, for a file named `-`. */
   readonly input: NodeJS.ReadableStream;
   /** Throws unless the operator agrees or gave --yes. `facts` are shown above the question. */
   readonly confirm: (question: string, facts?: string) => Promise<void>;
@@ -24,7 +21,6 @@ export interface CommandContext {
 export interface Result {
   /** Printed with --json. */
   readonly json: unknown;
-  /** Printed without. */
   readonly text: string;
   readonly exit?: Exit;
   readonly textToStderr?: boolean;
@@ -64,11 +60,8 @@ const commonOptions = {
 
 interface CommandHelp {
   readonly about: string;
-  /** A further paragraph. */
   readonly details?: string;
-  /** What each does, and the command line. */
   readonly examples: Readonly<Record<string, string>>;
-  /** --dry-run where it writes, --yes where it asks for confirmation. */
   readonly takes?: readonly (keyof typeof commonOptions)[];
 }
 
@@ -82,7 +75,6 @@ export function newCommand(name: string, { about, details, examples, takes = [] 
   return command;
 }
 
-/** A noun: commands about one thing. */
 export function newGroup(name: string, about: string, commands: readonly CommandUnknownOpts[]) {
   const group = new Command(name).summary(about).description(`${about}.`).usage('<command> [options]');
   for (const command of commands) group.addCommand(command);

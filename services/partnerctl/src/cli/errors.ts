@@ -23,9 +23,7 @@ export const exitCodes = {
 export type Exit = keyof typeof exitCodes;
 
 interface Details {
-  /** What to do now; one sentence or command. */
   readonly advice?: string | undefined;
-  /** Further mistakes, one sentence each. */
   readonly mistakes?: readonly string[];
   /** The service's own code, for scripts; otherwise the name of the exit. */
   readonly code?: string;
@@ -45,7 +43,6 @@ export class CliError extends Error {
   }
 }
 
-/** The command line, or a file that it names, is wrong. */
 export function usageError(message: string, advice?: string): CliError {
   return new CliError('usage', message, { advice });
 }

@@ -16,7 +16,6 @@ function secondsOf(value: string): number | undefined {
   return size === undefined ? undefined : Number(count) * size;
 }
 
-/** Its value is a duration as requests carry it. */
 export function durationOption<const Flags extends string>(flags: Flags, about: string) {
   return new Option(flags, about).argParser((value) => {
     const seconds = secondsOf(value);

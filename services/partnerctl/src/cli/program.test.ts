@@ -45,42 +45,31 @@ test('each command has examples, which name commands and options that exist', as
 
 test('what changes something can be tried dry, and only what can be tried dry asks', () => {
   const dry = leaves.filter(({ command }) => flags(command).includes('--dry-run'));
-  expect(dry.map(({ path }) => path.join(' '))).toEqual([
+  const asks = ({ command }: Placed) => flags(command).includes('--yes');
+  expect(leaves.filter(asks).filter((leaf) => !dry.includes(leaf))).toEqual([]);
+  expect(dry.map((leaf) => `${leaf.path.join(' ')}${asks(leaf) ? ': asks' : ''}`)).toEqual([
     'client register',
     'client edit',
     'client approve',
     'client activate',
-    'client deactivate',
+    'client deactivate: asks',
     'client secret add',
-    'client secret retire',
-    'client secret resume',
-    'client apply',
+    'client secret retire: asks',
+    'client secret resume: asks',
+    'client apply: asks',
     'user import',
-    'user disable',
+    'user disable: asks',
     'user enable',
-    'user sign-out',
-    'consent withdraw',
+    'user sign-out: asks',
+    'consent withdraw: asks',
     'key rotate',
     'key stage',
-    'key activate',
-    'key retire',
+    'key activate: asks',
+    'key retire: asks',
     'key reencrypt',
     'designs import',
     'designs verify',
-    'restore fence',
-  ]);
-  const asking = leaves.filter(({ command }) => flags(command).includes('--yes'));
-  expect(asking.map(({ path }) => path.join(' '))).toEqual([
-    'client deactivate',
-    'client secret retire',
-    'client secret resume',
-    'client apply',
-    'user disable',
-    'user sign-out',
-    'consent withdraw',
-    'key activate',
-    'key retire',
-    'restore fence',
+    'restore fence: asks',
   ]);
 });
 

@@ -5,7 +5,6 @@ import { usageError } from './errors.ts';
 
 export type Color = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
-/** An output without colours leaves the colour out. */
 export function paint(color: Color, text: string): string {
   return styleText(color, text, { validateStream: false });
 }
@@ -21,7 +20,6 @@ export interface Terminal {
   readonly err: Output;
   /** Asks on standard error; undefined without a person to answer. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
-  /** Columns of standard output. */
   readonly width: number;
 }
 

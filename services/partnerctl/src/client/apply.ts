@@ -6,7 +6,6 @@ import { readTextFile, replaceFile, requireWritable } from '../files/files.ts';
 import { changesText } from '../output/result.ts';
 import { readDeclarations, writeDeclarations } from './registration-file.ts';
 
-/** A command that reads a file of clients. */
 function newFileCommand(...command: Parameters<typeof newCommand>) {
   return newCommand(...command)
     .argument('<file>', 'YAML with a list `clients`; - reads standard input')

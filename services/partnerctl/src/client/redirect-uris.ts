@@ -13,7 +13,6 @@ import { sanitize } from '../cli/terminal.ts';
 import { environmentName, environmentNames, environments } from './registration-file.ts';
 
 export interface RedirectUriOptions {
-  /** They replace the list of each environment that they name. */
   readonly redirectUri?: readonly string[];
   readonly addRedirectUri?: readonly string[];
   readonly removeRedirectUri?: readonly string[];

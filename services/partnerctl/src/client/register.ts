@@ -182,7 +182,6 @@ function newRegistrationCommand(...command: Parameters<typeof newCommand>) {
 
 type RegistrationValues = ReturnType<ReturnType<typeof newRegistrationCommand>['opts']>;
 
-/** A copy of `registration` with the values that options override. */
 async function withOptions(
   context: CommandContext,
   registration: ClientRegistration,
@@ -203,7 +202,6 @@ async function withOptions(
   return { ...registration, ...edited };
 }
 
-/** Undefined where no option names a redirect URI. */
 async function editedEnvironments(
   { services }: CommandContext,
   { environments }: ClientRegistration,

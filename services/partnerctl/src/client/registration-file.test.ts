@@ -5,20 +5,6 @@ import { expect, test } from 'vitest';
 import { CliError } from '../cli/errors.ts';
 import { readDeclarations, readRegistration, writeDeclarations } from './registration-file.ts';
 
-const acme = `
-clientId: acme
-name: Acme Courses
-technicalContact: { name: Ann, email: ann@acme.example }
-credentialContacts:
-  - { name: Bo, email: bo@acme.example, phone: "+49 30 1" }
-environments:
-  test: { redirectUris: ["http://127.0.0.1:3000/callback"] }
-  production: { redirectUris: ["https://acme.example/callback"] }
-scopes: [openid, email]
-userJourney: Riders see the courses of their events.
-requirements: { logout: none, unlinking: by mail, retention: 30 days }
-`;
-
 /** The mistakes that reading throws. */
 function problemsOf(read: () => unknown): readonly string[] {
   try {
@@ -29,22 +15,6 @@ function problemsOf(read: () => unknown): readonly string[] {
   }
   throw new Error('Nothing was refused.');
 }
-
-test('a registration holds all that specification §1 asks of a partner', () => {
-  expect(readRegistration('acme.yaml', acme).registration).toMatchObject({
-    clientId: 'acme',
-    name: 'Acme Courses',
-    technicalContact: { name: 'Ann', email: 'ann@acme.example', phone: '' },
-    credentialContacts: [{ name: 'Bo', phone: '+49 30 1' }],
-    environments: [
-      { environment: Environment.TEST, redirectUris: ['http://127.0.0.1:3000/callback'] },
-      { environment: Environment.PRODUCTION, redirectUris: ['https://acme.example/callback'] },
-    ],
-    scopes: ['openid', 'email'],
-    logoutRequirements: 'none',
-    retentionRequirements: '30 days',
-  });
-});
 
 test('every mistake is reported at once, each with its line', () => {
   const mistakes = problemsOf(() =>

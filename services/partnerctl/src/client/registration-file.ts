@@ -23,7 +23,6 @@ function map<Shape extends z.ZodRawShape>(shape: Shape) {
   });
 }
 
-/** Empty where it is absent. */
 function list<Item extends z.ZodType>(item: Item) {
   return z
     .array(item, { error: 'must be a list.' })
@@ -119,12 +118,10 @@ const declarations = map({
   }),
 });
 
-/** Throws a CliError that lists every mistake. */
 export function readRegistration(name: string, content: string): DeclaredClient {
   return readYaml(name, content, client);
 }
 
-/** Throws a CliError that lists every mistake. */
 export function readDeclarations(name: string, content: string): readonly DeclaredClient[] {
   return readYaml(name, content, declarations).clients;
 }
@@ -149,7 +146,6 @@ function declared(fields: z.output<typeof clientFields>): DeclaredClient {
   });
 }
 
-/** One file for `apply`. */
 export function writeDeclarations(clients: readonly DeclaredClient[]): string {
   const document = new Document({ clients: clients.map(fieldsToWrite) });
   // Text with control characters goes into double quotes, for only there YAML knows escapes.
@@ -162,7 +158,6 @@ export function writeDeclarations(clients: readonly DeclaredClient[]): string {
   return escapeControlChars(document.toString({ lineWidth: 100 }));
 }
 
-/** What is undefined is not written. */
 function fieldsToWrite({ registration, approvalState, active }: DeclaredClient) {
   const { clientId, name, technicalContact, credentialContacts = [], scopes } = registration ?? {};
   const written = (registration?.environments ?? []).flatMap(({ environment, redirectUris }) => {

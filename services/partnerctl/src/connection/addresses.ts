@@ -13,7 +13,6 @@ const services = {
 export type ServiceName = keyof typeof services;
 
 export interface Address {
-  /** `http://…` or `https://…`. */
   readonly url: string;
   /** Path of the Unix socket to connect to instead of the URL's host. */
   readonly socket?: string;
@@ -27,7 +26,6 @@ export interface AddressSources {
   readonly directory: string;
 }
 
-/** Throws a CliError for a bad address or stack file. */
 export function findAddress(name: ServiceName, sources: AddressSources): Address {
   const { flags, environment } = sources;
   const variable = `PARTNERCTL_${name.toUpperCase()}`;

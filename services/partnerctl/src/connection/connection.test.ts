@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Code, type ConnectRouter } from '@connectrpc/connect';
-import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { Code } from '@connectrpc/connect';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { afterEach, expect, test } from 'vitest';
@@ -46,26 +44,6 @@ test('a service that says nothing is given up after the time limit, or after the
     code: Code.DeadlineExceeded,
   });
   own.close();
-});
-
-test.each([
-  [{ timeoutMs: 600_000 }, /^600000m$/],
-  [{}, /^15000m$/],
-  [{ timeoutMs: 0 }, /^none$/],
-])('the limit of a call with %o is told to the service', async (options, told) => {
-  const limits: string[] = [];
-  const routes = (router: ConnectRouter) =>
-    router.service(ClientService, {
-      listClients: (_, { requestHeader }) => {
-        limits.push(requestHeader.get('grpc-timeout') ?? 'none');
-        return {};
-      },
-    });
-  const identity = await addressOf(createHttp2Server(connectNodeAdapter({ routes })));
-  const services = servicesAt(identity, 15_000);
-  await services.identity(ClientService).listClients({}, options);
-  services.close();
-  expect(limits).toEqual([expect.stringMatching(told)]);
 });
 
 test('Ctrl-C ends a call that nobody answers at once', async () => {

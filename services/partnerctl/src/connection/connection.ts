@@ -11,9 +11,7 @@ import { type Address, type AddressSources, findAddress, type ServiceName } from
 export interface ConnectionDeps extends AddressSources {
   /** The service writes it into the audit log unless a certificate names another. */
   readonly actor: string;
-  /** Makes one request id per call. */
   readonly newRequestId: () => string;
-  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** Of a call that sets no limit of its own; a stream sets 0, which is none. */
   readonly timeoutMs: number;
@@ -23,7 +21,6 @@ export type Services = ReturnType<typeof openServices>;
 
 export function openServices(deps: ConnectionDeps) {
   const open = new Map<ServiceName, ReturnType<typeof openTransport>>();
-  /** A service's address and where it was found, for people. */
   const addressOf = (name: ServiceName) => findAddress(name, deps).display;
   let last: ServiceName = 'identity';
   const clientTo = <S extends DescService>(name: ServiceName, service: S): Client<S> => {
@@ -36,7 +33,6 @@ export function openServices(deps: ConnectionDeps) {
     identity: <S extends DescService>(service: S) => clientTo('identity', service),
     catalog: <S extends DescService>(service: S) => clientTo('catalog', service),
     addressOf,
-    /** The address of the service that was asked for last. */
     lastAddress: () => addressOf(last),
     close: (): void => {
       for (const { sessionManager } of open.values()) sessionManager.abort();

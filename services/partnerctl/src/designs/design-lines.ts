@@ -18,7 +18,6 @@ interface Reading {
   readonly resumedAfter: number;
   readonly stopAtRejected: boolean;
   readonly rejected: RejectedLines;
-  /** Called with the number of lines read. */
   readonly onRead: (lines: number) => void;
 }
 

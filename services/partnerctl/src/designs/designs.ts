@@ -41,7 +41,6 @@ function importCommand() {
   });
 }
 
-/** `path` is that of the rejected lines; undefined where none is written. */
 function designsResult(report: ImportReport, path: string | undefined, dryRun: boolean): Result {
   const { rejectedLines, ...counts } = report;
   const { lines, upserted, deleted, ignored, rejected, stopped } = counts;

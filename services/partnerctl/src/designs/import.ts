@@ -10,9 +10,7 @@ import { type ApplyMessage, applyMessages } from './design-lines.ts';
 export interface ImportJob {
   readonly file: Content;
   readonly rejectedTo: RejectedTarget;
-  /** Send what comes before the first rejected line, and no more. */
   readonly stopAtRejected: boolean;
-  /** Send every line, even those that an interrupted import has committed. */
   readonly fromStart: boolean;
 }
 
@@ -53,7 +51,6 @@ export async function importDesigns(deps: ImportDeps, job: ImportJob): Promise<I
   }
 }
 
-/** Reads the file as an import would, and sends nothing. */
 export async function checkDesigns(
   deps: Pick<ImportDeps, 'progress'>,
   job: ImportJob,
@@ -80,7 +77,6 @@ const connectionCodes: readonly Code[] = [
   Code.Canceled,
 ];
 
-/** Whether the service or its store went away. */
 function isInterruption(error: unknown): boolean {
   if (!(error instanceof ConnectError)) return false;
   const code = error.metadata.get('error-code');

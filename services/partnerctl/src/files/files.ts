@@ -17,7 +17,6 @@ import type { Content } from './ndjson.ts';
 
 type InputSource = Pick<CommandContext, 'directory' | 'input'>;
 
-/** The text of a file of at most a few megabytes. */
 export async function readTextFile({ directory, input }: InputSource, name: string): Promise<string> {
   if (name === '-') return readAll(input);
   try {

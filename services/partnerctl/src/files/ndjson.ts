@@ -9,7 +9,6 @@ import { unreadableFile, usageError } from '../cli/errors.ts';
 export type Content = string | readonly Buffer[];
 
 export interface LineBlock {
-  /** Number of the first line; lines count from 1. */
   readonly first: number;
   /** Without their line breaks; undefined for a line that is not UTF-8. */
   readonly lines: readonly (string | undefined)[];
@@ -37,7 +36,6 @@ export async function identifyFile(content: Content) {
 /** A text of a line, for schemas of lines. An error continues the name of the field. */
 export const text = z.string({ error: 'is neither text nor null.' }).nullish();
 
-/** Empty where it is absent or null. */
 export const filled = text.transform((value) => value ?? '');
 
 /** What `schema` makes of a line, or a sentence that says why not: it quotes at most the name of a field. */

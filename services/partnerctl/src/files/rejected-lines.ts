@@ -11,7 +11,6 @@ export interface RejectedLine {
   readonly reason: string;
 }
 
-/** The path of a file, a function that gets each line, or undefined: nowhere. */
 export type RejectedTarget = string | ((line: RejectedLine) => void) | undefined;
 
 export type RejectedLines = ReturnType<typeof openRejectedLines>;
@@ -39,7 +38,6 @@ export function openRejectedLines(target: RejectedTarget) {
       writeSync(file, `${JSON.stringify({ line, reason, text })}\n`);
     },
     count: () => count,
-    /** The first ten, to show. */
     first: (): readonly RejectedLine[] => first,
     close: (): void => {
       if (file !== undefined) closeSync(file);
@@ -52,11 +50,9 @@ interface ImportReport {
   /** The line after which the import resumed; 0: from the start. */
   readonly resumedAfter: number;
   readonly rejected: number;
-  /** Undefined where none is written. */
   readonly rejectedFile: string | undefined;
 }
 
-/** `counts` are sentences, `first` the first rejected lines. */
 export function importResult(report: ImportReport, counts: string, first: readonly RejectedLine[]): Result {
   const { resumedAfter, rejected, rejectedFile } = report;
   const resumed = resumedAfter > 0 ? `Resumed after line ${resumedAfter}.\n` : '';
@@ -106,7 +102,6 @@ function refuseSame(path: string, other: string, name: string): void {
   );
 }
 
-/** Also of a file that does not exist yet. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

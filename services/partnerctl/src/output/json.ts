@@ -40,7 +40,6 @@ function messageJson(message: Message): unknown {
   return { field, before: was, after: is };
 }
 
-/** The fields of a message by their names, to print them beside others. */
 export function fieldsOf(message: Message): Readonly<Record<string, unknown>> {
   const values = message as unknown as Readonly<Record<string, unknown>>;
   const fields = registry.getMessage(message.$typeName)?.fields ?? [];
@@ -55,6 +54,5 @@ export function fieldsOf(message: Message): Readonly<Record<string, unknown>> {
 export function enumName({ values, sharedPrefix = '' }: DescEnum, number: unknown): string {
   const name = values.find((value) => value.number === number)?.name ?? String(number);
   const word = name.toLowerCase().replace(sharedPrefix, '');
-  // Algorithms are written as in JOSE.
   return /^[er]s256$/.test(word) ? word.toUpperCase() : word;
 }

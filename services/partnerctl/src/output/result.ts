@@ -40,7 +40,6 @@ export function changesText(changes: readonly Change[], dryRun: boolean): string
     .join('');
 }
 
-/** `name: before → after` */
 export function fieldText({ field, before, after }: Change['fields'][number]): string {
   const now = after ? paint('green', sanitize(after)) : paint('dim', 'gone');
   return `${sanitize(field)}: ${before ? `${paint('red', sanitize(before))} → ` : ''}${now}`;

@@ -12,7 +12,6 @@ type Time = Date | Timestamp;
 /** A time is shown in the local zone, undefined as a dash. */
 export type Value = string | number | Time | Painted | undefined;
 
-/** A cell for a row, by the heading of its column. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Value>>;
 
 /** A heading and a line per row, numbers to the right; `none` when there is none. Ends with a line break. */
@@ -81,7 +80,6 @@ export function fromNow(time: Date, now: Date): string {
 
 export type Progress = ReturnType<typeof openProgress>;
 
-/** Drawing more often is not seen and costs time. */
 const intervalMs = 100;
 
 /** `Users  25 % of 10000` on standard error while a person watches. */

@@ -24,7 +24,6 @@ interface HandoverOptions {
   readonly encryptTo?: string;
 }
 
-/** As the service answers with it, this once. */
 interface NewSecret {
   readonly secretId: string;
   readonly plainSecret: string;
@@ -53,7 +52,6 @@ export async function withHandover<R extends ChangeResponse & { readonly secret?
   };
 }
 
-/** Throws a CliError when no secret could leave that way. */
 export async function openHandover(context: CommandContext, { toFile, encryptTo }: HandoverOptions) {
   const { terminal, json, dryRun, directory } = context;
   const encryption =
@@ -110,7 +108,6 @@ function createFile(path: string) {
 
 interface Destination {
   readonly encryption: Encryption | undefined;
-  /** Undefined: the secret is shown. */
   readonly file: ReturnType<typeof createFile> | undefined;
   /** Standard output holds the secret alone. */
   readonly alone: boolean;
@@ -146,7 +143,6 @@ async function deliver({ terminal: { out } }: CommandContext, destination: Desti
 interface Encryption {
   /** For people: the kind of key, and its end or fingerprint. */
   readonly recipient: string;
-  /** Armoured text that only the partner can open. */
   readonly encrypt: (secret: string) => Promise<string>;
 }
 

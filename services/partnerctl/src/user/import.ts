@@ -83,7 +83,6 @@ const countNames = ['created', 'updated', 'unchanged', 'signedOut'] as const;
 type Counts = Readonly<Record<(typeof countNames)[number], number>>;
 
 interface Batch extends Counts {
-  /** The last line of the file that the batch has seen. */
   readonly through: number;
   readonly rejected: readonly RejectedLine[];
 }
@@ -103,12 +102,10 @@ interface ImportTask {
   readonly file: Content;
   readonly dryRun: boolean;
   readonly keepSessions: boolean;
-  /** Lines up to this one are done. */
   readonly after: number;
   readonly signal: AbortSignal;
 }
 
-/** The service takes as many in one transaction. */
 const batchSize = 1000;
 
 /** Sends the lines after `after` except users whom an earlier line names. Repeating a batch changes nothing. */
@@ -173,7 +170,6 @@ export function openImportJournal(path: string, subject: string) {
   writeFileSync(path, [head, ...kept].map((line) => `${line}\n`).join(''), { mode: 0o600 });
   const file = openSync(path, 'a');
   return {
-    /** Batches of the import that this one resumes. */
     done: kept.map((line) => JSON.parse(line) as Batch),
     /** Durable when it returns. */
     add: (batch: Batch): void => {
@@ -181,7 +177,6 @@ export function openImportJournal(path: string, subject: string) {
       fsyncSync(file);
     },
     close: (): void => closeSync(file),
-    /** The import is complete. */
     remove: (): void => rmSync(path, { force: true }),
   };
 }
