@@ -1,6 +1,6 @@
 // The least that the same work can cost: one process, node:http, no rule, no page, no telemetry. Tokens by the same Lua
 // steps and signatures; lists by one prepared statement, timestamps left as text, and JSON.stringify.
-import { createHash, generateKeyPairSync, randomBytes, sign, verify } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
@@ -15,23 +15,17 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const signInThreadPool = promisify(sign);
 const lifetime = 2_592_000;
 
-redis.defineCommand('rotate', {
-  numberOfKeys: 1,
-  lua: `if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'hash', ARGV[2], 'issued_at', ARGV[3])
-redis.call('EXPIRE', KEYS[1], ARGV[4])
-return 1`,
-});
-redis.defineCommand('exchange', {
+// A rotation has the same key twice.
+redis.defineCommand('grant', {
   numberOfKeys: 2,
   lua: `if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end
-redis.call('DEL', KEYS[1])
+if KEYS[1] ~= KEYS[2] then redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[2], 'hash', ARGV[2], 'issued_at', ARGV[3])
 redis.call('EXPIRE', KEYS[2], ARGV[4])
 return 1`,
 });
 type Step = (...values: readonly (string | number)[]) => Promise<number>;
-const { rotate, exchange } = redis as unknown as { readonly rotate: Step; readonly exchange: Step };
+const { grant } = redis as unknown as { readonly grant: Step };
 
 const statements = {
   events: `select event_id, name, start_date, end_date, updated_at, design_count
@@ -39,7 +33,6 @@ const statements = {
   designs: `select id, local_id, title, event_name, event_date, updated_at, author_name, short_descr
     from catalog.designs where owner = $1 and event_id = $2 and deleted_at is null and event_id <> ''
     order by updated_at desc nulls last, id limit 500`,
-  user: 'select sub, email, email_verified, name from identity.users where sub = $1',
 };
 
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -67,9 +60,8 @@ async function token(form: URLSearchParams): Promise<object> {
   const next = randomBytes(32).toString('base64url');
   const [access_token, id_token] = [accessToken(), isRefresh ? undefined : await idToken()];
   const values = [hashOf(secret), hashOf(next), Date.now(), lifetime];
-  const done = isRefresh
-    ? await rotate.call(redis, `bare-rt:{${family}}`, ...values)
-    : await exchange.call(redis, `bare-code:{${family}}`, `bare-rt:{${family}}`, ...values);
+  const key = `bare-refresh:{${family}}`;
+  const done = await grant.call(redis, isRefresh ? key : `bare-exchange:{${family}}`, key, ...values);
   if (done !== 1) throw new Error('the token is not current');
   return { access_token, id_token, refresh_token: `${family}${next}`, expires_in: 900 };
 }
@@ -78,22 +70,10 @@ async function rows(name: keyof typeof statements, values: readonly (string | nu
   return (await pool.query({ name, text: statements[name], values: [...values] })).rows;
 }
 
-async function userInfo(sub: string | null, authorization = ''): Promise<object> {
-  const at = authorization.lastIndexOf('.');
-  const input = Buffer.from(authorization.slice('Bearer '.length, at));
-  const publicKey = { key: ec.publicKey, dsaEncoding: 'ieee-p1363' } as const;
-  if (!verify('sha256', input, publicKey, Buffer.from(authorization.slice(at + 1), 'base64url')))
-    throw new Error('not signed here');
-  return (await rows('user', [sub]))[0];
-}
+const metadata = JSON.stringify({ issuer: 'http://127.0.0.1', endpoints: 'x'.repeat(1_000) });
 
-const discovery = { issuer: 'http://127.0.0.1', endpoints: 'x'.repeat(1_000) };
-const metadata = JSON.stringify(discovery);
-
-async function answer(path: string, query: URLSearchParams, authorization?: string): Promise<string> {
+async function answer(path: string, query: URLSearchParams): Promise<string> {
   if (path === '/discovery') return metadata;
-  if (path === '/access-token') return accessToken();
-  if (path === '/userinfo') return JSON.stringify(await userInfo(query.get('owner'), authorization));
   if (path === '/designs')
     return JSON.stringify({ items: await rows('designs', [query.get('owner'), query.get('event')]) });
   return JSON.stringify({ items: await rows('events', [query.get('owner')]) });
@@ -107,7 +87,7 @@ const server = createServer(async (request, response) => {
     const body =
       request.method === 'POST'
         ? JSON.stringify(await token(new URLSearchParams(Buffer.concat(chunks).toString())))
-        : await answer(pathname, searchParams, request.headers.authorization);
+        : await answer(pathname, searchParams);
     response.writeHead(200, {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),

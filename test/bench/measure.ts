@@ -1,15 +1,11 @@
 // What an operation costs: CPU of each subject's processes in short bursts, one subject after the other, in another order
 // each round, so that what else the machine does falls on all of them alike. One that followed itself would be cheaper.
-import { closedLoop, median } from './load.ts';
-import { cpuMicroseconds } from './processes.ts';
-import type { Operation, Subject, Work } from './subject.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { closedLoop } from './load.ts';
+import { type Operation, type Subject, type Work, workOf } from './subject.ts';
 
-export interface Cost {
-  /** Microseconds of CPU for one request, a value for each round. */
-  readonly perRequest: readonly number[];
-  /** Requests in a second, with the generator and the stores on the same machine; the median. */
-  readonly perSecond: number;
-}
+/** Microseconds of CPU for one request, a value for each round. */
+type Cost = readonly number[];
 
 export interface Row {
   readonly operation: Operation;
@@ -17,111 +13,74 @@ export interface Row {
   readonly costs: ReadonlyMap<Subject, Cost>;
 }
 
-const burstMs = 800;
 /** Of what is measured by count. */
 const burstCount = 250;
-/** Warm is who was asked so often, or whose cost no longer falls. */
-const warmRequests = 20_000;
-const warmBurstMs = 1_500;
-const maxWarmMs = 20_000;
-/** By how much bursts of a warm subject differ at most. */
-const stable = 0.04;
+const bound = { ms: 800 };
+/** A subject is warm after so many requests, or so long; one that is measured by count after so many bursts. */
+const warm = { count: 20_000, ms: 20_000 };
+const warmBursts = 6;
 
-function pidsOf({ processes }: Subject): number[] {
-  return Object.values(processes);
-}
+type Prepared = readonly (readonly [Subject, Work])[];
 
-/** One burst: microseconds for each request, and requests in a second. */
-async function burst(subject: Subject, { ask, supply, renew }: Work, lanes: number, ms: number) {
-  await supply?.(burstCount);
-  const before = cpuMicroseconds(pidsOf(subject));
-  const { requests, perSecond } = await closedLoop(
-    lanes,
-    ask,
-    supply ? { count: burstCount } : { ms },
-    renew,
-  );
-  return { cost: (cpuMicroseconds(pidsOf(subject)) - before) / requests, requests, perSecond };
-}
-
-/** Asks `subject` until it is warm. */
-async function warm(subject: Subject, work: Work, lanes: number): Promise<void> {
-  const costs: number[] = [];
-  const begin = performance.now();
-  for (let requests = 0; requests < warmRequests && performance.now() - begin < maxWarmMs; ) {
-    const one = await burst(subject, work, lanes, warmBurstMs);
-    requests += one.requests;
-    costs.push(one.cost);
-    const last = costs.slice(-3);
-    const isStable = Math.max(...last) - Math.min(...last) < stable * median(last);
-    if (last.length === 3 && (isStable || work.supply)) return;
-  }
-}
-
-/** The works of those subjects that have `operation`, warm. */
-export async function prepareAll(
+/** Bursts of one operation with each of these numbers of lanes, of those subjects that have it. */
+export async function measure(
   subjects: readonly Subject[],
   operation: Operation,
-  lanes: number,
-): Promise<Map<Subject, Work>> {
-  const works = new Map<Subject, Work>();
+  manyLanes: readonly number[],
+  rounds: number,
+): Promise<readonly Row[]> {
+  const prepared: [Subject, Work][] = [];
   for (const subject of subjects) {
-    const work = await subject.prepare(operation, lanes);
-    if (!work) continue;
-    await warm(subject, work, Math.min(lanes, 8));
-    works.set(subject, work);
+    const work = await workOf(subject, operation, Math.max(...manyLanes));
+    if (work === undefined) continue;
+    if (work.supply === undefined) await closedLoop(8, work.ask, warm, work.renew);
+    else for (let bursts = 0; bursts < warmBursts; bursts += 1) await burst(subject, work, 8);
+    prepared.push([subject, work]);
   }
-  return works;
+  const rows: Row[] = [];
+  for (const lanes of manyLanes)
+    rows.push({ operation, lanes, costs: await costsOf(prepared, lanes, rounds) });
+  return rows;
 }
 
-/** In an order of chance, that does not begin with `last`: who has two bursts in a row gets warm by the first. */
-function inOrder<T>(all: readonly T[], last: T | undefined): readonly T[] {
-  const order = all
+async function costsOf(prepared: Prepared, lanes: number, rounds: number): Promise<Row['costs']> {
+  const costs = new Map(prepared.map(([subject]) => [subject, [] as number[]]));
+  let order = prepared;
+  for (let round = 0; round < rounds; round += 1) {
+    order = shuffled(order);
+    for (const [subject, work] of order) costs.get(subject)?.push(await burst(subject, work, lanes));
+  }
+  return costs;
+}
+
+/** In an order of chance that does not begin with the last. */
+function shuffled(all: Prepared): Prepared {
+  const [first, ...others] = all
     .map((one) => [Math.random(), one] as const)
     .toSorted(([one], [other]) => one - other)
     .map(([, one]) => one);
-  return order[0] === last ? [...order.slice(1), ...order.slice(0, 1)] : order;
+  if (first === undefined) return [];
+  return first === all.at(-1) ? [...others, first] : [first, ...others];
 }
 
-export async function measure(
-  works: ReadonlyMap<Subject, Work>,
-  operation: Operation,
-  lanes: number,
-  rounds: number,
-): Promise<Row> {
-  const samples = [...works].map(([subject, work]) => ({
-    subject,
-    work,
-    perRequest: [] as number[],
-    perSecond: [] as number[],
-  }));
-  let last: (typeof samples)[number] | undefined;
-  for (let round = 0; round < rounds; round++) {
-    for (const sample of inOrder(samples, last)) {
-      last = sample;
-      const one = await burst(sample.subject, sample.work, lanes, burstMs);
-      sample.perRequest.push(one.cost);
-      sample.perSecond.push(one.perSecond);
-    }
-  }
-  const costs = samples.map(
-    ({ subject, perRequest, perSecond }) => [subject, { perRequest, perSecond: median(perSecond) }] as const,
+async function burst(subject: Subject, { ask, supply, renew }: Work, lanes: number): Promise<number> {
+  await supply?.(burstCount);
+  const before = cpuMicroseconds(subject);
+  const { requests } = await closedLoop(lanes, ask, supply ? { count: burstCount } : bound, renew);
+  return (cpuMicroseconds(subject) - before) / requests;
+}
+
+/** By the kernel's scheduler, over all threads: the ticks of /proc/PID/stat are 10 ms. Threads that ended are missing. */
+function cpuMicroseconds({ processes }: Subject): number {
+  const nanoseconds = Object.values(processes).flatMap((pid) =>
+    readdirSync(`/proc/${pid}/task`).map((thread) =>
+      Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]),
+    ),
   );
-  return { operation, lanes, costs: new Map(costs) };
-}
-
-/** Median, least and most. */
-export interface Spread {
-  readonly median: number;
-  readonly least: number;
-  readonly most: number;
-}
-
-export function spreadOf(values: readonly number[]): Spread {
-  return { median: median(values), least: Math.min(...values), most: Math.max(...values) };
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1_000;
 }
 
 /** What `one` costs in units of `other`, round by round. */
-export function ratioOf(one: Cost, other: Cost): Spread {
-  return spreadOf(one.perRequest.map((cost, round) => cost / (other.perRequest[round] ?? Number.NaN)));
+export function ratiosOf(one: Cost, other: Cost): Cost {
+  return one.map((cost, round) => cost / (other[round] ?? Number.NaN));
 }

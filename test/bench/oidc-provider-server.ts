@@ -33,44 +33,27 @@ const { default: ProviderClass } = (await import(pathToFileURL(OIDC_PROVIDER).hr
 };
 
 /** A hash for each record, and a list for each grant of what descends from it. */
-class RedisAdapter {
-  readonly name: string;
-
-  constructor(name: string) {
-    this.name = name;
-  }
-
-  key(id: string): string {
-    return `peer:${this.name}:${id}`;
-  }
-
-  async upsert(id: string, payload: { readonly grantId?: string }, expiresIn: number): Promise<void> {
-    const writes = redis.multi().hset(this.key(id), 'payload', JSON.stringify(payload));
-    if (expiresIn) writes.expire(this.key(id), expiresIn);
-    if (payload.grantId) {
+function adapter(name: string) {
+  const key = (id: string): string => `peer:${name}:${id}`;
+  return {
+    upsert: async (id: string, payload: { readonly grantId?: string }, expiresIn: number) => {
+      const writes = redis.multi().hset(key(id), 'payload', JSON.stringify(payload));
+      if (expiresIn) writes.expire(key(id), expiresIn);
       const list = `peer:grant:${payload.grantId}`;
-      writes.rpush(list, this.key(id)).expire(list, expiresIn);
-    }
-    await writes.exec();
-  }
-
-  async find(id: string): Promise<object | undefined> {
-    const { payload, consumed } = await redis.hgetall(this.key(id));
-    return payload === undefined ? undefined : { ...JSON.parse(payload), ...(consumed && { consumed }) };
-  }
-
-  async consume(id: string): Promise<void> {
-    await redis.hset(this.key(id), 'consumed', Math.floor(Date.now() / 1000));
-  }
-
-  async destroy(id: string): Promise<void> {
-    await redis.del(this.key(id));
-  }
-
-  async revokeByGrantId(grantId: string): Promise<void> {
-    const list = `peer:grant:${grantId}`;
-    await redis.del(list, ...(await redis.lrange(list, 0, -1)));
-  }
+      if (payload.grantId) writes.rpush(list, key(id)).expire(list, expiresIn);
+      await writes.exec();
+    },
+    find: async (id: string) => {
+      const { payload, consumed } = await redis.hgetall(key(id));
+      return payload === undefined ? undefined : { ...JSON.parse(payload), ...(consumed && { consumed }) };
+    },
+    consume: (id: string) => redis.hset(key(id), 'consumed', Math.floor(Date.now() / 1000)),
+    destroy: (id: string) => redis.del(key(id)),
+    revokeByGrantId: async (grantId: string) => {
+      const list = `peer:grant:${grantId}`;
+      await redis.del(list, ...(await redis.lrange(list, 0, -1)));
+    },
+  };
 }
 
 function jwk(key: KeyObject, alg: string): object {
@@ -82,7 +65,7 @@ server.listen(0, '127.0.0.1');
 await new Promise((listening) => server.once('listening', listening));
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const provider = new ProviderClass(origin, {
-  adapter: RedisAdapter,
+  adapter,
   clients: [
     {
       client_id: CLIENT_ID,
@@ -135,9 +118,8 @@ async function make(kind: keyof typeof scopes): Promise<string> {
   return new provider.RefreshToken({ ...values, authTime, gty: 'authorization_code' }).save();
 }
 
-process.on(
-  'message',
-  async ({ kind, count }: { readonly kind: keyof typeof scopes; readonly count: number }) =>
-    process.send?.(await Promise.all(Array.from({ length: count }, () => make(kind)))),
+type Order = { readonly grant: keyof typeof scopes; readonly count: number };
+process.on('message', async ({ grant, count }: Order) =>
+  process.send?.(await Promise.all(Array.from({ length: count }, () => make(grant)))),
 );
 process.send?.(origin);

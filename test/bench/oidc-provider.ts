@@ -5,9 +5,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheDirectory } from '@course-exchange/local-stack/cache';
 import { basic } from '../support/flow.ts';
-import { connectionsTo, formRequest, getRequest } from '../support/load/connection.ts';
 import type { StackFile } from '../support/stack-file.ts';
-import { exchanging, refreshing, type Subject } from './subject.ts';
+import type { Subject } from './subject.ts';
 
 const version = '9.13.3';
 const partner = { clientId: 'bench', clientSecret: 'bench-secret-of-a-provider-on-loopback' };
@@ -37,44 +36,24 @@ export async function startOidcProvider(stack: StackFile): Promise<Subject> {
       CLIENT_SECRET: partner.clientSecret,
     },
   });
-  const [origin] = (await Promise.race([
-    once(server, 'message'),
-    once(server, 'exit').then(() => Promise.reject(new Error('oidc-provider ended while it was starting'))),
-  ])) as [string];
-  const connections = connectionsTo(origin);
+  const ended = once(server, 'exit').then(() => Promise.reject(new Error('oidc-provider does not start')));
+  const [origin] = (await Promise.race([once(server, 'message'), ended])) as [string];
   const { authorization } = basic(partner);
-  const current: string[] = [];
-
-  async function make(kind: 'refresh' | 'exchange', count: number): Promise<string[]> {
-    server.send({ kind, count });
-    return (await once(server, 'message'))[0] as string[];
-  }
-
-  const post = (lane: number, form: Readonly<Record<string, string>>) =>
-    connections(lane).ask(formRequest('/token', form, authorization));
-  const discovery = getRequest('/.well-known/openid-configuration');
-
+  const post = (form: Readonly<Record<string, string>>) => ({ path: '/token', authorization, form });
   return {
     name: 'oidc-provider',
+    origin,
     processes: { 'oidc-provider': server.pid ?? 0 },
-    prepare: async (operation, lanes) => {
-      if (operation === 'refresh')
-        return refreshing(
-          current,
-          lanes,
-          (count) => make('refresh', count),
-          (lane, refresh_token) => post(lane, { grant_type: 'refresh_token', refresh_token }),
-        );
+    make: async (grant, count) => {
+      server.send({ grant, count });
+      return (await once(server, 'message'))[0] as string[];
+    },
+    request: (operation, secret) => {
+      if (operation === 'refresh') return post({ grant_type: 'refresh_token', refresh_token: secret });
       if (operation === 'exchange')
-        return exchanging(
-          (count) => make('exchange', count),
-          (lane, code) => post(lane, { grant_type: 'authorization_code', code, redirect_uri }),
-        );
-      if (operation !== 'discovery') return undefined;
-      return { ask: async (lane) => (await connections(lane).ask(discovery)).status };
+        return post({ grant_type: 'authorization_code', code: secret, redirect_uri });
+      return operation === 'discovery' ? { path: '/.well-known/openid-configuration' } : undefined;
     },
-    stop: async () => {
-      server.kill();
-    },
+    stop: async () => server.kill(),
   };
 }

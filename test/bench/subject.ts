@@ -1,9 +1,8 @@
 // What is measured: operations, and the servers that carry them out.
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Reply } from '../support/load/connection.ts';
+import { connectionsTo, type Request } from '../support/load/connection.ts';
 import type { Ask } from './load.ts';
 
-/** What a row of the report says of each. A bare server does the same work in one process without any rule. */
+/** What a row of the report says of each. */
 export const operations = {
   refresh: 'refresh',
   exchange: 'code exchange, with an ID token',
@@ -15,6 +14,20 @@ export const operations = {
 } as const;
 
 export type Operation = keyof typeof operations;
+/** What consumes a refresh token or a code. */
+type Grant = 'refresh' | 'exchange';
+
+export interface Subject {
+  readonly name: string;
+  readonly origin: string;
+  /** Its server processes by name, without stores. */
+  readonly processes: Readonly<Record<string, number>>;
+  /** Makes so many refresh tokens, or codes. */
+  readonly make: (grant: Grant, count: number) => Promise<readonly string[]>;
+  /** With the refresh token or code that it consumes. Undefined where the server does not have the operation. */
+  readonly request: (operation: Operation, secret: string) => Request | undefined;
+  readonly stop: () => Promise<unknown>;
+}
 
 export interface Work {
   readonly ask: Ask;
@@ -24,72 +37,33 @@ export interface Work {
   readonly renew?: (lane: number) => Promise<void>;
 }
 
-export interface Subject {
-  readonly name: string;
-  /** Its server processes by name, without stores. */
-  readonly processes: Readonly<Record<string, number>>;
-  /** Undefined where it does not have the operation. */
-  readonly prepare: (operation: Operation, lanes: number) => Promise<Work | undefined>;
-  readonly stop: () => Promise<void>;
-}
-
-/** Sends the form of a refresh; gives the status and, at 200, the body. */
-type SendRefresh = (lane: number, refreshToken: string) => Promise<Reply>;
-
-/** Refreshes, each lane with the newest token of its own family. `kept` outlives the work. */
-export async function refreshing(
-  kept: string[],
+/** Refreshes go on with the newest token of each lane. */
+export async function workOf(
+  { origin, make, request }: Subject,
+  operation: Operation,
   lanes: number,
-  make: (count: number) => Promise<readonly string[]>,
-  send: SendRefresh,
-): Promise<Work> {
-  if (kept.length < lanes) kept.push(...(await make(lanes - kept.length)));
+): Promise<Work | undefined> {
+  if (request(operation, '') === undefined) return undefined;
+  // Most of an overload's wait while the capacity is measured.
+  const connections = connectionsTo(origin, 60_000);
+  const ask = (lane: number, secret = '') => connections.ask(lane, request(operation, secret) as Request);
+  if (operation === 'exchange') {
+    const codes: string[] = [];
+    return {
+      supply: async (count) => void codes.push(...(await make(operation, count))),
+      ask: async (lane) => (await ask(lane, codes.pop())).status,
+    };
+  }
+  if (operation !== 'refresh') return { ask: async (lane) => (await ask(lane)).status };
+  const current = [...(await make(operation, lanes))];
   return {
     ask: async (lane) => {
-      const { status, body } = await send(lane, kept[lane] ?? '');
-      if (status === 200) kept[lane] = String(JSON.parse(body.toString()).refresh_token);
+      const { status, body } = await ask(lane, current[lane]);
+      if (status === 200) current[lane] = JSON.parse(body.toString()).refresh_token;
       return status;
     },
     renew: async (lane) => {
-      kept[lane] = (await make(1))[0] ?? '';
+      current[lane] = (await make(operation, 1))[0] ?? '';
     },
   };
-}
-
-/** Exchanges codes, which `make` makes before each burst. */
-export function exchanging(
-  make: (count: number) => Promise<readonly string[]>,
-  send: (lane: number, code: string) => Promise<Reply>,
-): Work {
-  const codes: string[] = [];
-  return {
-    supply: async (count) => {
-      codes.push(...(await make(count)));
-    },
-    ask: async (lane) => (await send(lane, codes.pop() ?? '')).status,
-  };
-}
-
-/** Runs `make` `count` times, eight at once. What fails is tried again: the machine may be busy with other things. */
-export async function several<T>(count: number, make: (lane: number) => Promise<T>): Promise<T[]> {
-  const made: T[] = [];
-  let left = count;
-  await Promise.all(
-    Array.from({ length: Math.min(8, count) }, async (_, lane) => {
-      while (left-- > 0) made.push(await patiently(() => make(lane)));
-    }),
-  );
-  return made;
-}
-
-const maxTries = 5;
-
-async function patiently<T>(make: () => Promise<T>, tries = maxTries): Promise<T> {
-  try {
-    return await make();
-  } catch (error) {
-    if (tries === 1) throw error;
-    await sleep(500);
-    return patiently(make, tries - 1);
-  }
 }

@@ -1,178 +1,110 @@
-// How the services behave under load: latency at half of what they carry, goodput and grants at ten times as much, lists for
-// many readers, and refreshes beside readers of long lists. What is compared takes turns, round by round.
+// How the services behave under load: goodput and grants at ten times what they carry, lists for many readers, and refreshes
+// beside readers of long lists. What is compared takes turns, round by round. Each gives a line of the report.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readLists } from '../support/load/lists.ts';
 import type { CourseExchange } from './course-exchange.ts';
-import { closedLoop, median, openLoop, percentile } from './load.ts';
-import { type Spread, spreadOf } from './measure.ts';
-import { type Subject, several, type Work } from './subject.ts';
+import { closedLoop, median, openLoop, percentile, spreadOf } from './load.ts';
+import { milliseconds, percent, rate, withNoise } from './report.ts';
+import { type Subject, type Work, workOf } from './subject.ts';
 
 const rounds = 3;
-
-export interface Latency {
-  readonly p50: number;
-  readonly p99: number;
-}
-
-function latencyOf(sorted: readonly number[]): Latency {
-  return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) };
-}
-
-/** Milliseconds at half of `saturation`, which is in requests a second. */
-export async function latencyAtHalf({ ask }: Work, saturation: number): Promise<Latency> {
-  const { latencies } = await openLoop({ perSecond: saturation / 2, ms: 4_000, lanes: 64 }, ask);
-  return latencyOf(latencies);
-}
-
-export interface Overload {
-  readonly connections: number;
-  readonly offered: number;
-  /** Answers with 200 in a second, in parts of what a closed loop of 64 gets in the same round. */
-  readonly goodput: Spread;
-  readonly capacity: Spread;
-  /** Answers by status; 0: none came in time. */
-  readonly statuses: Readonly<Record<string, number>>;
-  /** Due while all connections waited, and never sent. */
-  readonly unsent: number;
-  /** Families that were refused, and whose token was spent all the same. */
-  readonly lostGrants: number;
-}
-
 const overloadMs = 5_000;
 
-/** Gives each lane a token that is current: an answer that never came may have spent the last one. */
-async function renewAll({ ask, renew }: Work, lanes: number): Promise<void> {
-  let next = 0;
-  await several(lanes, async () => {
-    const lane = next++;
-    if ((await ask(lane).catch(() => 0)) !== 200) await renew?.(lane);
-  });
+async function preparedWork(
+  subject: Subject,
+  ...words: [Parameters<typeof workOf>[1], number]
+): Promise<Work> {
+  const work = await workOf(subject, ...words);
+  if (work === undefined) throw new Error(`${subject.name} has no ${words[0]}`);
+  return work;
 }
 
 /** Offers ten times as many refreshes as a closed loop of 64 gets, then sends every refused token again. */
-export async function overload(subject: Subject, connections: number): Promise<Overload> {
-  const work = await subject.prepare('refresh', connections);
-  if (!work) throw new Error(`${subject.name} does not refresh`);
+async function overload(subject: Subject, connections: number): Promise<string> {
   const [capacities, goodputs]: [number[], number[]] = [[], []];
-  const statuses: Record<string, number> = {};
-  let [offered, unsent, lostGrants] = [0, 0, 0];
+  const statuses: Record<number, number> = {};
+  let [unsent, lostGrants] = [0, 0];
   for (let round = 0; round < rounds; round += 1) {
-    await renewAll(work, connections);
-    const { perSecond } = await closedLoop(64, work.ask, { ms: overloadMs }, work.renew);
-    const burst = await offer(work, { perSecond: perSecond * 10, ms: overloadMs, lanes: connections });
-    offered = Math.max(offered, perSecond * 10);
+    const { ask, renew } = await preparedWork(subject, 'refresh', connections);
+    await closedLoop(64, ask, { count: connections }, renew);
+    const { perSecond } = await closedLoop(64, ask, { ms: overloadMs }, renew);
+    const last = new Map<number, number>();
+    const unanswered = new Set<number>();
+    let inTime = 0;
+    const end = performance.now() + overloadMs;
+    const load = { perSecond: perSecond * 10, ms: overloadMs, lanes: connections };
+    unsent += await openLoop(load, ask, (lane, status) => {
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      last.set(lane, status);
+      if (status === 0) unanswered.add(lane);
+      if (status === 200 && performance.now() <= end) inTime += 1;
+    });
     capacities.push(perSecond);
-    goodputs.push(burst.inTime / (overloadMs / 1_000) / perSecond);
-    for (const [status, count] of burst.statuses) statuses[status] = (statuses[status] ?? 0) + count;
-    unsent += burst.unsent;
-    lostGrants += burst.lostGrants;
+    goodputs.push((inTime * 1_000) / overloadMs / perSecond);
+    // Where no answer came the grant is lost by rule (specification §3); a refusal consumes nothing.
+    for (const [lane, status] of last)
+      if (status >= 400 && !unanswered.has(lane) && (await untilAdmitted(ask, lane)) === 400) lostGrants += 1;
   }
-  const [goodput, capacity] = [spreadOf(goodputs), spreadOf(capacities)];
-  return { connections, offered, goodput, capacity, statuses, unsent, lostGrants };
+  return (
+    `**Overload, ${connections} connections.** Ten times as many refreshes as a closed loop of 64 gets ` +
+    `(${withNoise(spreadOf(capacities), rate)}): answered with 200 are ${withNoise(spreadOf(goodputs), percent)} of that ` +
+    `capacity. Answers by status, 0 for none: ${JSON.stringify(statuses)}; never sent, since every connection waited: ` +
+    `${unsent}. Refused tokens that were spent all the same: ${lostGrants}.`
+  );
 }
 
-async function offer({ ask }: Work, load: Parameters<typeof openLoop>[0]) {
-  const last = new Map<number, number>();
-  const unanswered = new Set<number>();
-  const end = performance.now() + load.ms;
-  let inTime = 0;
-  const { statuses, unsent } = await openLoop(load, ask, (lane, status) => {
-    last.set(lane, status);
-    if (status === 0) unanswered.add(lane);
-    if (status === 200 && performance.now() <= end) inTime += 1;
-  });
-  await sleep(1_000);
-  // Where no answer came the grant is lost by rule (specification §3); a refusal consumes nothing.
-  const refused = [...last].filter(([lane, status]) => status >= 400 && !unanswered.has(lane));
-  let lostGrants = 0;
-  for (const [lane] of refused) if ((await answerOf(ask, lane)) === 400) lostGrants += 1;
-  return { statuses, unsent, inTime, lostGrants };
-}
-
-/** Of a refresh that is sent again while there is no room for it. */
-async function answerOf(ask: Work['ask'], lane: number): Promise<number> {
-  for (let attempt = 0; attempt < 20; attempt += 1) {
+async function untilAdmitted(ask: Work['ask'], lane: number): Promise<number> {
+  for (let attempt = 0; attempt < 20; attempt += 1, await sleep(250)) {
     const status = await ask(lane).catch(() => 0);
     if (status !== 503) return status;
-    await sleep(250);
   }
   throw new Error('a refused refresh was refused for five seconds');
 }
 
-export interface Lists {
-  readonly readers: number;
-  readonly impatient: boolean;
-  /** Lists in a second, in parts of what 8 readers get in the same round. */
-  readonly throughput: Spread;
-  /** Medians, ms. */
-  readonly listMs: number;
-  readonly refusalMs: number;
-  readonly refusals: number;
-}
-
-/** Lists of 2,000 Events, for 8 readers and for 96, who wait as long as a refusal says or ask again at once. */
-export async function listsAtOnce({ stack: { issuer }, accessToken }: CourseExchange): Promise<Lists[]> {
-  const reader = { issuer, accessToken: await accessToken('2,000 events'), forMs: 4_000 };
-  const kinds = [false, true].map((impatient) => ({ readers: 96, impatient }));
-  const results = kinds.map((kind) => ({
-    kind,
-    throughput: [] as number[],
-    list: [] as number[],
-    refusal: [] as number[],
-  }));
-  await readLists({ ...reader, readers: 8 });
+/** Lists of 2,000 Events for 96 readers, who wait as long as a refusal says or ask again at once, beside 8 readers. */
+async function lists({ origin, accessToken }: CourseExchange, impatient: boolean): Promise<string> {
+  const reader = { issuer: origin, accessToken, forMs: 4_000, impatient };
+  const [throughput, list, refusal]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < rounds; round += 1) {
     const few = await readLists({ ...reader, readers: 8 });
-    for (const { kind, throughput, list, refusal } of results) {
-      const { perSecond, listMs, refusalMs } = await readLists({ ...reader, ...kind });
-      throughput.push(perSecond / few.perSecond);
-      list.push(...listMs);
-      refusal.push(...refusalMs);
-    }
+    const many = await readLists({ ...reader, readers: 96 });
+    throughput.push(many.perSecond / few.perSecond);
+    list.push(...many.listMs);
+    refusal.push(...many.refusalMs);
   }
-  return results.map(({ kind, throughput, list, refusal }) => ({
-    ...kind,
-    throughput: spreadOf(throughput),
-    listMs: median(list),
-    refusalMs: median(refusal),
-    refusals: refusal.length,
-  }));
+  return (
+    `**Lists of 2,000 events, 96 readers** who ${impatient ? 'ask again at once' : 'wait as long as Retry-After says'}: ` +
+    `${withNoise(spreadOf(throughput), percent)} of what 8 readers get; a list takes ${milliseconds(median(list))}, each of ` +
+    `${refusal.length} refusals ${milliseconds(median(refusal))} (medians).`
+  );
 }
 
-export interface HeadOfLine {
-  readonly alone: Latency;
-  readonly besideReaders: Latency;
-  readonly samples: number;
-}
-
-const refreshesPerSecond = 150;
-const headOfLineMs = 3_000;
-const headOfLineRounds = 5;
-
-/** Refreshes at a low rate, alone and beside four readers of 2,000 events who never pause: 2,250 of each. */
-export async function headOfLine(subject: Subject): Promise<HeadOfLine | undefined> {
-  const [refresh, list] = [await subject.prepare('refresh', 64), await subject.prepare('events2000', 4)];
-  if (!refresh || !list) return undefined;
-  await renewAll(refresh, 64);
-  const load = { perSecond: refreshesPerSecond, ms: headOfLineMs, lanes: 64 };
-  // Connections of the refreshes are apart from those of the readers.
-  const reading = (lane: number) => list.ask(1_000 + lane);
+/** 150 refreshes a second, alone and beside four readers of 2,000 events who never pause: 2,250 of each. */
+async function headOfLine(subject: Subject): Promise<string> {
+  const refresh = await preparedWork(subject, 'refresh', 64);
+  const list = await preparedWork(subject, 'events2000', 4);
   const [alone, beside]: [number[], number[]] = [[], []];
-  const refreshes = async () => {
-    const { latencies, statuses } = await openLoop(load, refresh.ask);
-    const failed = [...statuses].filter(([status]) => status !== 200);
-    if (failed.length > 0) throw new Error(`refreshes at a low rate ended with ${failed.join(', ')}`);
-    return latencies;
-  };
-  for (let round = 0; round < headOfLineRounds; round += 1) {
-    alone.push(...(await refreshes()));
-    const readers = closedLoop(4, reading, { ms: headOfLineMs + 500 });
-    // It may fail before anybody waits for it.
-    readers.catch(() => {});
-    await sleep(250);
-    beside.push(...(await refreshes()));
-    await readers;
+  const refreshes = (times: number[]) =>
+    openLoop({ perSecond: 150, ms: 3_000, lanes: 64 }, refresh.ask, (_, status, tookMs) => {
+      if (status !== 200) throw new Error(`a refresh at a low rate ended with ${status}`);
+      times.push(tookMs);
+    });
+  for (let round = 0; round < 5; round += 1) {
+    await refreshes(alone);
+    const readers = closedLoop(4, list.ask, { ms: 3_500 });
+    await Promise.all([readers, sleep(250).then(() => refreshes(beside))]);
   }
-  const of = (times: readonly number[]) => latencyOf(times.toSorted((one, other) => one - other));
-  return { alone: of(alone), besideReaders: of(beside), samples: Math.min(alone.length, beside.length) };
+  const [least, most] = [alone, beside].map((times) => percentile(times, 0.99)) as [number, number];
+  return (
+    `**Head of line.** 150 refreshes a second take ${milliseconds(median(alone))} (p99 ${milliseconds(least)}) alone, ` +
+    `${milliseconds(median(beside))} (p99 ${milliseconds(most)}) beside four readers of 2,000 events: ` +
+    `${(most / least).toFixed(1)} times its p99, of ${alone.length} each.`
+  );
 }
+
+/** By the names that `--under-load` takes. */
+export const loads: Readonly<Record<string, readonly ((ours: CourseExchange) => Promise<string>)[]>> = {
+  'head-of-line': [headOfLine],
+  lists: [false, true].map((impatient) => (ours) => lists(ours, impatient)),
+  overload: [500, 2_000, 5_000].map((connections) => (ours) => overload(ours, connections)),
+};

@@ -1,6 +1,6 @@
-// Readers of a long list, each over a connection of its own: they read it again and again, and wait as long as a refusal says.
+// Readers of a long list, each over its own connection: they read it again and again, and wait as long as a refusal says.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectionsTo, getRequest } from './connection.ts';
+import { connectionsTo } from './connection.ts';
 
 export interface ReadOptions {
   readonly issuer: string;
@@ -21,28 +21,27 @@ export interface ReadReport {
   readonly unexpected: Readonly<Record<number, number>>;
 }
 
+const none = { status: 0, retryAfter: 0 };
+
 export async function readLists(options: ReadOptions): Promise<ReadReport> {
   const { issuer, accessToken, readers, forMs, impatient = false } = options;
-  const connectionOf = connectionsTo(issuer);
-  const request = getRequest('/api/events', `Bearer ${accessToken}`);
+  const { ask, close } = connectionsTo(issuer);
+  const request = { path: '/api/events', authorization: `Bearer ${accessToken}` };
   const [listMs, refusalMs]: [number[], number[]] = [[], []];
   const unexpected: Record<number, number> = {};
-  const lanes = Array.from({ length: readers }, (_, lane) => connectionOf(lane));
-  for (const { open } of lanes) await open();
   const end = performance.now() + forMs;
-  await Promise.all(
-    lanes.map(async ({ ask }) => {
-      while (performance.now() < end) {
-        const begun = performance.now();
-        const { status, retryAfter } = await ask(request).catch(() => ({ status: 0, retryAfter: 0 }));
-        const tookMs = performance.now() - begun;
-        if (status === 503) refusalMs.push(tookMs);
-        else if (status !== 200) unexpected[status] = (unexpected[status] ?? 0) + 1;
-        else if (begun + tookMs <= end) listMs.push(tookMs);
-        if (!impatient) await sleep(Math.min(retryAfter * 1_000, Math.max(0, end - performance.now())));
-      }
-    }),
-  );
-  for (const { close } of lanes) close();
+  const read = async (lane: number) => {
+    while (performance.now() < end) {
+      const begun = performance.now();
+      const { status, retryAfter } = await ask(lane, request).catch(() => none);
+      const tookMs = performance.now() - begun;
+      if (status === 503) refusalMs.push(tookMs);
+      else if (status !== 200) unexpected[status] = (unexpected[status] ?? 0) + 1;
+      else if (begun + tookMs <= end) listMs.push(tookMs);
+      if (!impatient) await sleep(Math.min(retryAfter * 1_000, Math.max(0, end - performance.now())));
+    }
+  };
+  await Promise.all(Array.from({ length: readers }, (_, lane) => read(lane)));
+  close();
   return { perSecond: (listMs.length * 1_000) / forMs, listMs, refusalMs, unexpected };
 }

@@ -1,11 +1,11 @@
-// Partners that refresh all at once, each over a connection of its own, and what became of their tokens: a refused one is
+// Partners that refresh all at once, each over its own connection, and what became of their tokens: a refused one is
 // sent again after Retry-After, as the partner guide says; `invalid_grant` after that means that it was lost.
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { basic } from '../flow.ts';
 import type { Partner } from '../stack-file.ts';
-import { type Connection, connectionsTo, formRequest, type Reply } from './connection.ts';
+import { connectionsTo, type Reply } from './connection.ts';
 
 /** `count` more families like that of `token`, straight into Redis. */
 export async function cloneFamilies(redisUrl: string, token: string, count: number): Promise<string[]> {
@@ -30,8 +30,8 @@ export interface BurstOptions {
   readonly tokens: readonly string[];
   /** No refresh is begun after so long. */
   readonly forMs: number;
-  /** Every partner has its connection, and none has asked. */
-  readonly onConnected?: () => void;
+  /** Every partner has its connection, and none has refreshed. */
+  readonly onConnected: () => void;
 }
 
 export interface BurstReport {
@@ -44,20 +44,25 @@ export interface BurstReport {
   readonly unexpected: Readonly<Record<string, number>>;
 }
 
-/** Each partner asks until it has its tokens, over the connection that it has, and waits longer after each refusal. */
+/** Longer than the service needs for any answer, on a slow machine too. */
+const timeoutMs = 30_000;
+
+/** Each partner asks until it has its tokens, and waits longer after each refusal. */
 export async function refreshAtOnce(options: BurstOptions): Promise<BurstReport> {
   const { tokenEndpoint, partner, tokens, forMs } = options;
-  const { origin, pathname } = new URL(tokenEndpoint);
+  const { origin, pathname: path } = new URL(tokenEndpoint);
   const { authorization } = basic(partner);
+  const { ask, close } = connectionsTo(origin, timeoutMs);
   const counts = { refreshed: 0, refusals: 0, lost: 0 };
   const unexpected: Record<string, number> = {};
 
-  async function live(connection: Connection, refresh_token: string, end: number): Promise<void> {
-    const form = formRequest(pathname, { grant_type: 'refresh_token', refresh_token }, authorization);
+  async function live(lane: number, refresh_token: string, end: number): Promise<void> {
+    const form = { grant_type: 'refresh_token', refresh_token };
     for (let refusals = 0; performance.now() < end; refusals += 1) {
-      const [what, retryAfter] = await connection
-        .ask(form)
-        .then(told, (error) => [String(error), 0] as const);
+      const [what, retryAfter] = await ask(lane, { path, authorization, form }).then(
+        told,
+        (error) => [String(error), 0] as const,
+      );
       if (what === '503 temporarily_unavailable') {
         counts.refusals += 1;
         await sleep(retryAfter * (refusals + 1) * 1_000);
@@ -70,17 +75,17 @@ export async function refreshAtOnce(options: BurstOptions): Promise<BurstReport>
     }
   }
 
-  const connectionOf = connectionsTo(origin, patience);
-  for (const lane of tokens.keys()) await connectionOf(lane).open();
-  options.onConnected?.();
+  const connecting = tokens.keys();
+  const connect = async () => {
+    for (const lane of connecting) await ask(lane, { path: '/.well-known/openid-configuration' });
+  };
+  await Promise.all(Array.from({ length: 16 }, connect));
+  options.onConnected();
   const end = performance.now() + forMs;
-  await Promise.all(tokens.map((token, lane) => live(connectionOf(lane), token, end)));
-  for (const lane of tokens.keys()) connectionOf(lane).close();
+  await Promise.all(tokens.map((token, lane) => live(lane, token, end)));
+  close();
   return { ...counts, unexpected };
 }
-
-/** Longer than the service needs for any answer, and than the longest Retry-After, on a slow machine too. */
-const patience = { timeoutMs: 30_000, idleMs: 30_000 };
 
 /** Status and code, and the seconds of Retry-After. */
 function told({ status, retryAfter, body }: Reply): readonly [what: string, retryAfter: number] {
