@@ -14,6 +14,17 @@ export interface Alert {
   readonly summary: string;
 }
 
+type Written = readonly [name: string, lasting: string, expr: string, summary: string];
+
+export const critical = (...written: Written): Alert => alertOf('critical', written);
+export const warning = (...written: Written): Alert => alertOf('warning', written);
+
+/** One that lasts `0m` fires at once. */
+function alertOf(severity: Alert['severity'], [name, lasting, expr, summary]: Written): Alert {
+  const alert = `CourseExchange${name}`;
+  return { alert, severity, expr, ...(lasting === '0m' ? {} : { for: lasting }), summary };
+}
+
 export interface Recording {
   readonly record: string;
   readonly expr: string;
@@ -28,7 +39,7 @@ export interface Group {
 }
 
 /** The chart puts the address in its place at which an installation's people read the page. */
-export const runbook = 'docs/runbook.md';
+const runbook = 'docs/runbook.md';
 
 export function rulesFile(about: string, groups: readonly Group[]): string {
   const written = groups.map(({ name, rules, ...how }) => ({
@@ -48,12 +59,7 @@ export function rulesFile(about: string, groups: readonly Group[]): string {
 
 function ruleOf(rule: Alert | Recording): object {
   if ('record' in rule) return rule;
-  const { alert, expr, severity, labels, summary } = rule;
-  return {
-    alert,
-    expr,
-    ...(rule.for === undefined ? {} : { for: rule.for }),
-    labels: { severity, ...labels },
-    annotations: { summary, runbook_url: `${runbook}#${alert.toLowerCase()}` },
-  };
+  const { severity, labels, summary, ...judged } = rule;
+  const runbook_url = `${runbook}#${rule.alert.toLowerCase()}`;
+  return { ...judged, labels: { severity, ...labels }, annotations: { summary, runbook_url } };
 }

@@ -3,7 +3,7 @@ import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics
 import { catalogMetrics } from '../../services/design-catalog/src/metrics.ts';
 import { gatewayMetrics } from '../../services/gateway/src/metrics.ts';
 import { identityMetrics } from '../../services/identity/src/metrics.ts';
-import type { Alert } from './alert.ts';
+import { critical, warning } from './alert.ts';
 import { recent } from './events.ts';
 import { type Component, release, scope, series } from './promql.ts';
 
@@ -13,54 +13,45 @@ const { signingKeyAge, secretExpiry, passwordHashing } = identityMetrics;
 const { connectionRequests, auditSequence, eventLoopUtilization } = runtimeMetrics;
 const day = 86_400;
 
-const processes: readonly Alert[] = [
-  {
-    alert: 'CourseExchangeProcessDown',
-    severity: 'warning',
-    for: '2m',
-    expr: `up{${scope},${ours}} == 0`,
-    summary: '{{ $labels.component }} at {{ $labels.instance }} has not answered Prometheus for 2 minutes.',
-  },
-  {
-    alert: 'CourseExchangeServiceDown',
-    severity: 'critical',
-    for: '2m',
+const processes = [
+  warning(
+    'ProcessDown',
+    '2m',
+    `up{${scope},${ours}} == 0`,
+    '{{ $labels.component }} at {{ $labels.instance }} has not answered Prometheus for 2 minutes.',
+  ),
+  critical(
+    'ServiceDown',
+    '2m',
     // Not by `up`, which is not there where metrics are pushed. Of a comparison `absent` would have no labels.
-    expr: components
+    components
       .map((component) => `absent(${series(eventLoopUtilization, {}, { component })})`)
       .join('\nor\n'),
-    summary:
-      'Prometheus has had no metrics of {{ $labels.component }} for 2 minutes: no process of it is up.',
-  },
-  {
-    alert: 'CourseExchangeOverload',
-    severity: 'critical',
-    for: '5m',
-    expr: [
+    'Prometheus has had no metrics of {{ $labels.component }} for 2 minutes: no process of it is up.',
+  ),
+  critical(
+    'Overload',
+    '5m',
+    [
       `sum by (${release}, work) (`,
       `  rate(${series(gatewayMetrics.workRefused)}[5m])`,
       `  or label_replace(rate(${series(runtimeMetrics.callsRefused)}[5m]), "work", "$1", "rpc_method", ".+/(.+)")`,
       ') > 0.2',
     ].join('\n'),
-    summary:
-      'Overload: {{ $value | humanize }} requests of {{ $labels.work }} have been refused each second for 5 minutes.',
-  },
-  {
-    alert: 'CourseExchangeHashingQueue',
-    severity: 'warning',
-    for: '5m',
-    expr: `${series(passwordHashing, { state: 'waiting' })} > 10`,
-    summary:
-      '{{ $value }} logins wait in {{ $labels.instance }} to be checked; for 5 minutes there have been more than 10.',
-  },
-  {
-    alert: 'CourseExchangePoolWaits',
-    severity: 'warning',
-    for: '5m',
-    expr: `${series(connectionRequests)} > 0`,
-    summary:
-      '{{ $value }} statements of {{ $labels.component }} at {{ $labels.instance }} wait for a connection to Postgres; for 5 minutes some always have.',
-  },
+    'Overload: {{ $value | humanize }} requests of {{ $labels.work }} have been refused each second for 5 minutes.',
+  ),
+  warning(
+    'HashingQueue',
+    '5m',
+    `${series(passwordHashing, { state: 'waiting' })} > 10`,
+    '{{ $value }} logins wait in {{ $labels.instance }} to be checked; for 5 minutes there have been more than 10.',
+  ),
+  warning(
+    'PoolWaits',
+    '5m',
+    `${series(connectionRequests)} > 0`,
+    '{{ $value }} statements of {{ $labels.component }} at {{ $labels.instance }} wait for a connection to Postgres; for 5 minutes some always have.',
+  ),
 ];
 
 const everyKey = series(signingKeyAge);
@@ -74,20 +65,17 @@ const notInAll = (keys: string, by: string) =>
     `count by (${release}) (count by (${release}, instance) (${keys}))`,
   ].join('\n');
 
-const keysAndSecrets: readonly Alert[] = [
-  {
-    alert: 'CourseExchangeSigningKeyOld',
-    severity: 'warning',
-    for: '1h',
-    expr: `max by (${release}, kid, algorithm) (${activeKeys}) > ${100 * day}`,
-    summary:
-      'The signing key {{ $labels.kid }} has been active for {{ $value | humanizeDuration }}: keys are not rotated.',
-  },
-  {
-    alert: 'CourseExchangeSigningKeyNotEverywhere',
-    severity: 'critical',
-    for: '2m',
-    expr: [
+const keysAndSecrets = [
+  warning(
+    'SigningKeyOld',
+    '1h',
+    `max by (${release}, kid, algorithm) (${activeKeys}) > ${100 * day}`,
+    'The signing key {{ $labels.kid }} has been active for {{ $value | humanizeDuration }}: keys are not rotated.',
+  ),
+  critical(
+    'SigningKeyNotEverywhere',
+    '2m',
+    [
       notInAll(everyKey, 'kid, state'),
       'or',
       notInAll(catalogKeys, 'kid'),
@@ -101,48 +89,41 @@ const keysAndSecrets: readonly Alert[] = [
       `  and on (${release}) ${activeKeys}`,
       `  unless on (${release}) (${activeKeys} and on (${release}, kid) ${catalogKeys})`,
     ].join('\n'),
-    summary: 'For 2 minutes processes have known different signing keys: some refuse good tokens.',
-  },
-  {
-    alert: 'CourseExchangeClientSecretExpires',
-    severity: 'warning',
-    expr: `max by (${release}, client_id) (${series(secretExpiry)}) < ${14 * day}`,
-    summary:
-      'The last secret of the client {{ $labels.client_id }} expires in {{ $value | humanizeDuration }}.',
-  },
-  {
-    alert: 'CourseExchangeClientSecretExpires',
-    severity: 'critical',
-    expr: `max by (${release}, client_id) (${series(secretExpiry)}) < ${2 * day}`,
-    summary:
-      'The last secret of the client {{ $labels.client_id }} expires in {{ $value | humanizeDuration }}; where that is negative, it has expired.',
-  },
+    'For 2 minutes processes have known different signing keys: some refuse good tokens.',
+  ),
+  warning(
+    'ClientSecretExpires',
+    '0m',
+    `max by (${release}, client_id) (${series(secretExpiry)}) < ${14 * day}`,
+    'The last secret of the client {{ $labels.client_id }} expires in {{ $value | humanizeDuration }}.',
+  ),
+  critical(
+    'ClientSecretExpires',
+    '0m',
+    `max by (${release}, client_id) (${series(secretExpiry)}) < ${2 * day}`,
+    'The last secret of the client {{ $labels.client_id }} expires in {{ $value | humanizeDuration }}; where that is negative, it has expired.',
+  ),
 ];
 
-const redis: readonly Alert[] = [
-  {
-    alert: 'CourseExchangeRedisMemory',
-    severity: 'critical',
-    for: '5m',
-    expr: `max by (${release}) (${series(identityMetrics.redisMemory)}) > 0.8`,
-    summary:
-      'Redis uses {{ $value | humanizePercentage }} of maxmemory: when it is full, nobody logs in or refreshes.',
-  },
-  {
-    alert: 'CourseExchangeRedisSettings',
-    severity: 'warning',
-    for: '5m',
-    expr: `max by (${release}) (${series(identityMetrics.redisSettings)}) > 0`,
-    summary: '{{ $value }} settings of Redis are wrong: it may lose tokens, or bring used ones back.',
-  },
-  {
-    alert: 'CourseExchangeRedisReplicas',
-    severity: 'critical',
-    for: '2m',
-    expr: `min by (${release}) (${series(identityMetrics.redisReplicas)})\n  < max by (${release}) (${series(identityMetrics.redisReplicasRequired)})`,
-    summary:
-      'Redis has {{ $value }} replicas, fewer than REDIS_MIN_REPLICAS: codes and refresh tokens are answered 503.',
-  },
+const redis = [
+  critical(
+    'RedisMemory',
+    '5m',
+    `max by (${release}) (${series(identityMetrics.redisMemory)}) > 0.8`,
+    'Redis uses {{ $value | humanizePercentage }} of maxmemory: when it is full, nobody logs in or refreshes.',
+  ),
+  warning(
+    'RedisSettings',
+    '5m',
+    `max by (${release}) (${series(identityMetrics.redisSettings)}) > 0`,
+    '{{ $value }} settings of Redis are wrong: it may lose tokens, or bring used ones back.',
+  ),
+  critical(
+    'RedisReplicas',
+    '2m',
+    `min by (${release}) (${series(identityMetrics.redisReplicas)})\n  < max by (${release}) (${series(identityMetrics.redisReplicasRequired)})`,
+    'Redis has {{ $value }} replicas, fewer than REDIS_MIN_REPLICAS: codes and refresh tokens are answered 503.',
+  ),
 ];
 
 const events = (by: string, matchers: Parameters<typeof recent<'security_events'>>[1]) =>
@@ -157,51 +138,45 @@ const accepted = `(${events(release, { event: 'login.accepted' })} or 0 * ${refu
  */
 const usual = `sum by (${release}) (quantile_over_time(0.99, ${recent('security_events', refusedLogins)}[7d] offset 1h))`;
 
-const abuse: readonly Alert[] = [
-  {
-    alert: 'CourseExchangeTokensReplayed',
-    severity: 'critical',
-    expr: `${events(`${release}, client_id`, { event: '=~code.refused|refresh_token.refused', reason: '=~replayed|reused' })} > 5`,
-    summary:
-      '{{ $value | humanize }} used codes or refresh tokens of {{ $labels.client_id }} came again in 15 minutes: stolen, or a fault of the client.',
-  },
-  {
-    alert: 'CourseExchangePasswordGuessing',
-    severity: 'critical',
-    expr: [
+const abuse = [
+  critical(
+    'TokensReplayed',
+    '0m',
+    `${events(`${release}, client_id`, { event: '=~code.refused|refresh_token.refused', reason: '=~replayed|reused' })} > 5`,
+    '{{ $value | humanize }} used codes or refresh tokens of {{ $labels.client_id }} came again in 15 minutes: stolen, or a fault of the client.',
+  ),
+  critical(
+    'PasswordGuessing',
+    '0m',
+    [
       `${refused} > 50`,
       `and (${refused} > ${accepted}`,
       `  or ${refused} > ${accepted} / 4 and ${refused} > 2 * ${usual})`,
       `or ${events(release, { event: 'login.throttled' })} > 50`,
     ].join('\n'),
-    summary:
-      '{{ $value | humanize }} logins were refused in 15 minutes, far more than usual or than were accepted: somebody guesses passwords.',
-  },
-  {
-    alert: 'CourseExchangeClientSecretGuessing',
-    severity: 'critical',
-    expr: `${events(release, { event: 'client_authentication.failed', reason: '!=no_credentials' })} > 50`,
-    summary:
-      '{{ $value | humanize }} token requests in 15 minutes came with a wrong client secret or an unknown client.',
-  },
-  {
-    alert: 'CourseExchangeTokensForged',
-    severity: 'critical',
-    expr: `sum by (${release}) (${recent('access_tokens_refused', { reason: '=~signature|issuer|audience' })}) > 20`,
-    summary:
-      '{{ $value | humanize }} access tokens in 15 minutes were not ours by signature, issuer or audience: somebody forges them.',
-  },
-  {
-    alert: 'CourseExchangeAuditFell',
-    severity: 'critical',
-    for: '5m',
-    expr: [
+    '{{ $value | humanize }} logins were refused in 15 minutes, far more than usual or than were accepted: somebody guesses passwords.',
+  ),
+  critical(
+    'ClientSecretGuessing',
+    '0m',
+    `${events(release, { event: 'client_authentication.failed', reason: '!=no_credentials' })} > 50`,
+    '{{ $value | humanize }} token requests in 15 minutes came with a wrong client secret or an unknown client.',
+  ),
+  critical(
+    'TokensForged',
+    '0m',
+    `sum by (${release}) (${recent('access_tokens_refused', { reason: '=~signature|issuer|audience' })}) > 20`,
+    '{{ $value | humanize }} access tokens in 15 minutes were not ours by signature, issuer or audience: somebody forges them.',
+  ),
+  critical(
+    'AuditFell',
+    '5m',
+    [
       `max by (${release}, component) (${series(auditSequence)})`,
       `  < max by (${release}, component) (max_over_time(${series(auditSequence)}[1d]))`,
     ].join('\n'),
-    summary:
-      'The audit log of {{ $labels.component }} ends at entry {{ $value }} and once went further: it was restored, or somebody deletes traces.',
-  },
+    'The audit log of {{ $labels.component }} ends at entry {{ $value }} and once went further: it was restored, or somebody deletes traces.',
+  ),
 ];
 
 export const productAlerts = { processes, 'keys-and-secrets': keysAndSecrets, redis, abuse };

@@ -4,9 +4,16 @@ import { security } from './dashboards/security.ts';
 import { service } from './dashboards/service.ts';
 import { dashboardOf } from './panels.ts';
 
+const sources = [service, partner, security];
+
+/** Queries of all dashboards' panels, by title. */
+export const allPanels = sources
+  .flatMap(({ rows }) => Object.values(rows).flatMap((row) => Object.entries(row)))
+  .map(([title, [, queries]]) => [title, Object.values(queries)] as const);
+
 /** By path in the repository. */
 export const dashboards: Readonly<Record<string, () => object>> = Object.fromEntries(
-  [service, partner, security].map((source) => [
+  sources.map((source) => [
     `helm/course-exchange/dashboards/${source.uid.replace('course-exchange-', '')}.json`,
     () => JSON.parse(JSON.stringify(dashboardOf(source))),
   ]),

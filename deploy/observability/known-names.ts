@@ -10,7 +10,6 @@ import { recordings } from './objectives.ts';
 import { seriesName } from './promql.ts';
 
 const tables = [gatewayMetrics, identityMetrics, catalogMetrics, runtimeMetrics];
-const metrics: readonly Metric[] = tables.flatMap((table) => Object.values<Metric>(table));
 
 /** What each target carries: Prometheus', and those that the chart's monitors give it. */
 const targetLabels = ['job', 'instance', 'namespace', 'pod', 'component'];
@@ -25,56 +24,47 @@ const foreign: Readonly<Record<string, readonly string[]>> = {
 
 function ownSeries(metric: Metric): (readonly [string, readonly string[]])[] {
   const labels = metric.definition.labels.map((label) => label.replaceAll('.', '_'));
-  if (metric.kind !== 'histogram') return [[seriesName(metric), labels]];
-  return [
-    [seriesName(metric), labels],
-    [seriesName(metric, 'sum'), labels],
-    [seriesName(metric, 'bucket'), [...labels, 'le']],
-  ];
+  const parts = metric.kind === 'histogram' ? (['count', 'sum', 'bucket'] as const) : (['count'] as const);
+  return parts.map((part) => [seriesName(metric, part), part === 'bucket' ? [...labels, 'le'] : labels]);
 }
 
 /** Labels by the name of a series. */
 const knownSeries: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   [
-    ...metrics.flatMap(ownSeries),
+    ...tables.flatMap((table) => Object.values<Metric>(table)).flatMap(ownSeries),
     ...Object.entries(foreign),
     ...eventLabels,
     ...recordings.map(({ record, labels = {} }) => [record, Object.keys(labels)] as const),
   ].map(([name, labels]) => [name, new Set([...targetLabels, ...labels])]),
 );
 
-type Node = ReturnType<typeof parser.parse>['topNode'];
-
 /** A sentence for each mistake: a text that is no PromQL, an unknown metric, a label that no metric of the expression has. */
 export function unknownNames(expr: string): readonly string[] {
   const found: string[] = [];
   const grouped: string[] = [];
   const available = new Set<string>();
-  const textOf = ({ from, to }: Node) => expr.slice(from, to);
   parser.parse(expr).iterate({
-    enter: ({ node, type }) => {
-      if (type.isError) found.push(`no PromQL at "${expr.slice(node.from, node.from + 20)}"`);
+    enter: ({ node, type, from, to }) => {
+      if (type.isError) found.push(`no PromQL at "${expr.slice(from, from + 20)}"`);
       if (type.name === 'VectorSelector') {
-        const name = textOf(node.getChild('Identifier') ?? node);
-        const labels = knownSeries.get(name);
+        const [name = ''] = expr.slice(from, to).split('{');
+        const labels = knownSeries.get(name.trim());
         if (labels === undefined) found.push(`${name} is no metric`);
         for (const label of labels ?? []) available.add(label);
-        const unknown = labelsIn(node, textOf).filter((label) => labels && !labels.has(label));
+        const unknown = labelsIn(node).filter((label) => labels && !labels.has(label));
         found.push(...unknown.map((label) => `${name} has no label ${label}`));
       }
-      if (type.name === 'GroupingLabels') grouped.push(...labelsIn(node, textOf));
+      if (type.name === 'GroupingLabels') grouped.push(...labelsIn(node));
     },
   });
-  return [
-    ...found,
-    ...grouped.filter((label) => !available.has(label)).map((label) => `no metric here has ${label}`),
-  ];
-}
+  const absent = grouped.filter((label) => !available.has(label));
+  return [...found, ...absent.map((label) => `no metric here has ${label}`)];
 
-function labelsIn(node: Node, textOf: (node: Node) => string): readonly string[] {
-  const labels: string[] = [];
-  node.cursor().iterate((inner) => {
-    if (inner.name === 'LabelName') labels.push(textOf(inner.node));
-  });
-  return labels;
+  function labelsIn(node: ReturnType<typeof parser.parse>['topNode']): readonly string[] {
+    const labels: string[] = [];
+    node.cursor().iterate(({ name, from, to }) => {
+      if (name === 'LabelName') labels.push(expr.slice(from, to));
+    });
+    return labels;
+  }
 }

@@ -33,30 +33,36 @@ export function events<Name extends Parameters<typeof recent>[0]>(
   by: string,
   name: Name,
   matchers: Parameters<typeof recent<Name>>[1] = {},
-): string {
-  return `sum by (${by}) (${recent(name, matchers, chosen)})`;
+): Queries {
+  return { [legendOf(by)]: `sum by (${by}) (${recent(name, matchers, chosen)})` };
 }
 
-/** Per second, over Grafana's own interval. */
-export function rate(counted: string): string {
-  return `rate(${counted}[$__rate_interval])`;
+/** Each second, by labels, over Grafana's own interval. */
+export function rate(by: string, counted: string): Queries {
+  return { [legendOf(by)]: `sum by (${by}) (rate(${counted}[$__rate_interval]))` };
 }
 
-/** Seconds that so great a share of a histogram stays below. */
-export function quantile(share: number, metric: Metric, by: string): string {
+/** Seconds that 99 % stay below, by labels of a histogram; `what` begins the legend. */
+export function slowest(by: string, metric: Metric, what = ''): Queries {
   const buckets = `${seriesName(metric, 'bucket')}{${chosen}}`;
-  return `histogram_quantile(${share}, sum by (le, ${by}) (${rate(buckets)}))`;
+  const seconds = `histogram_quantile(0.99, sum by (le, ${by}) (rate(${buckets}[$__rate_interval])))`;
+  return { [`${what} ${legendOf(by)}`.trim()]: seconds };
 }
 
-export interface Panel {
-  readonly title: string;
-  /** What one should see in it. */
-  readonly about: string;
-  /** As Grafana calls it: `s`, `reqps`, `percentunit`, `short`. */
-  readonly unit: string;
-  /** Query by its legend. */
-  readonly queries: Readonly<Record<string, string>>;
+/** `count`, `max` or `sum` of a gauge, by labels. */
+export function gauge(how: 'count' | 'max' | 'sum', by: string, of: string, what = ''): Queries {
+  return { [`${what} ${legendOf(by)}`.trim()]: `${how} by (${by}) (${of})` };
 }
+
+function legendOf(by: string): string {
+  return by.replaceAll(/\w+/g, '{{$&}}').replaceAll(',', '');
+}
+
+/** Query by its legend. */
+export type Queries = Readonly<Record<string, string>>;
+
+/** `about` says what one should see; the unit is as Grafana calls it: `s`, `reqps`, `percentunit`, else `short`. */
+type Panel = readonly [about: string, queries: Queries, unit?: string];
 
 export interface DashboardSource {
   readonly uid: string;
@@ -64,7 +70,8 @@ export interface DashboardSource {
   readonly about: string;
   /** Names of labels to choose further by, and the metric that has them. */
   readonly variables?: Readonly<Record<string, Metric>>;
-  readonly rows: Readonly<Record<string, readonly Panel[]>>;
+  /** Panels by title, by the question that they answer. */
+  readonly rows: Readonly<Record<string, Readonly<Record<string, Panel>>>>;
 }
 
 export function dashboardOf({ uid, title, about, variables = {}, rows }: DashboardSource): Dashboard {
@@ -82,7 +89,7 @@ export function dashboardOf({ uid, title, about, variables = {}, rows }: Dashboa
     builder.withVariable(labelVariable(label, `${seriesName(metric)}{${chosen}}`, false));
   for (const [name, panels] of Object.entries(rows)) {
     builder.withRow(new RowBuilder(name));
-    for (const panel of panels) builder.withPanel(panelOf(panel));
+    for (const [of, panel] of Object.entries(panels)) builder.withPanel(panelOf(of, panel));
   }
   return builder.build();
 }
@@ -97,12 +104,12 @@ function labelVariable(label: string, of: string, all = true): QueryVariableBuil
     .multi(all);
 }
 
-function panelOf({ title, about, unit, queries }: Panel): PanelBuilder {
+function panelOf(title: string, [about, queries, unit = 'short']: Panel): PanelBuilder {
   const panel = new PanelBuilder().title(title).description(about).unit(unit).datasource(datasource);
   panel.span(8).height(8).axisSoftMin(0);
-  for (const [legend, expr] of Object.entries(queries)) {
+  for (const [index, [legend, expr]] of Object.entries(queries).entries()) {
     const query = new DataqueryBuilder().expr(expr).legendFormat(legend).range().datasource(datasource);
-    panel.withTarget(query.refId(String.fromCharCode(65 + Object.keys(queries).indexOf(legend))));
+    panel.withTarget(query.refId(String.fromCharCode(65 + index)));
   }
   return panel;
 }

@@ -1,5 +1,5 @@
 // The files of rules, in the chart, which also a Prometheus without Kubernetes reads.
-import { type Alert, type Group, rulesFile } from './alert.ts';
+import { type Alert, critical, type Group, rulesFile, warning } from './alert.ts';
 import { productAlerts } from './alerts.ts';
 import { eventRecordings } from './events.ts';
 import { objectiveAlerts, recordings } from './objectives.ts';
@@ -8,35 +8,31 @@ import { objectiveAlerts, recordings } from './objectives.ts';
 const namespace = 'namespace="RELEASE_NAMESPACE"';
 const deployment = `{${namespace},deployment=~"RELEASE_NAME-(gateway|identity|design-catalog)"}`;
 
-const kubernetesAlerts: readonly Alert[] = [
-  {
-    alert: 'CourseExchangeNotAvailable',
-    severity: 'critical',
-    for: '1m',
-    expr: `kube_deployment_status_replicas_available${deployment} == 0`,
-    summary: 'No pod of {{ $labels.deployment }} is available.',
-  },
-  {
-    alert: 'CourseExchangeFewerPodsThanWanted',
-    severity: 'warning',
-    for: '15m',
-    expr: `kube_deployment_status_replicas_available${deployment}\n  < kube_deployment_spec_replicas${deployment}`,
-    summary:
-      '{{ $value }} pods of {{ $labels.deployment }} are available, for 15 minutes fewer than there should be.',
-  },
-  {
-    alert: 'CourseExchangeRestarts',
-    severity: 'warning',
-    expr: `increase(kube_pod_container_status_restarts_total{${namespace},pod=~"RELEASE_NAME-.+"}[15m]) > 2`,
-    summary:
-      '{{ $labels.container }} of {{ $labels.pod }} restarted {{ $value | humanize }} times in 15 minutes.',
-  },
-  {
-    alert: 'CourseExchangeJobFailed',
-    severity: 'warning',
-    expr: `kube_job_status_failed{${namespace},job_name=~"RELEASE_NAME-(migrations|key-rotation).*"} > 0`,
-    summary: 'The Job {{ $labels.job_name }} failed.',
-  },
+const kubernetesAlerts = [
+  critical(
+    'NotAvailable',
+    '1m',
+    `kube_deployment_status_replicas_available${deployment} == 0`,
+    'No pod of {{ $labels.deployment }} is available.',
+  ),
+  warning(
+    'FewerPodsThanWanted',
+    '15m',
+    `kube_deployment_status_replicas_available${deployment}\n  < kube_deployment_spec_replicas${deployment}`,
+    '{{ $value }} pods of {{ $labels.deployment }} are available, for 15 minutes fewer than there should be.',
+  ),
+  warning(
+    'Restarts',
+    '0m',
+    `increase(kube_pod_container_status_restarts_total{${namespace},pod=~"RELEASE_NAME-.+"}[15m]) > 2`,
+    '{{ $labels.container }} of {{ $labels.pod }} restarted {{ $value | humanize }} times in 15 minutes.',
+  ),
+  warning(
+    'JobFailed',
+    '0m',
+    `kube_job_status_failed{${namespace},job_name=~"RELEASE_NAME-(migrations|key-rotation).*"} > 0`,
+    'The Job {{ $labels.job_name }} failed.',
+  ),
 ];
 
 const productGroups: readonly Group[] = [

@@ -1,6 +1,6 @@
 // What the product tells of itself, as tables: metrics, span attributes, log and security events in docs/operations.md;
 // objectives and alerts in docs/runbook.md.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { objectives, percent } from '@course-exchange/observability/objectives';
 import { alerts } from '@course-exchange/observability/rules';
@@ -59,47 +59,34 @@ export const spanAttributesPart: Part = () =>
     Object.entries(spanAttributes).map(([name, { spans, about }]) => [code(name), spans, about]),
   );
 
-const programs: Readonly<Record<string, readonly string[]>> = {
-  gateway: ['services/gateway/src/main.ts'],
-  identity: ['services/identity/src/main.ts'],
-  'design-catalog': ['services/design-catalog/src/main.ts'],
-  'demo-partner': ['services/demo-partner/src/main.ts'],
-  migrations: ['services/identity/src/migrate.ts', 'services/design-catalog/src/migrate.ts'],
-};
-
 /** The message comes first; in the demo partner, after the fields. */
 const logged =
   /\b(?:logger|log)\.(debug|info|warn|error|record)\(\s*(?:\{[^}]*\},\s*|describeError\(\w+\),\s*)?'([^']+)'/g;
-const imported = /^(?:import|export) (?!type )[^;]*?from '([^']+)';|\bimport\('([^']+)'\)/gm;
 
-interface LoggedEvent {
-  readonly message: string;
-  readonly level: string;
-  readonly programs: Set<string>;
-}
-
-function loggedEvents(): readonly LoggedEvent[] {
-  const events = new Map<string, LoggedEvent>();
-  for (const [program, entries] of Object.entries(programs)) {
-    for (const file of filesOf(entries)) {
-      for (const [, method = '', message = ''] of textOf(file).matchAll(logged)) {
-        const level = method === 'record' ? 'info' : method;
-        const event = events.get(`${level} ${message}`) ?? { message, level, programs: new Set() };
-        event.programs.add(program);
-        events.set(`${level} ${message}`, event);
-      }
+/** Processes by level and message: the folder of `services` that logs it, `several` for what servers share. */
+function loggedEvents(): ReadonlyMap<string, ReadonlySet<string>> {
+  const events = new Map<string, Set<string>>();
+  for (const file of globSync('services/*/src/**/*.ts', { cwd: root }).sort()) {
+    const [, folder = ''] = file.split('/');
+    const ofJobs = /\/(checks|migrate|preflight)\.ts$/.test(file);
+    const process = ofJobs ? 'migrations' : folder.replace('runtime', 'several');
+    const text = /\.test\.ts$|\/testing\//.test(file) ? '' : readFileSync(join(root, file), 'utf8');
+    for (const [, method = '', message = ''] of text.matchAll(logged)) {
+      const event = `${method === 'record' ? 'info' : method} ${message}`;
+      const by = events.get(event) ?? new Set();
+      events.set(event, by.add(process));
     }
   }
-  return [...events.values()];
+  return events;
 }
 
+const levelAndMessage = (event: string) => event.split(/ (.*)/) as [level: string, message: string];
+
 export const logEventsPart: Part = (before) => {
-  const all = Object.keys(programs).length;
-  const rows = loggedEvents().map(({ message, level, programs: by }) => [
-    code(message),
-    level,
-    by.size === all ? 'all' : [...by].join(', '),
-  ]);
+  const rows = [...loggedEvents()].map(([event, by]) => {
+    const [level, message] = levelAndMessage(event);
+    return [code(message), level, [...by].join(', ')];
+  });
   return tableWithProse(before, ['message', 'level', 'process', 'further fields'], rows, 2);
 };
 
@@ -109,7 +96,7 @@ const constantly = (values: Readonly<Record<string, string>>) =>
 
 /** JSON Schema of a line of the services and their Jobs (R33). The demo partner writes its own. */
 export function logEventsSchema(): object {
-  const lines = loggedEvents().filter(({ programs: by }) => [...by].some((one) => one !== 'demo-partner'));
+  const lines = [...loggedEvents()].filter(([, by]) => [...by].some((one) => one !== 'demo-partner'));
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A line of the log',
@@ -127,7 +114,10 @@ export function logEventsSchema(): object {
       network: keyedHash,
     },
     additionalProperties: { type: ['string', 'number', 'boolean'] },
-    oneOf: lines.map(({ message, level }) => ({ properties: constantly({ message, level }) })),
+    oneOf: lines.map(([event]) => {
+      const [level, message] = levelAndMessage(event);
+      return { properties: constantly({ message, level }) };
+    }),
     if: { properties: constantly({ message: 'security event' }) },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
     then: {
@@ -146,25 +136,3 @@ export const securityEventsPart: Part = (before) =>
     ['event', 'reasons', 'when'],
     Object.entries(securityEvents).map(([event, reasons]) => [code(event), reasons.map(code).join(', ')]),
   );
-
-/** The files of `services` that `entries` import, themselves first. */
-function filesOf(entries: readonly string[]): ReadonlySet<string> {
-  const found = new Set(entries);
-  for (const file of found) {
-    for (const [, from, lazily] of textOf(file).matchAll(imported)) {
-      const next = resolved(file, from ?? lazily ?? '');
-      if (next?.startsWith('services/')) found.add(next);
-    }
-  }
-  return found;
-}
-
-function resolved(importer: string, specifier: string): string | undefined {
-  const [, shared] = /^@course-exchange\/runtime\/(.+)$/.exec(specifier) ?? [];
-  if (shared !== undefined) return `services/runtime/src/${shared}.ts`;
-  return specifier.startsWith('.') ? join(importer, '..', specifier) : undefined;
-}
-
-function textOf(file: string): string {
-  return readFileSync(join(root, file), 'utf8');
-}

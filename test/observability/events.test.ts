@@ -6,8 +6,7 @@ import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics
 import { expect, test } from 'vitest';
 import { gatewayMetrics } from '../../services/gateway/src/metrics.ts';
 import { identityMetrics } from '../../services/identity/src/metrics.ts';
-import { panels } from './panels.ts';
-import { alive, type Input, mistakesOf, of, type Rule } from './promtool.ts';
+import { alive, type Input, mistakesOf, of, panels, type Rule } from './promtool.ts';
 
 const isRecording = ({ record, labels }: Rule) => record !== undefined && labels?.objective === undefined;
 
@@ -48,19 +47,15 @@ test('the runbook counts two events that begin their series', () => {
 });
 
 test.each([
-  ['Errors by route and code', 1],
-  ['Token requests refused', 1],
-  ['Codes and refresh tokens refused', 1],
-  ['Grants that ended', 2],
-  ['Tokens used again', 1],
-])('so do the panels “%s”', (wanted, times) => {
-  const found = panels.filter(({ title }) => title === wanted);
-  expect(found).toHaveLength(times);
-  expectAnswer(
-    twice,
-    found.flatMap(({ queries }) => queries),
-    2,
-  );
+  'Errors by route and code',
+  'Token requests refused',
+  'Codes and refresh tokens refused',
+  'Grants that ended',
+  'Tokens used again',
+])('so do the panels “%s”', (wanted) => {
+  const queries = panels.flatMap((panel) => (panel.title === wanted ? panel.queries : []));
+  expect(queries).not.toEqual([]);
+  expectAnswer(twice, queries, 2);
 });
 
 const replayed = 'course_exchange:security_events:increase15m{event="refresh_token.refused"}';

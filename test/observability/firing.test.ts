@@ -10,9 +10,8 @@ import { callService } from '../support/grpc-client.ts';
 import { send } from '../support/http.ts';
 import { cloneFamilies } from '../support/load/refresh-burst.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { panels } from './panels.ts';
 import { type AlertNow, type Prometheus, startPrometheus } from './prometheus.ts';
-import { rules as writtenRules } from './promtool.ts';
+import { panels, rules as writtenRules } from './promtool.ts';
 
 let system: System;
 let redis: Redis;

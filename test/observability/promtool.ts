@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allPanels } from '@course-exchange/observability/dashboards';
 import { type Component, series } from '@course-exchange/observability/promql';
 import { rulesFiles } from '@course-exchange/observability/rules';
 import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
@@ -33,6 +34,15 @@ export const rules = files
   .flatMap((file) => (parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] }).groups)
   .flatMap((group) => group.rules);
 
+const chosen = { job: '.+', namespace: '.*', client_id: '.+', __rate_interval: '10m' };
+/** Those of the dashboards, with the queries that they ask where everything is chosen. */
+export const panels = allPanels.map(([title, queries]) => ({
+  title,
+  queries: queries.map((expr) =>
+    Object.entries(chosen).reduce((text, [name, value]) => text.replaceAll(`$${name}`, value), expr),
+  ),
+}));
+
 /** The series of one process, or of another installation. */
 export const of = (instance: string, text: string) => text.replace(/\}$/, `,instance="${instance}"}`);
 export const at = (namespace: string, text: string) => text.replace(/\}$/, `,namespace="${namespace}"}`);
@@ -44,15 +54,15 @@ export function checkRules(): string {
   return execFileSync(promtool, ['check', 'rules', ...files], { encoding: 'utf8' });
 }
 
-/** Runs `work` with the paths of files that hold these texts. */
-export function withFiles<T>(texts: readonly string[], work: (paths: readonly string[]) => T): T {
-  const folder = mkdtempSync(join(tmpdir(), 'promtool-'));
-  const paths = texts.map((_, index) => join(folder, `${index}.yaml`));
+/** Calls promtool in a folder that holds these files, by name. */
+export function askPromtool(contents: Readonly<Record<string, object>>, ...words: readonly string[]) {
+  const cwd = mkdtempSync(join(tmpdir(), 'promtool-'));
   try {
-    for (const [index, path] of paths.entries()) writeFileSync(path, `${texts[index]}`);
-    return work(paths);
+    for (const [name, content] of Object.entries(contents))
+      writeFileSync(join(cwd, name), stringify(content));
+    return spawnSync(promtool, words, { cwd, encoding: 'utf8' });
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(cwd, { recursive: true });
   }
 }
 
@@ -75,10 +85,10 @@ export function mistakesOf(
       exp_samples: is === undefined ? [] : [{ labels: '{}', value: is }],
     })),
   }));
-  return withFiles([stringify({ groups: [{ name: 'rules', rules: rules.filter(matter) }] })], ([rule_file]) =>
-    withFiles([stringify({ rule_files: [rule_file], evaluation_interval, tests })], ([file = '']) => {
-      const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', file], { encoding: 'utf8' });
-      return status === 0 ? '' : stdout + stderr;
-    }),
-  );
+  const contents = {
+    'rules.yaml': { groups: [{ name: 'rules', rules: rules.filter(matter) }] },
+    'tests.yaml': { rule_files: ['rules.yaml'], evaluation_interval, tests },
+  };
+  const { status, stdout, stderr } = askPromtool(contents, 'test', 'rules', 'tests.yaml');
+  return status === 0 ? '' : stdout + stderr;
 }

@@ -1,17 +1,16 @@
 // One partner: what its client asks, what it is refused and why, and how it keeps its duties.
 import { gatewayMetrics } from '../../../services/gateway/src/metrics.ts';
 import { identityMetrics as identity } from '../../../services/identity/src/metrics.ts';
-import { type DashboardSource, events, rate, series } from '../panels.ts';
+import { recent } from '../events.ts';
+import { chosen, type DashboardSource, events, gauge, rate, series } from '../panels.ts';
 
 const { clientRequests } = gatewayMetrics;
-const perRoute = '{{http_route}}';
-const perEvent = '{{event}} {{reason}}';
-const client = '=~$client_id';
-const all = events('job', 'client_requests', { client_id: client });
-const refusedForOverload = events('job', 'client_requests', {
-  client_id: client,
-  'error.type': 'temporarily_unavailable',
-});
+const client_id = '=~$client_id';
+const asked = (matchers: Parameters<typeof recent<'client_requests'>>[1] = {}) =>
+  `sum by (job) (${recent('client_requests', { client_id, ...matchers }, chosen)})`;
+const refusedForOverload = asked({ 'error.type': 'temporarily_unavailable' });
+const used = { event: '=~code.refused|refresh_token.refused', reason: '=~replayed|reused' };
+const secrets = `${series(identity.secretExpiry, { client_id })} < Inf`;
 
 export const partner: DashboardSource = {
   uid: 'course-exchange-partner',
@@ -19,108 +18,62 @@ export const partner: DashboardSource = {
   about: 'What one client asks, what it is refused and why, and how it keeps its duties.',
   variables: { client_id: clientRequests },
   rows: {
-    'What does it ask, and what is it told?': [
-      {
-        title: 'Answers by route',
-        about: 'Requests with a secret or token of its own.',
-        unit: 'reqps',
-        queries: {
-          [perRoute]: `sum by (http_route) (${rate(series(clientRequests, { client_id: client }))})`,
+    'What does it ask, and what is it told?': {
+      'Answers by route': [
+        'Requests with a secret or token of its own.',
+        rate('http_route', series(clientRequests, { client_id })),
+        'reqps',
+      ],
+      'Errors by route and code': [
+        'As the partner sees them, in 15 minutes.',
+        events('http_route, error_type', 'client_requests', { client_id, 'error.type': '!=' }),
+      ],
+      'Tokens issued': [
+        'By grant.',
+        rate('grant_type', series(identity.tokensIssued, { client_id })),
+        'reqps',
+      ],
+    },
+    'Why is it refused?': {
+      'Token requests refused': [
+        'By the reason that the partner is not told, in 15 minutes.',
+        events('error_type, reason', 'tokens_refused', { client_id }),
+      ],
+      'Authorization requests refused': [
+        'Those that name it, in 15 minutes: no client is authenticated there. `consent.denied`, and what is asked with `prompt=none`, is no mistake.',
+        events('error_type, reason', 'authorizations_refused', { client_id }),
+      ],
+      'Access tokens refused': [
+        'Tokens of its own, by what is wrong with them, in 15 minutes.',
+        events('reason', 'access_tokens_refused', { client_id }),
+      ],
+      'Grants that ended': [
+        'Before their time, and why, in 15 minutes.',
+        events('reason', 'security_events', { event: 'grant.revoked', client_id }),
+      ],
+      Consent: [
+        'Pages shown (without an event), given, denied, withdrawn, in 15 minutes.',
+        {
+          ...events('client_id', 'consents_shown', { client_id }),
+          ...events('event', 'security_events', { event: '=~consent.+', client_id }),
         },
-      },
-      {
-        title: 'Errors by route and code',
-        about: 'As the partner sees them, in 15 minutes.',
-        unit: 'short',
-        queries: {
-          '{{http_route}} {{error_type}}': events('http_route, error_type', 'client_requests', {
-            client_id: client,
-            'error.type': '!=',
-          }),
-        },
-      },
-      {
-        title: 'Tokens issued',
-        about: 'By grant.',
-        unit: 'reqps',
-        queries: {
-          '{{grant_type}}': `sum by (grant_type) (${rate(series(identity.tokensIssued, { client_id: client }))})`,
-        },
-      },
-    ],
-    'Why is it refused?': [
-      {
-        title: 'Token requests refused',
-        about: 'By the reason that the partner is not told, in 15 minutes.',
-        unit: 'short',
-        queries: {
-          '{{error_type}} {{reason}}': events('error_type, reason', 'tokens_refused', { client_id: client }),
-        },
-      },
-      {
-        title: 'Authorization requests refused',
-        about:
-          'Those that name it, in 15 minutes: nobody has proven to be it. `consent.denied`, and what is asked with `prompt=none`, is no mistake.',
-        unit: 'short',
-        queries: {
-          '{{error_type}} {{reason}}': events('error_type, reason', 'authorizations_refused', {
-            client_id: client,
-          }),
-        },
-      },
-      {
-        title: 'Access tokens refused',
-        about: 'Tokens of its own, by what is wrong with them, in 15 minutes.',
-        unit: 'short',
-        queries: { '{{reason}}': events('reason', 'access_tokens_refused', { client_id: client }) },
-      },
-      {
-        title: 'Grants that ended',
-        about: 'Before their time, and why, in 15 minutes.',
-        unit: 'short',
-        queries: {
-          '{{reason}}': events('reason', 'security_events', { event: 'grant.revoked', client_id: client }),
-        },
-      },
-      {
-        title: 'Consent',
-        about: 'Pages shown, given, denied, withdrawn, in 15 minutes.',
-        unit: 'short',
-        queries: {
-          shown: events('client_id', 'consents_shown', { client_id: client }),
-          '{{event}}': events('event', 'security_events', { event: '=~consent.+', client_id: client }),
-        },
-      },
-    ],
-    'Does it keep its duties?': [
-      {
-        title: 'Tokens used again',
-        about: 'In 15 minutes. A client that stores each new token and sends it once has none.',
-        unit: 'short',
-        queries: {
-          [perEvent]: events('event, reason', 'security_events', {
-            event: '=~code.refused|refresh_token.refused',
-            reason: '=~replayed|reused',
-            client_id: client,
-          }),
-        },
-      },
-      {
-        title: 'Refused for overload, or late',
-        about: 'Share of its requests told to come again later.',
-        unit: 'percentunit',
-        queries: {
-          share: `(${refusedForOverload} or 0 * ${all}) / ${all}`,
-        },
-      },
-      {
-        title: 'Its secrets expire in',
-        about: 'One that stays is not drawn; below 0 the last one has expired.',
-        unit: 's',
-        queries: {
-          '{{secret_id}}': `max by (secret_id) (${series(identity.secretExpiry, { client_id: client })} < Inf)`,
-        },
-      },
-    ],
+      ],
+    },
+    'Does it keep its duties?': {
+      'Tokens used again': [
+        'In 15 minutes. A client that stores each new token and sends it once has none.',
+        events('event, reason', 'security_events', { ...used, client_id }),
+      ],
+      'Refused for overload, or late': [
+        'Share of its requests told to come again later.',
+        { share: `(${refusedForOverload} or 0 * ${asked()}) / ${asked()}` },
+        'percentunit',
+      ],
+      'Its secrets expire in': [
+        'One that stays is not drawn; below 0 the last one has expired.',
+        gauge('max', 'secret_id', secrets),
+        's',
+      ],
+    },
   },
 };
