@@ -18,14 +18,7 @@ import {
   hashPassword,
 } from '../../services/identity/src/login/password.ts';
 import { listPasswordForms } from '../../services/identity/src/users/user-table.ts';
-import {
-  addPartner,
-  addUser,
-  keyEncryptionKey,
-  type Partner,
-  redirectUri,
-  useEndpoint,
-} from './identity-grant.ts';
+import { addUser, keyEncryptionKey, redirectUri, useEndpoint } from './identity-grant.ts';
 
 /** What the whole flow needs. */
 export type FlowDeps = Parameters<typeof createAuthorizationHandlers>[0];
@@ -59,11 +52,12 @@ const plainRequest = {
  * with the clock at the present.
  */
 export async function useAuthorization(connections = 1, log: Partial<FlowDeps> = {}) {
-  const { identity, redis, stores, endpoint } = await useEndpoint(connections);
+  const endpoint = await useEndpoint(connections, log);
+  const { identity, redis, stores, exchange } = endpoint;
   const clock = { now: Date.now() };
   const hashingQueue = createHashingQueue({ concurrency: 2, waiting: 100, longestWaitMs: 60_000 });
   const deps: FlowDeps = {
-    ...endpoint,
+    ...endpoint.deps,
     ...log,
     now: () => clock.now,
     // As many looks as the service takes at what another holds, over a longer time: fifty racers are slow on a slow machine.
@@ -80,10 +74,10 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
     const email = `Ada.${randomBytes(6).toString('hex')}@Example.org`;
     return { sub: await addUser(identity, email, passwordHash), email };
   };
-  const flow = { partner: {} as Partner, person: {} as Person };
+  const flow = { partner: endpoint.partner, person: await addPerson() };
   beforeEach(async () => {
     clock.now = Date.now();
-    flow.partner = await addPartner(identity);
+    flow.partner = endpoint.partner;
     flow.person = await addPerson();
   });
 
@@ -122,7 +116,7 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
   };
 
   return Object.assign(flow, {
-    ...{ identity, redis, endpoint, clock, deps, addPerson, begin, beginForm, logIn, signIn },
+    ...{ identity, redis, exchange, clock, deps, addPerson, begin, beginForm, logIn, signIn },
     /** One for each connection. They stand for callers, not for processes: they share one password queue. */
     browsers: stores.map((store) => ({ ...deps, redis: store })),
     /** Signs in by an interaction of its own; the cookie of the session. */

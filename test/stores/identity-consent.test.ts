@@ -9,12 +9,12 @@ import type { ConsentId } from '../../services/identity/src/ids.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { newId } from '../../services/identity/src/secrets.ts';
 import { answerOf, type FlowDeps, useAuthorization } from './identity-authorization.ts';
-import { outcomeOf, requestExchange } from './identity-grant.ts';
+import { outcomeOf } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
 
 const racers = 50;
 const flow = await useAuthorization(racers);
-const { identity, redis, endpoint, clock, deps, browsers, addPerson, beginForm, signIn } = flow;
+const { identity, redis, exchange, clock, deps, browsers, addPerson, beginForm, signIn } = flow;
 
 const consentForm = async () => signIn(await beginForm());
 
@@ -40,7 +40,7 @@ describe('one decision, one code', () => {
     expect(await consents()).toHaveLength(1);
     const [code = ''] = codes;
     expect(answerOf(moves[0] ?? {}).get('state')).toBe('a b');
-    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code ?? ''))).toBe('tokens');
+    expect(await outcomeOf(exchange(code ?? ''))).toBe('tokens');
   });
 
   test('of allow and deny at once the first stands and the other changes nothing', async () => {
@@ -57,12 +57,12 @@ describe('one decision, one code', () => {
   test('a repeat after the exchange gives the same redirect and no new code, a later one none [R6.7]', async () => {
     const form = await consentForm();
     const code = answerOf(await allow(form)).get('code') ?? '';
-    await requestExchange(endpoint, flow.partner, code);
+    await exchange(code);
     // A replay kills the refresh family too (R10): nothing of the code is left in the store.
-    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('invalid_grant');
+    expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
     clock.now += 9_999;
     expect(answerOf(await allow(form)).get('code')).toBe(code);
-    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('invalid_grant');
+    expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
     expect((await getInteraction(deps, form)).kind).toBe('redirect');
     clock.now += 1;
     expect(answerOf(await allow(form)).get('error')).toBe('invalid_request');
@@ -91,7 +91,7 @@ describe('crash points of a decision', () => {
     await expect(allow(form, { ...deps, database: { ...database, query } })).rejects.toThrow('crash');
     expect(await consents()).toHaveLength(0);
     const code = answerOf(await allow(form)).get('code') ?? '';
-    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('tokens');
+    expect(await outcomeOf(exchange(code))).toBe('tokens');
   });
 
   test('after the consent, before the code: a reload makes the code under the same consent', async () => {
@@ -100,7 +100,7 @@ describe('crash points of a decision', () => {
     const [consent] = await consents();
     const code = answerOf(await getInteraction(deps, form)).get('code') ?? '';
     expect(await consents()).toEqual([consent]);
-    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('tokens');
+    expect(await outcomeOf(exchange(code))).toBe('tokens');
   });
 
   test('after the code, before it is marked: a repeat gives the same code, never a second', async () => {
@@ -109,7 +109,7 @@ describe('crash points of a decision', () => {
     const before = await codeKeys();
     const code = answerOf(await allow(form)).get('code') ?? '';
     expect(await codeKeys()).toBe(before);
-    expect(await outcomeOf(requestExchange(endpoint, flow.partner, code))).toBe('tokens');
+    expect(await outcomeOf(exchange(code))).toBe('tokens');
   });
 
   test('without a repeat there is a decision without a code, and the form is dead after 10 s', async () => {

@@ -6,32 +6,24 @@ import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
 import { createReplicas } from '../../services/identity/src/redis/replicas.ts';
 import type { TokenDeps } from '../../services/identity/src/token/grant.ts';
-import {
-  addGrant,
-  issueCode,
-  outcomeOf,
-  requestExchange,
-  requestRefresh,
-  useEndpoint,
-} from './identity-grant.ts';
+import { outcomeOf, useEndpoint } from './identity-grant.ts';
 
 carryContextAcrossAwaits();
-const { identity, redis, endpoint } = await useEndpoint();
-const { partner, granted } = await addGrant(identity);
+const { identity, redis, deps, issue, exchange, refresh } = await useEndpoint();
 
 /** Its clock stands; the caller waits for so many milliseconds more. */
 function withTimeLeft(leftMs: number): TokenDeps {
   const time = Date.now();
-  return { ...endpoint, now: () => time, deadline: () => time + leftMs };
+  return { ...deps, now: () => time, deadline: () => time + leftMs };
 }
 
 /** The same, and each command waits on its way. */
-function slowly(deps: TokenDeps, waitMs: number): TokenDeps {
+function slowly(by: TokenDeps, waitMs: number): TokenDeps {
   const run: TokenDeps['redis']['run'] = async (...operation) => {
     await sleep(waitMs);
     return redis.run(...operation);
   };
-  return { ...deps, redis: { ...deps.redis, run } };
+  return { ...by, redis: { ...by.redis, run } };
 }
 
 /** The same, while a replica is to confirm. */
@@ -42,10 +34,10 @@ const replicated = (leftMs: number): TokenDeps => ({
 const impatient = () => ({ ...withTimeLeft(10_000), redis: { ...redis, commandTimeoutMs: 350 } });
 
 async function grantOf(kind: string) {
-  const code = await issueCode(redis, granted);
-  if (kind === 'a code') return (deps: TokenDeps) => outcomeOf(requestExchange(deps, partner, code));
-  const { refreshToken } = await requestExchange(endpoint, partner, code);
-  return (deps: TokenDeps) => outcomeOf(requestRefresh(deps, partner, refreshToken));
+  const code = await issue();
+  if (kind === 'a code') return (by: TokenDeps) => outcomeOf(exchange(code, { by }));
+  const { refreshToken } = await exchange(code);
+  return (by: TokenDeps) => outcomeOf(refresh(refreshToken, { by }));
 }
 
 const tooLate: readonly (readonly [string, () => TokenDeps])[] = [

@@ -1,8 +1,8 @@
-// A client, a user and a consent in the database, a code in Redis, and the token endpoint over both.
+// Identity's token endpoint over real stores, and the clients, users, consents and codes that its tests need.
 import { createHash, randomBytes } from 'node:crypto';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { Secret } from '@course-exchange/runtime/process/secret';
-import { afterAll } from 'vitest';
+import { afterAll, beforeEach } from 'vitest';
 import type { Scope } from '../../services/identity/src/clients/scope.ts';
 import type { ClientId, ConsentId, FamilyId, Sub } from '../../services/identity/src/ids.ts';
 import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
@@ -22,7 +22,6 @@ import { openStore } from './redis-servers.ts';
 
 export const keyEncryptionKey = new Secret(randomBytes(32));
 export const redirectUri = 'https://partner.example/callback';
-const issuer = 'https://id.example';
 
 export interface Partner {
   readonly clientId: ClientId;
@@ -79,31 +78,27 @@ export async function addConsent(
   return consentId;
 }
 
-/** Issues a code as the authorization endpoint does. Returns what the partner receives. */
-export async function issueCode(
-  redis: RedisStore,
-  granted: Pick<AuthorizationCode, 'clientId' | 'sub' | 'consentId'> & Partial<AuthorizationCode>,
-): Promise<string> {
-  const familyId = randomBytes(16).toString('base64url') as FamilyId;
-  const secret = newSecret(randomBytes);
-  await createAuthorizationCode(redis, {
-    familyId,
-    hash: hashSecret(secret),
-    redirectUri,
-    scopes: ['openid', 'email', 'profile'],
-    nonce: '',
-    pkce: undefined,
-    authTime: undefined,
-    loggedInAt: Date.now(),
-    ...granted,
-  });
-  return formatToken(familyId, secret);
+/** What differs from a good request: its fields, the client that sends it, and the process that answers. */
+interface Presented {
+  readonly as?: Partner;
+  readonly by?: TokenDeps | undefined;
+  readonly [field: string]: unknown;
 }
 
+const noFields = {
+  ...{ authorization: '', grantType: '', code: '', redirectUri: '', codeVerifier: '', refreshToken: '' },
+  ...{ scope: '', repeatedParameters: [] },
+};
+
+export type Endpoint = Awaited<ReturnType<typeof openEndpoint>>;
+
+/** The token endpoint of one process, with a `partner` and what a user has `granted` to it. */
 export async function openEndpoint(
-  { database, owner }: IdentityDatabase,
+  identity: IdentityDatabase,
   redis: RedisStore,
-): Promise<TokenDeps> {
+  log: Partial<TokenDeps> = {},
+) {
+  const { database, owner } = identity;
   for (const algorithm of ['RS256', 'ES256'] as const)
     await insertFirstKey(owner, await generateSigningKey({ keyEncryptionKey, randomBytes }, algorithm));
   const keys = createKeyRing({
@@ -112,63 +107,43 @@ export async function openEndpoint(
     needed: ['RS256', 'ES256'],
   });
   await keys.refresh();
-  return {
+  const silent = createLogger('identity', 'error', () => {});
+  const deps: TokenDeps = {
     database,
     redis,
-    tokens: { keys, issuer, algorithm: 'ES256' },
+    tokens: { keys, issuer: 'https://id.example', algorithm: 'ES256' },
     now: Date.now,
     deadline: () => Date.now() + 60_000,
     randomBytes,
     onSecretUsed: () => {},
-    ...createRequestLog(
-      createLogger('identity', 'error', () => {}),
-      new Secret(Buffer.alloc(32)),
-    ),
+    ...createRequestLog(silent, new Secret(Buffer.alloc(32))),
+    ...log,
   };
-}
 
-/** A token request with `fields`, authenticated as `partner` in the body. */
-export function requestTokens(
-  endpoint: TokenDeps,
-  { clientId, secret }: Partner,
-  fields: Readonly<Record<string, string>>,
-): Promise<TokenResponse> {
-  return exchangeToken(endpoint, {
-    authorization: '',
-    grantType: '',
-    code: '',
-    redirectUri: '',
-    codeVerifier: '',
-    refreshToken: '',
-    scope: '',
-    clientId,
-    clientSecret: secret,
-    repeatedParameters: [],
-    ...fields,
+  const held = await addGrant(identity);
+  /** A request with these fields alone, its client authenticated in the body. */
+  const request = ({ as = held.partner, by = deps, ...fields }: Presented): Promise<TokenResponse> =>
+    exchangeToken(by, { ...noFields, clientId: as.clientId, clientSecret: as.secret, ...fields });
+  return Object.assign(held, {
+    deps,
+    /** A code as the authorization endpoint issues it; what the partner receives. */
+    issue: async (changes: Partial<AuthorizationCode> = {}, store = redis): Promise<string> => {
+      const familyId = randomBytes(16).toString('base64url') as FamilyId;
+      const secret = newSecret(randomBytes);
+      await createAuthorizationCode(store, {
+        ...held.granted,
+        ...{ familyId, hash: hashSecret(secret), redirectUri, scopes: ['openid', 'email', 'profile'] },
+        ...{ nonce: '', pkce: undefined, authTime: undefined, loggedInAt: Date.now() },
+        ...changes,
+      });
+      return formatToken(familyId, secret);
+    },
+    request,
+    exchange: (code: string, presented: Presented = {}) =>
+      request({ grantType: 'authorization_code', code, redirectUri, ...presented }),
+    refresh: (refreshToken: string, presented: Presented = {}) =>
+      request({ grantType: 'refresh_token', refreshToken, ...presented }),
   });
-}
-
-export function requestExchange(
-  endpoint: TokenDeps,
-  partner: Partner,
-  code: string,
-  fields: Readonly<Record<string, string>> = {},
-): Promise<TokenResponse> {
-  return requestTokens(endpoint, partner, {
-    grantType: 'authorization_code',
-    code,
-    redirectUri,
-    ...fields,
-  });
-}
-
-export function requestRefresh(
-  endpoint: TokenDeps,
-  partner: Partner,
-  refreshToken: string,
-  fields: Readonly<Record<string, string>> = {},
-): Promise<TokenResponse> {
-  return requestTokens(endpoint, partner, { grantType: 'refresh_token', refreshToken, ...fields });
 }
 
 /** The error code of a refused request; `tokens` when it was answered. */
@@ -189,12 +164,16 @@ export async function useRedis(count = 1): Promise<[RedisStore, ...RedisStore[]]
   return stores as [RedisStore, ...RedisStore[]];
 }
 
-/** The token endpoint for the tests of this file; `connections` of their own to Redis. */
-export async function useEndpoint(connections = 1) {
+/** One for the tests of this file, each with a partner of its own; `connections` of their own to Redis. */
+export async function useEndpoint(connections = 1, log: Partial<TokenDeps> = {}) {
   const identity = await useIdentityDatabase();
   const stores = await useRedis(connections);
   const [redis] = stores;
-  return { identity, redis, stores, endpoint: await openEndpoint(identity, redis) };
+  const endpoint = Object.assign(await openEndpoint(identity, redis, log), { identity, redis, stores });
+  beforeEach(async () => {
+    Object.assign(endpoint, await addGrant(identity));
+  });
+  return endpoint;
 }
 
 /** Somebody who agreed that a partner of their own may act. */

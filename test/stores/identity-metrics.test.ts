@@ -6,7 +6,7 @@ import { observeStores } from '../../services/identity/src/observations.ts';
 import { addPartner, useEndpoint } from './identity-grant.ts';
 import { recordRequests } from './request-log.ts';
 
-const { identity, redis, endpoint } = await useEndpoint();
+const { identity, redis, deps } = await useEndpoint();
 const { metricsText } = await recordRequests();
 const expire = (clientId: string, at: number) =>
   identity.sql(
@@ -25,7 +25,7 @@ test('a secret tells the seconds until it expires, and is read once a minute how
       return identity.database.query(...query);
     },
   };
-  observeStores({ database, redis, keys: endpoint.tokens.keys, now: () => time });
+  observeStores({ database, redis, keys: deps.tokens.keys, now: () => time });
   const series = new RegExp(`client_secret_expires_in_seconds{client_id="${clientId}".*} (.*)`);
   const secondsLeft = async () => series.exec(await metricsText())?.[1];
   expect([await secondsLeft(), reads]).toEqual(['90', 1]);

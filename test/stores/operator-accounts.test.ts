@@ -6,18 +6,7 @@ import { findConsents, withdrawConsent } from '../../services/identity/src/conse
 import type { Sub } from '../../services/identity/src/ids.ts';
 import { disableUser, enableUser, getAccount, signOutUser } from '../../services/identity/src/users/admin.ts';
 import { importUsers } from '../../services/identity/src/users/import.ts';
-import {
-  addConsent,
-  addGrant,
-  addPartner,
-  addUser,
-  issueCode,
-  openEndpoint,
-  outcomeOf,
-  requestExchange,
-  requestRefresh,
-  useRedis,
-} from './identity-grant.ts';
+import { addConsent, addPartner, addUser, openEndpoint, outcomeOf, useRedis } from './identity-grant.ts';
 import { anna, dry, refusalOf, useAdminContext } from './operator-context.ts';
 
 const { identity, context } = await useAdminContext();
@@ -25,13 +14,10 @@ const [redis] = await useRedis();
 
 describe('a user', () => {
   async function grant() {
-    const endpoint = await openEndpoint(identity, redis);
-    const { partner, granted } = await addGrant(identity);
-    const newCode = () => issueCode(redis, granted);
-    const exchange = (code: string) => requestExchange(endpoint, partner, code);
-    const give = async () => (await exchange(await newCode())).refreshToken;
-    const refresh = (token: string) => outcomeOf(requestRefresh(endpoint, partner, token));
-    return { partner, sub: granted.sub, newCode, exchange, give, refresh };
+    const { partner, granted, issue, exchange, ...endpoint } = await openEndpoint(identity, redis);
+    const give = async () => (await exchange(await issue())).refreshToken;
+    const refresh = (token: string) => outcomeOf(endpoint.refresh(token));
+    return { partner, sub: granted.sub, issue, exchange, give, refresh };
   }
 
   const disableForAWhile: typeof signOutUser = async (...given) => {
@@ -45,8 +31,8 @@ describe('a user', () => {
     ['signed out', signOutUser],
     ['disabled, also when enabled again,', disableForAWhile],
   ])('%s loses codes and refresh tokens from before, and nothing after (R13)', async (_, end) => {
-    const { sub, newCode, exchange, give, refresh } = await grant();
-    const [before, code] = [await give(), await newCode()];
+    const { sub, issue, exchange, give, refresh } = await grant();
+    const [before, code] = [await give(), await issue()];
     await end(context, anna, { sub });
     expect(await refresh(before)).toBe('invalid_grant');
     expect(await outcomeOf(exchange(code))).toBe('invalid_grant');

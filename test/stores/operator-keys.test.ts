@@ -14,15 +14,7 @@ import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/k
 import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
 import { createKeyRing } from '../../services/identity/src/keys/ring.ts';
 import { rotateKeys } from '../../services/identity/src/keys/rotation.ts';
-import {
-  addGrant,
-  issueCode,
-  keyEncryptionKey,
-  openEndpoint,
-  requestExchange,
-  requestRefresh,
-  useRedis,
-} from './identity-grant.ts';
+import { type Endpoint, keyEncryptionKey, openEndpoint, useRedis } from './identity-grant.ts';
 import { anna, bert, dry, openAdminContext, refusalOf } from './operator-context.ts';
 import { type IdentityDatabase, openIdentityDatabase } from './postgres.ts';
 
@@ -134,29 +126,29 @@ describe('a rotation', () => {
 
   test('beside running exchanges and refreshes fails none, and each token verifies by a set cached 300 s ago', async () => {
     const pods = await Promise.all(Array.from({ length: 3 }, () => openEndpoint(identity, redis)));
-    const { partner, granted } = await addGrant(identity);
-    const code = await issueCode(redis, granted);
-    let { refreshToken, accessToken } = await requestExchange(pods[0] as never, partner, code);
-    let cached: ReadonlySet<string> = new Set(pods[0]?.tokens.keys.publishedKeys().map(({ kid }) => kid));
+    const [{ partner, deps, ...first }] = pods as [Endpoint];
+    const published = () => deps.tokens.keys.publishedKeys().map(({ kid }) => kid);
+    let { refreshToken, accessToken } = await first.exchange(await first.issue());
+    let cached: ReadonlySet<string> = new Set(published());
     const kids = new Set<string>();
     const refreshEverywhere = async () => {
       for (const pod of pods) {
-        ({ refreshToken, accessToken } = await requestRefresh(pod, partner, refreshToken));
+        ({ refreshToken, accessToken } = await pod.refresh(refreshToken, { as: partner }));
         const { kid } = JSON.parse(Buffer.from(accessToken.split('.')[0] ?? '', 'base64url').toString());
         kids.add(kid);
         expect(cached.has(kid)).toBe(true);
       }
     };
     for (const seconds of [0, 311, 961]) {
-      const early = new Set(pods[0]?.tokens.keys.publishedKeys().map(({ kid }) => kid));
+      const early = new Set(published());
       await age(seconds);
       await rotateKeys(context, anna, { ...rotation, continueOnly: seconds === 961 });
       // The pods follow one after the other, with refreshes between.
       for (const pod of pods) {
-        await pod.tokens.keys.refresh();
+        await pod.deps.tokens.keys.refresh();
         await refreshEverywhere();
       }
-      cached = new Set([...early, ...(pods[0]?.tokens.keys.publishedKeys().map(({ kid }) => kid) ?? [])]);
+      cached = new Set([...early, ...published()]);
     }
     expect(kids.size).toBe(2);
   });

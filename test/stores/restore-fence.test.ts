@@ -5,23 +5,20 @@ import type { AdminContext } from '../../services/identity/src/admin/context.ts'
 import { setActive } from '../../services/identity/src/clients/admin.ts';
 import { resumeSecret, retireSecret } from '../../services/identity/src/clients/secret-admin.ts';
 import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
+import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
 import { activateKey, retireKey } from '../../services/identity/src/keys/admin.ts';
 import { rotateKeys } from '../../services/identity/src/keys/rotation.ts';
 import { type AuditedTransaction, endingsOf } from '../../services/identity/src/restore/audit-trail.ts';
 import { putUpFence, type Restore } from '../../services/identity/src/restore/fence.ts';
-import type { TokenDeps } from '../../services/identity/src/token/grant.ts';
 import { disableUser, enableUser } from '../../services/identity/src/users/admin.ts';
 import {
   addConsent,
   addGrant,
   addSecret,
   addUser,
-  issueCode,
+  type Endpoint,
   openEndpoint,
   outcomeOf,
-  type Partner,
-  requestExchange,
-  requestRefresh,
   useRedis,
 } from './identity-grant.ts';
 import { anna, dry, openAdminContext, refusalOf } from './operator-context.ts';
@@ -41,10 +38,10 @@ const tables = [
 
 let identity: IdentityDatabase;
 let context: AdminContext;
-let endpoint: TokenDeps;
+let endpoint: Endpoint;
+let clientId: ClientId;
+let sub: Sub;
 let trail: AuditedTransaction[];
-let partner: Partner;
-let granted: Awaited<ReturnType<typeof addGrant>>['granted'];
 
 beforeEach(async () => {
   identity = await openIdentityDatabase();
@@ -52,15 +49,13 @@ beforeEach(async () => {
   trail = [];
   context = openAdminContext(identity, {
     onAudited: (head, _actor, changes) => {
-      const endings = endingsOf(changes, context.keyedUser).map((text) => {
-        const [action = '', object = ''] = text.split(' ');
-        return { action, object };
-      });
+      const ended = endingsOf(changes, context.keyedUser).map((text) => text.split(' '));
+      const endings = ended.map(([action = '', object = '']) => ({ action, object }));
       trail.push({ ...head, at: Date.now(), endings });
     },
   });
   endpoint = await openEndpoint(identity, redis);
-  ({ partner, granted } = await addGrant(identity));
+  ({ clientId, sub } = endpoint.granted);
 });
 
 /** Copies every table; gives what brings the copy back. */
@@ -85,9 +80,8 @@ async function backUpRedis(token: string): Promise<() => Promise<void>> {
   };
 }
 
-const refresh = (token: string, by = partner) => outcomeOf(requestRefresh(endpoint, by, token));
-const newFamily = async () =>
-  (await requestExchange(endpoint, partner, await issueCode(redis, granted))).refreshToken ?? '';
+const refresh = (token: string) => outcomeOf(endpoint.refresh(token));
+const newFamily = async () => (await endpoint.exchange(await endpoint.issue())).refreshToken ?? '';
 const fence = (over: Partial<Restore>, request = anna) =>
   putUpFence(context, request, { store: 'postgres', trail, acceptUnknown: false, ...over });
 const secretId = async (clientId: string) =>
@@ -100,16 +94,16 @@ const rowsOf = async (table: string, condition: string) =>
 
 test('after a restore of Redis a spent token and a used code stay spent; consents, secrets and keys are as they were', async () => {
   const token = await newFamily();
-  const code = await issueCode(redis, granted);
+  const code = await endpoint.issue();
   const [restoreToken, restoreCode] = [await backUpRedis(token), await backUpRedis(code)];
   expect(await refresh(token)).toBe('tokens');
-  await requestExchange(endpoint, partner, code);
+  await endpoint.exchange(code);
   await restoreToken();
   await restoreCode();
   const { result } = await fence({ store: 'redis', trail: undefined });
   expect(result).toMatchObject({ usersSignedOut: 1, consentsWithdrawn: 0, unknownSecrets: [] });
   expect(await refresh(token)).toBe('invalid_grant');
-  expect(await outcomeOf(requestExchange(endpoint, partner, code))).toBe('invalid_grant');
+  expect(await outcomeOf(endpoint.exchange(code))).toBe('invalid_grant');
   expect(await rowsOf('consents', 'withdrawn_at is null')).toBe(1);
   expect(await rowsOf('signing_keys', "state = 'active'")).toBe(2);
   expect(await refresh(await newFamily())).toBe('tokens');
@@ -122,16 +116,23 @@ test('after a restore of Postgres what ended since the backup ends again, by the
   await activateKey(context, anna, { kid: String(staged?.kid), emergency: true });
   const second = await addGrant(identity);
   const back = await addUser(identity);
-  const [old, kept] = [await secretId(partner.clientId), await secretId(second.partner.clientId)];
-  await addSecret(identity, partner.clientId, 'its successor');
+  const [old, kept] = [await secretId(clientId), await secretId(second.partner.clientId)];
+  await addSecret(identity, clientId, 'its successor');
   const restore = await backUpPostgres();
-  await withdrawConsent(context, anna, { user: { sub: granted.sub }, clientId: partner.clientId });
-  await retireSecret(context, anna, { clientId: partner.clientId, secretId: old, evenIfInUse: true });
+  await withdrawConsent(context, anna, {
+    user: { sub },
+    clientId,
+  });
+  await retireSecret(context, anna, {
+    clientId,
+    secretId: old,
+    evenIfInUse: true,
+  });
   await setActive(context, anna, { clientId: second.partner.clientId, active: false, expectedVersion: 0 });
   for (const sub of [second.granted.sub, back]) await disableUser(context, anna, { sub });
   await enableUser(context, anna, { sub: back });
   for (const active of [false, true])
-    await setActive(context, anna, { clientId: partner.clientId, active, expectedVersion: 0 });
+    await setActive(context, anna, { clientId, active, expectedVersion: 0 });
   const before = await keys();
   for (const { kid, state } of before)
     if (state !== 'active') await retireKey(context, anna, { kid: String(kid), emergency: true });
@@ -165,21 +166,21 @@ test('after a restore of Postgres what ended since the backup ends again, by the
 });
 
 test('without the log every secret is suspended until it is resumed, and no key from before verifies', async () => {
-  const id = await secretId(partner.clientId);
+  const id = await secretId(clientId);
   const { result } = await fence({ trail: undefined });
-  expect(result.unknownSecrets).toMatchObject([{ clientId: partner.clientId, secretId: id }]);
-  const consentId = await addConsent(identity, granted.sub, partner.clientId);
-  const family = () => issueCode(redis, { ...granted, consentId });
-  expect(await outcomeOf(requestExchange(endpoint, partner, await family()))).toBe('invalid_client');
-  await resumeSecret(context, anna, { clientId: partner.clientId, secretId: id });
-  await endpoint.tokens.keys.refresh();
-  expect(await outcomeOf(requestExchange(endpoint, partner, await family()))).toBe('tokens');
+  expect(result.unknownSecrets).toMatchObject([{ clientId, secretId: id }]);
+  const consentId = await addConsent(identity, sub, clientId);
+  const family = () => endpoint.issue({ consentId });
+  expect(await outcomeOf(endpoint.exchange(await family()))).toBe('invalid_client');
+  await resumeSecret(context, anna, { clientId, secretId: id });
+  await endpoint.deps.tokens.keys.refresh();
+  expect(await outcomeOf(endpoint.exchange(await family()))).toBe('tokens');
   expect(await rowsOf('signing_keys', "state in ('staged', 'superseded')")).toBe(0);
 });
 
 test('secrets that a fence without the log suspended are so after a second restore, but those that were resumed', async () => {
   const second = await addGrant(identity);
-  const [id, good] = [await secretId(partner.clientId), await secretId(second.partner.clientId)];
+  const [id, good] = [await secretId(clientId), await secretId(second.partner.clientId)];
   const restore = await backUpPostgres();
   await fence({ trail: undefined });
   await resumeSecret(context, anna, { clientId: second.partner.clientId, secretId: good });
@@ -191,50 +192,41 @@ test('secrets that a fence without the log suspended are so after a second resto
 
 test('whoever accepts not to know has them listed and open', async () => {
   const { result } = await fence({ trail: undefined, acceptUnknown: true });
-  expect(result.unknownSecrets).toMatchObject([{ secretId: await secretId(partner.clientId) }]);
+  expect(result.unknownSecrets).toMatchObject([{ secretId: await secretId(clientId) }]);
   expect(await rowsOf('client_secrets', 'suspended_at is not null')).toBe(0);
   expect(await rowsOf('signing_keys', "state = 'superseded'")).toBe(2);
 });
 
 test('lines that do not follow the restored log are refused, and nothing is done', async () => {
-  await disableUser(context, anna, { sub: granted.sub });
-  await enableUser(context, anna, { sub: granted.sub });
+  await disableUser(context, anna, { sub });
+  await enableUser(context, anna, { sub });
   const restore = await backUpPostgres();
-  for (const change of [disableUser, enableUser, disableUser])
-    await change(context, anna, { sub: granted.sub });
+  for (const change of [disableUser, enableUser, disableUser]) await change(context, anna, { sub });
   await restore();
-  const all = trail;
-  const [first, second, third, fourth, fifth] = all as [AuditedTransaction, ...AuditedTransaction[]];
-  for (const lines of [
-    [first],
-    [fifth],
-    [second, third, fifth],
-    [{ ...third, previous: randomBytes(32).toString('hex') }],
-  ])
-    expect(await refusalOf(fence({ trail: lines as AuditedTransaction[] }))).toMatchObject({
-      code: 'refused',
-    });
+  const [first, second, third, , fifth] = trail as [AuditedTransaction, ...AuditedTransaction[]];
+  const foreign = { ...third, previous: randomBytes(32).toString('hex') };
+  for (const lines of [[first], [fifth], [second, third, fifth], [foreign]])
+    expect((await refusalOf(fence({ trail: lines as AuditedTransaction[] }))).code).toBe('refused');
   expect(await rowsOf('audit_log', "action = 'restore.fence'")).toBe(0);
-  expect(fourth?.endings).toHaveLength(1);
-  expect((await fence({ trail: all })).result.endedAgain).toHaveLength(1);
+  expect((await fence({})).result.endedAgain).toHaveLength(1);
 });
 
 test('a second restore of one backup follows both logs that came of it', async () => {
   const other = await addUser(identity);
   const restore = await backUpPostgres();
-  await disableUser(context, anna, { sub: granted.sub });
+  await disableUser(context, anna, { sub });
   await restore();
   await fence({});
   await disableUser(context, anna, { sub: other });
   await restore();
   const { result } = await fence({});
   expect(result.endedAgain.toSorted()).toEqual(
-    [granted.sub, other].map((sub) => `user.disable user:${sub}`).toSorted(),
+    [sub, other].map((who) => `user.disable user:${who}`).toSorted(),
   );
 });
 
 test('ends what every user has, over more users than one statement takes', async () => {
-  const [many, clientId] = [12_000, granted.clientId];
+  const many = 12_000;
   await identity.sql(`insert into users (sub, email, password_hash)
     select md5(n::text), n || '@example.com', '' from generate_series(1, ${many}) as n`);
   await identity.sql(

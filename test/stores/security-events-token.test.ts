@@ -6,35 +6,24 @@ import type { Scope } from '../../services/identity/src/clients/scope.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
 import { issueAccessToken } from '../../services/identity/src/token/jwt.ts';
 import { getUserInfo } from '../../services/identity/src/token/userinfo.ts';
-import {
-  addGrant,
-  addPartner,
-  issueCode,
-  outcomeOf,
-  requestExchange,
-  requestRefresh,
-  requestTokens,
-  useEndpoint,
-} from './identity-grant.ts';
+import { addPartner, outcomeOf, useEndpoint } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
 import { hashOf, recordRequests } from './request-log.ts';
 
 carryContextAcrossAwaits();
 const { log, told, refused, counted } = await recordRequests();
-const { identity, redis, ...opened } = await useEndpoint();
-const endpoint = { ...opened.endpoint, ...log };
+const endpoint = await useEndpoint(1, log);
+const { identity, redis, issue, request, exchange, refresh } = endpoint;
 
-let partner: Awaited<ReturnType<typeof addGrant>>['partner'];
-let granted: Awaited<ReturnType<typeof addGrant>>['granted'];
+let { partner, granted } = endpoint;
 let known: { readonly client: ClientId; readonly user: string };
-beforeEach(async () => {
-  ({ partner, granted } = await addGrant(identity));
+beforeEach(() => {
+  ({ partner, granted } = endpoint);
   known = { client: partner.clientId, user: hashOf(granted.sub) };
 });
-const issue = (changes = {}) => issueCode(redis, { ...granted, ...changes });
-const beginFamily = async () => requestExchange(endpoint, partner, await issue());
-const invalidGrant = async (request: ReturnType<typeof requestTokens>) =>
-  expect(await outcomeOf(request)).toBe('invalid_grant');
+const beginFamily = async () => exchange(await issue());
+const invalidGrant = async (refused: ReturnType<typeof request>) =>
+  expect(await outcomeOf(refused)).toBe('invalid_grant');
 
 test('names a client that failed to authenticate only where there is such a client [R33.1]', async () => {
   const event = 'client_authentication.failed';
@@ -48,16 +37,16 @@ test('names a client that failed to authenticate only where there is such a clie
     [{ clientId: 'no\0body' as ClientId, secret }, { reason: 'unknown_client' }],
     [{ clientId, secret: '' }, { reason: 'no_credentials' }],
   ] as const) {
-    expect(await outcomeOf(requestTokens(endpoint, sent, { grantType: 'x' }))).toBe('invalid_client');
+    expect(await outcomeOf(request({ grantType: 'x', as: sent }))).toBe('invalid_client');
     expect(told()).toEqual([{ event, ...expected }]);
   }
   await identity.sql("update client_secrets set expires_at = now() - interval '1 s' where client_id = $1", [
     clientId,
   ]);
-  expect(await outcomeOf(requestTokens(endpoint, partner, { grantType: 'x' }))).toBe('invalid_client');
+  expect(await outcomeOf(request({ grantType: 'x' }))).toBe('invalid_client');
   expect(told()).toEqual([{ event, client: clientId, reason: 'wrong_secret' }]);
   await identity.sql('update clients set active = false where client_id = $1', [clientId]);
-  await outcomeOf(requestTokens(endpoint, partner, { grantType: 'x' }));
+  await outcomeOf(request({ grantType: 'x' }));
   expect(told()).toEqual([{ event, client: clientId, reason: 'inactive_client' }]);
 });
 
@@ -65,7 +54,7 @@ const inCall = <T>(work: () => Promise<T>): Promise<T> =>
   context.with(withCall(ROOT_CONTEXT, 'request-1', Date.now() + 10_000, '192.0.2.77'), work);
 
 test('tells from which network a request came [R33.1]', async () => {
-  await inCall(() => outcomeOf(requestTokens(endpoint, { ...partner, secret: 'wrong' }, {})));
+  await inCall(() => outcomeOf(request({ as: { ...partner, secret: 'wrong' } })));
   expect(told()).toMatchObject([{ reason: 'wrong_secret', network: hashOf('network 192.0.2.0/24') }]);
 });
 
@@ -78,7 +67,7 @@ test('any other refusal has a line, and all are counted, for a client once it ha
     { grantType: 'refresh_token', refreshToken: 'x' },
     { authorization: 'Basic eDp5' },
   ])
-    await inCall(() => expect(requestTokens(endpoint, partner, fields)).rejects.toThrow());
+    await inCall(() => expect(request(fields)).rejects.toThrow());
   const proven = [
     ['invalid_scope', 'beyond the grant'],
     ['unsupported_grant_type', 'grant_type'],
@@ -95,10 +84,10 @@ test('what user-info refuses is counted by what is wrong, for the client of a to
   const seconds = Math.floor(Date.now() / 1_000);
   const { clientId: client, sub } = granted;
   const issue = (scopes: readonly Scope[], at = seconds) =>
-    issueAccessToken(endpoint.tokens, { sub, clientId: client, scopes }, at, 'id');
+    issueAccessToken(endpoint.deps.tokens, { sub, clientId: client, scopes }, at, 'id');
   const ask = (token: string) =>
     inCall(() =>
-      expect(getUserInfo(endpoint, `Bearer ${token}`)).rejects.toMatchObject({ code: 'invalid_token' }),
+      expect(getUserInfo(endpoint.deps, `Bearer ${token}`)).rejects.toMatchObject({ code: 'invalid_token' }),
     );
   await ask('nonsense');
   await ask(await issue(['openid'], seconds - 3_600));
@@ -115,11 +104,11 @@ test('tells why a code was refused, and that its replay revoked the grant [R33.1
   const event = 'code.refused';
   const code = await issue();
   const other = await addPartner(identity);
-  await invalidGrant(requestExchange(endpoint, other, code));
-  await invalidGrant(requestExchange(endpoint, partner, code, { redirectUri: 'https://else.example/' }));
-  await invalidGrant(requestExchange(endpoint, partner, 'no code'));
-  await invalidGrant(requestExchange(endpoint, partner, 'x'.repeat(65)));
-  await invalidGrant(requestExchange(endpoint, partner, `${code.slice(0, 22)}${'x'.repeat(43)}`));
+  await invalidGrant(exchange(code, { as: other }));
+  await invalidGrant(exchange(code, { redirectUri: 'https://else.example/' }));
+  await invalidGrant(exchange('no code'));
+  await invalidGrant(exchange('x'.repeat(65)));
+  await invalidGrant(exchange(`${code.slice(0, 22)}${'x'.repeat(43)}`));
   expect(told()).toEqual([
     { event, ...known, client: other.clientId, reason: 'foreign' },
     { event, ...known, reason: 'redirect_uri' },
@@ -127,21 +116,21 @@ test('tells why a code was refused, and that its replay revoked the grant [R33.1
     { event, client: partner.clientId, reason: 'expired' },
     { event, ...known, reason: 'forged' },
   ]);
-  await requestExchange(endpoint, partner, code);
-  for (let again = 0; again < 2; again += 1) await invalidGrant(requestExchange(endpoint, partner, code));
+  await exchange(code);
+  for (let again = 0; again < 2; again += 1) await invalidGrant(exchange(code));
   expect(told()).toEqual([
     { event: 'grant.revoked', ...known, reason: 'code_replayed' },
     { event, ...known, reason: 'replayed' },
     { event, ...known, reason: 'replayed' },
   ]);
   const bound = await issue({ pkce: { challenge: 'c'.repeat(43), method: 'plain' } });
-  await invalidGrant(requestExchange(endpoint, partner, bound, { codeVerifier: 'v'.repeat(43) }));
+  await invalidGrant(exchange(bound, { codeVerifier: 'v'.repeat(43) }));
   expect(told()).toEqual([{ event, ...known, reason: 'verifier' }]);
 });
 
 test('a race of exchanges is told as its replays, and the revocation once [R33.1]', async () => {
   const code = await issue();
-  await Promise.all([1, 2, 3, 4].map(() => outcomeOf(requestExchange(endpoint, partner, code))));
+  await Promise.all([1, 2, 3, 4].map(() => outcomeOf(exchange(code))));
   const events = told();
   expect(events).toHaveLength(4);
   expect(events).toContainEqual({ event: 'grant.revoked', ...known, reason: 'code_replayed' });
@@ -153,11 +142,11 @@ test('tells a reused, foreign and expired refresh token apart [R33.1]', async ()
   const event = 'refresh_token.refused';
   const { refreshToken } = await beginFamily();
   const other = await addPartner(identity);
-  await invalidGrant(requestRefresh(endpoint, other, refreshToken));
-  await invalidGrant(requestRefresh(endpoint, partner, 'no token'));
-  await invalidGrant(requestRefresh(endpoint, partner, 'x'.repeat(65)));
-  await requestRefresh(endpoint, partner, refreshToken);
-  await invalidGrant(requestRefresh(endpoint, partner, refreshToken));
+  await invalidGrant(refresh(refreshToken, { as: other }));
+  await invalidGrant(refresh('no token'));
+  await invalidGrant(refresh('x'.repeat(65)));
+  await refresh(refreshToken);
+  await invalidGrant(refresh(refreshToken));
   expect(told()).toEqual([
     { event, ...known, client: other.clientId, reason: 'foreign' },
     { event, client: partner.clientId, reason: 'malformed' },
@@ -175,8 +164,8 @@ test.each([
   const { refreshToken } = await beginFamily();
   const code = await issue();
   await identity.sql(statement, [granted.sub]);
-  await invalidGrant(requestRefresh(endpoint, partner, refreshToken));
-  await invalidGrant(requestExchange(endpoint, partner, code));
+  await invalidGrant(refresh(refreshToken));
+  await invalidGrant(exchange(code));
   expect(told()).toEqual([
     { event: 'grant.revoked', ...known, reason },
     { event: 'refresh_token.refused', ...known, reason },
