@@ -58,35 +58,27 @@ export interface RedisTarget {
 
 /** What the settings must be together. */
 export const redisRules = [
-  ruleOn(redisSettings, ['REDIS_URL', 'REDIS_SENTINEL_MASTER', 'REDIS_CLUSTER'], (config) => {
-    const { hosts, database } = addressOf(config.REDIS_URL.reveal());
+  ruleOn(redisSettings, Object.keys(redisSettings) as (keyof RedisConfig)[], (config) => {
+    const { hosts, database, tls } = addressOf(config.REDIS_URL.reveal());
+    const {
+      REDIS_CLUSTER: cluster,
+      REDIS_SENTINEL_USERNAME: user,
+      REDIS_SENTINEL_PASSWORD: password,
+    } = config;
     const sentinel = config.REDIS_SENTINEL_MASTER !== undefined;
-    return [
-      ...(sentinel && config.REDIS_CLUSTER
-        ? ['REDIS_SENTINEL_MASTER and REDIS_CLUSTER are both set: expected one of them']
-        : []),
-      ...(config.REDIS_CLUSTER && database > 0
-        ? ['REDIS_URL is not valid: expected no database number where REDIS_CLUSTER is true']
-        : []),
-      ...(hosts.length > 1 && !sentinel && !config.REDIS_CLUSTER
-        ? ['REDIS_URL is not valid: expected one host unless REDIS_SENTINEL_MASTER or REDIS_CLUSTER is set']
-        : []),
-    ];
+    const mistakes = {
+      'REDIS_SENTINEL_MASTER and REDIS_CLUSTER are both set: expected one of them': sentinel && cluster,
+      'REDIS_URL is not valid: expected no database number where REDIS_CLUSTER is true':
+        cluster && database > 0,
+      'REDIS_URL is not valid: expected one host unless REDIS_SENTINEL_MASTER or REDIS_CLUSTER is set':
+        hosts.length > 1 && !sentinel && !cluster,
+      'REDIS_TLS_CA is set: expected REDIS_URL to start with rediss://':
+        config.REDIS_TLS_CA !== undefined && !tls,
+      'REDIS_SENTINEL_MASTER is missing: expected it where there is a user or password of the Sentinels':
+        !sentinel && (user ?? password) !== undefined,
+    };
+    return Object.entries(mistakes).flatMap(([sentence, holds]) => (holds ? sentence : []));
   }),
-  ruleOn(redisSettings, ['REDIS_URL', 'REDIS_TLS_CA'], ({ REDIS_URL, REDIS_TLS_CA }) =>
-    REDIS_TLS_CA !== undefined && !addressOf(REDIS_URL.reveal()).tls
-      ? ['REDIS_TLS_CA is set: expected REDIS_URL to start with rediss://']
-      : [],
-  ),
-  ruleOn(
-    redisSettings,
-    ['REDIS_SENTINEL_MASTER', 'REDIS_SENTINEL_USERNAME', 'REDIS_SENTINEL_PASSWORD'],
-    (config) =>
-      config.REDIS_SENTINEL_MASTER === undefined &&
-      (config.REDIS_SENTINEL_USERNAME ?? config.REDIS_SENTINEL_PASSWORD) !== undefined
-        ? ['REDIS_SENTINEL_MASTER is missing: expected it where there is a user or password of the Sentinels']
-        : [],
-  ),
 ];
 
 /** `source` holds the variables that `config` was read from. */

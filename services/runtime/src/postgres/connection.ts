@@ -145,8 +145,3 @@ function problemOf(error: unknown, account: string): string | undefined {
     ? `A file of the account of ${account} cannot be read`
     : undefined;
 }
-
-/** One sentence on `error`, thrown by a query. */
-export function postgresProblem(error: unknown): string {
-  return error instanceof Failure ? error.message : 'Postgres does not answer';
-}

@@ -8,28 +8,15 @@ import { ConfigurationError } from '../process/settings.ts';
 import { endConnection } from './connection.ts';
 import { migrationFiles, newestMigration } from './schema-version.ts';
 
-/** A migration that Postgres refused. Nothing of it is left; those before it stay. */
+/** Says why there was no migration. Nothing of it is left; those before it stay. */
 class MigrationFailed extends Error {
-  readonly version: number;
+  readonly version: number | undefined;
 
-  constructor(version: number, cause: unknown) {
-    super(`Migration ${version} failed`, { cause });
+  constructor(reason: string, version?: number, cause?: unknown) {
+    super(reason, { cause });
     this.version = version;
   }
 }
-
-/** The database was made by another text of this migration, by what its table of migrations says. */
-class MigrationChanged extends Error {
-  readonly version: number;
-
-  constructor(version: number) {
-    super(`Migration ${version} was another one`);
-    this.version = version;
-  }
-}
-
-/** Another job has migrated the same schema for longer than `lockTimeoutMs`. */
-class MigrationLockTaken extends Error {}
 
 const lockTimeoutMs = 10_000;
 const connectMs = 5_000;
@@ -37,8 +24,7 @@ const connectMs = 5_000;
 /**
  * Brings `schema` of the database at `connection` up to the newest migration in `directory`, or to `through`; returns
  * the versions it applied. A schema that is newer than the directory stays as it is. Safe to run from several places
- * at once: one waits for the other, for at most 10 s or the connection's `lock_timeout`. Throws MigrationFailed,
- * MigrationChanged or MigrationLockTaken.
+ * at once: one waits for the other, for at most 10 s or the connection's `lock_timeout`. Throws MigrationFailed.
  */
 export async function migrate(
   connection: string | pg.ClientConfig,
@@ -61,7 +47,8 @@ export async function migrate(
   try {
     await client.connect();
     await client.query(takingTurns(schema, lock_timeout)).catch((error) => {
-      throw isLockTimeout(error) ? new MigrationLockTaken() : error;
+      if (!isLockTimeout(error)) throw error;
+      throw new MigrationFailed('another job is migrating this schema: wait until it ends');
     });
     await client.query(`create schema if not exists ${schema}`);
     await client.query(
@@ -78,7 +65,11 @@ export async function migrate(
     const changed = files.find(
       ({ version, sql }) => applied.has(version) && applied.get(version) !== hash('sha256', sql),
     );
-    if (changed) throw new MigrationChanged(changed.version);
+    if (changed)
+      throw new MigrationFailed(
+        'this database was made by an earlier draft of this migration: begin with an empty one',
+        changed.version,
+      );
     const pending = files.filter(({ version }) => version <= through && !applied.has(version));
     for (const { version, sql } of pending) await apply(client, schema, version, sql);
     return pending.map(({ version }) => version);
@@ -123,7 +114,10 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => {});
-    throw new MigrationFailed(version, error);
+    const reason = isLockTimeout(error)
+      ? 'a table was locked: end the transaction that holds it, then run this job again'
+      : 'Postgres refused a statement';
+    throw new MigrationFailed(reason, version, error);
   }
 }
 
@@ -172,21 +166,12 @@ export async function runMigrationJob<C>(job: MigrationJob<C>): Promise<number> 
 
 function report(error: unknown, schema: string, logger: Logger): void {
   if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
-  else if (error instanceof MigrationLockTaken)
-    logger.error(
-      'another job is migrating this schema for 10 s: wait until it ends, then run this one again',
-    );
-  else if (error instanceof MigrationChanged)
-    logger.error('this database was made by an earlier draft of this migration: begin with an empty one', {
-      migration: logText(`${schema} ${error.version}`),
-    });
   else if (error instanceof MigrationFailed) {
-    const migration = logText(`${schema} ${error.version}`);
-    if (isLockTimeout(error.cause))
-      logger.error(
-        'a table was locked for 10 s: end the long transaction that holds it, then run this job again',
-        { migration },
-      );
-    else logger.error('migration failed', { migration, ...describeError(error.cause) });
+    const { message, version, cause } = error;
+    logger.error('migration failed', {
+      ...(version === undefined ? {} : { migration: logText(`${schema} ${version}`) }),
+      reason: logText(message),
+      ...(cause === undefined ? {} : describeError(cause)),
+    });
   } else logger.error('migration failed', describeError(error));
 }

@@ -21,102 +21,6 @@ export interface ReadOptions extends ConnectionOptions {
   readonly poolSize?: number;
 }
 
-/** Reads of one turn that share a connection where there are several. */
-const mostTogether = 4;
-
-interface Line {
-  readonly client: Promise<pg.Client>;
-  connected: boolean;
-  /** Another has taken its place: it answers what was sent over it and is sent no more. */
-  retired: boolean;
-}
-
-/** Between two tries to replace a connection, in milliseconds. */
-const replacementPause = 5_000;
-
-/** A connection that reads are sent over, and the next one once it has lived its time. */
-class ReplacedLine {
-  /** Reads that were sent over it and have no answer yet. */
-  unanswered = 0;
-  answeredAt = 0;
-  readonly #options: ConnectionOptions;
-  readonly #Connection: typeof pg.Client;
-  #current: Line | undefined;
-  #replacing: NodeJS.Timeout | undefined;
-  #closed = false;
-
-  constructor(options: ConnectionOptions, Connection: typeof pg.Client) {
-    this.#options = options;
-    this.#Connection = Connection;
-  }
-
-  get isConnected(): boolean {
-    return this.#current?.connected === true;
-  }
-
-  pick(): Line {
-    if (this.#current === undefined) {
-      this.#current = this.#connect();
-      this.#replaceAfter(this.#lifetime);
-    }
-    return this.#current;
-  }
-
-  forget(line: Line): void {
-    if (this.#current === line) this.#current = undefined;
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#replacing);
-    const client = await this.#current?.client.catch(() => undefined);
-    await client?.end();
-  }
-
-  get #lifetime(): number {
-    return this.#options.lifetimeMs ?? defaultLifetimeMs;
-  }
-
-  #connect(): Line {
-    const client = new this.#Connection();
-    const connecting = client.connect().then(() => {
-      line.connected = true;
-      return client;
-    });
-    const line: Line = { client: connecting, connected: false, retired: false };
-    client.on('error', (error) => {
-      this.forget(line);
-      const { logger } = this.#options;
-      outsideRequests(() => logger.warn('Postgres connection for reads lost', describeError(error)));
-    });
-    line.client.catch(() => this.forget(line));
-    return line;
-  }
-
-  #replaceAfter(milliseconds: number): void {
-    clearTimeout(this.#replacing);
-    this.#replacing = setTimeout(() => this.#replace(), milliseconds).unref();
-  }
-
-  async #replace(): Promise<void> {
-    const old = this.#current;
-    if (old === undefined) return;
-    const next = this.#connect();
-    const client = await next.client.catch(() => undefined);
-    if (client === undefined || this.#closed || this.#current !== old) {
-      await client?.end();
-      // One that a read has made meanwhile has its own time set.
-      if (this.#current === old && !this.#closed) this.#replaceAfter(replacementPause);
-      return;
-    }
-    this.#current = next;
-    old.retired = true;
-    this.#replaceAfter(this.#lifetime);
-    // Ends when all that was sent over it is answered.
-    await (await old.client.catch(() => undefined))?.end();
-  }
-}
-
 /**
  * Connects with the first read, and again with the first read after the connection was lost. A read that is
  * not answered in time ends the connection: it and all that wait behind it fail with
@@ -126,68 +30,143 @@ class ReplacedLine {
 export function openReads(options: ReadOptions): PipelinedReads {
   // One for all: an account that cannot be used is logged once.
   const Connection = connectionClass(options, { pipeline: true });
-  const lines = Array.from({ length: options.poolSize ?? 1 }, () => new ReplacedLine(options, Connection));
+  const lines = Array.from({ length: options.poolSize ?? 1 }, () => new Line(options, Connection));
   const choose = lineChooser(lines);
   const countWait = observeLines(lines, options);
-
-  const send = async (query: pg.QueryConfig, over: ReplacedLine): Promise<{ readonly rows: unknown[] }> => {
-    const asked = performance.now();
-    const line = over.pick();
-    const client = await line.client;
-    if (line.retired) return send(query, over);
-    const sent = performance.now();
-    try {
-      corkUntilNextTick(client.connection.stream);
-      return await client.query(query);
-    } catch (error) {
-      if (!isStatementError(error)) over.forget(line);
-      throw error;
-    } finally {
-      // Postgres begins it when it has answered the one before.
-      const begun = Math.max(sent, over.answeredAt);
-      annotate(() => ({ 'course_exchange.db.connection.wait_ms': Math.round(begun - asked) }));
-      over.answeredAt = performance.now();
-    }
-  };
-  const sendOverOne = async (query: pg.QueryConfig): Promise<{ readonly rows: unknown[] }> => {
+  const send = async (query: pg.QueryConfig) => {
     requireTime();
     countWait();
-    const line = choose();
-    line.unanswered += 1;
-    try {
-      return await send(query, line);
-    } finally {
-      line.unanswered -= 1;
-    }
+    return choose().send(query);
   };
-
   return {
-    query: (statement, values) => runStatement(sendOverOne, statement, values),
+    query: (statement, values) => runStatement(send, statement, values),
     close: async () => {
       await Promise.all(lines.map((line) => line.close()));
     },
   };
 }
 
+/** Between two tries to replace a connection or to open another, in milliseconds. */
+const retryPause = 5_000;
+
+/** A connection that reads are sent over, and the next one once it has lived its time. */
+class Line {
+  /** Reads that have no answer yet. */
+  unanswered = 0;
+  isConnected = false;
+  readonly #options: ConnectionOptions;
+  readonly #Connection: typeof pg.Client;
+  #current: Promise<pg.Client> | undefined;
+  #replaceAt = 0;
+  #answeredAt = 0;
+  #closed = false;
+
+  constructor(options: ConnectionOptions, Connection: typeof pg.Client) {
+    this.#options = options;
+    this.#Connection = Connection;
+  }
+
+  async send(query: pg.QueryConfig): Promise<{ readonly rows: unknown[] }> {
+    const asked = performance.now();
+    this.unanswered += 1;
+    try {
+      let connection = this.open();
+      let client = await connection;
+      // It may have been replaced or lost meanwhile.
+      while (connection !== this.#current) {
+        connection = this.open();
+        client = await connection;
+      }
+      const sent = performance.now();
+      try {
+        corkUntilNextTick(client.connection.stream);
+        return await client.query(query);
+      } catch (error) {
+        if (!isStatementError(error)) this.#forget(connection);
+        throw error;
+      } finally {
+        // Postgres begins it when it has answered the one before.
+        const begun = Math.max(sent, this.#answeredAt);
+        annotate(() => ({ 'course_exchange.db.connection.wait_ms': Math.round(begun - asked) }));
+        this.#answeredAt = performance.now();
+      }
+    } finally {
+      this.unanswered -= 1;
+    }
+  }
+
+  /** The connection of now; makes it where there is none, and the next one beside it where it has lived its time. */
+  open(): Promise<pg.Client> {
+    if (this.#current === undefined) this.#current = this.#connect();
+    else if (this.isConnected && performance.now() >= this.#replaceAt) void this.#replace(this.#current);
+    return this.#current;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await endOf(this.#current);
+  }
+
+  #connect(): Promise<pg.Client> {
+    const client = new this.#Connection();
+    const connecting = client.connect().then(() => {
+      this.isConnected = true;
+      this.#replaceAt = performance.now() + (this.#options.lifetimeMs ?? defaultLifetimeMs);
+      return client;
+    });
+    client.on('error', (error) => {
+      this.#forget(connecting);
+      const { logger } = this.#options;
+      outsideRequests(() => logger.warn('Postgres connection for reads lost', describeError(error)));
+    });
+    connecting.catch(() => this.#forget(connecting));
+    return connecting;
+  }
+
+  async #replace(old: Promise<pg.Client>): Promise<void> {
+    this.#replaceAt = performance.now() + retryPause;
+    const next = this.#connect();
+    const isThere = await next.then(
+      () => true,
+      () => false,
+    );
+    const takesOver = isThere && !this.#closed && this.#current === old;
+    if (takesOver) this.#current = next;
+    // The old one ends when all that was sent over it is answered.
+    await endOf(takesOver ? old : next);
+  }
+
+  #forget(connection: Promise<pg.Client>): void {
+    if (this.#current !== connection) return;
+    this.#current = undefined;
+    this.isConnected = false;
+  }
+}
+
+async function endOf(connection: Promise<pg.Client> | undefined): Promise<void> {
+  const client = await connection?.catch(() => undefined);
+  await client?.end();
+}
+
+/** Reads of one turn that share a connection where there are several. */
+const mostTogether = 4;
+
 /** Those of one turn together, over the connection that owes least. Another is opened when all are in use. */
-function lineChooser(lines: readonly ReplacedLine[]): () => ReplacedLine {
-  const [first] = lines as readonly [ReplacedLine];
-  if (lines.length === 1) return () => first;
-  let [chosen, together, opening] = [first, 0, false];
+function lineChooser(lines: readonly Line[]): () => Line {
+  const [first] = lines as readonly [Line];
+  let [chosen, together, openAt] = [first, 0, 0];
 
   const openAnother = (): void => {
     const closed = lines.find((line) => !line.isConnected);
-    if (opening || closed === undefined) return;
-    opening = true;
-    const mayOpen = () => {
-      opening = false;
+    if (closed === undefined || performance.now() < openAt) return;
+    openAt = performance.now() + retryPause;
+    const opened = () => {
+      openAt = 0;
     };
-    closed.pick().client.then(mayOpen, () => setTimeout(mayOpen, replacementPause).unref());
+    closed.open().then(opened, () => {});
   };
-  const leastBusy = (): ReplacedLine => {
-    let best: ReplacedLine | undefined;
-    for (const line of lines)
-      if (line.isConnected && line.unanswered < (best?.unanswered ?? Number.POSITIVE_INFINITY)) best = line;
+  const leastBusy = (): Line => {
+    const [best] = lines.filter((line) => line.isConnected).sort((a, b) => a.unanswered - b.unanswered);
     if (best !== undefined && best.unanswered > 0) openAnother();
     return best ?? first;
   };
@@ -203,10 +182,7 @@ function lineChooser(lines: readonly ReplacedLine[]): () => ReplacedLine {
 }
 
 /** Returns what is to be called before a read. What more than one connection each would take waits. */
-function observeLines(
-  lines: readonly ReplacedLine[],
-  { applicationName, poolSize }: ReadOptions,
-): () => void {
+function observeLines(lines: readonly Line[], { applicationName, poolSize }: ReadOptions): () => void {
   const used = () => lines.filter(({ unanswered }) => unanswered > 0).length;
   const connected = () => lines.filter(({ isConnected }) => isConnected).length;
   const unanswered = () => lines.reduce((sum, line) => sum + line.unanswered, 0);

@@ -1,11 +1,9 @@
 // The version of a schema in Postgres, and whether this code may work on it: on its own and on newer ones
 // (expand–contract).
-
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../process/errors.ts';
-import { postgresProblem } from './connection.ts';
-import type { Queries, Statement } from './pool.ts';
+import type { Queries } from './pool.ts';
 
 const filePattern = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
@@ -22,28 +20,19 @@ export function migrationFiles(directory: string): { version: number; path: stri
     .map((file) => ({ version: Number(file.slice(0, 4)), path: join(directory, file) }));
 }
 
-/** Number of the newest migration that ran in `schema`; 0 where none has. */
-export async function appliedVersion(database: Queries, schema: string): Promise<number> {
-  const [table] = await database.query<{ found: boolean }>(
-    {
-      name: 'migrations table',
-      // A schema that belongs to somebody else is the finding of the check of roles.
-      text: `select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
-        where n.nspname = $1 and c.relname = 'schema_migrations'
-          and has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')) as found`,
-    },
-    [schema],
-  );
-  if (!table?.found) return 0;
-  const [row] = await database.query<{ version: number }>(newestIn(schema), []);
-  return row?.version ?? 0;
-}
+/** SQLSTATE of a table or a schema that is not there, and of one that may not be read. */
+const unreadable: readonly unknown[] = ['42P01', '3F000', '42501'];
 
-function newestIn(schema: string): Statement {
-  return {
-    name: 'schema version',
-    text: `select coalesce(max(version), 0) as version from ${schema}.schema_migrations`,
-  };
+/** Number of the newest migration that ran in `schema`; 0 where none has, or none that may be read. */
+export async function appliedVersion(database: Queries, schema: string): Promise<number> {
+  const text = `select coalesce(max(version), 0) as version from ${schema}.schema_migrations`;
+  try {
+    const [row] = await database.query<{ version: number }>({ name: 'schema version', text }, []);
+    return row?.version ?? 0;
+  } catch (error) {
+    if (unreadable.includes((error as { code?: unknown }).code)) return 0;
+    throw error;
+  }
 }
 
 /** One sentence when `schema` cannot serve code that needs version `needed`; undefined when it can. */
@@ -53,13 +42,11 @@ export async function schemaProblem(
   needed: number,
 ): Promise<string | undefined> {
   try {
-    const [row] = await database.query<{ version: number }>(newestIn(schema), []);
-    const version = row?.version ?? 0;
+    const version = await appliedVersion(database, schema);
     return version >= needed
       ? undefined
       : `The ${schema} schema has version ${version}, this service needs version ${needed}: run its migrations`;
   } catch (error) {
-    if (error instanceof Failure) return postgresProblem(error);
-    return `The ${schema} schema is missing or may not be read: run its migrations`;
+    return error instanceof Failure ? error.message : 'Postgres does not answer';
   }
 }
