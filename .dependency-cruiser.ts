@@ -8,7 +8,7 @@ const services = '^services/(identity|design-catalog)/src/';
 const stores = '(?:-(?:table|store)|/redis/[^/]+)[.]ts$';
 /** The files that hold a noun's rules and types, below its table or store. */
 const nouns =
-  `${services}(?:authorize/(?:interaction|request|response)|clients/(?:client|client-registration|redirect-uri|scope|secret)|` +
+  `${services}(?:authorize/(?:interaction|request|response)|clients/(?:client|client-registration|scope|secret)|` +
   'consents/consent|events/event|feed/change|keys/signing-key|login/(?:password|password-formats|throttle)|' +
   'token/(?:jwt|pkce)|users/user)[.]ts$';
 const rpc = '(?:/rpc/[^/]+|(?:/|-)(?:rpc|messages))[.]ts$';
@@ -196,7 +196,7 @@ const rules = {
       to: {
         path: ['^test/', '^services/(?!rules/|runtime/)'],
         pathNot: [
-          '^services/identity/src/(clients/(redirect-uri|scope)|login/password)[.]ts$',
+          '^services/identity/src/(clients/(client-registration|scope)|login/password)[.]ts$',
           '^services/[^/]+/src/metrics[.]ts$',
         ],
       },

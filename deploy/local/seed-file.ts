@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { apiAudience, isClientId } from '@course-exchange/rules/access-token';
 import { foldEmail, isEmail } from '@course-exchange/rules/email';
 import * as z from 'zod';
-import { redirectUriProblem } from '../../services/identity/src/clients/redirect-uri.ts';
+import { redirectUriProblem } from '../../services/identity/src/clients/client-registration.ts';
 import { knownScopes } from '../../services/identity/src/clients/scope.ts';
 
 const matching = (pattern: RegExp, expects: string) => z.string(expects).regex(pattern, expects);
@@ -20,7 +20,7 @@ const emailText = 'must be an e-mail address';
 const uriText = 'must be a list of redirect URIs that R3 allows';
 
 const redirectUri = z.string(uriText).superRefine((uri, context) => {
-  const problem = redirectUriProblem(uri, { allowHttpLoopback: true });
+  const problem = redirectUriProblem(uri, 'test');
   if (problem !== undefined) context.addIssue(`${JSON.stringify(uri)}: ${problem}`);
 });
 

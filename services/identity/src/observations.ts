@@ -12,7 +12,6 @@ export interface Observed {
   readonly database: Queries;
   readonly redis: RedisStore;
   readonly keys: KeyRing;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 

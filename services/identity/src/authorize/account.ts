@@ -17,7 +17,6 @@ export interface AccountChoice {
   readonly sessionEnded: boolean;
 }
 
-/** Works from any page before the decision. */
 export async function submitAccountChoice(
   deps: StepDeps,
   form: PresentedForm & { readonly useAnotherAccount: boolean },
@@ -45,7 +44,6 @@ async function switchAccount(deps: StepDeps, own: OwnedForm, cookie: string): Pr
 
 /** After a decision it is too late: the session stays. */
 async function forgetSubject(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
-  // A sealed interaction has none.
   if (own.stored.sealed !== undefined) return { kind: 'next', page: 'login' };
   const tooLate = () => false;
   return applyChange(deps, own, tooLate, ({ subject: _, accountConfirmed: __, ...rest }) => rest);

@@ -33,9 +33,7 @@ type Deps = StepDeps & { readonly tokens: TokenIssuer };
 
 interface ReceivedRequest {
   readonly parameters: AuthorizationParameters;
-  /** Parameters that came more than once. */
   readonly repeated: readonly string[];
-  /** Parameters whose value is not UTF-8. */
   readonly notUtf8?: readonly string[];
   readonly browserSession: string;
 }
@@ -46,7 +44,6 @@ export type AuthorizeResult =
       readonly kind: 'interaction';
       readonly interactionId: string;
       readonly interactionCookie: InteractionCookie;
-      /** Seconds. */
       readonly expiresIn: number;
       readonly page: Page;
       /** Shown at once: its form holds the interaction, no store does. */

@@ -26,7 +26,6 @@ import { isHinted, requireAnswerable } from './request.ts';
 import { type PartnerRedirect, refuseByRedirect, refuseDirectly } from './response.ts';
 import { findSubject, type StepDeps } from './signed-in-user.ts';
 
-/** Empty strings for what the browser does not have. */
 export interface PresentedForm {
   readonly interactionId: string;
   readonly sealedInteraction: string;
@@ -192,7 +191,6 @@ async function resolve(
   return completeDecision(deps, stored, decision, interactionCookie);
 }
 
-/** The page that the interaction shows in this browser now. */
 export async function currentPage(
   deps: StepDeps,
   { stored: { interaction } }: OwnedForm,

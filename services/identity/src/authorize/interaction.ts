@@ -85,7 +85,6 @@ export function pageOf({ subject, request, accountConfirmed }: Interaction): Pag
   return asksForAccount && !accountConfirmed ? 'account' : 'consent';
 }
 
-/** `granted`: by the subject to the client, before. */
 export function nextStep(interaction: Interaction, granted: readonly Scope[]): Page | 'complete' {
   const page = pageOf(interaction);
   return page === 'consent' && !needsConsent(interaction.request, granted) ? 'complete' : page;
@@ -121,7 +120,6 @@ export function formToken(cookie: string, purpose: 'form' | 'sign-out'): string 
   return derive(cookie, purpose).toString('base64url');
 }
 
-/** For the forms of a page that shows the account `sub`. */
 export function accountFormToken(interactionCookie: InteractionCookie, sub: Sub): string {
   return `${formToken(interactionCookie, 'form')}.${accountPart(interactionCookie, sub)}`;
 }

@@ -19,7 +19,6 @@ interface PageContext {
 export interface LoginPage {
   readonly kind: 'login';
   readonly page: PageContext;
-  /** Prefilled; may be empty. */
   readonly email: string;
   /** Signed in while the form asks for the password again (R5). */
   readonly account?: Account;
@@ -40,7 +39,6 @@ export type View =
   | PartnerRedirect
   | { readonly kind: 'expired' };
 
-/** Throws as `openForm` does. */
 export async function getInteraction(deps: StepDeps, form: PresentedForm): Promise<View> {
   const stored = await findPresented(deps, form);
   const { interactionCookie } = form;

@@ -39,7 +39,6 @@ export interface AuthorizationRequest
     Pick<AuthorizationParameters, 'state' | 'nonce' | 'loginHint' | 'uiLocales'> {
   readonly clientId: ClientId;
   readonly prompts: readonly Prompt[];
-  /** Seconds. */
   readonly maxAge?: number | undefined;
   /** From `id_token_hint`. */
   readonly hintedSub?: Sub | undefined;
@@ -105,7 +104,6 @@ interface RedirectedRefusal {
   readonly reason: string;
 }
 
-/** `readHint` verifies an ID token. */
 export async function checkRedirected(
   parameters: AuthorizationParameters,
   { client: { clientId }, ...trusted }: TrustedRequest,

@@ -4,7 +4,6 @@ import { Failure } from '@course-exchange/runtime/process/errors';
 import type { ClientId } from '../ids.ts';
 import type { RequestLog } from '../request-log.ts';
 
-/** Specification §7, R5. */
 export const redirectedErrors = [
   'access_denied',
   'consent_required',

@@ -83,10 +83,9 @@ local sub = redis.call('HGET', KEYS[1], 'sub')
 redis.call('DEL', KEYS[1])
 return sub`);
 
-/** Returns whose session it was. Atomic. */
+/** Atomic. */
 export async function endSession(store: RedisStore, cookie: string): Promise<Sub | undefined> {
   if (!secretPattern.test(cookie)) return undefined;
-  // Only this file writes the key.
   const sub = (await runScript(store, 'end session', end, [keyOf(cookie)], [])) as Sub | null;
   return sub ?? undefined;
 }

@@ -1,7 +1,6 @@
 // Who is signed in in a browser, and the sign-out page (R29).
-import type { Queries } from '@course-exchange/runtime/postgres/pool';
-import type { ClientId, RandomBytes } from '../ids.ts';
-import type { RedisStore } from '../redis/connect.ts';
+import type { ClientId } from '../ids.ts';
+import type { LoginDeps } from '../login/credentials.ts';
 import type { RequestLog } from '../request-log.ts';
 import type { ReasonOf } from '../security-events.ts';
 import { isLoginValid, type User, whyLoginEnded } from '../users/user.ts';
@@ -12,13 +11,9 @@ import { type BrowserSession, endSession, findSession } from './session-store.ts
 
 /** Either store throws `temporarily_unavailable` when it does not answer (R14). */
 export interface StepDeps
-  extends Pick<RequestLog, 'onSecurityEvent' | 'onAuthorizationRefused' | 'onConsentShown'> {
-  readonly database: Queries;
-  readonly redis: RedisStore;
+  extends Pick<LoginDeps, 'database' | 'redis' | 'randomBytes' | 'now'>,
+    Pick<RequestLog, 'onSecurityEvent' | 'onAuthorizationRefused' | 'onConsentShown'> {
   readonly seal: InteractionSeal;
-  readonly randomBytes: RandomBytes;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 interface SignedIn {

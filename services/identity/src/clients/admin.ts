@@ -1,8 +1,9 @@
 // What operators do with one client. Its row is locked and its version compared before a change.
 
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import type { Action } from '../admin/actions.ts';
 import {
+  type Action,
+  type AdminAction,
   type AdminContext,
   type AdminRequest,
   type AdminResult,
@@ -56,12 +57,17 @@ interface NewClient {
   readonly firstSecret: { readonly expiresIn: number | null } | undefined;
 }
 
+interface RegisteredWithSecret {
+  readonly client: ClientView;
+  readonly secret: PlainSecret | undefined;
+}
+
 /** The secret leaves here once. Throws `invalid_argument`, `already_exists`. Atomic. */
-export async function registerClient(
-  context: AdminContext,
-  request: AdminRequest,
-  { registration, firstSecret }: NewClient,
-): Promise<AdminResult<{ readonly client: ClientView; readonly secret: PlainSecret | undefined }>> {
+export const registerClient: AdminAction<NewClient, RegisteredWithSecret> = async (
+  context,
+  request,
+  { registration, firstSecret },
+) => {
   requireNoProblem([
     ...registrationProblems(registration, context.environment),
     ...(firstSecret ? secretLifetimeProblems(firstSecret.expiresIn) : []),
@@ -75,7 +81,7 @@ export async function registerClient(
       secret: request.dryRun ? undefined : secret,
     };
   });
-}
+};
 
 /** Throws `already_exists`. */
 export async function insertDraft(
@@ -98,11 +104,11 @@ interface Edit {
 }
 
 /** Holds at the client's next request (R13). Throws `invalid_argument`, `not_found`, `conflict`. Atomic. */
-export async function editClient(
-  context: AdminContext,
-  request: AdminRequest,
-  { registration, expectedVersion }: Edit,
-): Promise<AdminResult<ClientView>> {
+export const editClient: AdminAction<Edit, ClientView> = async (
+  context,
+  request,
+  { registration, expectedVersion },
+) => {
   requireNoProblem([
     ...registrationProblems(registration, context.environment),
     ...(expectedVersion === 0 ? ['The version that was read is missing.'] : []),
@@ -111,11 +117,10 @@ export async function editClient(
   return changeClient(context, request, { clientId, expectedVersion }, (transaction, before) =>
     writeClient(transaction, 'client.edit', before, { ...before, registration }),
   );
-}
+};
 
 interface VersionedClient {
   readonly clientId: string;
-  /** 0: any version. */
   readonly expectedVersion: number;
 }
 
@@ -127,17 +132,13 @@ interface ApprovalStep extends VersionedClient {
 const longestNote = 500;
 
 /** Throws `not_found`, `conflict`, and `refused` with what the registration lacks. Atomic. */
-export async function setApproval(
-  context: AdminContext,
-  request: AdminRequest,
-  step: ApprovalStep,
-): Promise<AdminResult<ClientView>> {
+export const setApproval: AdminAction<ApprovalStep, ClientView> = async (context, request, step) => {
   const tooLong = step.note.length > longestNote;
   requireNoProblem(tooLong ? [`The note is longer than ${longestNote} characters.`] : []);
   return changeClient(context, request, step, (transaction, before) =>
     approve(transaction, before, step.state, step.note),
   );
-}
+};
 
 /** Records who took the step. Throws `refused`. */
 export async function approve(
@@ -162,15 +163,11 @@ interface Activation extends VersionedClient {
 }
 
 /** Throws `not_found`, `conflict`, and `refused` where its approval does not allow it. Atomic. */
-export async function setActive(
-  context: AdminContext,
-  request: AdminRequest,
-  activation: Activation,
-): Promise<AdminResult<ClientView>> {
+export const setActive: AdminAction<Activation, ClientView> = async (context, request, activation) => {
   return changeClient(context, request, activation, (transaction, before) =>
     writeActive(transaction, before, activation.active),
   );
-}
+};
 
 /** Throws `refused`. */
 export function writeActive(

@@ -23,7 +23,6 @@ export interface Declaration {
   readonly active: boolean | undefined;
 }
 
-/** Applying the result changes nothing. */
 export async function exportClients({
   database,
   environment,
@@ -42,7 +41,6 @@ export interface DeclaredSet {
 export interface PlannedClient {
   readonly clientId: string;
   readonly action: 'unchanged' | 'register' | 'change' | 'deactivate' | 'undeclared';
-  /** Before; 0 for a new client. */
   readonly version: number;
   readonly changes: readonly AuditedChange[];
 }

@@ -2,7 +2,6 @@
 import { apiAudience, isClientId } from '@course-exchange/rules/access-token';
 import { isEmail } from '@course-exchange/rules/email';
 import type { ClientId } from '../ids.ts';
-import { redirectUriProblem } from './redirect-uri.ts';
 import { knownScopes, type Scope } from './scope.ts';
 
 export const environments = ['test', 'production'] as const;
@@ -35,77 +34,82 @@ const longestUri = 2_000;
 
 /** One sentence each. */
 export function registrationProblems(registration: ClientRegistration, own: Environment): string[] {
-  return [
-    ...clientIdProblems(registration.clientId),
-    ...nameProblems(registration.name),
-    ...scopeProblems(registration.scopes),
-    ...(registration.redirectUris[own].length === 0
-      ? [`The environment ${own} needs at least one redirect URI.`]
-      : []),
-    ...environments.flatMap((environment) =>
-      uriProblems(environment, registration.redirectUris[environment]),
-    ),
-    ...[registration.technicalContact, ...registration.credentialContacts].flatMap(contactProblems),
+  const { clientId, name, scopes, redirectUris, technicalContact, credentialContacts } = registration;
+  const isPrintable = !unprintable.test(name) && name.length >= 1 && name.length <= 100;
+  const problems = [
+    !isClientId(clientId) && 'The client id is not 1 to 64 characters of A–Z a–z 0–9 _ -.',
+    clientId === apiAudience && `The client id "${apiAudience}" is the name of the resource API.`,
+    !(isPrintable && name.trim() === name) &&
+      'The name is not 1 to 100 printable characters without spaces at its beginning and end.',
+    ...scopeProblems(scopes),
+    redirectUris[own].length === 0 && `The environment ${own} needs at least one redirect URI.`,
+    ...environments.flatMap((environment) => uriProblems(environment, redirectUris[environment])),
+    ...[technicalContact, ...credentialContacts].flatMap(contactProblems),
     ...Object.entries(texts(registration)).flatMap(([what, value]) => [
-      ...(value.length > longestText ? [`More than ${longestText} characters describe the ${what}.`] : []),
-      ...(unprintable.test(value.replace(/[\n\r\t]/g, ''))
-        ? [`The ${what}: a character cannot be shown.`]
-        : []),
+      value.length > longestText && `More than ${longestText} characters describe the ${what}.`,
+      unprintable.test(value.replace(/[\n\r\t]/g, '')) && `The ${what}: a character cannot be shown.`,
     ]),
   ];
-}
-
-function clientIdProblems(clientId: string): string[] {
-  if (!isClientId(clientId)) return ['The client id is not 1 to 64 characters of A–Z a–z 0–9 _ -.'];
-  return clientId === apiAudience ? [`The client id "${apiAudience}" is the name of the resource API.`] : [];
+  return problems.filter((problem) => problem !== false);
 }
 
 /** Control characters, lone surrogates, and marks that change the direction of text. */
 const unprintable = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-function nameProblems(name: string): string[] {
-  const printable = !unprintable.test(name) && name.length >= 1 && name.length <= 100;
-  return printable && name.trim() === name
-    ? []
-    : ['The name is not 1 to 100 printable characters without spaces at its beginning and end.'];
-}
+type Problems = readonly (string | false)[];
 
-function scopeProblems(scopes: readonly string[]): string[] {
+function scopeProblems(scopes: readonly string[]): Problems {
   const known: readonly string[] = knownScopes;
   const unknown = scopes.filter((scope) => !known.includes(scope));
   return [
-    ...(scopes.length === 0 ? ['There is no scope.'] : []),
+    scopes.length === 0 && 'There is no scope.',
     ...unknown.map((scope) => `The scope ${JSON.stringify(scope)} is none of ${known.join(', ')}.`),
-    ...(new Set(scopes).size < scopes.length ? ['A scope is named twice.'] : []),
+    new Set(scopes).size < scopes.length && 'A scope is named twice.',
   ];
 }
 
-function uriProblems(environment: Environment, uris: readonly string[]): string[] {
-  const rules = { allowHttpLoopback: environment === 'test' };
+function uriProblems(environment: Environment, uris: readonly string[]): Problems {
   const about = (uri: string) => `Redirect URI ${JSON.stringify(uri.slice(0, 200))} (${environment})`;
+  const tooMany = `There are more than ${maxRedirectUris} redirect URIs for ${environment}.`;
   return [
-    ...uris.flatMap((uri) => {
-      const problem =
-        uri.length > longestUri
-          ? `It is longer than ${longestUri} characters.`
-          : redirectUriProblem(uri, rules);
-      return problem === undefined ? [] : [`${about(uri)}: ${problem}`];
+    ...uris.map((uri) => {
+      const problem = redirectUriProblem(uri, environment);
+      return problem !== undefined && `${about(uri)}: ${problem}`;
     }),
-    ...(uris.length > maxRedirectUris
-      ? [`There are more than ${maxRedirectUris} redirect URIs for ${environment}.`]
-      : []),
+    uris.length > maxRedirectUris && tooMany,
     ...uris.filter((uri, index) => uris.indexOf(uri) < index).map((uri) => `${about(uri)} is named twice.`),
   ];
 }
 
-function contactProblems({ name, email, phone }: Contact): string[] {
+const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+const shape = /^(https?):\/\/([^/@]+)(\/.*)?$/;
+const dotSegment = /(^|\/)(\.|%2e){1,2}(\/|$)/i;
+
+/** One sentence. A registered URI is kept and compared as it was written. */
+export function redirectUriProblem(uri: string, environment: Environment): string | undefined {
+  if (uri.length > longestUri) return `It is longer than ${longestUri} characters.`;
+  if (/[^\x21-\x7e]/.test(uri)) return 'It holds a space, a control character or a non-ASCII character.';
+  if (/[?#]/.test(uri)) return 'It holds a query or a fragment.';
+  if (uri.includes('*')) return 'It holds a wildcard.';
+  if (uri.includes('\\')) return 'It holds a backslash.';
+  const [, scheme, authority, path = ''] = shape.exec(uri) ?? [];
+  if (scheme === undefined || authority === undefined)
+    return 'It is not https://host/path without a user name.';
+  if (dotSegment.test(path)) return 'Its path holds a dot segment.';
+  if (!URL.canParse(uri)) return 'Its host or port is not valid.';
+  if (scheme === 'https') return undefined;
+  const loopback = loopbackHosts.includes(authority.replace(/:[0-9]*$/, '').toLowerCase());
+  return environment === 'test' && loopback ? undefined : 'Its scheme is not https.';
+}
+
+function contactProblems({ name, email, phone }: Contact): Problems {
   if (name === '' && email === '' && phone === '') return [];
   return [
-    ...(isEmail(email) ? [] : ['A contact has no valid e-mail address.']),
-    ...(unprintable.test(name + phone)
-      ? ["A contact's name or telephone number holds a character that cannot be shown."]
-      : []),
-    ...(name.length > 200 || phone.length > 50 ? ["A contact's name or telephone number is too long."] : []),
+    !isEmail(email) && 'A contact has no valid e-mail address.',
+    unprintable.test(name + phone) &&
+      "A contact's name or telephone number holds a character that cannot be shown.",
+    (name.length > 200 || phone.length > 50) && "A contact's name or telephone number is too long.",
   ];
 }
 

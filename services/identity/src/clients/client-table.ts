@@ -19,7 +19,6 @@ export async function findClient(database: Queries, clientId: string): Promise<C
   return client;
 }
 
-/** What has no column of its own. */
 type RegistrationColumn = Partial<
   Omit<ClientRegistration, 'clientId' | 'name' | 'scopes' | 'redirectUris'>
 > & {
@@ -81,7 +80,6 @@ const update = {
     where client_id = $1 returning ${columns}`,
 };
 
-/** The row is locked. */
 export async function updateClient(
   queries: Queries,
   own: Environment,

@@ -44,13 +44,11 @@ export interface ClientState {
 
 /** Times in milliseconds since the epoch. */
 export interface RegisteredClient extends ClientState {
-  /** Grows by one with each change. */
   readonly version: number;
   readonly createdAt: number;
   readonly changedAt: number;
 }
 
-/** One sentence; undefined when it may be active. */
 export function activationObstacle(
   { registration, approvalState }: ClientState,
   environment: Environment,
@@ -61,7 +59,6 @@ export function activationObstacle(
   return `Client ${registration.clientId} is in the state ${approvalState}; it must be ${needed} to be active in ${environment}.`;
 }
 
-/** One sentence each. */
 export function approvalObstacles(
   { registration, approvalState }: ClientState,
   next: ApprovalState,
@@ -83,13 +80,11 @@ export function withApproval<C extends ClientState>(
   return { ...changed, active: changed.active && activationObstacle(changed, environment) === undefined };
 }
 
-/** Without `from`. */
 export function approvalPath(from: ApprovalState, to: ApprovalState): readonly ApprovalState[] {
   const [start, end] = [approvalStates.indexOf(from), approvalStates.indexOf(to)];
   return end <= start ? (end === start ? [] : [to]) : approvalStates.slice(start + 1, end + 1);
 }
 
-/** For the audit log and a plan, with people pseudonymized. */
 export function clientFields(
   { registration, active, approvalState }: ClientState,
   pseudonymize: (text: string) => string,

@@ -35,7 +35,6 @@ import type { PlainSecret } from './secret-admin.ts';
 import type { IssuedSecret } from './secret-table.ts';
 import type { ClientView } from './view.ts';
 
-/** Undefined when unspecified. */
 export function approvalState(wire: WireState): ApprovalState | undefined {
   return approvalStates.find((state) => WireState[enumKey(state)] === wire);
 }

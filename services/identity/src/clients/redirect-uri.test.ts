@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRegistered } from '../authorize/request.ts';
-import { redirectUriProblem } from './redirect-uri.ts';
+import { redirectUriProblem } from './client-registration.ts';
 
-const production = { allowHttpLoopback: false };
-const test = { allowHttpLoopback: true };
+const production = 'production';
+const test = 'test';
 
 describe('registration of a redirect URI [R3.2]', () => {
   it.each([

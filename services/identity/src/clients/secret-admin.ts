@@ -1,5 +1,6 @@
 // What operators do with the secrets of a client.
 import {
+  type AdminAction,
   type AdminContext,
   type AdminRequest,
   type AdminResult,
@@ -27,7 +28,6 @@ import { requireClient } from './view.ts';
 /** Leaves the process once, in an operator's answer. */
 export interface PlainSecret {
   readonly secretId: string;
-  /** Undefined in a dry run. */
   readonly plain: string | undefined;
   /** Milliseconds since the epoch; null: never. */
   readonly expiresAt: number | null;
@@ -43,18 +43,17 @@ export function secretLifetimeProblems(expiresIn: number | null): string[] {
 }
 
 /** Throws `invalid_argument`, `not_found`, `refused` (too many are valid). Atomic. */
-export async function addSecret(
-  context: AdminContext,
-  request: AdminRequest,
-  { clientId, expiresIn }: { readonly clientId: string; readonly expiresIn: number | null },
-): Promise<AdminResult<PlainSecret>> {
+export const addSecret: AdminAction<
+  { readonly clientId: string; readonly expiresIn: number | null },
+  PlainSecret
+> = async (context, request, { clientId, expiresIn }) => {
   requireNoProblem(secretLifetimeProblems(expiresIn));
   return auditedTransaction(context, request, async (transaction) => {
     const client = await requireClient(transaction.queries, transaction, clientId, 'lock');
     const secret = await issueSecret(transaction, client.registration.clientId, expiresIn);
     return request.dryRun ? { ...secret, plain: undefined } : secret;
   });
-}
+};
 
 /** The client's row is locked, or new. Throws `refused`. */
 export async function issueSecret(
@@ -93,17 +92,17 @@ export interface Retirement extends NamedSecret {
 
 /** Throws `not_found`, `refused` (the last valid one, or the only one ever used), `refused_until` (used within a
  * day). Atomic. */
-export function retireSecret(
-  context: AdminContext,
-  request: AdminRequest,
-  { evenIfInUse, ...named }: Retirement,
-): Promise<AdminResult<IssuedSecret>> {
+export const retireSecret: AdminAction<Retirement, IssuedSecret> = (
+  context,
+  request,
+  { evenIfInUse, ...named },
+) => {
   return changeSecret(context, request, named, async (transaction, secret, secrets, active) => {
     if (secret.retiredAt !== null) return secret;
     if (!evenIfInUse) requireUnused(secret, secrets, active, transaction.now());
     return retire(transaction, secret);
   });
-}
+};
 
 /** For good. The client's row is locked. */
 export async function retire(
@@ -117,11 +116,7 @@ export async function retire(
 }
 
 /** Takes back the suspension by a restore fence. Throws `not_found`, `refused` (it is retired). Atomic. */
-export function resumeSecret(
-  context: AdminContext,
-  request: AdminRequest,
-  named: NamedSecret,
-): Promise<AdminResult<IssuedSecret>> {
+export const resumeSecret: AdminAction<NamedSecret, IssuedSecret> = (context, request, named) => {
   return changeSecret(context, request, named, async ({ queries, recordChange }, secret) => {
     const { secretId, clientId, retiredAt, suspendedAt } = secret;
     if (retiredAt !== null) throw refused(`Secret ${secretId} is retired; add a new one.`);
@@ -130,7 +125,7 @@ export function resumeSecret(
     recordChange({ action: 'secret.resume', object: `secret:${secretId}`, clientId, fields });
     return resumeSuspendedSecret(queries, secretId);
   });
-}
+};
 
 function changeSecret(
   context: AdminContext,

@@ -43,7 +43,6 @@ const insert = {
     values ($1, $2, to_timestamp($3::float8 / 1000)) returning ${columns}`,
 };
 
-/** `hash`: SHA-256 of the secret. */
 export async function insertSecret(
   queries: Queries,
   secret: { readonly clientId: ClientId; readonly hash: Buffer; readonly expiresAt: number | null },
@@ -103,7 +102,6 @@ const suspend = {
     and ($1::text[] is null or secret_id = any($1)) returning ${columns}`,
 };
 
-/** The valid ones of `secretIds`, or all valid ones. */
 export async function suspendSecrets(
   queries: Queries,
   secretIds: readonly string[] | null,
@@ -131,7 +129,6 @@ const used = {
       and (last_used_at is null or last_used_at < now() - interval '55 seconds')`,
 };
 
-/** `hash`: SHA-256 of the secret in hex. */
 export type OnSecretUsed = (clientId: ClientId, hash: string) => void;
 
 const writeEveryMs = 60_000;

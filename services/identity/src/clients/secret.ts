@@ -9,11 +9,8 @@
 //   (`secret-table.ts`) and decides (`secret-admin.ts`).
 const day = 24 * 60 * 60 * 1000;
 
-/** A secret this near to its end is pointed out. */
 const nearExpiry = 14 * day;
-/** A secret used within this time is still in use. */
 const inUseFor = day;
-/** So many may be valid at once. */
 export const maxValidSecrets = 10;
 
 /** Times in milliseconds since the epoch. */
@@ -39,7 +36,6 @@ export function isSecretValid(secret: SecretTimes, now: number): boolean {
   return state === 'valid' || state === 'near-expiry';
 }
 
-/** When the secret will not have been used for a day; undefined when it was never used. */
 export function unusedAt({ lastUsedAt }: SecretTimes): number | undefined {
   return lastUsedAt === null ? undefined : lastUsedAt + inUseFor;
 }

@@ -1,9 +1,8 @@
 // What operators do with consents. A withdrawal holds at the next exchange or refresh (R13).
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import {
+  type AdminAction,
   type AdminContext,
-  type AdminRequest,
-  type AdminResult,
   auditedTransaction,
   fieldChanges,
   notFound,
@@ -35,11 +34,10 @@ export async function findConsents(
 }
 
 /** Throws `not_found`. Atomic. */
-export async function withdrawConsent(
-  context: AdminContext,
-  request: AdminRequest,
-  { user, clientId }: { readonly user: UserName; readonly clientId: string },
-): Promise<AdminResult<ConsentRecord>> {
+export const withdrawConsent: AdminAction<
+  { readonly user: UserName; readonly clientId: string },
+  ConsentRecord
+> = async (context, request, { user, clientId }) => {
   const withdrawn = await auditedTransaction(context, request, async ({ queries, recordChange }) => {
     const account = await readAccount(queries, user);
     const consent = account && (await withdrawCurrent(queries, account.sub, clientId));
@@ -59,4 +57,4 @@ export async function withdrawConsent(
   const { sub, clientId: client } = withdrawn.result;
   if (!request.dryRun) context.onSecurityEvent({ event: 'consent.withdrawn', client, sub });
   return withdrawn;
-}
+};

@@ -2,8 +2,9 @@
 // refused with the time at which it is possible. Each holds the keys' lock.
 
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import type { Action } from '../admin/actions.ts';
 import {
+  type Action,
+  type AdminAction,
   type AdminContext,
   type AdminRequest,
   type AdminResult,
@@ -38,11 +39,7 @@ export async function readKeys(
 }
 
 /** Throws `already_exists` when one is staged. Atomic. */
-export async function stageKey(
-  context: AdminContext,
-  request: AdminRequest,
-  algorithm: SigningAlgorithm,
-): Promise<AdminResult<StoredKey>> {
+export const stageKey: AdminAction<SigningAlgorithm, StoredKey> = async (context, request, algorithm) => {
   return auditedTransaction(context, request, async (transaction) => {
     await lockKeys(transaction.queries);
     const keys = await listKeys(transaction.queries);
@@ -51,7 +48,7 @@ export async function stageKey(
       throw new DetailedFailure('already_exists', `Key ${staged.kid} is staged for ${algorithm} already.`);
     return readKey(transaction, await publish(transaction, algorithm));
   });
-}
+};
 
 export interface KeyStep {
   readonly kid: string;
@@ -60,11 +57,7 @@ export interface KeyStep {
 }
 
 /** Throws `not_found`, `conflict` (not staged), `refused_until`. Atomic. */
-export function activateKey(
-  context: AdminContext,
-  request: AdminRequest,
-  step: KeyStep,
-): Promise<AdminResult<StoredKey>> {
+export const activateKey: AdminAction<KeyStep, StoredKey> = (context, request, step) => {
   return changeKey(context, request, step, async (transaction, key, keys) => {
     if (key.state === 'active') return;
     if (key.state !== 'staged') throw conflict(`Key ${key.kid} is ${key.state}, not staged.`);
@@ -72,14 +65,10 @@ export function activateKey(
       await requireDue(transaction, key, 'was published too recently: key sets without it are still cached');
     await activate(transaction, key, keys);
   });
-}
+};
 
 /** Throws `not_found`, `refused` (it is active), `refused_until`. Atomic. */
-export function retireKey(
-  context: AdminContext,
-  request: AdminRequest,
-  step: KeyStep,
-): Promise<AdminResult<StoredKey>> {
+export const retireKey: AdminAction<KeyStep, StoredKey> = (context, request, step) => {
   return changeKey(context, request, step, async (transaction, key) => {
     if (key.state === 'retired') return;
     if (key.state === 'active') throw refused(`Key ${key.kid} is active; activate another one first.`);
@@ -87,7 +76,7 @@ export function retireKey(
       await requireDue(transaction, key, 'may have signed tokens that are still valid');
     await retire(transaction, key);
   });
-}
+};
 
 async function changeKey(
   context: AdminContext,
@@ -169,10 +158,7 @@ export interface Reencryption {
  * Under KEY_ENCRYPTION_KEY, all or none; pods decrypt with both meanwhile. Throws `refused` when neither decrypts a
  * key. Atomic.
  */
-export async function reencryptKeys(
-  context: AdminContext,
-  request: AdminRequest,
-): Promise<AdminResult<Reencryption>> {
+export const reencryptKeys: AdminAction<void, Reencryption> = async (context, request) => {
   return auditedTransaction(context, request, async ({ queries, recordChange }) => {
     await lockKeys(queries);
     const keys = (await listKeys(queries)).filter(
@@ -187,14 +173,10 @@ export async function reencryptKeys(
     }
     return { reencrypted: others.length, alreadyCurrent: keys.length - others.length };
   });
-}
+};
 
 function decryptWithPrevious({ previousKeyEncryptionKey: previous }: AdminContext, key: StoredKey): Buffer {
-  if (previous === undefined)
-    throw refused(
-      `Key ${key.kid} is not under KEY_ENCRYPTION_KEY, and KEY_ENCRYPTION_KEY_PREVIOUS is not set.`,
-    );
-  const pkcs8 = decryptPrivateKey([previous], key);
+  const pkcs8 = previous && decryptPrivateKey([previous], key);
   if (pkcs8 === undefined)
     throw refused(
       `Key ${key.kid} opens neither with KEY_ENCRYPTION_KEY nor with KEY_ENCRYPTION_KEY_PREVIOUS.`,

@@ -1,9 +1,7 @@
 // A whole rotation: stage, wait, activate, wait, retire. Each call does what is due and returns when to call again, so
 // it may run as a job, be killed at any point, and run twice at once.
 import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResult,
+  type AdminAction,
   type AdminTransaction,
   auditedTransaction,
   requireNoProblem,
@@ -29,11 +27,7 @@ export interface RotationStatus {
 }
 
 /** Throws `invalid_argument` for an algorithm that is not in use. Atomic. */
-export async function rotateKeys(
-  context: AdminContext,
-  request: AdminRequest,
-  rotation: Rotation,
-): Promise<AdminResult<RotationStatus>> {
+export const rotateKeys: AdminAction<Rotation, RotationStatus> = async (context, request, rotation) => {
   const unused = rotation.algorithms.filter((algorithm) => !context.algorithms.includes(algorithm));
   requireNoProblem(unused.map((algorithm) => `This installation does not sign with ${algorithm}.`));
   const algorithms = new Set(rotation.algorithms.length > 0 ? rotation.algorithms : context.algorithms);
@@ -44,7 +38,7 @@ export async function rotateKeys(
     const progress = [...algorithms].map((algorithm) => ({ algorithm, nextAt: nextAt(keys, algorithm) }));
     return { keys, progress };
   });
-}
+};
 
 async function doWhatIsDue(
   transaction: AdminTransaction,

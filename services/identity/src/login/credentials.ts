@@ -28,7 +28,6 @@ import {
 export interface LoginDeps {
   readonly database: Queries;
   readonly redis: RedisStore;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
   readonly sleep: (milliseconds: number) => Promise<void>;
@@ -40,7 +39,6 @@ export interface LoginDeps {
 }
 
 export interface Credentials {
-  /** As typed. */
   readonly email: string;
   readonly password: string;
   /** Anything but an address counts as one unknown network. */
@@ -53,7 +51,6 @@ export interface Credentials {
 
 /** Characters (RFC 5321 leaves 254). */
 const longestEmail = 254;
-/** Bytes of UTF-8. */
 const longestPassword = 1024;
 
 /** Trimmed: a phone's keyboard adds spaces. */
@@ -157,7 +154,6 @@ async function remember(
 const pollMs = 50;
 const polls = 40;
 
-/** The first result of `attempt` that is not undefined. */
 async function polled<T>(
   { sleep }: LoginDeps,
   attempt: () => Promise<T | undefined>,
@@ -180,14 +176,12 @@ function admit(deps: LoginDeps, attempt: LoginAttempt) {
   return polled(deps, place, 'no place to log in became free');
 }
 
-/** Verifications of one attempt: the user may be changed during each. */
 const verifications = 5;
 
 type Verified =
   | { readonly user?: User; readonly loggedInAt?: undefined; readonly refused: ReasonOf<'login.refused'> }
   | { readonly user: User; readonly loggedInAt: number; readonly refused?: undefined };
 
-/** The user, or why they may not sign in. */
 async function verifyUser(
   deps: LoginDeps,
   email: string,

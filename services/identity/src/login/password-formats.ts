@@ -101,13 +101,11 @@ interface Cost {
   readonly rounds: number;
 }
 
-/** No password matches it. */
 function standIn(form: string): string {
   const [salt, key] = ['A'.repeat(22), 'A'.repeat(43)];
   return form + (bcryptForm.test(form) ? '.'.repeat(53) : `${salt}$${key}`);
 }
 
-/** Undefined for a hash that is not computed. */
 function costOf(form: string): Cost | undefined {
   if (readPasswordHash(standIn(form)) === undefined) return undefined;
   const [, exponent] = bcryptForm.exec(form) ?? [];

@@ -17,7 +17,6 @@ import { type Pbkdf2Hash, readPasswordHash, type ScryptHash, standInsFor } from 
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 const ownForm = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
 
-/** In PHC form. */
 export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);
 }
@@ -29,7 +28,6 @@ export function needsRehash(passwordHash: string): boolean {
 
 export interface HashingLimits {
   readonly concurrency: number;
-  /** Queued at most. */
   readonly waiting: number;
   /** By default half of what a login has (R14). */
   readonly longestWaitMs?: number;
@@ -116,7 +114,6 @@ const deriveByScrypt = promisify<BinaryLike, BinaryLike, number, ScryptOptions, 
 /** Bytes: twice what the costliest accepted hash needs. */
 const maxmem = 256 * 1024 * 1024;
 
-/** False for a hash that is not understood. */
 export async function matchesHash(passwordHash: string, password: string): Promise<boolean> {
   const read = readPasswordHash(passwordHash);
   switch (read?.scheme) {

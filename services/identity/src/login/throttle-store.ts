@@ -5,7 +5,6 @@ import type { RedisStore } from '../redis/connect.ts';
 import { runScript, type Script, script } from '../redis/script.ts';
 import { type Counter, countersOf, firstDelayMs, type LoginOrigin, longestDelayMs } from './throttle.ts';
 
-/** `id`: random. */
 export interface LoginAttempt extends LoginOrigin {
   readonly id: string;
 }
@@ -128,7 +127,6 @@ export async function releaseLogin(
 }
 
 const rememberedMs = 30 * 24 * 60 * 60 * 1000;
-/** Of one account; the newest stay. */
 const maxOrigins = 100;
 
 const knownKey = (account: string) => `login-known:{${account}}`;

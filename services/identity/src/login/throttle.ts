@@ -16,7 +16,6 @@ const networkThresholds = [50, 150, 400] as const;
 export const firstDelayMs = 1_000;
 export const longestDelayMs = 60_000;
 
-/** Whole, at least one. */
 export function secondsToWait(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }
@@ -26,7 +25,6 @@ export function accountKey(key: Buffer, email: string): string {
   return keyedHash(key, `login ${foldEmail(email)}`);
 }
 
-/** Differs by account. */
 export function originKey(key: Buffer, account: string, kind: 'network' | 'device', value: string): string {
   return keyedHash(key, `login ${account} ${kind} ${value}`);
 }

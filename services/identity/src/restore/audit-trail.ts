@@ -1,7 +1,7 @@
 // The audit trail outside the database: log lines `operator.change`, one for each transaction, each with the hash
 // before it. So the lines after a restored audit log are found, even if an earlier restore forked the log.
 import type { AuditedChange, AuditHead } from '@course-exchange/runtime/audit/table';
-import { effectOf } from '../admin/actions.ts';
+import { effectOf } from '../admin/context.ts';
 
 export interface Ending {
   readonly action: string;

@@ -7,13 +7,11 @@
 
 import { type AuditHead, listAudit, readAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
-import type { EndingAction } from '../admin/actions.ts';
 import {
-  type AdminContext,
-  type AdminRequest,
-  type AdminResult,
+  type AdminAction,
   type AdminTransaction,
   auditedTransaction,
+  type EndingAction,
   fieldChanges,
   refused,
 } from '../admin/context.ts';
@@ -45,11 +43,11 @@ export interface Fence {
 }
 
 /** Throws `refused` when `trail` does not follow the restored audit log. Atomic. */
-export function putUpFence(
-  context: AdminContext,
-  request: AdminRequest,
-  { store, trail, acceptUnknown }: Restore,
-): Promise<AdminResult<Fence>> {
+export const putUpFence: AdminAction<Restore, Fence> = (
+  context,
+  request,
+  { store, trail, acceptUnknown },
+) => {
   return auditedTransaction(context, request, async (transaction) => {
     const { queries, now, recordChange } = transaction;
     const ended = store === 'postgres' && trail ? await readEnded(queries, trail) : undefined;
@@ -66,7 +64,7 @@ export function putUpFence(
     const unknownSecrets = unknown ? await closeSecrets(transaction, acceptUnknown) : [];
     return { usersSignedOut, consentsWithdrawn, endedAgain, unknownSecrets };
   });
-}
+};
 
 async function readEnded(queries: Queries, trail: readonly AuditedTransaction[]): Promise<readonly Ending[]> {
   const head = await readAuditHead(queries);

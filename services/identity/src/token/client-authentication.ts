@@ -7,14 +7,12 @@ import { Refusal } from '../security-events.ts';
 import type { ClientStatus } from './grant-status-table.ts';
 
 export interface ClientCredentials {
-  /** As presented. */
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
 /** Empty is absent (R1). */
 export interface PresentedCredentials extends ClientCredentials {
-  /** The whole header. */
   readonly authorization: string;
 }
 

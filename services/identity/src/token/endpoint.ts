@@ -14,7 +14,6 @@ import { loadGrantStatus } from './grant-status-table.ts';
 import type { GrantRecord } from './grant-store.ts';
 import { refreshTokenGrant } from './refresh-token-grant.ts';
 
-/** Others are ignored. */
 const tokenParameters =
   'grant_type code redirect_uri code_verifier refresh_token scope client_id client_secret'.split(' ');
 

@@ -115,7 +115,6 @@ export async function createAuthorizationCode(store: RedisStore, code: Authoriza
   );
 }
 
-/** Used ones too. */
 export async function readAuthorizationCode(
   store: RedisStore,
   familyId: FamilyId,

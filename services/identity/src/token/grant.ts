@@ -28,7 +28,6 @@ export interface TokenDeps extends RequestLog {
   readonly database: Queries;
   readonly redis: RedisStore;
   readonly tokens: TokenIssuer;
-  /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Of the caller, milliseconds since the epoch. */
   readonly deadline: () => number;
@@ -45,7 +44,6 @@ export interface TokenRequest extends PresentedCredentials {
   readonly codeVerifier: string;
   readonly refreshToken: string;
   readonly scope: string;
-  /** As sent. */
   readonly repeatedParameters: readonly string[];
 }
 
@@ -59,7 +57,6 @@ export interface TokenResponse {
   readonly idToken?: string;
 }
 
-/** Not yet checked. */
 export interface LoadedGrant<Loaded extends GrantRecord> {
   readonly presented: PresentedToken | undefined;
   readonly record: Read<Loaded> | undefined;
@@ -72,7 +69,6 @@ interface CurrentStatus extends LoadedStatus {
 export interface Grant<Loaded extends GrantRecord> {
   /** Changes nothing. */
   readonly load: (deps: TokenDeps, request: TokenRequest) => Promise<LoadedGrant<Loaded>>;
-  /** Throws `Failure`. */
   readonly issue: (
     deps: TokenDeps,
     request: TokenRequest,

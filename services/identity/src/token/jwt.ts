@@ -78,7 +78,6 @@ export async function readAccessToken(
 
 export interface IdTokenRequest {
   readonly clientId: ClientId;
-  /** Empty: left out. */
   readonly nonce: string;
   /** Seconds since the epoch; only under `max_age` (R5). */
   readonly authTime: number | undefined;

@@ -1,9 +1,8 @@
 // What operators do with one account.
-import type { Action } from '../admin/actions.ts';
 import {
+  type Action,
+  type AdminAction,
   type AdminContext,
-  type AdminRequest,
-  type AdminResult,
   type AdminTransaction,
   auditedTransaction,
   type Fields,
@@ -42,8 +41,11 @@ export const signOutUser = accountChange('user.sign-out', (account, now) => ({
   signedOutAt: now,
 }));
 
-function accountChange(action: Action, change: (account: UserAccount, now: number) => UserAccount) {
-  return (context: AdminContext, request: AdminRequest, user: UserName): Promise<AdminResult<UserAccount>> =>
+function accountChange(
+  action: Action,
+  change: (account: UserAccount, now: number) => UserAccount,
+): AdminAction<UserName, UserAccount> {
+  return (context, request, user) =>
     auditedTransaction(context, request, async (transaction) => {
       const before = existing(await readAccount(transaction.queries, user, 'lock'), user);
       return writeAccount(transaction, action, before, change(before, transaction.now()));

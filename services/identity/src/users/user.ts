@@ -40,22 +40,15 @@ export interface UserWithPassword extends User {
   readonly importedHash: string | null;
 }
 
+export type KnownUser = Omit<UserWithPassword, 'disabled'>;
+
 /** A user to import, checked. */
-export interface UserRecord
-  extends Pick<
-    UserWithPassword,
-    'sub' | 'email' | 'emailVerified' | 'name' | 'passwordHash' | 'signedOutAt'
-  > {
+export interface UserRecord extends KnownUser {
   readonly importedHash: string;
 }
 
-export interface KnownUser extends Omit<UserRecord, 'importedHash'> {
-  /** Null when no password was imported. */
-  readonly importedHash: string | null;
-}
-
 /** An account as operators see it. Times in milliseconds since the epoch. */
-export interface UserAccount extends Omit<UserRecord, 'importedHash'> {
+export interface UserAccount extends Omit<KnownUser, 'importedHash'> {
   readonly createdAt: number;
   readonly disabledAt: number | null;
 }
