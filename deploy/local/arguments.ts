@@ -1,4 +1,5 @@
-// The command line of the local stack: the options of `start`, and the one that start, stop and status share.
+// The command line of the local stack: the options of `start`, and the one that start, stop and status share. Commander
+// adds --help.
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { openRunDirectory } from './run-directory.ts';
