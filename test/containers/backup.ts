@@ -3,16 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { StartedTestContainer } from 'testcontainers';
 import { expect, vi } from 'vitest';
-import { read, shellBlocks } from '../docs/documents.ts';
+import { read, section, shellBlocks } from '../docs/documents.ts';
 import type { PostgresContainer } from './postgres.ts';
 
 export const waiting = { timeout: 60_000, interval: 200 };
 
 /** The shell blocks of a section of docs/recovery.md, in their order. */
-export function blocksOf(heading: string): readonly string[] {
-  const [, text = ''] = read('docs/recovery.md').split(`\n## ${heading}\n`);
-  return shellBlocks(text.split('\n## ')[0] ?? '').map((block) => block.trim());
-}
+export const blocksOf = (heading: string): readonly string[] =>
+  shellBlocks(section('docs/recovery.md', `## ${heading}`)).map((block) => block.trim());
 
 export const docker = process.env.DOCKER ?? 'docker';
 
