@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Makes the base and store images where no image registry is reached: Debian by debootstrap, Node and Postgres from
 # the npm packages of this checkout, Redis from Debian. Needs root, debootstrap, a Docker engine and the two registries.
-# Usage: .ci/offline-images/make.sh [build|run|postgres|redis|prometheus|otelcol …]   (the first four without a name)
-# The tests alone want the others: the OpenTelemetry Collector is built from Go modules, which needs Go and no Debian;
-# prometheus is Debian's.
+# Usage: .ci/offline-images/make.sh [build|run|postgres|redis|otelcol …]   (the first four without a name)
+# The tests alone want the last: the OpenTelemetry Collector is built from Go modules, which needs Go and no Debian.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -122,20 +121,6 @@ make_postgres() {
 make_redis() {
   import_debian
   build_from redis redis:7 "$here"
-}
-
-make_prometheus() {
-  local tree apt
-  tree=$(mktemp -d)
-  # Of this suite, whatever this machine's own is.
-  mkdir -p "$tree/lists/partial"
-  printf 'deb %s %s main\n' "$(mirror)" "$suite" >"$tree/sources.list"
-  apt=(apt-get -qq -o APT::Sandbox::User=root -o Dir::State::Lists="$tree/lists" -o Dir::Cache="$tree"
-    -o Dir::Etc::SourceList="$tree/sources.list" -o Dir::Etc::SourceParts=/dev/null)
-  (cd "$tree" && again "${apt[@]}" update && again "${apt[@]}" download prometheus) >&2
-  dpkg -x "$tree"/prometheus_*.deb "$tree/unpacked"
-  build_from prometheus prometheus:2 "$tree/unpacked/usr/bin" --build-arg "RUN=$prefix/run:$suite"
-  rm -rf "$tree"
 }
 
 make_otelcol() { # of the parts that otelcol.yaml names, and deploy/observability/collector.yaml uses

@@ -1,12 +1,11 @@
 // What an operator does to a release while partners go on. Each resolves when it is done, and rejects where it did something
 // else than it should.
 import { expect } from 'vitest';
-import { chart } from '../chart/render.ts';
 import { openCaller } from '../support/caller.ts';
 import { blocksOf } from './guide.ts';
 import { eventually } from './kube.ts';
 import { allReady, type Component, components, logOf, podNames, podsOf, readyPods } from './pods.ts';
-import { connectionAgeSeconds, type Production, replicas } from './production.ts';
+import { connectionAgeSeconds, type Production, privatePortCertificates, replicas } from './production.ts';
 import { secret } from './programs.ts';
 import { release } from './settings.ts';
 
@@ -35,43 +34,22 @@ export async function deletePods({ kube }: Production): Promise<void> {
   }
 }
 
-/** From one pod of each to three, which an autoscaler takes over; each of them works. */
+/** From one pod of each to three; each of them works. */
 export async function scale({ kube, stack, follow }: Production): Promise<void> {
   for (const count of [1, 3]) {
     const deployments = components.map((component) => `deployment/${release}-${component}`);
     await kube.kubectl('scale', ...deployments, `--replicas=${count}`);
     await allReady(kube, count);
   }
-  const begun = performance.now();
-  const before = await podNames(kube);
-  const settings = ['enabled=true', 'maxReplicas=3'].flatMap((setting) =>
-    ['defaults', 'gateway'].map((name) => `--set=${name}.autoscaling.${setting}`),
-  );
-  // As many at most as there are: what it added would hide what it dropped.
-  await kube.helm('upgrade', release, chart, '--reuse-values', ...settings, '--wait', '--timeout=5m');
-  const leftSeconds = spreadSeconds - (performance.now() - begun) / 1_000;
   const shares = await eventually(
     () => sharesOf({ kube, stack }),
     (each) => each.every(isFair),
-    Math.max(0, leftSeconds),
+    spreadSeconds,
   );
   console.log(`figure: pieces of work of each of three pods: ${JSON.stringify(shares)}`);
-  await eventually(
-    () => kube.get<{ items: readonly Autoscaler[] }>('horizontalpodautoscalers'),
-    ({ items }) => items.length === components.length && items.every(hasDecided),
-  );
-  expect(await podNames(kube)).toEqual(before);
   await follow(rollingBack);
   await allReady(kube, replicas);
 }
-
-interface Autoscaler {
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-}
-
-/** It has seen metrics. */
-const hasDecided = ({ status }: Autoscaler) =>
-  status?.conditions?.some((one) => one.type === 'ScalingActive' && one.status === 'True') ?? false;
 
 /** None does less than a third of what each would at best. */
 const isFair = (share: readonly number[]) =>
@@ -87,7 +65,10 @@ const workMessage: Readonly<Record<Component, string>> = {
 /** How much each pod of each component does of sixty lists, and of what partners ask meanwhile. */
 async function sharesOf({ kube, stack }: Pick<Production, 'kube' | 'stack'>) {
   const since = new Date();
-  await listEvents(stack, 60);
+  const caller = await openCaller(stack);
+  const { access_token } = await caller.newTokens();
+  const lists = await Promise.all(Array.from({ length: 60 }, () => caller.events(access_token)));
+  for (const { status } of lists) expect(status).toBe(200);
   return Promise.all(
     components.map(async (component) => {
       const logs = (await podsOf(kube, component)).map((pod) => logOf(kube, component, pod, since));
@@ -95,29 +76,6 @@ async function sharesOf({ kube, stack }: Pick<Production, 'kube' | 'stack'>) {
       return (await Promise.all(logs)).map((lines) => lines.filter((line) => line.includes(wanted)).length);
     }),
   );
-}
-
-/** So many at once. */
-export async function listEvents(stack: Production['stack'], count: number): Promise<void> {
-  const caller = await openCaller(stack);
-  const { access_token } = await caller.newTokens();
-  const lists = Array.from({ length: count }, () => caller.events(access_token));
-  for (const { status } of await Promise.all(lists)) expect(status).toBe(200);
-}
-
-/** Helm asks the cluster, and names it at once; no pod changes. */
-export async function upgradeWithoutSecret({ kube, helmWords }: Production): Promise<void> {
-  const before = await podNames(kube);
-  const name = 'course-exchange-redis-of-tomorrow';
-  const lacking = [...helmWords, `--set=redis.existingSecret=${name}`];
-  const refused = await kube.tryHelm('upgrade', ...lacking, '--wait', '--timeout=8m');
-  expect(refused.code).not.toBe(0);
-  const sentence = `Secret ${name} is missing in namespace ${kube.namespace}: create it with password`;
-  expect(refused.errors).toContain(sentence);
-  // What renders without a cluster asks nothing.
-  for (const render of [['template'], ['upgrade', '--dry-run=client']])
-    expect(await kube.helm(...render, ...lacking)).toContain(`name: ${name}`);
-  expect(await podNames(kube)).toEqual(before);
 }
 
 /** A fault of each service: both are told before either migrates, no pod changes, and prepare.sh makes the Secrets anew. */
@@ -139,4 +97,34 @@ export async function upgradeWithWrongPasswords({ kube, helmWords, prepare }: Pr
   await kube.kubectl('delete', 'secret', ...accounts);
   const made = (await prepare()).split('\n').filter((line) => line.endsWith(' created'));
   expect(made).toEqual(accounts.map((account) => `secret/${account} created`));
+}
+
+/** By the setting that names its certificates, as the log line does. */
+const followed: Readonly<Record<Component, readonly string[]>> = {
+  gateway: ['RPC_TLS_DIRECTORY'],
+  identity: ['RPC_TLS_DIRECTORY', 'OPERATOR_TLS_CERT'],
+  'design-catalog': ['RPC_TLS_DIRECTORY', 'FEED_TLS_CERT'],
+};
+
+/** Of all ports: each pod says that it took them up, and none restarts. */
+export async function renewCertificates({ kube, prepare }: Production): Promise<void> {
+  const [before, begun] = [await podNames(kube), new Date()];
+  await kube.kubectl('delete', 'secret', ...components.map((name) => `course-exchange-${name}-tls`));
+  await kube.apply(...(await privatePortCertificates()));
+  const made = (await prepare()).match(/^secret\/.* created$/gm);
+  expect(made).toHaveLength(components.length);
+  const pods = ['pods', `--selector=app.kubernetes.io/instance=${release}`];
+  // A kubelet brings changed files into a pod at once when its object changes. One of the fault before may go in this moment.
+  await eventually(
+    () => kube.kubectl('annotate', ...pods, '--overwrite', `course-exchange.test/delivered=${Date.now()}`),
+    () => true,
+  );
+  const isRenewal = (line: string) => line.includes('"message":"certificates renewed"');
+  for (const component of components)
+    for (const pod of await podsOf(kube, component))
+      await eventually(
+        async () => (await logOf(kube, component, pod, begun)).filter(isRenewal).join(),
+        (lines) => followed[component].every((name) => lines.includes(`"${name}"`)),
+      );
+  expect(await podNames(kube)).toEqual(before);
 }

@@ -2,11 +2,12 @@
 // tools, and hands each to the command LOAD_IMAGE. Without LOAD_IMAGE the cluster pulls all of them.
 import { spawnSync } from 'node:child_process';
 import { imageNames } from '../../deploy/images/programs.ts';
+import { root } from '../check/step.ts';
 import { findEngine } from '../containers/engine.ts';
-import { collector, openWorkshop, prometheus, storeImages, toolImage } from '../containers/images.ts';
+import { prepareImages } from '../containers/images.ts';
 
 /** Gives the variables that name the images. Throws one sentence about what is missing. */
-export async function bringImages(root: string, say: (line: string) => void): Promise<NodeJS.ProcessEnv> {
+export async function bringImages(say: (line: string) => void): Promise<NodeJS.ProcessEnv> {
   const { LOAD_IMAGE: load = '', IMAGE_TAG, IMAGE_PREFIX = 'course-exchange' } = process.env;
   if (load === '' && IMAGE_TAG === undefined) {
     throw new Error(
@@ -17,26 +18,15 @@ export async function bringImages(root: string, say: (line: string) => void): Pr
   if (load === '') return {};
   const engine = await findEngine(say);
   try {
-    const workshop = openWorkshop(engine);
-    const { postgres, redis, offline } = storeImages(workshop, say);
-    const { PROMETHEUS_IMAGE, COLLECTOR_IMAGE } = process.env;
-    const others = {
-      POSTGRES_IMAGE: postgres,
-      REDIS_IMAGE: redis,
-      PROMETHEUS_IMAGE: PROMETHEUS_IMAGE ?? toolImage(workshop, prometheus, say),
-      COLLECTOR_IMAGE: COLLECTOR_IMAGE ?? toolImage(workshop, collector, say),
-    };
-    if (IMAGE_TAG === undefined) workshop.buildServices(offline);
-    const tag = IMAGE_TAG ?? 'test';
+    const { images, collectorImage } = prepareImages(engine, say);
+    const { IMAGE_TAG: tag, ...stores } = images;
+    const others = { ...stores, COLLECTOR_IMAGE: collectorImage() };
     const env = { ...process.env, DOCKER_HOST: engine.host, DOCKER: engine.client };
     const own = imageNames.map((name) => `${IMAGE_PREFIX}/${name}:${tag}`);
     for (const image of [...Object.values(others), ...own].filter((each) => each !== '')) {
       say(`Loading ${image} …`);
-      const { status, stderr } = spawnSync('sh', ['-c', `${load} "$0"`, image], {
-        cwd: root,
-        env,
-        encoding: 'utf8',
-      });
+      const words = ['-c', `${load} "$0"`, image];
+      const { status, stderr } = spawnSync('sh', words, { cwd: root, env, encoding: 'utf8' });
       if (status !== 0) throw new Error(`${load} ${image} failed: ${stderr}`);
     }
     return { ...others, IMAGE_TAG: tag };

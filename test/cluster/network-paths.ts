@@ -1,12 +1,18 @@
 // NetworkPolicies: the paths of the architecture are open, all others are not.
-import { describe, expect, test } from 'vitest';
-import { eventually, type Kube } from './kube.ts';
+import { expect, test } from 'vitest';
+import { eventually, type Kube, kubeIn } from './kube.ts';
 import { type Component, components, podsOf, runInside } from './pods.ts';
-import type { Production } from './production.ts';
+import { monitoring, type Production, scraper } from './production.ts';
 import { node, startProgram } from './programs.ts';
+import { namespaceOf } from './settings.ts';
 
-/** Anything else in the release's namespace. */
-const stranger = 'stranger';
+/** Pods that are not the release's, by the namespace that they run in. */
+const strangers = {
+  stranger: 'production',
+  [scraper]: monitoring,
+  'another-prometheus': monitoring,
+} as const;
+type Stranger = keyof typeof strangers;
 
 const ports: Readonly<Record<Component, readonly number[]>> = {
   gateway: [8080, 8081],
@@ -16,36 +22,38 @@ const ports: Readonly<Record<Component, readonly number[]>> = {
 const stores = ['postgres:5432', 'redis:6379'];
 
 /** `component:port` or a store, by who may connect to it. The kubelet's probes pass anyway. */
-const allowed: Readonly<Record<Component | typeof stranger, readonly string[]>> = {
+const allowed: Readonly<Record<Component | Stranger, readonly string[]>> = {
   gateway: ['identity:7001', 'design-catalog:7002'],
   identity: stores,
   'design-catalog': ['identity:7001', 'postgres:5432'],
   // The stores belong to the operator, whose policies are not the chart's.
-  [stranger]: stores,
+  stranger: stores,
+  [scraper]: ['gateway:8081', 'identity:7101', 'design-catalog:7102'],
+  'another-prometheus': [],
 };
 
+const isStranger = (name: string): name is Stranger => name in strangers;
+
 export function networkPaths(production: () => Production): void {
-  describe('NetworkPolicies', () => {
-    test.each([...components, stranger] as const)('%s reaches what it may and nothing else', async (from) => {
-      const { kube } = production();
-      if (from === stranger) {
-        await startProgram(kube, stranger, node('setInterval(() => {}, 60_000)'));
-      }
-      const addresses = await addressesOf(production(), from);
-      const [own] = from === stranger ? [] : await podsOf(kube, from);
-      const targets = [...addresses.keys(), ...stores];
-      const openPaths = async () => {
-        const said = await tryConnections(kube, own?.name ?? stranger, from, targets);
-        const open = targets.filter((target) => said[target] === 'open');
-        return open.map((target) => addresses.get(target) ?? target);
-      };
-      // On a busy node a path that is allowed may take longer than an attempt; one that is not must never be open.
-      const open = await eventually(openPaths, (seen) => {
-        const isStrange = seen.some((path) => !allowed[from].includes(path));
-        return isStrange || seen.length === allowed[from].length;
-      });
-      expect(open.sort()).toEqual([...allowed[from]].sort());
+  const everybody = Object.keys(allowed) as (Component | Stranger)[];
+  test.each(everybody)('by the NetworkPolicies %s reaches what it may and nothing else', async (from) => {
+    const { kube: own } = production();
+    const kube = isStranger(from) ? kubeIn(namespaceOf(strangers[from])) : own;
+    if (isStranger(from)) await startProgram(kube, from, node('setInterval(() => {}, 60_000)'));
+    const pod = isStranger(from) ? from : `${(await podsOf(kube, from))[0]?.name}`;
+    const addresses = await addressesOf(production(), from);
+    const targets = [...addresses.keys(), ...stores];
+    const openPaths = async () => {
+      const said = await tryConnections(kube, pod, from, targets);
+      const open = targets.filter((target) => said[target] === 'open');
+      return open.map((target) => addresses.get(target) ?? target);
+    };
+    // On a busy node a path that is allowed may take longer than an attempt; one that is not must never be open.
+    const open = await eventually(openPaths, (seen) => {
+      const isStrange = seen.some((path) => !allowed[from].includes(path));
+      return isStrange || seen.length === allowed[from].length;
     });
+    expect(open.sort()).toEqual([...allowed[from]].sort());
   });
 }
 

@@ -1,27 +1,20 @@
 // Production as the chart installs it: helm/course-exchange/values-production.yaml, with stores that speak TLS, Secrets by
 // prepare.sh, and a partner, users and designs that an operator brings by partnerctl.
 import { pbkdf2Sync, randomBytes } from 'node:crypto';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { demoDesigns } from '@course-exchange/local-stack/demo-designs';
 import { chart } from '../chart/render.ts';
 import { root } from '../check/step.ts';
 import type { DemoUser, Partner, StackFile } from '../support/stack-file.ts';
-import { signCertificate } from './certificates.ts';
+import { authority, signCertificate } from './certificates.ts';
 import { runBlocks, trustIngress } from './guide.ts';
 import { findIngress, type Ingress, leadTo, untilLed } from './ingress.ts';
 import { type Kube, makeNamespace } from './kube.ts';
 import { secret } from './programs.ts';
-import {
-  collectorImage,
-  imagePrefix,
-  imageTag,
-  ingressClass,
-  namespaceOf,
-  release,
-  runDirectory,
-} from './settings.ts';
+import { collectorImage, imagePrefix, imageTag, ingressClass, namespaceOf, release } from './settings.ts';
 import { database, type Stores, startStores } from './stores.ts';
 
 export interface Production {
@@ -41,7 +34,7 @@ export interface Production {
 export const replicas = 2;
 export const connectionAgeSeconds = 10;
 /** Where the chart mounts a program's Secrets. */
-export const secretsDirectory = '/run/course-exchange/secrets';
+const secretsDirectory = '/run/course-exchange/secrets';
 /** Namespace of what observes the release, and there: who scrapes, and who takes traces. */
 export const monitoring = 'monitoring';
 export const scraper = 'prometheus';
@@ -61,26 +54,20 @@ export async function installProduction(): Promise<Production> {
   const prepare = () => runBlocks(['deploy/kubernetes/prepare.sh'], { ...variables, HOST: host });
   await prepare();
   await trustIngress(kube);
-  const authority = { 'ca.crt': readFileSync(join(runDirectory, 'ca.crt'), 'utf8') };
   await kube.apply(
     ...['postgres', 'redis'].map((name) => secret(`course-exchange-${name}-ca`, authority)),
-    ...privatePortCertificates(),
+    ...(await privatePortCertificates()),
   );
   const values = valuesWith(ingress);
-  const [first, second] = ['values.json', 'hosts.yaml'].map((file) => join(runDirectory, file));
+  const directory = mkdtempSync(join(tmpdir(), 'production-'));
+  const [first, second] = ['values.json', 'hosts.yaml'].map((file) => join(directory, file));
   writeFileSync(`${first}`, JSON.stringify(values));
   // Of the same images; the annotation makes other pods. JSON is YAML.
   const defaults = { ...values.defaults, podAnnotations: { version: 'second' } };
   writeFileSync(`${second}`, JSON.stringify({ ...values, defaults }));
-  symlinkSync(join(root, 'helm'), join(runDirectory, 'helm'));
-  const helmWords = [
-    release,
-    chart,
-    '--values',
-    join(chart, 'values-production.yaml'),
-    '--values',
-    `${first}`,
-  ];
+  symlinkSync(join(root, 'helm'), join(directory, 'helm'));
+  const files = [join(chart, 'values-production.yaml'), `${first}`];
+  const helmWords = [release, chart, ...files.map((file) => `--values=${file}`)];
   await kube.helm('install', ...helmWords, '--wait', '--timeout=8m');
   const partnerctl = (component: string, words: readonly string[], input?: string) =>
     askPartnerctl(kube, component, words, input);
@@ -95,7 +82,7 @@ export async function installProduction(): Promise<Production> {
     runBlocks(
       [block.replace('values-test', 'values-production')],
       { ...variables, TAG: imageTag },
-      runDirectory,
+      directory,
     );
   return {
     kube,
@@ -110,9 +97,8 @@ export async function installProduction(): Promise<Production> {
 
 /** Of the operators' port and the feed's; the tool in the pod shows them too. */
 export function privatePortCertificates() {
-  return ['operator', 'feed'].map((name) =>
-    secret(`course-exchange-${name}-tls`, signCertificate(runDirectory, ['localhost'])),
-  );
+  const names = ['operator', 'feed'].map((name) => `course-exchange-${name}-tls`);
+  return Promise.all(names.map(async (name) => secret(name, await signCertificate('localhost'))));
 }
 
 /** What the file leaves to the operator, requests that two cores hold, and a connection age that a test can wait for. */

@@ -13,8 +13,7 @@ export const imageTag = environment.IMAGE_TAG ?? 'test';
 
 export const postgresImage = environment.POSTGRES_IMAGE ?? 'postgres:18';
 export const redisImage = environment.REDIS_IMAGE ?? 'redis:8';
-/** Empty: what needs them is left out. */
-export const prometheusImage = environment.PROMETHEUS_IMAGE ?? '';
+/** Empty: what needs it is left out. */
 export const collectorImage = environment.COLLECTOR_IMAGE ?? '';
 
 /** Empty: the class that is the cluster's default. */
@@ -25,8 +24,6 @@ export const ingressAddress = environment.INGRESS_ADDRESS ?? '';
 /** Empty: every namespace but those of this run may bring the public's requests. */
 export const ingressNamespaceName = environment.INGRESS_NAMESPACE ?? '';
 
-/** A directory of this run alone, with the test authority of its certificates. */
-export const runDirectory = environment.CLUSTER_RUN_DIRECTORY ?? '';
 /** Ends the names of this run's namespaces. */
 export const runName = environment.CLUSTER_RUN_NAME ?? 'run';
 export const namespaceOf = (name: string) => `course-exchange-test-${runName}-${name}`;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { signCertificate } from './certificates.ts';
 import { eventually, type Kube } from './kube.ts';
 import { startProgram } from './programs.ts';
-import { kubectlProgram, postgresImage, redisImage, runDirectory } from './settings.ts';
+import { kubectlProgram, postgresImage, redisImage } from './settings.ts';
 
 export interface Stores {
   readonly redisPassword: string;
@@ -30,7 +30,7 @@ const durable =
 export async function startStores(kube: Kube, encrypted: boolean): Promise<Stores> {
   // Redis takes a word of its command line that begins with two dashes for an option.
   const [POSTGRES_PASSWORD, redisPassword] = [18, 18].map((size) => randomBytes(size).toString('hex'));
-  const files = encrypted ? signCertificate(runDirectory, ['postgres', 'redis', 'redis-replica']) : {};
+  const files = encrypted ? await signCertificate('postgres', 'redis', 'redis-replica') : {};
   const startRedis = (name: string, ...more: readonly string[]) =>
     startProgram(kube, name, {
       image: redisImage,

@@ -8,14 +8,13 @@ import { send } from '../support/http.ts';
 import { networkPaths } from './network-paths.ts';
 import { components, podsOf, runInside } from './pods.ts';
 import { installProduction, type Production } from './production.ts';
-import { scraping, startScrapers } from './scraping.ts';
 import { sampling, startCollector, tracing } from './traces.ts';
 
 let installed: Production;
 const production = () => installed;
 
 beforeAll(async () => {
-  [installed] = await Promise.all([installProduction(), startScrapers(), startCollector()]);
+  [installed] = await Promise.all([installProduction(), startCollector()]);
 }, 600_000);
 
 test('no port but the public one is reached, and no route but the public ones', async () => {
@@ -26,7 +25,6 @@ test('no port but the public one is reached, and no route but the public ones', 
 
 describe.concurrent('what may be reached', () => {
   networkPaths(production);
-  scraping(production);
   sampling();
 });
 

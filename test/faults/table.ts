@@ -27,13 +27,11 @@ export type FaultName =
   | 'rotated'
   | 'standing still'
   | 'upgraded'
-  | 'upgraded without a Secret'
   | 'upgraded with wrong passwords'
   | 'rolled back'
   | 'scaled'
   | 'robbed of a pod of each'
-  | 'certified anew'
-  | 'given another account';
+  | 'certified anew';
 /** `identity`: one of two. `redis`: the primary. On a cluster there are two of each service. */
 export type PartName =
   | 'gateway'
@@ -174,14 +172,12 @@ const rolledOut = {
 const oneGateway = { disturbs: kinds, as: ['none', 'unavailable'], spends: true } as const;
 
 const cluster: readonly Row[] = [
-  row('release', 'upgraded without a Secret', { ...unnoticed, ends: 'Helm has refused it' }),
   row('release', 'upgraded with wrong passwords', { ...unnoticed, ends: 'its Job has said why' }),
   row('release', 'upgraded', rolledOut),
   row('release', 'rolled back', rolledOut),
-  row('release', 'scaled', { ...rolledOut, ends: 'an autoscaler had it, and it is as before' }),
+  row('release', 'scaled', { ...rolledOut, ends: 'it is as before' }),
   row('release', 'robbed of a pod of each', rolledOut),
   row('release', 'certified anew', { ...unnoticed, ends: 'every pod has the certificates' }),
-  row('design-catalog', 'given another account', { ...unnoticed, ends: 'it connects with that' }),
   row('design-catalog', 'killed', { ...unnoticed, ends: ready }),
   row('identity', 'killed', { ...twin, settlesMs: 3_000, ends: ready }),
   row('identity', 'frozen', { ...twin, settlesMs: 5_000, ends: wakes }),

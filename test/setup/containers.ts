@@ -10,7 +10,7 @@ const say = (line: string) => console.log(line);
 export async function setup(): Promise<() => Promise<void>> {
   const engine = await findEngine(say);
   try {
-    const images = prepareImages(engine, say);
+    const { images } = prepareImages(engine, say);
     process.env.COMPOSE ??= composeClient(engine);
     process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
     Object.assign(process.env, { DOCKER_HOST: engine.host, DOCKER: engine.client }, images);

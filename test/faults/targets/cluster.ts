@@ -5,7 +5,6 @@ import * as changes from '../../cluster/changes.ts';
 import { eventually } from '../../cluster/kube.ts';
 import { allPods, type Component, type Pod, podsOf, podsWith, readyPods } from '../../cluster/pods.ts';
 import { type Production, replicas } from '../../cluster/production.ts';
-import { changeAccount, renewCertificates } from '../../cluster/rotations.ts';
 import { openSignals } from '../../cluster/signals.ts';
 import type { PartName } from '../table.ts';
 import { type Faults, strikeWith, type Target, type Undo } from './target.ts';
@@ -45,13 +44,11 @@ export async function startOnCluster(production: Production): Promise<Target> {
     killed: kill,
     frozen: freeze,
     upgraded: change(changes.upgrade),
-    'upgraded without a Secret': change(changes.upgradeWithoutSecret),
     'upgraded with wrong passwords': change(changes.upgradeWithWrongPasswords),
     'rolled back': change(changes.rollBack),
     scaled: change(changes.scale),
     'robbed of a pod of each': change(changes.deletePods),
-    'certified anew': change(renewCertificates),
-    'given another account': change(changeAccount),
+    'certified anew': change(changes.renewCertificates),
   };
   return {
     stack,

@@ -17,20 +17,14 @@ export async function rotateKeys({ stack, pods }: System): Promise<void> {
   const services = pods.map(({ operator }) => callService(KeyService, operator));
   const [first, last] = [services.at(0), services.at(-1)] as const;
   if (first === undefined || last === undefined) throw new Error('There is no pod.');
-  const kidsIn = async (state: KeyState) => {
-    const { keys } = await first.listKeys({});
-    return keys.filter((key) => key.state === state).map(({ kid }) => kid);
-  };
+  const published = async () => (await first.listKeys({})).keys;
   const discoveries = pods.map(({ address }) => callService(DiscoveryService, address));
-  const untilPublished = (...kids: readonly string[]) =>
-    until(
-      'each pod publishes these keys alone',
-      async () => {
-        const sets = await Promise.all(discoveries.map((discovery) => discovery.getKeySet({})));
-        return sets.every(({ jwks }) => kidsOf(jwks) === kids.toSorted().join());
-      },
-      followMs,
-    );
+  const isFollowed = async () => {
+    const wanted = listed(await published());
+    const sets = await Promise.all(discoveries.map((discovery) => discovery.getKeySet({})));
+    return sets.every(({ jwks }) => listed(JSON.parse(jwks).keys) === wanted);
+  };
+  const untilPublished = () => until('each pod publishes the keys', isFollowed, followMs);
   const age = (seconds: number) =>
     withClient(`${stack.postgres}`, (client) =>
       client.query(
@@ -41,34 +35,29 @@ export async function rotateKeys({ stack, pods }: System): Promise<void> {
       ),
     );
 
-  const old = await kidsIn(KeyState.ACTIVE);
   await first.rotateKeys({});
-  const fresh = await kidsIn(KeyState.STAGED);
-  await untilPublished(...old, ...fresh);
+  await untilPublished();
   await age(310);
   await last.rotateKeys({ continueOnly: true });
+  const active = (await published()).filter(({ state }) => state === KeyState.ACTIVE);
   const caller = await openCaller(stack);
-  const isFresh = (jwt: string) => fresh.includes(`${decodeProtectedHeader(jwt).kid}`);
-  await until(
-    'each pod signs with the new keys',
-    async () => {
-      let tokens = await caller.newTokens();
-      // The gateway asks the pods in turn.
-      for (let more = 10 * pods.length; more > 0 && isFresh(tokens.access_token); more -= 1)
-        tokens = tokensOf(await caller.refresh(tokens.refresh_token));
-      return isFresh(tokens.access_token);
-    },
-    followMs,
-  );
+  const isNew = (jwt: string) => active.some(({ kid }) => kid === decodeProtectedHeader(jwt).kid);
+  const areTokensNew = async () => {
+    let tokens = await caller.newTokens();
+    // The gateway asks the pods in turn.
+    for (let more = 10 * pods.length; more > 0 && isNew(tokens.access_token); more -= 1)
+      tokens = tokensOf(await caller.refresh(tokens.refresh_token));
+    return isNew(tokens.access_token);
+  };
+  await until('each pod signs with the new keys', areTokensNew, followMs);
   await age(960);
   await first.rotateKeys({ continueOnly: true });
-  await untilPublished(...fresh);
+  if ((await published()).length !== active.length) throw new Error('The old keys are not retired.');
+  await untilPublished();
 }
 
-function kidsOf(jwks: string): string {
-  const { keys } = JSON.parse(jwks) as { readonly keys: readonly { readonly kid: string }[] };
-  return keys
+const listed = (keys: readonly { readonly kid: string }[]) =>
+  keys
     .map(({ kid }) => kid)
     .toSorted()
     .join();
-}
