@@ -1,30 +1,16 @@
 // Visitors who never log in: however many there are, they take no room in Redis, and everybody else goes on.
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import {
-  authorizeUrl,
-  type Discovery,
-  discover,
-  logIn,
-  logInAndAgree,
-  token,
-  tokensOf,
-} from '../support/flow.ts';
-import { formEncoded, sendUntilServed } from '../support/http.ts';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { openCaller } from '../support/caller.ts';
+import { authorizeUrl, logIn } from '../support/flow.ts';
+import { sendUntilServed } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
-import { partnerFor, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 
 const stack = runningStack();
-const partner = partnerFor(stack, 'openid', 'email', 'profile');
-const user = userWho(stack, 'no designs');
 /** A network of this test's own: its failed logins count for nobody else (R30). */
 const from = process.platform === 'linux' ? '127.0.78.9' : undefined;
 const redis = new Redis(stack.redis ?? '');
-let discovery: Discovery;
-beforeAll(async () => {
-  discovery = await discover(stack.issuer);
-});
 afterAll(() => redis.disconnect());
 
 /** As long as the bounds of R3 permit: stored, each request would take 5 KB and more. */
@@ -55,18 +41,16 @@ async function flood(total: number, request: (nth: number) => Promise<{ status: 
 }
 
 test('1,200 authorization requests leave nothing in a Redis that has 2 MB left, and a login goes on [R6.10]', async () => {
+  const { discovery, partner, newTokens, refresh } = await openCaller(stack, 'no designs');
   const before = new Set(await redis.keys('*'));
   await fillRedis();
   const address = authorizeUrl(discovery.authorization_endpoint, partner, longest);
-  const form = formEncoded({
-    ...{ response_type: 'code', client_id: partner.clientId, scope: 'openid', ...longest },
-    redirect_uri: partner.redirectUris[0],
-  });
+  const body = address.split('?')[1] ?? '';
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const served = await flood(1_200, (nth) =>
     nth % 2 === 0
       ? sendUntilServed(address)
-      : sendUntilServed(discovery.authorization_endpoint, { body: form, headers }),
+      : sendUntilServed(discovery.authorization_endpoint, { body, headers }),
   );
   expect(served).toBe(1_200);
   const stranger = openUserAgent(stack.issuer, { from });
@@ -76,12 +60,5 @@ test('1,200 authorization requests leave nothing in a Redis that has 2 MB left, 
   const left = (await redis.keys('*')).filter((key) => !before.has(key));
   // What R30 counts, and the probe of /healthz.
   for (const key of left) expect(key).toMatch(/^(login-|health:)/);
-
-  const agent = openUserAgent(stack.issuer);
-  const departure = await logInAndAgree(agent, await agent.visit(address), user);
-  const [code, redirectUri] = [departure.parameters.get('code') ?? '', partner.redirectUris[0]];
-  const exchange = { grant_type: 'authorization_code', code, redirect_uri: redirectUri };
-  const { refresh_token } = tokensOf(await token(discovery.token_endpoint, partner, exchange));
-  const refresh = { grant_type: 'refresh_token', refresh_token };
-  expect((await token(discovery.token_endpoint, partner, refresh)).status).toBe(200);
+  expect((await refresh((await newTokens()).refresh_token)).status).toBe(200);
 });

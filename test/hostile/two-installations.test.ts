@@ -1,27 +1,25 @@
 // Each environment is an installation of its own (R28): what one gave out is nothing to the other.
 import { expect, test } from 'vitest';
 import { stackOf } from '../setup/own-stack.ts';
-import { authorizeUrl, basic, discover, logInAndAgree, tokensOf } from '../support/flow.ts';
+import { openCaller } from '../support/caller.ts';
+import { authorizeUrl, discover, token, tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
-import { partnerFor, readStackFile, userWho } from '../support/stack-file.ts';
+import { readStackFile } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 
 test('tokens, codes, sessions and keys of one installation are nothing to another [R28.1]', async () => {
   const [one, two] = [readStackFile(await stackOf(1)), readStackFile(await stackOf(2))];
   expect(one.issuer).not.toBe(two.issuer);
-  const partner = partnerFor(one, 'openid', 'email', 'profile');
-  const redirect_uri = partner.redirectUris.find((uri) => uri.includes(':9099/')) ?? partner.redirectUris[0];
+  const { partner, codeForm, ask, discovery: here } = await openCaller(one);
+  const there = await discover(two.issuer);
+  const redirect_uri = partner.redirectUris.find((uri) => uri.includes(':9099/')) ?? '';
   const agent = openUserAgent(one.issuer);
-  const [here, there] = [await discover(one.issuer), await discover(two.issuer)];
-  const start = await agent.visit(authorizeUrl(here.authorization_endpoint, partner, { redirect_uri }));
-  const code =
-    (await logInAndAgree(agent, start, userWho(one, 'typical season'))).parameters.get('code') ?? '';
-  const form = { grant_type: 'authorization_code', code, redirect_uri };
-  const foreign = await send(there.token_endpoint, { form, headers: basic(partner) });
+  const form = { ...(await codeForm(agent, { redirect_uri })), redirect_uri };
+  const foreign = await token(there.token_endpoint, partner, form);
   expect([foreign.status, foreign.json().error]).toEqual([400, 'invalid_grant']);
-  const tokens = tokensOf(await send(here.token_endpoint, { form, headers: basic(partner) }));
+  const tokens = tokensOf(await ask(form));
   const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
-  expect((await send(there.token_endpoint, { form: refresh, headers: basic(partner) })).status).toBe(400);
+  expect((await token(there.token_endpoint, partner, refresh)).status).toBe(400);
   const headers = { authorization: `Bearer ${tokens.access_token}` };
   for (const path of ['/api/events', '/userinfo']) {
     expect((await send(`${one.issuer}${path}`, { headers })).status).toBe(200);

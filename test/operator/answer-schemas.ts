@@ -16,18 +16,18 @@ function list(items: Schema): Schema {
   return { type: 'array', items };
 }
 
-const contact = object({ name: text, email: text, phone: text });
-const registration = object({
-  clientId: text,
-  name: text,
+/** Texts of these names, and other fields. */
+function texts(names: string, others: Readonly<Record<string, Schema>> = {}): Schema {
+  return object({ ...Object.fromEntries(names.split(' ').map((name) => [name, text])), ...others });
+}
+
+const contact = texts('name email phone');
+const requirements = 'logoutRequirements unlinkingRequirements retentionRequirements';
+const registration = texts(`clientId name userJourney ${requirements}`, {
   technicalContact: { anyOf: [contact, { type: 'null' }] },
   credentialContacts: list(contact),
   environments: list(object({ environment: { enum: ['test', 'production'] }, redirectUris: list(text) })),
   scopes: list({ enum: ['openid', 'profile', 'email'] }),
-  userJourney: text,
-  logoutRequirements: text,
-  unlinkingRequirements: text,
-  retentionRequirements: text,
 });
 const secret = object({
   secretId: text,
@@ -47,11 +47,7 @@ const client = object({
   registrationGaps: list(text),
   warnings: list(text),
 });
-const change = object({
-  action: text,
-  object: text,
-  fields: list(object({ field: text, before: {}, after: {} })),
-});
+const change = texts('action object', { fields: list(texts('field', { before: {}, after: {} })) });
 const key = object({
   kid: text,
   algorithm: { enum: ['ES256', 'RS256'] },
@@ -59,9 +55,9 @@ const key = object({
   nextStepAt: maybeTime,
   currentEncryption: flag,
 });
-const user = object({ sub: text, email: text, passwordAlgorithm: text, disabledAt: maybeTime });
-const entry = object({ sequence: count, at: time, actor: text, change, requestId: text, hash: text });
-const head = object({ sequence: count, hash: text });
+const user = texts('sub email passwordAlgorithm', { disabledAt: maybeTime });
+const entry = texts('actor requestId hash', { sequence: count, at: time, change });
+const head = texts('hash', { sequence: count });
 
 export const schemas = {
   result: object({ dryRun: flag, changes: list(change) }),
@@ -70,12 +66,9 @@ export const schemas = {
   client: object({ client }),
   secrets: object({ secrets: list(secret) }),
   export: object({ file: maybeText, clients: list(object({ registration, approvalState: state })) }),
-  plan: object({
-    dryRun: flag,
-    clients: list(object({ clientId: text, action: text, changes: list(change) })),
-  }),
+  plan: object({ dryRun: flag, clients: list(texts('clientId action', { changes: list(change) })) }),
   user: object({ user }),
-  consents: object({ consents: list(object({ consentId: text, sub: text, clientId: text })) }),
+  consents: object({ consents: list(texts('consentId sub clientId')) }),
   keys: object({ keys: list(key) }),
   audit: object({ entries: list(entry), more: flag }),
   verified: object({ intact: flag, entries: count, head, firstBreak: {} }),
@@ -85,7 +78,7 @@ export const schemas = {
     usersSignedOut: count,
     consentsWithdrawn: count,
     endedAgain: list(text),
-    unknownSecrets: list(object({ clientId: text, secretId: text })),
+    unknownSecrets: list(texts('clientId secretId')),
   }),
   recount: object({ owners: count, events: count, differences: list({ type: 'object' }) }),
   status: object({
@@ -98,6 +91,6 @@ export const schemas = {
     warnings: list(object({ clientId: text, warning: text })),
   }),
   error: object({
-    error: object({ code: text, message: text, mistakes: list(text), advice: maybeText, exitCode: count }),
+    error: texts('code message', { mistakes: list(text), advice: maybeText, exitCode: count }),
   }),
 } as const;

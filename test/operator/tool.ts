@@ -1,6 +1,6 @@
 // partnerctl as a process of its own against the stack under test, the way an operator or a script runs it.
 
-import { type ChildProcess, execFile } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -16,32 +16,20 @@ export interface Outcome {
   readonly err: string;
 }
 
-export interface Started {
-  readonly child: ChildProcess;
-  readonly ended: Promise<Outcome>;
-}
-
 /** The tool's own environment: the stack under test, and nothing that the test runner brought along. */
-export function toolEnvironment(more: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function toolEnvironment(more: Environment = {}): Record<string, string> {
   const { PATH = '', HOME = '/', NODE_COMPILE_CACHE = '' } = process.env;
   return { PATH, HOME, NODE_COMPILE_CACHE, TZ: 'UTC', PARTNERCTL_STACK: stackFile(), ...more };
 }
 
 /** `input`: what it reads from standard input; without it there is none. */
-export function startTool(
-  words: readonly string[],
-  environment = toolEnvironment(),
-  input?: string,
-): Started {
+export function startTool(words: readonly string[], environment = toolEnvironment(), input?: string) {
   return startProcess(process.execPath, [main, ...words], environment, input);
 }
 
-export function startProcess(
-  program: string,
-  words: readonly string[],
-  env: Readonly<Record<string, string>>,
-  input?: string,
-): Started {
+type Environment = Readonly<Record<string, string>>;
+
+export function startProcess(program: string, words: readonly string[], env: Environment, input?: string) {
   const options = { env, cwd: repository, maxBuffer: Number.POSITIVE_INFINITY };
   const { promise: ended, resolve } = Promise.withResolvers<Outcome>();
   const child = execFile(program, words, options, (_error, out, err) =>

@@ -1,8 +1,8 @@
 // The local stack as its tests meet it: a command run to its end, and which of its processes are left.
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { statOf } from '@course-exchange/local-stack/shutdown';
 import { ownStopwatch } from '../support/own-time.ts';
 import { entry, type PrivateStack } from '../support/stack.ts';
 
@@ -32,11 +32,4 @@ export async function untilGone(pids: readonly number[], withinMs: number): Prom
 }
 
 /** An exit that nobody has read yet does not count as a process. */
-function lives(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
-  } catch {
-    return false;
-  }
-}
+const lives = (pid: number): boolean => /^[^ZX]/.test(statOf(pid)?.[0] ?? '');

@@ -68,44 +68,31 @@ export async function walkOn(
   user: DemoUser,
   conduct: Conduct = {},
 ): Promise<Page | Departure> {
+  const { decision = 'allow' } = conduct;
   let at = start;
   for (let step = 0; step < 6 && at.kind === 'page' && at.answer.status < 500; step++) {
-    const next = await takeStep(agent, at, user, conduct);
-    if (next === undefined) return at;
-    at = next;
+    const account = formWith(at, 'choice', 'continue');
+    const consent = formWith(at, 'decision', decision);
+    if (loginForm(at)) at = await logIn(agent, at, user, conduct);
+    else if (account) at = await agent.submit(at, account, {}, 'choice=continue');
+    else if (consent) at = await agent.submit(at, consent, {}, `decision=${decision}`);
+    else break;
   }
   return at;
-}
-
-async function takeStep(
-  agent: UserAgent,
-  page: Page,
-  user: DemoUser,
-  conduct: Conduct,
-): Promise<Page | Departure | undefined> {
-  const login = loginForm(page);
-  if (login) return logIn(agent, page, user, conduct);
-  const account = formWith(page, 'choice', 'continue');
-  if (account) return agent.submit(page, account, {}, 'choice=continue');
-  const decision = conduct.decision ?? 'allow';
-  const consent = formWith(page, 'decision', decision);
-  return consent && agent.submit(page, consent, {}, `decision=${decision}`);
 }
 
 /** Submits the login form of the page. */
 export function logIn(
   agent: UserAgent,
   page: Page,
-  user: Pick<DemoUser, 'email' | 'password'>,
+  { email, password }: Pick<DemoUser, 'email' | 'password'>,
   conduct: Conduct = {},
 ): Promise<Page | Departure> {
   const form = loginForm(page);
   if (!form) throw new Error(`No login form (${page.answer.status}): ${page.text.slice(0, 300)}`);
-  const email = form.fields.find((field) => field.type === 'email')?.name ?? 'email';
-  const password = form.fields.find((field) => field.type === 'password')?.name ?? 'password';
   const box = form.fields.find((field) => field.type === 'checkbox');
   const forget = conduct.forgetMe && box ? { [box.name]: box.value } : {};
-  return agent.submit(page, form, { [email]: user.email, [password]: user.password, ...forget });
+  return agent.submit(page, form, { email, password, ...forget });
 }
 
 /** The form that asks for a password, if the page has one. */
