@@ -173,7 +173,7 @@ describe('the runbook as written', () => {
 
   test.each([
     ['rotates the signing keys', 'Rotate the signing keys', 'Nothing changed'],
-    ['encrypts them anew', 'Rotate the signing keys', ''],
+    ['encrypts them under the present key', 'Rotate the signing keys', ''],
     ['finds out why it stopped working', 'A partner says "it stopped working"', 'acme'],
     ['keeps clients in version control', 'Clients in version control', ''],
   ])('%s', async (_what, title, said) => {

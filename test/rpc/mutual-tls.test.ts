@@ -60,7 +60,7 @@ async function issued(by: Authority, names?: readonly string[], trusted = by.cer
   return { ...(await by.issue(names)), authority: trusted };
 }
 
-/** With a certificate by `by` of these names, in a folder of its own. */
+/** A new folder with a certificate by `by` for these names. */
 async function tlsOf(by = authority, names?: readonly string[], trusted?: string): Promise<RpcTls> {
   return open(folder(await issued(by, names, trusted)));
 }

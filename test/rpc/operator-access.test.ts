@@ -81,7 +81,7 @@ function folder(): string {
   return home;
 }
 
-test('the name in the certificate is the actor, whatever the caller says; without one nobody is', async () => {
+test('the name in the certificate is the actor, whatever the caller says; a certificate without one is refused', async () => {
   const port = await serve(mutual);
   expect(await actorBy(withCertificate(port, operator), 'somebody-else')).toBe('cert:anna');
   const nameless = withCertificate(port, await authority.issue(undefined, 'O=x'));

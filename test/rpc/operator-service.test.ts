@@ -1,4 +1,4 @@
-// The operator port by its contract, called from outside over connect-node: a port of its own, callers with a name, refusals with
+// The operator port by its contract, called from outside over connect-node: a separate port, callers with a name, refusals with
 // sentences, and everything that was done in the audit log. What operators do with it: test/operator.
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';

@@ -80,7 +80,7 @@ test('a wrong password is an answer, not an error; a login that outlasts its dea
   const { interactionId, interactionCookie, login: page } = outcome.value;
   const { formToken = '', sealedInteraction = '' } = page?.page ?? {};
   const interaction = { interactionId, interactionCookie, formToken, sealedInteraction };
-  // A network whose failed logins nobody has counted yet (R30).
+  // A network without counted failures (R30).
   const headers = { 'x-client-address': `2001:db8:${randomBytes(2).toString('hex')}::1` };
   const logIn = (password: string, more = {}) =>
     authorization.submitLogin(
@@ -91,7 +91,7 @@ test('a wrong password is an answer, not an error; a login that outlasts its dea
   expect(await logIn('wrong')).toMatchObject(rejected(LoginRejected_Reason.CREDENTIALS));
   expect(await logIn('')).toMatchObject(rejected(LoginRejected_Reason.INCOMPLETE));
   const late = logIn('wrong', { 'grpc-timeout': '2m' });
-  // Told by whichever clock is first.
+  // By the clock that is first.
   expect([Code.DeadlineExceeded, Code.Unavailable]).toContain((await refusalOf(late)).status);
 });
 

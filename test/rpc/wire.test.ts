@@ -76,7 +76,7 @@ test('a call of a caller that sets no deadline has none, as of an operator who f
   expect(deadline).toBe(Number.POSITIVE_INFINITY);
 });
 
-test('an answer, a list and a refusal tell whose request it was and of which client, for the line of the caller', async () => {
+test('an answer, a list and a refusal report whose request it was and of which client, for the line of the caller', async () => {
   const { port } = await pod({
     exchangeToken: async ({ code }) => {
       nameSubject({ user: code, client: 'partner' });
@@ -89,14 +89,14 @@ test('an answer, a list and a refusal tell whose request it was and of which cli
     },
   });
   const { exchangeToken, listEvents } = client([port]);
-  const told = async (ask: () => Promise<unknown>) => {
+  const reported = async (ask: () => Promise<unknown>) => {
     const asked = withCall(ROOT_CONTEXT, 'request-0042', Date.now() + 20_000);
     await context.with(asked, ask).catch(() => {});
     return subjectOf(asked);
   };
   for (const code of ['answered', 'refused'])
-    expect(await told(() => exchangeToken({ code }))).toEqual({ user: code, client: 'partner' });
-  expect(await told(() => listEvents({}))).toEqual({ user: 'lister', client: 'partner' });
+    expect(await reported(() => exchangeToken({ code }))).toEqual({ user: code, client: 'partner' });
+  expect(await reported(() => listEvents({}))).toEqual({ user: 'lister', client: 'partner' });
 });
 
 const secret = new Error('secret');
@@ -130,7 +130,7 @@ test('a call refused for want of capacity is counted by its reason', async () =>
   );
 });
 
-test('a call to nobody is temporarily_unavailable within its time (R14)', async () => {
+test('a call to a port where nothing listens is temporarily_unavailable within its time (R14)', async () => {
   const elapsed = ownStopwatch();
   const failure = await client([1], { timeoutMs: 300 })
     .exchangeToken({})

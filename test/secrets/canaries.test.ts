@@ -8,7 +8,7 @@ import { type Partner, partnersFor } from '../support/stack-file.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { type ReceivedSpan, receiveTraces, type TraceReceiver } from '../support/trace-receiver.ts';
 import { type Flows, openFlows } from './flows.ts';
-import { logLines, metricsOf, records, securityEvents } from './told.ts';
+import { logLines, metricsOf, records, securityEvents } from './reports.ts';
 
 let traces: TraceReceiver;
 let system: System;
@@ -53,8 +53,8 @@ test('every flow was walked, with stores up and down', async () => {
 
 test('the security events that were counted are those that were logged, by event and reason [R33.2]', async () => {
   // A login that its caller gave up while a store was away may still end.
-  const told = async () => securityEvents(system, await metricsOf(system)).map(String);
-  await expect.poll(told).toSatisfy(([counted, logged]) => counted === logged);
+  const both = async () => securityEvents(system, await metricsOf(system)).map(String);
+  await expect.poll(both).toSatisfy(([counted, logged]) => counted === logged);
   expect(new Set(securityEvents(system, await metricsOf(system))[0]).size).toBeGreaterThan(8);
 });
 
@@ -123,23 +123,23 @@ test('a log names the client by its client_id and the user by one keyed hash, at
   const authorization = `Bearer ${tokens.access_token}`;
   const asked = async (path: string, id: string) => {
     await send(`${system.stack.issuer}${path}`, { headers: { authorization, 'x-request-id': id } });
-    const told = () => records(system, id).find(({ message }) => message === 'request')?.user;
-    await expect.poll(told).toBeTypeOf('string');
-    return told();
+    const logged = () => records(system, id).find(({ message }) => message === 'request')?.user;
+    await expect.poll(logged).toBeTypeOf('string');
+    return logged();
   };
   const user = await asked('/userinfo', 'user-info-with-a-user');
   expect(user).not.toBe(flows.user.sub);
   expect(await asked('/api/events', 'list-with-a-user')).toBe(user);
-  const told = () => records(system).filter((line) => line.user === user);
+  const logged = () => records(system).filter((line) => line.user === user);
   await expect
-    .poll(() => told().map(({ event, message, route }) => route ?? event ?? message))
+    .poll(() => logged().map(({ event, message, route }) => route ?? event ?? message))
     .toEqual(
       expect.arrayContaining([
         ...['login.accepted', 'tokens issued', 'events listed'],
         ...['/login', '/token', '/userinfo', '/api/events'],
       ]),
     );
-  expect(told().map(({ client }) => client)).toContain(flows.partner.clientId);
+  expect(logged().map(({ client }) => client)).toContain(flows.partner.clientId);
 });
 
 test('a trace of ours leads from the route to the store and links the caller’s, sampled or not [R32.1 R32.2]', async () => {
@@ -173,10 +173,10 @@ test('a trace of ours leads from the route to the store and links the caller’s
       expect.stringMatching(/^gateway .*CatalogService\/ListEvents$/),
       'gateway GET /api/events',
     ]);
-  const told = records(system, 'request-of-the-trace-test').map(
+  const logged = records(system, 'request-of-the-trace-test').map(
     ({ service, traceId }) => `${service} ${traceId}`,
   );
-  expect(new Set(told)).toEqual(new Set([`gateway ${own}`, `design-catalog ${own}`]));
+  expect(new Set(logged)).toEqual(new Set([`gateway ${own}`, `design-catalog ${own}`]));
 });
 
 test('of two partners who send the same request id, each line of a grant or a list names its own [R32.3]', async () => {
@@ -188,7 +188,7 @@ test('of two partners who send the same request id, each line of a grant or a li
   const credentials = { client_id: other.clientId, client_secret: other.clientSecret };
   const form = { ...credentials, grant_type: 'refresh_token', refresh_token: tokens.refresh_token };
   await send(flows.discovery.token_endpoint, { form, headers: { 'x-request-id': id } });
-  const told = () => records(system, id).map(({ message, event, client }) => [event ?? message, client]);
-  await expect.poll(told).toContainEqual(['events listed', one.clientId]);
-  await expect.poll(told).toContainEqual(['refresh_token.refused', other.clientId]);
+  const logged = () => records(system, id).map(({ message, event, client }) => [event ?? message, client]);
+  await expect.poll(logged).toContainEqual(['events listed', one.clientId]);
+  await expect.poll(logged).toContainEqual(['refresh_token.refused', other.clientId]);
 });

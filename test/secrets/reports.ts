@@ -1,4 +1,4 @@
-// What the services of a system tell: their log lines and their metrics.
+// What the services of a system report: their log lines and their metrics.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { send } from '../support/http.ts';
