@@ -22,8 +22,8 @@ class InOrder extends BaseSequencer {
   }
 }
 
-/** A deployment or stores that are given are one for all. */
-const isGiven = Boolean(process.env.STACK_FILE ?? process.env.TEST_POSTGRES_URL);
+/** A deployment that is given is one for all. */
+const isGiven = Boolean(process.env.STACK_FILE);
 const setupFile = (name: string) => join(import.meta.dirname, 'setup', `${name}.ts`);
 
 export default defineConfig({

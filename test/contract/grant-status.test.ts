@@ -47,14 +47,14 @@ describe('a disabled user', () => {
   });
 });
 
-test('a withdrawn consent is invalid_grant, also after consent is given anew [R13.3 R13.4]', async () => {
+test('a withdrawn consent is invalid_grant, also after consent is given again [R13.3 R13.4]', async () => {
   const { user, partner, agent, code, refreshToken } = await liveGrant();
   const withdraw = 'update identity.consents set withdrawn_at = now() where sub = $1 and client_id = $2';
   await sql(withdraw, user.sub, partner.clientId);
   expectError(await exchange(code), 400, 'invalid_grant');
   const renewed = await grant({ user, partner, agent });
   expectError(await exchange(code), 400, 'invalid_grant');
-  // Not tried before consent was given anew.
+  // Not presented before consent was given again.
   expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
   expect((await exchange(renewed)).status).toBe(200);
 });

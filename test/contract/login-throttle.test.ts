@@ -105,13 +105,10 @@ test('35 logins of one account, one after the other, pass [R30.4 R30.3]', async 
   }
 });
 
-storeTest(
-  'X-Forwarded-For of somebody who is no trusted proxy moves nobody to another network [R30.6]',
-  async () => {
-    const [user, from] = [await throwawayUser(), ownNetwork()];
-    const waits: number[] = [];
-    for (let time = 1; time <= 12; time++)
-      waits.push(waitOf(await fail(from, user, { 'x-forwarded-for': `198.51.${time}.1` })));
-    expect(Math.max(...waits)).toBeGreaterThan(0);
-  },
-);
+storeTest('X-Forwarded-For from a peer that is no trusted proxy changes no network [R30.6]', async () => {
+  const [user, from] = [await throwawayUser(), ownNetwork()];
+  const waits: number[] = [];
+  for (let time = 1; time <= 12; time++)
+    waits.push(waitOf(await fail(from, user, { 'x-forwarded-for': `198.51.${time}.1` })));
+  expect(Math.max(...waits)).toBeGreaterThan(0);
+});

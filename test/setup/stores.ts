@@ -13,15 +13,10 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { TEST_POSTGRES_URL: postgresUrl, TEST_REDIS_URL: redisUrl } = process.env;
-  if (postgresUrl && redisUrl) {
-    project.provide('stores', [{ postgresUrl, redisUrl }]);
-    return async () => {};
-  }
   const pairs = await Promise.all(Array.from({ length: project.config.maxWorkers }, startStores));
   project.provide(
     'stores',
-    pairs.map(({ postgresUrl: postgres, redisUrl: redis }) => ({ postgresUrl: postgres, redisUrl: redis })),
+    pairs.map(({ postgresUrl, redisUrl }) => ({ postgresUrl, redisUrl })),
   );
   return async () => {
     await Promise.all(pairs.map(({ stop }) => stop()));

@@ -117,7 +117,7 @@ test('imports side by side, with conflicts that are repeated, leave exact summar
   expect(await differences(catalog.writer)).toEqual([]);
 });
 
-test('nobody may change an entry, the owner neither', async () => {
+test('no role may change an entry, the owner of the table included', async () => {
   for (const text of ['update audit_log set actor = actor', 'delete from audit_log', 'truncate audit_log'])
     await expect(catalog.writer.query(text)).rejects.toMatchObject({ code: '42501' });
 });

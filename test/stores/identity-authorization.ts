@@ -29,7 +29,7 @@ export interface Person {
 }
 
 interface LoginOptions {
-  /** `person` of the test, by its right password, from a network of its own, where nothing else is said. */
+  /** The default is the test's `person`, who types the right password on a fresh network. */
   readonly who?: Pick<Person, 'email'>;
   readonly typed?: string;
   readonly address?: string;
@@ -48,8 +48,8 @@ const plainRequest = {
 };
 
 /**
- * The authorization endpoint for the tests of this file. Each test has a `partner` and a `person` of its own, and begins
- * with the clock at the present.
+ * The authorization endpoint for the tests of a file. Before each test, `partner` and `person` are new and the clock shows
+ * the present.
  */
 export async function useAuthorization(connections = 1, log: Partial<FlowDeps> = {}) {
   const endpoint = await useEndpoint(connections, log);
@@ -119,7 +119,7 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
     ...{ identity, redis, exchange, clock, deps, addPerson, begin, beginForm, logIn, signIn },
     /** One for each connection. They stand for callers, not for processes: they share one password queue. */
     browsers: stores.map((store) => ({ ...deps, redis: store })),
-    /** Signs in by an interaction of its own; the cookie of the session. */
+    /** Signs in with a new interaction; returns the cookie of the session. */
     newSession: async (person = flow.person): Promise<string> => {
       const outcome = await logIn(await beginForm(), { who: person });
       if (!('browserSession' in outcome)) throw new Error(`login ended as ${outcome.kind}`);
@@ -128,7 +128,7 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
   });
 }
 
-/** An address whose /48, too, nobody else has: 40 random bits, those of RFC 4193. */
+/** An address in a /48 that no other test uses: 40 random bits, as in RFC 4193. */
 export function freshAddress(): string {
   const hex = randomBytes(7).toString('hex');
   return `fd${hex.slice(0, 2)}:${hex.slice(2, 6)}:${hex.slice(6, 10)}:${hex.slice(10)}::1`;

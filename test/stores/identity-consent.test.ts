@@ -29,45 +29,43 @@ const allow = (form: PresentedForm, by = deps) => submitConsent(by, { ...form, d
 const consents = () => identity.sql('select consent_id from consents where sub = $1', [flow.person.sub]);
 const codeKeys = async () => (await serverOf(redis).keys('code:{*')).length;
 
-describe('one decision, one code', () => {
-  test(`of ${racers} submits of one consent form all get the same redirect and there is one code [R6.7]`, async () => {
-    const form = await consentForm();
-    const before = await codeKeys();
-    const moves = await Promise.all(browsers.map((browser) => allow(form, browser)));
-    const codes = new Set(moves.map((move) => answerOf(move).get('code')));
-    expect(codes.size).toBe(1);
-    expect(await codeKeys()).toBe(before + 1);
-    expect(await consents()).toHaveLength(1);
-    const [code = ''] = codes;
-    expect(answerOf(moves[0] ?? {}).get('state')).toBe('a b');
-    expect(await outcomeOf(exchange(code ?? ''))).toBe('tokens');
-  });
+test(`of ${racers} submits of one consent form all get the same redirect and there is one code [R6.7]`, async () => {
+  const form = await consentForm();
+  const before = await codeKeys();
+  const moves = await Promise.all(browsers.map((browser) => allow(form, browser)));
+  const codes = new Set(moves.map((move) => answerOf(move).get('code')));
+  expect(codes.size).toBe(1);
+  expect(await codeKeys()).toBe(before + 1);
+  expect(await consents()).toHaveLength(1);
+  const [code = ''] = codes;
+  expect(answerOf(moves[0] ?? {}).get('state')).toBe('a b');
+  expect(await outcomeOf(exchange(code ?? ''))).toBe('tokens');
+});
 
-  test('of allow and deny at once the first stands and the other changes nothing', async () => {
-    const form = await consentForm();
-    const moves = await Promise.all(
-      browsers.map((browser, i) => submitConsent(browser, { ...form, decision: i % 2 ? 'allow' : 'deny' })),
-    );
-    const answers = new Set(moves.map((move) => answerOf(move).get('error') ?? 'code'));
-    const denied = answers.has('access_denied');
-    expect(answers).toEqual(new Set([denied ? 'access_denied' : 'code', 'invalid_request']));
-    expect(await consents()).toHaveLength(denied ? 0 : 1);
-  });
+test('of allow and deny at once the first stands and the other changes nothing', async () => {
+  const form = await consentForm();
+  const moves = await Promise.all(
+    browsers.map((browser, i) => submitConsent(browser, { ...form, decision: i % 2 ? 'allow' : 'deny' })),
+  );
+  const answers = new Set(moves.map((move) => answerOf(move).get('error') ?? 'code'));
+  const denied = answers.has('access_denied');
+  expect(answers).toEqual(new Set([denied ? 'access_denied' : 'code', 'invalid_request']));
+  expect(await consents()).toHaveLength(denied ? 0 : 1);
+});
 
-  test('a repeat after the exchange gives the same redirect and no new code, a later one none [R6.7]', async () => {
-    const form = await consentForm();
-    const code = answerOf(await allow(form)).get('code') ?? '';
-    await exchange(code);
-    // A replay kills the refresh family too (R10): nothing of the code is left in the store.
-    expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
-    clock.now += 9_999;
-    expect(answerOf(await allow(form)).get('code')).toBe(code);
-    expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
-    expect((await getInteraction(deps, form)).kind).toBe('redirect');
-    clock.now += 1;
-    expect(answerOf(await allow(form)).get('error')).toBe('invalid_request');
-    expect((await getInteraction(deps, form)).kind).toBe('expired');
-  });
+test('a repeat after the exchange gives the same redirect and no new code, a later one none [R6.7]', async () => {
+  const form = await consentForm();
+  const code = answerOf(await allow(form)).get('code') ?? '';
+  await exchange(code);
+  // A replay kills the refresh family too (R10): nothing of the code is left in the store.
+  expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
+  clock.now += 9_999;
+  expect(answerOf(await allow(form)).get('code')).toBe(code);
+  expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
+  expect((await getInteraction(deps, form)).kind).toBe('redirect');
+  clock.now += 1;
+  expect(answerOf(await allow(form)).get('error')).toBe('invalid_request');
+  expect((await getInteraction(deps, form)).kind).toBe('expired');
 });
 
 describe('crash points of a decision', () => {

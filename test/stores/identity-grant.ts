@@ -164,7 +164,7 @@ export async function useRedis(count = 1): Promise<[RedisStore, ...RedisStore[]]
   return stores as [RedisStore, ...RedisStore[]];
 }
 
-/** One for the tests of this file, each with a partner of its own; `connections` of their own to Redis. */
+/** The endpoint for the tests of a file, with a new grant before each; `stores` are separate connections to Redis. */
 export async function useEndpoint(connections = 1, log: Partial<TokenDeps> = {}) {
   const identity = await useIdentityDatabase();
   const stores = await useRedis(connections);

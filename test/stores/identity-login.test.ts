@@ -1,6 +1,6 @@
 // Login, and the session that it begins, on real stores.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { submitConsent } from '../../services/identity/src/authorize/consent.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import {
@@ -14,111 +14,105 @@ import { answerOf, counting, type Person, useAuthorization } from './identity-au
 const flow = await useAuthorization();
 const { identity, redis, clock, deps, addPerson, begin, beginForm, logIn, signIn, newSession } = flow;
 
-describe('login', () => {
-  test('is for the e-mail in any letter case; unknown, wrong and disabled look alike [R18.5]', async () => {
-    const form = await beginForm();
-    const disabled = await addPerson();
-    await identity.sql('update users set disabled_at = now() where sub = $1', [disabled.sub]);
-    const { seen, counted } = counting([deps]);
-    const [by = deps] = counted;
-    const rejections = [
-      await logIn(form, { typed: 'wrong', by }),
-      await logIn(form, { who: { email: 'nobody@example.org' }, by }),
-      await logIn(form, { who: disabled, by }),
-      await logIn(form, { who: { email: 'nul\0@example.org' }, by }),
-    ];
-    for (const rejection of rejections)
-      expect(rejection).toMatchObject({ kind: 'rejected', reason: 'credentials', retryAfterSeconds: 0 });
-    expect(seen.passwords).toBe(4);
-    expect(await logIn(form, { who: { email: ` ${flow.person.email.toUpperCase()}` } })).toMatchObject({
-      kind: 'accepted',
-    });
-  });
-
-  const replacePassword = (database: Queries, signedOutAt: number | null = deps.now() - 1) => {
-    const text = `update users set password_hash = 'x', imported_hash = sha256('x'),
-      signed_out_at = to_timestamp($2::float8 / 1000) where sub = $1`;
-    return database.query({ name: '', text }, [flow.person.sub, signedOutAt]);
-  };
-  /** Logs in; once the password is verified the import begins. */
-  async function logInWhile(importing: () => Promise<void>, sleep = deps.sleep) {
-    const verifyPassword: typeof deps.verifyPassword = async (check) => {
-      const matches = await deps.verifyPassword(check);
-      if (matches) await importing();
-      return matches;
-    };
-    return logIn(await beginForm(), { by: { ...deps, verifyPassword, sleep } });
-  }
-
-  test.each([
-    ['signs out', undefined],
-    ['keeps sessions', null],
-  ])('a password that an import which %s replaces meanwhile opens nothing', async (_what, signedOutAt) => {
-    const outcome = await logInWhile(
-      async () => void (await replacePassword(identity.operator, signedOutAt)),
-    );
-    expect(outcome).toMatchObject({ kind: 'rejected', reason: 'credentials' });
-  });
-
-  test('a password that an unfinished import replaces opens nothing: the login waits for its end', async () => {
-    const [changed, waiting] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const imported = { ends: Promise.resolve() };
-    const outcome = await logInWhile(
-      async () => {
-        imported.ends = identity.operator.transaction(async (transaction) => {
-          await replacePassword(transaction);
-          changed.resolve();
-          await waiting.promise;
-        });
-        await Promise.race([changed.promise, imported.ends]);
-      },
-      async (ms) => {
-        waiting.resolve();
-        await deps.sleep(ms);
-      },
-    );
-    await imported.ends;
-    expect(outcome).toMatchObject({ kind: 'rejected', reason: 'credentials' });
+test('a login is for the e-mail in any letter case; unknown, wrong and disabled look alike [R18.5]', async () => {
+  const form = await beginForm();
+  const disabled = await addPerson();
+  await identity.sql('update users set disabled_at = now() where sub = $1', [disabled.sub]);
+  const { seen, counted } = counting([deps]);
+  const [by = deps] = counted;
+  const rejections = [
+    await logIn(form, { typed: 'wrong', by }),
+    await logIn(form, { who: { email: 'nobody@example.org' }, by }),
+    await logIn(form, { who: disabled, by }),
+    await logIn(form, { who: { email: 'nul\0@example.org' }, by }),
+  ];
+  for (const rejection of rejections)
+    expect(rejection).toMatchObject({ kind: 'rejected', reason: 'credentials', retryAfterSeconds: 0 });
+  expect(seen.passwords).toBe(4);
+  expect(await logIn(form, { who: { email: ` ${flow.person.email.toUpperCase()}` } })).toMatchObject({
+    kind: 'accepted',
   });
 });
 
-describe('the session of a login', () => {
-  const signedIn = async (session: string) => (await getBrowserSession(deps, session)).account !== undefined;
+const replacePassword = (database: Queries, signedOutAt: number | null = deps.now() - 1) => {
+  const text = `update users set password_hash = 'x', imported_hash = sha256('x'),
+    signed_out_at = to_timestamp($2::float8 / 1000) where sub = $1`;
+  return database.query({ name: '', text }, [flow.person.sub, signedOutAt]);
+};
+/** Logs in; once the password is verified the import begins. */
+async function logInWhile(importing: () => Promise<void>, sleep = deps.sleep) {
+  const verifyPassword: typeof deps.verifyPassword = async (check) => {
+    const matches = await deps.verifyPassword(check);
+    if (matches) await importing();
+    return matches;
+  };
+  return logIn(await beginForm(), { by: { ...deps, verifyPassword, sleep } });
+}
 
-  test('may give way to one of the same user in another tab; one of somebody else asks the first tab for a login', async () => {
-    const tab = await signIn(await beginForm());
-    const inAnotherTab = async (who: Person) => {
-      const form = await beginForm({ prompt: 'login' }, tab.browserSession);
-      return { ...tab, browserSession: (await signIn(form, who)).browserSession };
-    };
-    const form = await inAnotherTab(await addPerson());
-    const early = await submitConsent(deps, { ...form, decision: 'allow' });
-    expect(early).toEqual({ kind: 'next', page: 'login' });
-    expect((await getInteraction(deps, form)).kind).toBe('login');
-    const same = await signIn(form);
-    const move = await submitConsent(deps, { ...same, decision: 'allow' });
-    expect(answerOf(move).get('code')).not.toBeNull();
-  });
+test.each([
+  ['signs out', undefined],
+  ['keeps sessions', null],
+])('a password that an import which %s replaces meanwhile opens nothing', async (_what, signedOutAt) => {
+  const outcome = await logInWhile(async () => void (await replacePassword(identity.operator, signedOutAt)));
+  expect(outcome).toMatchObject({ kind: 'rejected', reason: 'credentials' });
+});
 
-  const hour = 60 * 60_000;
+test('a password that an unfinished import replaces opens nothing: the login waits for its end', async () => {
+  const [changed, waiting] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const imported = { ends: Promise.resolve() };
+  const outcome = await logInWhile(
+    async () => {
+      imported.ends = identity.operator.transaction(async (transaction) => {
+        await replacePassword(transaction);
+        changed.resolve();
+        await waiting.promise;
+      });
+      await Promise.race([changed.promise, imported.ends]);
+    },
+    async (ms) => {
+      waiting.resolve();
+      await deps.sleep(ms);
+    },
+  );
+  await imported.ends;
+  expect(outcome).toMatchObject({ kind: 'rejected', reason: 'credentials' });
+});
 
-  test('ends 1 hour after its last use; a look at it is no use [R29.1]', async () => {
-    const session = await newSession();
-    const use = () => begin({ prompt: 'none' }, session);
-    clock.now += hour - 1;
-    await use();
-    clock.now += hour - 1;
-    expect(await signedIn(session)).toBe(true);
-    clock.now += 1;
-    expect(await signedIn(session)).toBe(false);
-    expect(answerOf(await use()).get('error')).toBe('login_required');
-  });
+const signedIn = async (session: string) => (await getBrowserSession(deps, session)).account !== undefined;
 
-  test('is not brought back by a use that comes too late', async () => {
-    const session = await newSession();
-    const found = await findSession(redis, session, clock.now);
-    await endSession(redis, session);
-    expect(found && (await touchSession(redis, session, found, clock.now))).toBe(false);
-    expect(await signedIn(session)).toBe(false);
-  });
+test('the session of a login may give way to one of the same user in another tab; one of somebody else asks the first tab for a login', async () => {
+  const tab = await signIn(await beginForm());
+  const inAnotherTab = async (who: Person) => {
+    const form = await beginForm({ prompt: 'login' }, tab.browserSession);
+    return { ...tab, browserSession: (await signIn(form, who)).browserSession };
+  };
+  const form = await inAnotherTab(await addPerson());
+  const early = await submitConsent(deps, { ...form, decision: 'allow' });
+  expect(early).toEqual({ kind: 'next', page: 'login' });
+  expect((await getInteraction(deps, form)).kind).toBe('login');
+  const same = await signIn(form);
+  const move = await submitConsent(deps, { ...same, decision: 'allow' });
+  expect(answerOf(move).get('code')).not.toBeNull();
+});
+
+const hour = 60 * 60_000;
+
+test('the session of a login ends 1 hour after its last use; a look at it is no use [R29.1]', async () => {
+  const session = await newSession();
+  const use = () => begin({ prompt: 'none' }, session);
+  clock.now += hour - 1;
+  await use();
+  clock.now += hour - 1;
+  expect(await signedIn(session)).toBe(true);
+  clock.now += 1;
+  expect(await signedIn(session)).toBe(false);
+  expect(answerOf(await use()).get('error')).toBe('login_required');
+});
+
+test('the session of a login is not brought back by a use that comes too late', async () => {
+  const session = await newSession();
+  const found = await findSession(redis, session, clock.now);
+  await endSession(redis, session);
+  expect(found && (await touchSession(redis, session, found, clock.now))).toBe(false);
+  expect(await signedIn(session)).toBe(false);
 });

@@ -1,7 +1,7 @@
 // What ends a user's grants: an operator who disables or signs out, an import of another password, a withdrawn consent
 // (R13).
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findConsents, withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { Sub } from '../../services/identity/src/ids.ts';
 import { disableUser, enableUser, getAccount, signOutUser } from '../../services/identity/src/users/admin.ts';
@@ -12,70 +12,68 @@ import { anna, dry, refusalOf, useAdminContext } from './operator-context.ts';
 const { identity, context } = await useAdminContext();
 const [redis] = await useRedis();
 
-describe('a user', () => {
-  async function grant() {
-    const { partner, granted, issue, exchange, ...endpoint } = await openEndpoint(identity, redis);
-    const give = async () => (await exchange(await issue())).refreshToken;
-    const refresh = (token: string) => outcomeOf(endpoint.refresh(token));
-    return { partner, sub: granted.sub, issue, exchange, give, refresh };
-  }
+async function grant() {
+  const { partner, granted, issue, exchange, ...endpoint } = await openEndpoint(identity, redis);
+  const give = async () => (await exchange(await issue())).refreshToken;
+  const refresh = (token: string) => outcomeOf(endpoint.refresh(token));
+  return { partner, sub: granted.sub, issue, exchange, give, refresh };
+}
 
-  const disableForAWhile: typeof signOutUser = async (...given) => {
-    const disabled = await disableUser(...given);
-    expect(disabled.result.disabledAt).not.toBeNull();
-    expect((await disableUser(...given)).changes).toEqual([]);
-    return enableUser(...given);
-  };
+const disableForAWhile: typeof signOutUser = async (...given) => {
+  const disabled = await disableUser(...given);
+  expect(disabled.result.disabledAt).not.toBeNull();
+  expect((await disableUser(...given)).changes).toEqual([]);
+  return enableUser(...given);
+};
 
-  test.each([
-    ['signed out', signOutUser],
-    ['disabled, also when enabled again,', disableForAWhile],
-  ])('%s loses codes and refresh tokens from before, and nothing after (R13)', async (_, end) => {
-    const { sub, issue, exchange, give, refresh } = await grant();
-    const [before, code] = [await give(), await issue()];
-    await end(context, anna, { sub });
-    expect(await refresh(before)).toBe('invalid_grant');
-    expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
-    await sleep(5);
-    expect(await refresh(await give())).toBe('tokens');
-    expect(await getAccount(context, { sub })).toMatchObject({ disabledAt: null });
+test.each([
+  ['signed out', signOutUser],
+  ['disabled, also when enabled again,', disableForAWhile],
+])('a user %s loses codes and refresh tokens from before, and nothing after (R13)', async (_, end) => {
+  const { sub, issue, exchange, give, refresh } = await grant();
+  const [before, code] = [await give(), await issue()];
+  await end(context, anna, { sub });
+  expect(await refresh(before)).toBe('invalid_grant');
+  expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
+  await sleep(5);
+  expect(await refresh(await give())).toBe('tokens');
+  expect(await getAccount(context, { sub })).toMatchObject({ disabledAt: null });
+});
+
+test('a user whose password an import replaces is signed out, unless sessions are to be kept', async () => {
+  const { sub, give, refresh } = await grant();
+  const given = { line: 1, sub, email: `${sub}@example.org`, emailVerified: true, name: 'Ada' };
+  const imported = (salt: string) => ({ ...given, passwordHash: `$2b$06$${salt.repeat(53)}` });
+  const before = await give();
+  expect(await importUsers(context, { ...anna, keepSessions: true }, [imported('e')])).toMatchObject({
+    updated: 1,
+    signedOut: 0,
   });
+  const kept = await give();
+  expect(await refresh(before)).toBe('tokens');
+  expect(await importUsers(context, dry, [imported('u')])).toMatchObject({ updated: 1, signedOut: 1 });
+  expect(await importUsers(context, anna, [imported('u')])).toMatchObject({ updated: 1, signedOut: 1 });
+  expect(await refresh(kept)).toBe('invalid_grant');
+  await sleep(5);
+  const after = await give();
+  expect(await importUsers(context, anna, [imported('u')])).toMatchObject({ unchanged: 1, signedOut: 0 });
+  const renamed = { ...imported('u'), name: 'Ada Neu' };
+  expect(await importUsers(context, anna, [renamed])).toMatchObject({ updated: 1, signedOut: 0 });
+  expect(await refresh(after)).toBe('tokens');
+});
 
-  test('whose password an import replaces is signed out, unless sessions are to be kept', async () => {
-    const { sub, give, refresh } = await grant();
-    const given = { line: 1, sub, email: `${sub}@example.org`, emailVerified: true, name: 'Ada' };
-    const imported = (salt: string) => ({ ...given, passwordHash: `$2b$06$${salt.repeat(53)}` });
-    const before = await give();
-    expect(await importUsers(context, { ...anna, keepSessions: true }, [imported('e')])).toMatchObject({
-      updated: 1,
-      signedOut: 0,
-    });
-    const kept = await give();
-    expect(await refresh(before)).toBe('tokens');
-    expect(await importUsers(context, dry, [imported('u')])).toMatchObject({ updated: 1, signedOut: 1 });
-    expect(await importUsers(context, anna, [imported('u')])).toMatchObject({ updated: 1, signedOut: 1 });
-    expect(await refresh(kept)).toBe('invalid_grant');
-    await sleep(5);
-    const after = await give();
-    expect(await importUsers(context, anna, [imported('u')])).toMatchObject({ unchanged: 1, signedOut: 0 });
-    const renamed = { ...imported('u'), name: 'Ada Neu' };
-    expect(await importUsers(context, anna, [renamed])).toMatchObject({ updated: 1, signedOut: 0 });
-    expect(await refresh(after)).toBe('tokens');
-  });
-
-  test('whose consent is withdrawn keeps the one with another client; the list says so', async () => {
-    const { sub, give, refresh, partner } = await grant();
-    const other = await addPartner(identity);
-    await addConsent(identity, sub, other.clientId);
-    const token = await give();
-    await withdrawConsent(context, anna, { user: { sub }, clientId: partner.clientId });
-    expect(await refresh(token)).toBe('invalid_grant');
-    const question = { user: { sub }, clientId: undefined, includeWithdrawn: false, limit: 10 };
-    expect((await findConsents(context, question)).map(({ clientId }) => clientId)).toEqual([other.clientId]);
-    expect(await findConsents(context, { ...question, includeWithdrawn: true })).toHaveLength(2);
-    const again = withdrawConsent(context, anna, { user: { sub }, clientId: partner.clientId });
-    expect((await refusalOf(again)).code).toBe('not_found');
-  });
+test('a user whose consent is withdrawn keeps the one with another client; the list says so', async () => {
+  const { sub, give, refresh, partner } = await grant();
+  const other = await addPartner(identity);
+  await addConsent(identity, sub, other.clientId);
+  const token = await give();
+  await withdrawConsent(context, anna, { user: { sub }, clientId: partner.clientId });
+  expect(await refresh(token)).toBe('invalid_grant');
+  const question = { user: { sub }, clientId: undefined, includeWithdrawn: false, limit: 10 };
+  expect((await findConsents(context, question)).map(({ clientId }) => clientId)).toEqual([other.clientId]);
+  expect(await findConsents(context, { ...question, includeWithdrawn: true })).toHaveLength(2);
+  const again = withdrawConsent(context, anna, { user: { sub }, clientId: partner.clientId });
+  expect((await refusalOf(again)).code).toBe('not_found');
 });
 
 test('consents of a client come in pages without gap or repetition', async () => {

@@ -1,5 +1,5 @@
 // Clients on the operator's side: registration, approval, edits that meet, declared sets.
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { editClient, getClient, registerClient } from '../../services/identity/src/clients/admin.ts';
 import { applyClients, exportClients } from '../../services/identity/src/clients/apply.ts';
 import {
@@ -15,36 +15,32 @@ import {
 const { identity, context, register, approve, activate, activeClient } = await useAdminContext();
 const audited = async () => Number((await identity.sql('select count(*) from audit_log'))[0]?.count);
 
-describe('registration', () => {
-  test('a client id with a NUL is told to be wrong: no text in Postgres holds one', async () => {
-    const refusal = await refusalOf(getClient(context, 'no\0body'));
-    expect([refusal.code, refusal.detail]).toEqual(['invalid_argument', 'A text holds a NUL.']);
-  });
-
-  test('of twenty at once of one client id one succeeds', async () => {
-    const registration = newRegistration();
-    await expectWinners(
-      Array.from({ length: 20 }, () => register(registration)),
-      1,
-      'already_exists',
-    );
-  });
+test('a client id with a NUL is told to be wrong: no text in Postgres holds one', async () => {
+  const refusal = await refusalOf(getClient(context, 'no\0body'));
+  expect([refusal.code, refusal.detail]).toEqual(['invalid_argument', 'A text holds a NUL.']);
 });
 
-describe('approval', () => {
-  test('in production only an approved client may act, and one that falls below stops', async () => {
-    const production = openAdminContext(identity, { environment: 'production' });
-    const registration = newRegistration({
-      redirectUris: { test: [], production: ['https://partner.example/callback'] },
-    });
-    const { clientId } = registration;
-    await registerClient(production, anna, { registration, firstSecret: undefined });
-    await approve(clientId, 'test', production);
-    expect((await refusalOf(activate(clientId, true, production))).code).toBe('refused');
-    await approve(clientId, 'approved', production);
-    expect((await activate(clientId, true, production)).result.active).toBe(true);
-    expect((await approve(clientId, 'test', production)).result.active).toBe(false);
+test('of twenty registrations of one client id at once one succeeds', async () => {
+  const registration = newRegistration();
+  await expectWinners(
+    Array.from({ length: 20 }, () => register(registration)),
+    1,
+    'already_exists',
+  );
+});
+
+test('in production only an approved client may act, and one that falls below stops', async () => {
+  const production = openAdminContext(identity, { environment: 'production' });
+  const registration = newRegistration({
+    redirectUris: { test: [], production: ['https://partner.example/callback'] },
   });
+  const { clientId } = registration;
+  await registerClient(production, anna, { registration, firstSecret: undefined });
+  await approve(clientId, 'test', production);
+  expect((await refusalOf(activate(clientId, true, production))).code).toBe('refused');
+  await approve(clientId, 'approved', production);
+  expect((await activate(clientId, true, production)).result.active).toBe(true);
+  expect((await approve(clientId, 'test', production)).result.active).toBe(false);
 });
 
 test('of ten edits of one version one is taken, the others are told to read again', async () => {
@@ -60,53 +56,51 @@ test('of ten edits of one version one is taken, the others are told to read agai
   expect((await getClient(context, registration.clientId)).version).toBe(2);
 });
 
-describe('a declared set', () => {
-  const whole = (declarations: Parameters<typeof applyClients>[2]['declarations']) => ({
-    declarations,
-    deactivateUndeclared: false,
-    expectedVersions: new Map<string, number>(),
-  });
+const whole = (declarations: Parameters<typeof applyClients>[2]['declarations']) => ({
+  declarations,
+  deactivateUndeclared: false,
+  expectedVersions: new Map<string, number>(),
+});
 
-  test('is planned, applied as planned, and then unchanged', async () => {
-    const registration = newRegistration();
-    const set = whole([{ registration, approvalState: 'approved', active: true }]);
-    const before = await audited();
-    const plan = await applyClients(context, dry, set);
-    expect(await audited()).toBe(before);
-    const applied = await applyClients(context, anna, set);
-    expect(applied).toEqual(plan);
-    expect(applied.find(({ clientId }) => clientId === registration.clientId)).toMatchObject({
-      action: 'register',
-    });
-    expect(await getClient(context, registration.clientId)).toMatchObject({
-      active: true,
-      approvalState: 'approved',
-    });
-    const again = await applyClients(context, anna, set);
-    expect(again.flatMap(({ changes }) => changes)).toEqual([]);
+test('a declared set is planned, applied as planned, and then unchanged', async () => {
+  const registration = newRegistration();
+  const set = whole([{ registration, approvalState: 'approved', active: true }]);
+  const before = await audited();
+  const plan = await applyClients(context, dry, set);
+  expect(await audited()).toBe(before);
+  const applied = await applyClients(context, anna, set);
+  expect(applied).toEqual(plan);
+  expect(applied.find(({ clientId }) => clientId === registration.clientId)).toMatchObject({
+    action: 'register',
   });
+  expect(await getClient(context, registration.clientId)).toMatchObject({
+    active: true,
+    approvalState: 'approved',
+  });
+  const again = await applyClients(context, anna, set);
+  expect(again.flatMap(({ changes }) => changes)).toEqual([]);
+});
 
-  test('is all or nothing, and refused when somebody changed a client after the plan', async () => {
-    const [good, bad] = [newRegistration(), newRegistration({ userJourney: '' })];
-    const set = whole([
-      { registration: good, approvalState: undefined, active: undefined },
-      { registration: bad, approvalState: 'approved', active: undefined },
-    ]);
-    expect((await refusalOf(applyClients(context, anna, set))).code).toBe('refused');
-    expect((await refusalOf(getClient(context, good.clientId))).code).toBe('not_found');
-    await register(good);
-    const stale = { ...whole([]), expectedVersions: new Map([[good.clientId as string, 0]]) };
-    expect((await refusalOf(applyClients(context, anna, stale))).code).toBe('conflict');
-  });
+test('a declared set is all or nothing, and refused when somebody changed a client after the plan', async () => {
+  const [good, bad] = [newRegistration(), newRegistration({ userJourney: '' })];
+  const set = whole([
+    { registration: good, approvalState: undefined, active: undefined },
+    { registration: bad, approvalState: 'approved', active: undefined },
+  ]);
+  expect((await refusalOf(applyClients(context, anna, set))).code).toBe('refused');
+  expect((await refusalOf(getClient(context, good.clientId))).code).toBe('not_found');
+  await register(good);
+  const stale = { ...whole([]), expectedVersions: new Map([[good.clientId as string, 0]]) };
+  expect((await refusalOf(applyClients(context, anna, stale))).code).toBe('conflict');
+});
 
-  test('may deactivate whom it does not name, and deletes nobody', async () => {
-    const { clientId: left } = await activeClient();
-    const declarations = (await exportClients(context)).filter(
-      ({ registration }) => registration.clientId !== left,
-    );
-    const plan = await applyClients(context, dry, whole(declarations));
-    expect(plan.find(({ clientId }) => clientId === left)?.action).toBe('undeclared');
-    await applyClients(context, anna, { ...whole(declarations), deactivateUndeclared: true });
-    expect(await getClient(context, left)).toMatchObject({ active: false });
-  });
+test('a declared set may deactivate clients that it does not name, and deletes none', async () => {
+  const { clientId: left } = await activeClient();
+  const declarations = (await exportClients(context)).filter(
+    ({ registration }) => registration.clientId !== left,
+  );
+  const plan = await applyClients(context, dry, whole(declarations));
+  expect(plan.find(({ clientId }) => clientId === left)?.action).toBe('undeclared');
+  await applyClients(context, anna, { ...whole(declarations), deactivateUndeclared: true });
+  expect(await getClient(context, left)).toMatchObject({ active: false });
 });

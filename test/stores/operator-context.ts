@@ -5,12 +5,8 @@ import { expect } from 'vitest';
 import type { AdminContext, AdminRequest } from '../../services/identity/src/admin/context.ts';
 import { registerClient, setActive, setApproval } from '../../services/identity/src/clients/admin.ts';
 import type { ApprovalState } from '../../services/identity/src/clients/client.ts';
-import type {
-  ClientRegistration,
-  Environment,
-} from '../../services/identity/src/clients/client-registration.ts';
+import type { ClientRegistration } from '../../services/identity/src/clients/client-registration.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
-import { loadGrantStatus } from '../../services/identity/src/token/grant-status-table.ts';
 import { keyEncryptionKey } from './identity-grant.ts';
 import { type IdentityDatabase, useIdentityDatabase } from './postgres.ts';
 
@@ -23,7 +19,7 @@ export function openAdminContext(
     now: Date.now,
     randomBytes,
     issuer: 'https://id.example',
-    environment: 'test' satisfies Environment,
+    environment: 'test',
     algorithms: ['RS256', 'ES256'],
     keyEncryptionKey,
     previousKeyEncryptionKey: undefined,
@@ -39,10 +35,10 @@ export function openAdminContext(
 export async function useAdminContext() {
   const identity = await useIdentityDatabase();
   const context = openAdminContext(identity);
-  const register = (registration = newRegistration(), request = anna) =>
-    registerClient(context, request, { registration, firstSecret: { expiresIn: null } });
-  const approve = (clientId: string, state: ApprovalState, of = context, request = anna) =>
-    setApproval(of, request, { clientId, state, note: '', expectedVersion: 0 });
+  const register = (registration = newRegistration()) =>
+    registerClient(context, anna, { registration, firstSecret: { expiresIn: null } });
+  const approve = (clientId: string, state: ApprovalState, of = context) =>
+    setApproval(of, anna, { clientId, state, note: '', expectedVersion: 0 });
   const activate = (clientId: string, active = true, of = context) =>
     setActive(of, anna, { clientId, active, expectedVersion: 0 });
   return {
@@ -54,13 +50,11 @@ export async function useAdminContext() {
     /** A client that may act in the test environment, with a secret. */
     activeClient: async () => {
       const { client, secret } = (await register()).result;
-      const { registration } = client;
-      await approve(registration.clientId, 'test');
-      await activate(registration.clientId);
-      return { registration, clientId: registration.clientId, secret };
+      const { clientId } = client.registration;
+      await approve(clientId, 'test');
+      await activate(clientId);
+      return { clientId, secret };
     },
-    clientStatus: async (clientId: string) =>
-      (await loadGrantStatus(identity.database, clientId, null)).client,
   };
 }
 
@@ -87,20 +81,11 @@ export function newRegistration(over: Partial<ClientRegistration> = {}): ClientR
   };
 }
 
-interface Refused {
-  readonly code: string;
-  readonly detail: string;
-  readonly possibleAt: number | undefined;
-}
-
 /** What a refused call says; fails when it succeeds. */
-export async function refusalOf(call: Promise<unknown>): Promise<Refused> {
-  const error = await call.then(
-    () => new Error('The call succeeded.'),
-    (thrown: unknown) => thrown,
-  );
+export async function refusalOf(call: Promise<unknown>): Promise<DetailedFailure> {
+  const error = await call.then(() => new Error('The call succeeded.')).catch((thrown: unknown) => thrown);
   if (!(error instanceof DetailedFailure)) throw error;
-  return { code: error.code, detail: error.detail, possibleAt: error.possibleAt };
+  return error;
 }
 
 /** Of calls at once: `count` succeed, the others are refused with `code`. */

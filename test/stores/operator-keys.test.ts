@@ -1,7 +1,7 @@
 // Signing keys on the operator's side: guarded by time, raced by operators, encrypted anew without a stop (R17, R18).
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@course-exchange/runtime/process/secret';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AdminContext } from '../../services/identity/src/admin/context.ts';
 import {
   activateKey,
@@ -45,113 +45,109 @@ const phases = async () =>
 const activeKey = async (algorithm = 'ES256') =>
   (await readKeys(context, false)).find((key) => key.algorithm === algorithm && key.state === 'active');
 
-describe('a step too early is refused, with the time at which it becomes possible', () => {
-  test('a key is published before it signs, and until its last token has expired [R17.1 R17.2]', async () => {
-    const kid = (await activeKey())?.kid ?? '';
-    expect((await refusalOf(retireKey(context, anna, { kid, emergency: true }))).code).toBe('refused');
-    const staged = (await stageKey(context, anna, 'ES256')).result;
-    const published = async () => (await listPublishedKeys(identity.database)).map((key) => key.kid);
-    expect(await published()).toEqual(expect.arrayContaining([kid, staged.kid]));
-    const activate = () => activateKey(context, anna, { kid: staged.kid, emergency: false });
-    const early = await refusalOf(activate());
-    expect(early.code).toBe('refused_until');
-    expect(Math.round(((early.possibleAt ?? 0) - staged.publishedAt) / 1000)).toBe(310);
-    await age(311);
-    expect((await activate()).result.state).toBe('active');
-    const retire = () => retireKey(context, anna, { kid, emergency: false });
-    const refusal = await refusalOf(retire());
-    expect(refusal.code).toBe('refused_until');
-    expect(Math.round(((refusal.possibleAt ?? 0) - Date.now()) / 1000)).toBeGreaterThan(950);
-    await age(905);
-    expect(await published()).toContain(kid);
-    await age(56);
-    expect(await published()).not.toContain(kid);
-    const { result } = await retire();
-    expect([result.state, result.encryptedPrivateKey.length]).toEqual(['retired', 0]);
-  });
+test('a key is published before it signs, and until its last token has expired [R17.1 R17.2]', async () => {
+  const kid = (await activeKey())?.kid ?? '';
+  expect((await refusalOf(retireKey(context, anna, { kid, emergency: true }))).code).toBe('refused');
+  const staged = (await stageKey(context, anna, 'ES256')).result;
+  const published = async () => (await listPublishedKeys(identity.database)).map((key) => key.kid);
+  expect(await published()).toEqual(expect.arrayContaining([kid, staged.kid]));
+  const activate = () => activateKey(context, anna, { kid: staged.kid, emergency: false });
+  const early = await refusalOf(activate());
+  expect(early.code).toBe('refused_until');
+  expect(Math.round(((early.possibleAt ?? 0) - staged.publishedAt) / 1000)).toBe(310);
+  await age(311);
+  expect((await activate()).result.state).toBe('active');
+  const retire = () => retireKey(context, anna, { kid, emergency: false });
+  const refusal = await refusalOf(retire());
+  expect(refusal.code).toBe('refused_until');
+  expect(Math.round(((refusal.possibleAt ?? 0) - Date.now()) / 1000)).toBeGreaterThan(950);
+  await age(905);
+  expect(await published()).toContain(kid);
+  await age(56);
+  expect(await published()).not.toContain(kid);
+  const { result } = await retire();
+  expect([result.state, result.encryptedPrivateKey.length]).toEqual(['retired', 0]);
+});
 
-  test('but not in an emergency: a compromised key is replaced and gone at once', async () => {
-    const bad = await activeKey();
-    const { kid } = (await stageKey(context, anna, 'ES256')).result;
-    await activateKey(context, anna, { kid, emergency: true });
-    await retireKey(context, anna, { kid: bad?.kid ?? '', emergency: true });
-    const published = (await listPublishedKeys(identity.database)).filter((key) => key.algorithm === 'ES256');
-    expect(published.map((key) => key.kid)).toEqual([kid]);
+test('in an emergency a compromised key is replaced and gone at once', async () => {
+  const bad = await activeKey();
+  const { kid } = (await stageKey(context, anna, 'ES256')).result;
+  await activateKey(context, anna, { kid, emergency: true });
+  await retireKey(context, anna, { kid: bad?.kid ?? '', emergency: true });
+  const published = (await listPublishedKeys(identity.database)).filter((key) => key.algorithm === 'ES256');
+  expect(published.map((key) => key.kid)).toEqual([kid]);
+});
+
+test('a rotation stages, activates and retires both algorithms as time allows, and then is finished', async () => {
+  const first = (await rotateKeys(context, anna, rotation)).result;
+  expect(first.progress.every(({ nextAt }) => (nextAt ?? 0) > Date.now())).toBe(true);
+  expect(await phases()).toEqual(['ES256 active', 'ES256 staged', 'RS256 active', 'RS256 staged']);
+  expect((await rotateKeys(context, anna, rotation)).changes).toEqual([]);
+  await age(311);
+  await rotateKeys(context, anna, rotation);
+  expect(await phases()).toEqual(['ES256 active', 'ES256 superseded', 'RS256 active', 'RS256 superseded']);
+  await age(961);
+  // The call that ends a rotation begins none: an interrupted one may be repeated at any time.
+  const last = (await rotateKeys(context, anna, rotation)).result;
+  expect(last.progress.map(({ nextAt }) => nextAt)).toEqual([undefined, undefined]);
+  for (const wish of [{ continueOnly: true }, { olderThan: 86_400_000 }])
+    expect((await rotateKeys(context, anna, { ...rotation, ...wish })).changes).toEqual([]);
+  expect(await phases()).toEqual(['ES256 active', 'ES256 retired', 'RS256 active', 'RS256 retired']);
+});
+
+test('rotations that two operators begin at once are one rotation', async () => {
+  const everybody = () =>
+    Promise.all(
+      Array.from({ length: 20 }, (_, index) => rotateKeys(context, index % 2 ? anna : bert, rotation)),
+    );
+  await everybody();
+  expect(await phases()).toEqual(['ES256 active', 'ES256 staged', 'RS256 active', 'RS256 staged']);
+  await age(311);
+  await everybody();
+  expect(await phases()).toEqual(['ES256 active', 'ES256 superseded', 'RS256 active', 'RS256 superseded']);
+  const rows = await identity.sql(`select action, count(*)::int as count from audit_log group by action`);
+  expect(Object.fromEntries(rows.map(({ action, count }) => [action, count]))).toEqual({
+    'key.stage': 2,
+    'key.activate': 2,
+    'key.supersede': 2,
   });
 });
 
-describe('a rotation', () => {
-  test('stages, activates and retires both algorithms as time allows, and then is finished', async () => {
-    const first = (await rotateKeys(context, anna, rotation)).result;
-    expect(first.progress.every(({ nextAt }) => (nextAt ?? 0) > Date.now())).toBe(true);
-    expect(await phases()).toEqual(['ES256 active', 'ES256 staged', 'RS256 active', 'RS256 staged']);
-    expect((await rotateKeys(context, anna, rotation)).changes).toEqual([]);
-    await age(311);
-    await rotateKeys(context, anna, rotation);
-    expect(await phases()).toEqual(['ES256 active', 'ES256 superseded', 'RS256 active', 'RS256 superseded']);
-    await age(961);
-    // The call that ends a rotation begins none: an interrupted one may be repeated at any time.
-    const last = (await rotateKeys(context, anna, rotation)).result;
-    expect(last.progress.map(({ nextAt }) => nextAt)).toEqual([undefined, undefined]);
-    for (const wish of [{ continueOnly: true }, { olderThan: 86_400_000 }])
-      expect((await rotateKeys(context, anna, { ...rotation, ...wish })).changes).toEqual([]);
-    expect(await phases()).toEqual(['ES256 active', 'ES256 retired', 'RS256 active', 'RS256 retired']);
-  });
+test('a rotation run dry says what is due and does nothing', async () => {
+  expect((await rotateKeys(context, dry, rotation)).changes.map(({ action }) => action)).toEqual([
+    'key.stage',
+    'key.stage',
+  ]);
+  expect(await phases()).toEqual(['ES256 active', 'RS256 active']);
+});
 
-  test('of two operators, twenty times at once, is one and the same', async () => {
-    const everybody = () =>
-      Promise.all(
-        Array.from({ length: 20 }, (_, index) => rotateKeys(context, index % 2 ? anna : bert, rotation)),
-      );
-    await everybody();
-    expect(await phases()).toEqual(['ES256 active', 'ES256 staged', 'RS256 active', 'RS256 staged']);
-    await age(311);
-    await everybody();
-    expect(await phases()).toEqual(['ES256 active', 'ES256 superseded', 'RS256 active', 'RS256 superseded']);
-    const rows = await identity.sql(`select action, count(*)::int as count from audit_log group by action`);
-    expect(Object.fromEntries(rows.map(({ action, count }) => [action, count]))).toEqual({
-      'key.stage': 2,
-      'key.activate': 2,
-      'key.supersede': 2,
-    });
-  });
-
-  test('run dry says what is due and does nothing', async () => {
-    expect((await rotateKeys(context, dry, rotation)).changes.map(({ action }) => action)).toEqual([
-      'key.stage',
-      'key.stage',
-    ]);
-    expect(await phases()).toEqual(['ES256 active', 'RS256 active']);
-  });
-
-  test('beside running exchanges and refreshes fails none, and each token verifies by a set cached 300 s ago', async () => {
-    const pods = await Promise.all(Array.from({ length: 3 }, () => openEndpoint(identity, redis)));
-    const [{ partner, deps, ...first }] = pods as [Endpoint];
-    const published = () => deps.tokens.keys.publishedKeys().map(({ kid }) => kid);
-    let { refreshToken, accessToken } = await first.exchange(await first.issue());
-    let cached: ReadonlySet<string> = new Set(published());
-    const kids = new Set<string>();
-    const refreshEverywhere = async () => {
-      for (const pod of pods) {
-        ({ refreshToken, accessToken } = await pod.refresh(refreshToken, { as: partner }));
-        const { kid } = JSON.parse(Buffer.from(accessToken.split('.')[0] ?? '', 'base64url').toString());
-        kids.add(kid);
-        expect(cached.has(kid)).toBe(true);
-      }
-    };
-    for (const seconds of [0, 311, 961]) {
-      const early = new Set(published());
-      await age(seconds);
-      await rotateKeys(context, anna, { ...rotation, continueOnly: seconds === 961 });
-      // The pods follow one after the other, with refreshes between.
-      for (const pod of pods) {
-        await pod.deps.tokens.keys.refresh();
-        await refreshEverywhere();
-      }
-      cached = new Set([...early, ...published()]);
+test('a rotation beside running exchanges and refreshes fails none, and each token verifies by a set cached 300 s ago', async () => {
+  const pods = await Promise.all(Array.from({ length: 3 }, () => openEndpoint(identity, redis)));
+  const [{ partner, deps, ...first }] = pods as [Endpoint];
+  const published = () => deps.tokens.keys.publishedKeys().map(({ kid }) => kid);
+  let { refreshToken, accessToken } = await first.exchange(await first.issue());
+  let cached: ReadonlySet<string> = new Set(published());
+  const kids = new Set<string>();
+  const refreshEverywhere = async () => {
+    for (const pod of pods) {
+      ({ refreshToken, accessToken } = await pod.refresh(refreshToken, { as: partner }));
+      const { kid } = JSON.parse(Buffer.from(accessToken.split('.')[0] ?? '', 'base64url').toString());
+      kids.add(kid);
+      expect(cached.has(kid)).toBe(true);
     }
-    expect(kids.size).toBe(2);
-  });
+  };
+  for (const seconds of [0, 311, 961]) {
+    const early = new Set(published());
+    await age(seconds);
+    await rotateKeys(context, anna, { ...rotation, continueOnly: seconds === 961 });
+    // The pods follow one after the other, with refreshes between.
+    for (const pod of pods) {
+      await pod.deps.tokens.keys.refresh();
+      await refreshEverywhere();
+    }
+    cached = new Set([...early, ...published()]);
+  }
+  expect(kids.size).toBe(2);
 });
 
 test('keys under a new key-encryption key: pods with both keys sign before, during and after', async () => {

@@ -4,10 +4,13 @@ import { getClient } from '../../services/identity/src/clients/admin.ts';
 import { addSecret, listSecrets, retireSecret } from '../../services/identity/src/clients/secret-admin.ts';
 import { createSecretUse } from '../../services/identity/src/clients/secret-table.ts';
 import { authenticateClient } from '../../services/identity/src/token/client-authentication.ts';
+import { loadGrantStatus } from '../../services/identity/src/token/grant-status-table.ts';
 import { anna, expectWinners, refusalOf, useAdminContext } from './operator-context.ts';
 
 const quiet = createLogger('test', 'error', () => {});
-const { identity, context, register, activeClient, clientStatus } = await useAdminContext();
+const { identity, context, register, activeClient } = await useAdminContext();
+const clientStatus = async (clientId: string) =>
+  (await loadGrantStatus(identity.database, clientId, null)).client;
 const invalidClient = expect.objectContaining({ code: 'invalid_client' });
 
 type Given = { readonly secretId: string } | undefined;

@@ -7,22 +7,13 @@ import { basename, join } from 'node:path';
 import { bringUp } from '@course-exchange/local-stack/component';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { postgresUrl } from '@course-exchange/local-stack/postgres';
-import { openProcesses, type RunningProgram } from '@course-exchange/local-stack/processes';
+import { openProcesses } from '@course-exchange/local-stack/processes';
 import { redisUrl } from '@course-exchange/local-stack/redis';
 import { storeComponents } from '@course-exchange/local-stack/services';
 
-export interface TestStores {
-  /** Superuser's address of the database `postgres`. */
-  readonly postgresUrl: string;
-  /** Administrator's address; the user `identity` has the same password. */
-  readonly redisUrl: string;
-  /** For faults: SIGSTOP, SIGCONT and SIGKILL may be sent to these. */
-  readonly processes: { readonly postgres: RunningProgram; readonly redis: RunningProgram };
-  /** Ends both and deletes their data. */
-  readonly stop: () => Promise<void>;
-}
+export type TestStores = Awaited<ReturnType<typeof startStores>>;
 
-export async function startStores(): Promise<TestStores> {
+export async function startStores() {
   const home = mkdtempSync(join(tmpdir(), 'course-exchange-stores-'));
   const otherHome = join('/var/tmp', basename(home));
   // User `postgres` passes through it to its data when the tests run as root.
@@ -38,14 +29,13 @@ export async function startStores(): Promise<TestStores> {
       secrets: { postgresSuperuser: password, redis: password, redisIdentity: password },
       throwaway: true,
     });
-    const [{ running }, { running: runningRedis }] = await Promise.all([
-      bringUp(processes, postgres),
-      bringUp(processes, redis),
-    ]);
+    await Promise.all([bringUp(processes, postgres), bringUp(processes, redis)]);
     return {
+      /** Superuser's address of the database `postgres`. */
       postgresUrl: postgresUrl(ports.postgres, 'postgres', password, 'postgres'),
+      /** Administrator's address; the user `identity` has the same password. */
       redisUrl: redisUrl(ports.redis, password),
-      processes: { postgres: running, redis: runningRedis },
+      /** Ends both and deletes their data. */
       stop,
     };
   } catch (error) {
