@@ -66,19 +66,6 @@ test('a statement that fails harms none of those around it', async () => {
   expect([before, after]).toMatchObject([{ value: 1 }, { value: 2 }]);
 });
 
-test('a statement whose columns are known reads as it did at first, also beside others', async () => {
-  const text =
-    "select $1::int as one, null::text as none, array['a', null] as words, true as yes where $1 > 0";
-  const read = (one: number) => reads.query({ name: 'typed', text }, [one]);
-  const row = (one: number) => ({ one, none: null, words: ['a', null], yes: true });
-  expect(await Promise.all([read(1), echoOf(5), read(2)])).toEqual([[row(1)], 5, [row(2)]]);
-  expect(await Promise.all([read(3), read(0), echoOf(6), read(4)])).toEqual([[row(3)], [], 6, [row(4)]]);
-});
-
-test('nothing is written over it', async () => {
-  await expect(reads.query({ name: 'write', text: 'create table t ()' }, [])).rejects.toThrow();
-});
-
 test('a read whose backend is killed is temporarily unavailable, and the next one connects again', async () => {
   await echoOf(1);
   const waiting = reads.query(sleep, [60]);

@@ -137,17 +137,6 @@ test('the ACL user of the documents does all that identity does, and no more', a
   await expect(redis?.keys('*')).rejects.toThrow('NOPERM');
 });
 
-test('every setting that may bring tokens back is named in one sentence', async () => {
-  const { admin } = nodes[await master()];
-  await admin.config('SET', 'appendfsync', 'everysec');
-  await admin.config('SET', 'min-replicas-to-write', '0');
-  expect(await readSettingsWarning(store)).toBe(
-    'Redis may lose or bring back tokens: appendfsync is everysec, expected always; min-replicas-to-write is 0, expected 1',
-  );
-  await admin.config('SET', 'appendfsync', 'always');
-  await admin.config('SET', 'min-replicas-to-write', '1');
-});
-
 test('the master is killed under a load: no token is accepted twice, no acknowledged one is lost', async () => {
   const load = startRefreshLoad(store, 8, 20);
   await until('refreshes', () => load.counts.refreshed > 100);

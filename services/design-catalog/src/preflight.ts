@@ -1,5 +1,4 @@
-// What the migration job checks before it changes anything: whether the catalog can run with the job's settings. A login
-// whose setting is absent is skipped, and that is said.
+// The settings of the catalog's migration job, and what it checks before it changes anything.
 import { checkPostgres } from '@course-exchange/runtime/postgres/check';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
 import { withChecks } from '@course-exchange/runtime/process/checks';
@@ -38,10 +37,7 @@ const installation = {
   ],
 };
 
-/**
- * Changes nothing. True when nothing failed; every finding has been logged by then. `schemaVersion`: the newest
- * migration of this image.
- */
+/** True when nothing failed; every finding is logged. `schemaVersion`: the newest migration of this image. */
 export function preflight(config: MigrationConfig, schemaVersion: number, logger: Logger): Promise<boolean> {
   return withChecks(logger, (run) => checkPostgres({ installation, config, schemaVersion }, run));
 }

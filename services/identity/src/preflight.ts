@@ -1,5 +1,5 @@
-// The settings of identity's migration job, and what it checks before it changes anything: whether this installation can
-// run with them. What only the checks need may be absent: that check is skipped, and that is said.
+// The settings of identity's migration job, and what it checks before it changes anything. A check whose setting is absent
+// is skipped.
 import { checkPostgres } from '@course-exchange/runtime/postgres/check';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { appliedVersion } from '@course-exchange/runtime/postgres/schema-version';
@@ -59,10 +59,7 @@ const installation = {
   ],
 };
 
-/**
- * Changes nothing. True when nothing failed; every finding has been logged by then. `schemaVersion`: the newest
- * migration of this image.
- */
+/** True when nothing failed; every finding is logged. `schemaVersion`: the newest migration of this image. */
 export function preflight(config: MigrationConfig, schemaVersion: number, logger: Logger): Promise<boolean> {
   return withChecks(logger, async (run) => {
     await run('issuer', async () => checkIssuer(config));
@@ -71,15 +68,15 @@ export function preflight(config: MigrationConfig, schemaVersion: number, logger
     );
     await run('redis', async () => {
       const { REDIS_URL, ENVIRONMENT } = config;
-      if (REDIS_URL === undefined) return findings('skipped', { 'REDIS_URL is not set here.': true });
+      if (REDIS_URL === undefined) return [{ kind: 'skipped', message: 'REDIS_URL is not set here.' }];
       return checkRedis({ ...config, REDIS_URL }, ENVIRONMENT === 'production', logger);
     });
   });
 }
 
-/** Whether the address that goes into every token is the one under which partners reach this installation (R28). */
+/** Partners reach the issuer by its host (R28). */
 function checkIssuer({ ISSUER, PUBLIC_HOST }: MigrationConfig): readonly Finding[] {
-  if (ISSUER === undefined) return findings('skipped', { 'ISSUER is not set here.': true });
+  if (ISSUER === undefined) return [{ kind: 'skipped', message: 'ISSUER is not set here.' }];
   const { hostname } = new URL(ISSUER);
   return findings('failure', {
     [`The host of ISSUER is ${hostname}, but the ingress answers for ${PUBLIC_HOST}: set both to the host that partners call.`]:
@@ -87,7 +84,6 @@ function checkIssuer({ ISSUER, PUBLIC_HOST }: MigrationConfig): readonly Finding
   });
 }
 
-/** Whether the private keys in Postgres open: a wrong KEY_ENCRYPTION_KEY is found before any pod changes. */
 async function checkSigningKeys(
   database: Queries,
   { KEY_ENCRYPTION_KEY: current, KEY_ENCRYPTION_KEY_PREVIOUS: previous }: MigrationConfig,

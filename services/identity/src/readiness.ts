@@ -36,10 +36,10 @@ export function readinessWarnings(redis: RedisStore) {
   };
 }
 
-/** Names tried until each master of a Cluster owns one of them; one that owns none has few slots, and is not judged. */
+/** Names tried until each master of a Cluster owns one of them. */
 const probeKeys = 64;
 
-/** Writes one key for 10 s on each master: one that is full, a replica, or without its replicas may answer reads. */
+/** Writes a key on each master: one that is full, a replica, or without its replicas may answer reads. */
 export async function redisProblem(store: RedisStore): Promise<string | undefined> {
   try {
     const unproven = new Set(store.masters());

@@ -1,5 +1,4 @@
-// Whether Redis is the database that tokens need: it answers, forgets nothing, and has the replicas that a token waits
-// for before it leaves (decision 0010). For the migration job.
+// What the migration job checks of Redis (decision 0010).
 import { codeOf, type Finding, findings } from '@course-exchange/runtime/process/checks';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { Redis } from 'ioredis';
@@ -10,7 +9,7 @@ import { type RedisConfig, redisTarget } from './settings.ts';
 /** Several tries, each of which asks the name server again. */
 const connectMs = 5_000;
 
-/** What loses a token today is a failure everywhere; what waits for a failover or a flood, in production. */
+/** What may lose a token now is a failure everywhere; what needs a failover or a flood for it, in production. */
 export async function checkRedis(
   config: RedisConfig,
   production: boolean,
@@ -42,9 +41,8 @@ export async function checkRedis(
       }),
     ];
   } catch (error) {
-    return findings('failure', {
-      [`Redis cannot be used as REDIS_URL says (${codeOf(error)}): correct address, TLS, user or ACL (docs/settings.md).`]: true,
-    });
+    const message = `Redis cannot be used as REDIS_URL says (${codeOf(error)}): correct address, TLS, user or ACL (docs/settings.md).`;
+    return [{ kind: 'failure', message }];
   } finally {
     await redis.close();
   }

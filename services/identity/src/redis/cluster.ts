@@ -1,6 +1,5 @@
-// A Redis Cluster as one connection to each master, by the map of slots that ioredis keeps: a write and the WAIT after it
-// reach the same node. Nothing is redirected or sent a second time. A command to a slot that has moved fails, and the map
-// is read again.
+// A Redis Cluster as one connection to each master, by ioredis' map of slots: a write and the WAIT after it reach the same
+// node. Nothing is redirected; after MOVED the map is read again.
 import { Cluster, Command, type Redis } from 'ioredis';
 import {
   accessOptions,
@@ -44,7 +43,7 @@ export function connectCluster(target: RedisTarget, options: ConnectionOptions):
     const nodes = Array.from(owners, usable);
     return nodes.every((node) => node !== undefined) ? nodes : undefined;
   };
-  // A look at the map is a new connection, with the options of one of the nodes.
+  // The map is read by a new connection with the options of a node.
   const readAgain = () => {
     for (const node of cluster.nodes()) Object.assign(node.options, accessOptions(target));
   };

@@ -1,5 +1,5 @@
-// Redis as a database: a command is never sent twice and never waits in a queue for a connection that is not
-// there. One server, a master named by Sentinels, or a Cluster. Faults become `temporarily_unavailable`.
+// Store operations on Redis: one server, a master named by Sentinels, or a Cluster. Faults become
+// `temporarily_unavailable`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { corkUntilNextTick } from '@course-exchange/runtime/process/cork-until-next-tick';
 import { unavailable } from '@course-exchange/runtime/process/errors';

@@ -1,14 +1,14 @@
-// Whether Redis is set up as a database that loses no token, in every master of a Cluster (decision 0010). A process that
-// runs warns; the migration job checks more (`checks.ts`).
+// Whether every master of Redis is set up as a database (decision 0010). A service warns; the migration job checks more
+// (`checks.ts`).
 import type { Redis } from 'ioredis';
 import type { RedisStore } from './connect.ts';
 
 /** What each master must have, as CONFIG writes it. */
 const durableSettings = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', appendfsync: 'always' };
-/** With fewer replicas a master refuses a write instead of executing what is then answered 503. */
+/** With fewer replicas a master refuses a write. */
 const leastReplicas = 'min-replicas-to-write';
 
-/** Settings of one master that matter here. Throws where CONFIG is not permitted or nobody answers. */
+/** Throws where CONFIG is not permitted. */
 export async function readSettings(redis: Redis): Promise<ReadonlyMap<string, string>> {
   const names = [...Object.keys(durableSettings), leastReplicas, 'maxmemory'];
   const words = ((await redis.config('GET', ...names)) as unknown[]).map(String);
@@ -27,7 +27,7 @@ export function losingSettings(found: ReadonlyMap<string, string>): readonly str
     .map(([name, value]) => `${name} is ${found.get(name)}, expected ${value}`);
 }
 
-/** The setting by which a write is executed that too few replicas can confirm. */
+/** The same for a write that too few replicas can confirm. */
 export function unconfirmedWrites(
   found: ReadonlyMap<string, string>,
   minReplicas: number,
@@ -37,17 +37,14 @@ export function unconfirmedWrites(
   return [`${leastReplicas} is ${least}, expected ${minReplicas}`];
 }
 
-/**
- * One sentence that names every setting which differs; undefined when none does, or when CONFIG is not
- * permitted or nobody answers and nothing can be said.
- */
+/** One sentence on every setting that differs; undefined when none does or CONFIG is not permitted. */
 export async function readSettingsWarning(store: RedisStore): Promise<string | undefined> {
   const differences = await settingDifferences(store).catch(() => []);
   if (differences.length === 0) return undefined;
   return `Redis may lose or bring back tokens: ${differences.join('; ')}`;
 }
 
-/** Every setting that differs, of any master. Throws when CONFIG is not permitted or nobody answers. */
+/** Every setting that differs, of any master. Throws when CONFIG is not permitted. */
 export async function settingDifferences({ masters, replicas }: RedisStore): Promise<readonly string[]> {
   const all = await Promise.all(masters().map(readSettings));
   const differences = all
@@ -56,10 +53,10 @@ export async function settingDifferences({ masters, replicas }: RedisStore): Pro
   return [...new Set(differences)];
 }
 
-/** How long ago the acknowledgement of a replica may be, in seconds: each tells one a second. */
+/** Seconds since the last acknowledgement: a replica sends one each second. */
 const longestLag = 2;
 
-/** Replicas that acknowledge the writes of the master that has fewest. Throws when INFO is not permitted or nobody answers. */
+/** Replicas that acknowledge writes, of the master that has fewest. Throws when INFO is not permitted. */
 export async function acknowledgingReplicas({ masters }: RedisStore): Promise<number> {
   const infos = await Promise.all(masters().map((master) => master.info('replication')));
   const counts = infos.map((info) => {

@@ -1,5 +1,5 @@
-// How ioredis is set up so that Redis is a database: a command is sent once, and never waits in a queue for a
-// connection that is not there. For every connection, whatever leads to it.
+// Options of every connection: a command is sent once, and is never queued for a connection that is not there (decision
+// 0010).
 import type { Redis, RedisOptions } from 'ioredis';
 import type { RedisCredentials, RedisTarget } from './settings.ts';
 
@@ -28,9 +28,9 @@ export function safeOptions(target: RedisTarget, { connectionName, commandTimeou
     connectionName,
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1_000,
-    // A peer that vanished without a word: the connection is given up, and made anew elsewhere.
+    // A peer that does not answer.
     socketTimeout: 2 * commandTimeoutMs,
-    // An unanswered command may have consumed a token: never send it again (decision 0010).
+    // An unanswered command may have consumed a token.
     autoResendUnfulfilledCommands: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -52,7 +52,7 @@ export function accessOptions({ tls, credentials }: RedisTarget) {
   } satisfies RedisOptions;
 }
 
-/** For nodes of a Cluster: the host as it was written, since its certificate speaks of it and its address may change. */
+/** The certificate of a node names its host, and its address may change. */
 export function hostAsWritten(
   host: string,
   found: (error: NodeJS.ErrnoException | null, address: string) => void,
@@ -60,7 +60,7 @@ export function hostAsWritten(
   found(null, host);
 }
 
-/** `socketTimeout` sees a peer that hangs only where a question is open: there is one every second. */
+/** `socketTimeout` counts only while a command is in flight. */
 export function pingWhileIdle(redis: Redis): void {
   let asking: NodeJS.Timeout | undefined;
   redis.on('ready', () => {

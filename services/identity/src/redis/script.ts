@@ -1,5 +1,4 @@
-// Lua scripts, run by their digest. A script is one atomic step: Redis runs nothing between its first and its last
-// command, and all its writes reach the append-only file together.
+// Lua scripts, run by their digest. A script is one atomic step, also in the append-only file.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { RedisStore } from './connect.ts';

@@ -1,6 +1,5 @@
-// The connection to the one server, or to the master that the Sentinels name; made again in the background. What the
-// Sentinels say of the master is heard while the connection to it is still there: a master that hung and woke up, or
-// that the Sentinels alone cannot reach, would keep answering with stale data.
+// The connection to the one server, or to the master that the Sentinels name. It is left as soon as a Sentinel names another
+// master: one that hung and woke up would answer with stale data.
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
 import { Redis, type RedisOptions } from 'ioredis';
@@ -50,7 +49,7 @@ export function connectMaster(target: RedisTarget, options: ConnectionOptions, l
   };
 }
 
-/** Each connection is made with user, password and authority as they are then: ioredis reads its options at each try. */
+/** ioredis reads its options at each try: user, password and authority are those of that time. */
 function connect(
   target: RedisTarget,
   options: ConnectionOptions,
@@ -68,7 +67,7 @@ function connect(
   return redis;
 }
 
-/** Calls `leave` when this Sentinel names another master than before; each announces it by itself. */
+/** Calls `leave` when this Sentinel names another master than before. */
 function follow(
   host: RedisHost,
   target: RedisTarget,
@@ -99,7 +98,7 @@ function follow(
   });
   sentinel.on('ready', async () => {
     try {
-      // Both at once: what changed while nobody listened is in the answer, what changes from now on is announced.
+      // What changed before the subscription is in the answer.
       const [found] = await Promise.all([
         sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', target.sentinelMaster ?? ''),
         sentinel.subscribe('+switch-master'),

@@ -1,4 +1,4 @@
-// The settings that say how Redis is reached: one server, Sentinels or a Cluster, with TLS and an ACL user.
+// The settings of the connection to Redis: one server, Sentinels or a Cluster, with TLS and an ACL user.
 import { flag, integer, secret, text } from '@course-exchange/runtime/process/setting-kinds';
 import {
   ConfigurationError,
@@ -43,7 +43,6 @@ export interface RedisCredentials {
   readonly authority: string | undefined;
 }
 
-/** Where Redis is and how to connect to it. */
 export interface RedisTarget {
   readonly hosts: readonly RedisHost[];
   readonly tls: boolean;
@@ -101,7 +100,7 @@ export function redisTarget(config: RedisConfig, source?: SettingSource): RedisT
 
 type AddressConfig = SettingValues<typeof addressSettings>;
 
-/** A file that is just being replaced leaves what was read last. */
+/** A file may be missing while it is replaced. */
 function readAgain(last: AddressConfig, source: SettingSource | undefined): AddressConfig {
   try {
     return readSettings(addressSettings, source);

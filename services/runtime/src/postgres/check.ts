@@ -51,17 +51,17 @@ export async function checkPostgres(
       const found: Finding[] = [];
       for (const account of accounts) {
         const setting = `${account.prefix}_URL`;
-        const isSet = config[setting] !== undefined;
-        const login = isSet && (await withRetries(() => logIn(account, installation)).catch(codeOf));
+        if (config[setting] === undefined) {
+          found.push({ kind: 'skipped', message: `${setting} is not set here.` });
+          continue;
+        }
+        const login = await withRetries(() => logIn(account, installation)).catch(codeOf);
         if (typeof login === 'object') logins.push(login);
         else
-          found.push(
-            ...findings(isSet ? 'failure' : 'skipped', {
-              [`${setting} is not set here.`]: !isSet,
-              [`${setting} gives no way in as ${account.role} (${login}): correct address, TLS, password or role.`]:
-                isSet,
-            }),
-          );
+          found.push({
+            kind: 'failure',
+            message: `${setting} gives no way in as ${account.role} (${login}): correct address, TLS, password or role.`,
+          });
       }
       const migrating = migrator();
       const version = migrating ? await appliedVersion(migrating, schema) : 0;
@@ -149,14 +149,14 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
 /** How long a connection, and each query, may take (ms). */
 const timeoutMs = 5_000;
 
-/** Connects as a service does: a pooler, which refuses its parameters, is found here. The connection is open until `close`. */
+/** Connects as a service does: a pooler refuses its parameters. */
 async function logIn(account: Account, { owner, schema, accounts }: Installation): Promise<Login> {
   const { prefix, role, readOnly = false, migrates = false } = account;
   const options = { applicationName: 'preflight', statementTimeoutMs: timeoutMs, connectMs: timeoutMs };
   const client = new pg.Client(
     connectionConfig({ url: postgresAccess(prefix), ...options, schema, readOnly }),
   );
-  // A connection lost between two checks fails the next query; unheard, it would end the process.
+  // An unheard error ends the process.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,5 +1,5 @@
-// How connections to Postgres are made: each with the account that its settings name at that moment. Whoever keeps one
-// lets it go after some minutes, so that a new account or password is followed without a restart.
+// How connections to Postgres are made: each with the account that its settings name at that moment. They are replaced after
+// some minutes, so that a new account or password is followed without a restart.
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import pg from 'pg';
 import { Failure } from '../process/errors.ts';
@@ -12,33 +12,27 @@ export interface ConnectionOptions {
   /** An address that stays as it is, or an account that is read for each connection. */
   readonly url: string | PostgresAccess;
   readonly applicationName: string;
-  /** Longest run of a statement in milliseconds, kept by the server and watched here. */
+  /** For a statement, in milliseconds; the server keeps it and the client watches it. */
   readonly statementTimeoutMs: number;
   readonly readOnly?: boolean;
   /** First schema in the search path. */
   readonly schema: string;
   readonly logger: Logger;
-  /** After it a connection is replaced, in milliseconds; ten minutes without. */
+  /** In milliseconds; by default ten minutes. */
   readonly lifetimeMs?: number;
-  /** How long a connection, and in a pool its turn, may take to come, in milliseconds; 1,500 without. */
+  /** Until there is a connection, in milliseconds; by default `timeBudget.connect`. */
   readonly connectMs?: number;
 }
 
 export const defaultLifetimeMs = 600_000;
 
-/** How long a server may take to close a connection that was said goodbye to (ms). */
+/** Until the server has closed a connection that ends (ms). */
 const closeMs = 1_000;
 
-const asString = (value: string): string => value;
-const timestampTypes: readonly number[] = [1082, 1114, 1184];
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    timestampTypes.includes(oid)
-      ? asString
-      : pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
-};
+const { DATE, TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
+const types = new pg.TypeOverrides();
+for (const type of [DATE, TIMESTAMP, TIMESTAMPTZ]) types.setTypeParser(type, (value) => value);
 
-/** With the parameters that Postgres is sent at the start: a check of an account sends the same. */
 export function connectionConfig(options: Omit<ConnectionOptions, 'logger'>): pg.ClientConfig {
   const { url } = options;
   return {
@@ -55,7 +49,7 @@ export function connectionConfig(options: Omit<ConnectionOptions, 'logger'>): pg
   };
 }
 
-/** Ends a connection also where the server neither answers nor closes: it would keep the process alive. Never throws. */
+/** Ends a connection, also one to a server that does not answer. Never throws. */
 export async function endConnection(client: pg.Client): Promise<void> {
   const overdue = setTimeout(() => client.connection.stream.destroy(), closeMs);
   await client.end().catch(() => {});
@@ -65,8 +59,8 @@ export async function endConnection(client: pg.Client): Promise<void> {
 type Connected = (error: Error | null) => void;
 
 /**
- * A pg.Client that reads its account when it is made. One that cannot be read, or that Postgres refuses, fails the
- * connecting with `temporarily_unavailable` and is logged when it begins: never thrown where a pool makes the client.
+ * A pg.Client that reads its account when it is made. An account that cannot be read, or that Postgres refuses, fails
+ * `connect` with `temporarily_unavailable`. A constructor that throws would end the process: a pool calls it.
  */
 export function connectionClass(options: ConnectionOptions, more: pg.ClientConfig = {}): typeof pg.Client {
   const account = accountReporter(options);
@@ -107,10 +101,10 @@ export function connectionClass(options: ConnectionOptions, more: pg.ClientConfi
   };
 }
 
-/** SQLSTATE class of a role that is not known, may not log in, or has another password. */
+/** SQLSTATE class "Invalid Authorization Specification". */
 const refused = /^28/;
 
-/** Logs when the account begins to be unusable, and not at every try. */
+/** Logs once while the account is unusable. */
 function accountReporter({ url, logger }: ConnectionOptions) {
   const account = typeof url === 'string' ? 'its address' : url.setting;
   let reported: string | undefined;
@@ -118,7 +112,6 @@ function accountReporter({ url, logger }: ConnectionOptions) {
     recovered: (): void => {
       reported = undefined;
     },
-    /** What the connecting fails with. */
     failureOf: (error: unknown): unknown => {
       const sentence = problemOf(error, account);
       if (sentence === undefined) return error;

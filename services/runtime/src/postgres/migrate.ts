@@ -42,11 +42,17 @@ export async function migrate(
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   });
-  // A lost connection fails the next query; unheard, it would end the process.
+  // An unheard error ends the process.
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.query(takingTurns(schema, lock_timeout)).catch((error) => {
+    const lock = {
+      text: 'select pg_advisory_lock(hashtext($1))',
+      values: [`migrate ${schema}`],
+      // A server that is silent is found here. Later queries may take as long as they need.
+      query_timeout: lock_timeout + connectMs,
+    };
+    await client.query(lock).catch((error) => {
       if (!isLockTimeout(error)) throw error;
       throw new MigrationFailed('another job is migrating this schema: wait until it ends');
     });
@@ -57,7 +63,11 @@ export async function migrate(
          applied_at timestamptz not null default now(),
          sha256 text)`,
     );
-    const applied = await hashesOfApplied(client, schema);
+    // An early draft had no column for the hash.
+    const { rows } = await client.query<{ version: number; sha256: string | null }>(
+      `select version, to_jsonb(m) ->> 'sha256' as sha256 from ${schema}.schema_migrations m`,
+    );
+    const applied = new Map(rows.map((row) => [row.version, row.sha256]));
     const files = migrationFiles(directory).map(({ version, path }) => ({
       version,
       sql: readFileSync(path, 'utf8'),
@@ -76,26 +86,6 @@ export async function migrate(
   } finally {
     await endConnection(client);
   }
-}
-
-/** By version. Null where an early draft applied it, whose table had no such column. */
-async function hashesOfApplied(client: pg.Client, schema: string): Promise<Map<number, string | null>> {
-  const { rows } = await client.query<{ version: number; sha256: string | null }>(
-    `select version, to_jsonb(m) ->> 'sha256' as sha256 from ${schema}.schema_migrations m`,
-  );
-  return new Map(rows.map((row) => [row.version, row.sha256]));
-}
-
-/** The first query of all: a server that is silent is found by it. Later ones may take as long as they need. */
-function takingTurns(
-  schema: string,
-  patienceMs: number,
-): pg.QueryConfig & { readonly query_timeout: number } {
-  return {
-    text: 'select pg_advisory_lock(hashtext($1))',
-    values: [`migrate ${schema}`],
-    query_timeout: patienceMs + connectMs,
-  };
 }
 
 function isLockTimeout(error: unknown): boolean {

@@ -1,5 +1,5 @@
-// Reads of many requests over few Postgres connections: none waits for the answer of another before it is sent, and those
-// of one turn leave in one write. Never what waits for a lock: it would hold up all that were sent after it.
+// Reads of many requests, pipelined over few Postgres connections; those of one turn leave in one write (decision 0018).
+// Never a read that waits for a lock: it would hold up those behind it.
 import pg from 'pg';
 import { corkUntilNextTick } from '../process/cork-until-next-tick.ts';
 import { describeError } from '../process/logger.ts';
@@ -14,18 +14,13 @@ export interface PipelinedReads extends Queries {
 }
 
 export interface ReadOptions extends ConnectionOptions {
-  /**
-   * Connections at most, measured as a pool is: a read that runs long delays those alone that were sent with it, and others
-   * once all are in use. One without, beside a pool.
-   */
+  /** Connections at most, measured as a pool's. By default one, beside a pool. */
   readonly poolSize?: number;
 }
 
 /**
- * Connects with the first read, and again with the first read after the connection was lost. A read that is
- * not answered in time ends the connection: it and all that wait behind it fail with
- * `temporarily_unavailable`, as they do when Postgres goes away. A connection that has lived its time goes on until
- * the next one is there: no read fails for it.
+ * Connects with the first read, and with the first one after a connection was lost. A read that has no answer in time
+ * ends its connection: it and those behind it fail with `temporarily_unavailable`.
  */
 export function openReads(options: ReadOptions): PipelinedReads {
   // One for all: an account that cannot be used is logged once.
@@ -49,7 +44,7 @@ export function openReads(options: ReadOptions): PipelinedReads {
 /** Between two tries to replace a connection or to open another, in milliseconds. */
 const retryPause = 5_000;
 
-/** A connection that reads are sent over, and the next one once it has lived its time. */
+/** A connection, and its successor once it has lived its time: no read fails for that. */
 class Line {
   /** Reads that have no answer yet. */
   unanswered = 0;
@@ -95,7 +90,7 @@ class Line {
     }
   }
 
-  /** The connection of now; makes it where there is none, and the next one beside it where it has lived its time. */
+  /** The connection; opens it where there is none, and its successor where its time is over. */
   open(): Promise<pg.Client> {
     if (this.#current === undefined) this.#current = this.#connect();
     else if (this.isConnected && performance.now() >= this.#replaceAt) void this.#replace(this.#current);
@@ -151,7 +146,7 @@ async function endOf(connection: Promise<pg.Client> | undefined): Promise<void> 
 /** Reads of one turn that share a connection where there are several. */
 const mostTogether = 4;
 
-/** Those of one turn together, over the connection that owes least. Another is opened when all are in use. */
+/** Reads of one turn share the least busy connection. Another is opened when all are busy. */
 function lineChooser(lines: readonly Line[]): () => Line {
   const [first] = lines as readonly [Line];
   let [chosen, together, openAt] = [first, 0, 0];
@@ -181,7 +176,7 @@ function lineChooser(lines: readonly Line[]): () => Line {
   };
 }
 
-/** Returns what is to be called before a read. What more than one connection each would take waits. */
+/** Returns what is to be called before a read. */
 function observeLines(lines: readonly Line[], { applicationName, poolSize }: ReadOptions): () => void {
   const used = () => lines.filter(({ unanswered }) => unanswered > 0).length;
   const connected = () => lines.filter(({ isConnected }) => isConnected).length;

@@ -41,18 +41,14 @@ export function milliseconds(expression: string): string {
   return `(extract(epoch from ${expression}) * 1000)::float8`;
 }
 
-/** A pool that lets its connections go too soon makes requests wait for new ones (ms). */
-const idleMs = 60_000;
-/** Connections that are not closed for being idle, so that the next request waits for none to be opened. */
-const keptOpen = 1;
-
 export function openDatabase(options: DatabaseOptions): Database {
   const pool = new pg.Pool({
     Client: connectionClass(options),
     max: options.poolSize,
     connectionTimeoutMillis: options.connectMs ?? timeBudget.connect,
-    idleTimeoutMillis: idleMs,
-    min: keptOpen,
+    // The next request should not wait for a connection to be opened.
+    idleTimeoutMillis: 60_000,
+    min: 1,
     maxLifetimeSeconds: (options.lifetimeMs ?? defaultLifetimeMs) / 1_000,
   });
   pool.on('error', (error) =>
@@ -88,7 +84,6 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** How many connections of a pool are in which state, how many wait for one, and whether who comes now has to. */
 interface PoolState {
   readonly used: () => number;
   readonly idle: () => number;
@@ -147,14 +142,12 @@ async function onConnection<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
     throw error instanceof Failure ? error : unavailable('Postgres', error);
   });
   let broken: Error | undefined;
-  // The pool listens to idle connections alone: a lost one that nobody listens to would end the process. The
-  // query that it is lost in fails by itself.
+  // The pool listens to idle connections alone, and an unheard error ends the process.
   const discard = (error: Error): void => {
     broken = error;
   };
   client.on('error', discard);
   try {
-    // The wait for it may have taken the caller's time.
     requireTime();
     return await work(client, discard);
   } finally {
@@ -185,7 +178,7 @@ async function inTransaction<T>(
 /** SQLSTATE classes of a store that is away, lets nobody in, is full, stopping or out of time. */
 const faultClasses: readonly string[] = ['08', '28', '3D', '53', '57', '58'];
 
-/** The server is a standby now, or fenced off: a new connection may reach the primary, this one never will. */
+/** The server has become a standby: a new connection may reach the primary. */
 function isReadOnly(error: unknown): boolean {
   const cause = error instanceof Failure ? error.cause : error;
   return cause instanceof pg.DatabaseError && cause.code === '25006';

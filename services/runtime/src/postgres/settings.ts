@@ -1,5 +1,5 @@
-// The settings of one account in Postgres: a URL, and a user and a password that may stand beside it. They are read
-// again for each connection, so that a Secret that is replaced is followed.
+// The settings of one account in Postgres: a URL, and user and password beside it. They are read again for each connection,
+// so that a Secret that is replaced is followed.
 import type pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import type { Secret } from '../process/secret.ts';
@@ -36,10 +36,7 @@ export function optionalPostgresSettings<P extends string>(prefix: P, about: str
 export interface PostgresAccess {
   /** `POSTGRES_URL`: what a sentence on the account names. */
   readonly setting: string;
-  /**
-   * How a connection is made now. Throws ConfigurationError when a file cannot be read or holds nothing valid, and
-   * what the file system says of a certificate that the URL names.
-   */
+  /** Throws ConfigurationError, or an error of the file system for a certificate that the URL names. */
   readonly read: () => pg.ClientConfig;
 }
 
