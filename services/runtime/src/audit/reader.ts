@@ -60,7 +60,7 @@ export interface AuditVerification {
 
 const verifyBatch = 2_000;
 
-/** Computes every hash anew. `expected`: an end of the chain that was kept elsewhere. */
+/** Recomputes every hash. `expected`: an end of the chain that was noted elsewhere. */
 export async function verifyAudit(
   database: Queries,
   expected: AuditHead | undefined,
@@ -80,7 +80,7 @@ export async function verifyAudit(
   return { head: end, firstBreak: cut ? { sequence: end.sequence + 1, reason } : undefined };
 }
 
-/** What is wrong with `entry` after `previous`, in one sentence; undefined when nothing is. */
+/** What is wrong with `entry` after `previous`, in one sentence. */
 function chainBreak(previous: AuditHead, entry: AuditEntry): string | undefined {
   if (entry.sequence !== previous.sequence + 1) return `Entry ${previous.sequence + 1} is missing.`;
   if (entry.hash !== chainHash(previous.hash, entry))

@@ -1,4 +1,4 @@
-// AuditService, for every service that keeps an audit log: translation only. Its port asks who calls.
+// AuditService of every service that has an audit log: translation only.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type {
@@ -55,7 +55,7 @@ function entryMessage(entry: AuditEntry): MessageInitShape<typeof AuditEntrySche
   };
 }
 
-/** What is empty or absent is undefined and matches everything. */
+/** What is empty or absent matches everything. */
 function readFilter(filter: WireFilter | undefined): AuditFilter {
   const named = (text: string | undefined) => (text === '' ? undefined : text);
   const isoTime = (time: Timestamp | undefined) => time && timestampDate(time).toISOString();

@@ -1,14 +1,11 @@
-// Table `audit_log` of a schema: everything that operators changed there. Only added to and read; the database refuses
-// the rest. It is a hash chain: each entry's hash covers the entry and the hash before it, so that no entry can be
-// changed, left out or put in without breaking every hash after it.
+// Table `audit_log` of a schema: every change by an operator, append-only. It is a hash chain: each entry's hash covers
+// the entry and the hash before it.
 import { createHash } from 'node:crypto';
 import type { Queries } from '../postgres/pool.ts';
 import { type Logger, logText } from '../process/logger.ts';
 import { countSecurityEvent } from '../process/runtime-metrics.ts';
 
-/** An entry without its hash. */
 interface AuditRecord {
-  /** 1, 2, 3, … */
   readonly sequence: number;
   /** ISO 8601 in UTC with milliseconds. */
   readonly at: string;
@@ -17,7 +14,7 @@ interface AuditRecord {
   readonly object: string;
   readonly clientId: string | null;
   readonly requestId: string;
-  /** The field changes as JSON, byte for byte as it is kept. */
+  /** As JSON, byte for byte as it is stored. */
   readonly fields: string;
 }
 
@@ -26,7 +23,6 @@ export interface AuditEntry extends AuditRecord {
   readonly hash: string;
 }
 
-/** The hash before the first entry. */
 export const chainStart = '0'.repeat(64);
 
 export function chainHash(previous: string, record: AuditRecord): string {
@@ -51,7 +47,7 @@ export interface AuditedChange {
   /** Kind and identifier: `client:acme`. */
   readonly object: string;
   readonly clientId?: string;
-  /** `before` and `after` are JSON texts; absent where the field was not or is no more. */
+  /** `before` and `after` are JSON texts. */
   readonly fields: readonly { readonly field: string; readonly before?: string; readonly after?: string }[];
 }
 
@@ -68,12 +64,11 @@ export interface AuditHead {
   readonly hash: string;
 }
 
-/** The end of the chain after a transaction, and where it was before. */
 export interface AppendedHead extends AuditHead {
   readonly previous: string;
 }
 
-// One writer at a time in each schema: sequence numbers have no gap and are seen in their order.
+// One writer at a time in each schema: sequence numbers have no gaps and appear in order.
 const lock = {
   name: 'lock audit log',
   text: `select pg_advisory_xact_lock(hashtext(current_schema() || ' audit log'))`,
@@ -98,10 +93,7 @@ const append = {
       as entry (sequence, action, object, client_id, fields, hash)`,
 };
 
-/**
- * Adds an entry for each change, in their order. Holds the log until the transaction ends: call it last. Returns
- * the new end of the chain.
- */
+/** Adds an entry for each change, in order. Locks the log until the transaction ends: call it last. */
 export async function appendToAudit(
   queries: Queries,
   { actor, requestId, at }: AuditOrigin,
@@ -135,8 +127,8 @@ export async function appendToAudit(
 const operatorChange = 'operator.change';
 
 /**
- * Writes the chain's end to the log, outside the database: a log that was cut off or written anew shows, and what the
- * transaction ended (`endings`: `secret.retire secret:<id>`) is known after a restore of the database too.
+ * Writes the chain's end to the log, outside the database: a truncated or rewritten audit log shows, and what the
+ * transaction ended (`endings`: `secret.retire secret:<id>`) is known after a restore of the database.
  */
 export function logAuditHead(
   logger: Logger,

@@ -1,11 +1,10 @@
-// Writes the answers that a call stream carries. protobuf-es copies a message once for each message around it; a list of
-// Events is megabytes, and its bytes are copied once here.
+// Writes the answers that a call stream carries, so that a list of megabytes is copied once: protobuf-es copies a
+// message once for each message around it.
 import { create, type DescMessage, ScalarType, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { type Answer, AnswerSchema, CarryResponseSchema } from '@course-exchange/proto/rpc/v1';
 import { bufferOf, serializer } from './methods.ts';
 
-/** The bytes of a message. */
 export type Chunks = readonly Uint8Array[];
 
 export interface SentAnswer
@@ -20,7 +19,7 @@ export interface SentResponse {
 
 export const lengthOf = (chunks: Chunks): number => chunks.reduce((sum, { length }) => sum + length, 0);
 
-/** What a message is but one field of bytes stays where it is. */
+/** The content of a message that is one field of bytes is not copied. */
 export function chunker(schema: DescMessage): (message: unknown) => Chunks {
   const [field, another] = schema.fields;
   if (field?.fieldKind === 'scalar' && field.scalar === ScalarType.BYTES && another === undefined)
@@ -41,7 +40,6 @@ export function encodeResponse({ answers = [], draining = false }: SentResponse)
   return bufferOf(writer.finish());
 }
 
-/** A field of bytes, or of a message. */
 function bytesField(number: number, content: Chunks): Chunks {
   const head = new BinaryWriter().tag(number, WireType.LengthDelimited).uint32(lengthOf(content));
   return [head.finish(), ...content];

@@ -1,6 +1,6 @@
-// The serving end of a call stream (decision 0028): each call that it carries is authenticated, traced and answered like a
-// call of its own. What one turn of the event loop answers leaves as one message. A caller that does not read its answers
-// is not read from either.
+// The serving end of a call stream (decision 0028): each call that it carries is authenticated, traced and answered
+// like a unary call. Answers of one turn of the event loop leave as one message. A caller that does not read its
+// answers is not read from.
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { Call, CarryRequest } from '@course-exchange/proto/rpc/v1';
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
@@ -14,26 +14,28 @@ import { toldFailure } from './status.ts';
 
 type Stream = ServerDuplexStream<CarryRequest, SentResponse>;
 type Handler = (request: unknown, call: IncomingCall) => Promise<unknown> | AsyncIterable<unknown>;
-/** Sends a message of a streamed answer; false when nobody waits for more. */
+/** Sends a message of a streamed answer; false when the call was cancelled. */
 type SendPart = (part: Chunks) => Promise<boolean>;
-/** Runs the handler; gives the last message. The call is in flight until `over`. Throws `Overloaded` while too many are. */
+/** Runs the handler and returns the last message. The call is in flight until `over`. Throws `Overloaded`. */
 type ServedMethod = (call: Call, source: CallSource, send: SendPart, over: Promise<void>) => Promise<Chunks>;
 
 const notServed: ServedMethod = async () => {
   throw new Error('this port does not serve it');
 };
 
-/** In milliseconds; then it is drained, for its successor may meet a new pod. See the grace of a connection in server.ts. */
+/**
+ * Milliseconds until a stream is drained; its successor may meet a new pod. See the grace of a connection in server.ts.
+ */
 const streamAgeMs = 3_500;
-/** Calls of one method that callers wait for: what comes on top is refused before any work. */
+/** Calls of one method in flight; further ones are refused before any work. */
 const mostInFlight = 1_024;
-/** Handlers of one method that run, those of calls that were cancelled or have expired too. */
+/** Running handlers of one method, including those of cancelled and expired calls. */
 const mostRunning = 4 * mostInFlight;
-/** A smaller part leaves with its turn; a larger one is waited for, so that no list is kept twice. In bytes. */
+/** A larger part is awaited, so that no list is kept twice. In bytes. */
 const largePart = 64 * 1024;
-/** In bytes: a client refuses a message of 4 MiB, and all answers in it. */
+/** A client refuses a message over 4 MiB, and all answers in it. In bytes. */
 const largestAnswer = 3.5 * 1024 * 1024;
-/** From this size on a message takes no more answers, in bytes. */
+/** A message of this size takes no more answers. In bytes. */
 const fullMessage = 256 * 1024;
 /** Answers of one stream that its caller has not read, in bytes; one alone may be larger. */
 const mostUnread = 1024 * 1024;
@@ -56,14 +58,13 @@ export function callStreamServer(options: CallOptions) {
       stream.once('close', () => open.delete(stream));
     },
     drain: (): void => open.forEach(drain),
-    /** Without the answers that are still owed. */
+    /** Drops the answers that are still owed. */
     end: (): void => {
       for (const stream of open) stream.emit('error', { code: status.UNAVAILABLE });
     },
   };
 }
 
-/** Asks the caller to end its side. */
 function drain(stream: Stream): void {
   if (!stream.writableEnded && !stream.destroyed) stream.write({ draining: true });
 }
@@ -104,7 +105,7 @@ function servedMethod(method: DescMethod, handler: Handler, options: CallOptions
 }
 
 function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>, options: CallOptions): void {
-  /** By the ids of the calls that somebody waits for: what ends each. */
+  /** By the ids of the calls in flight: what ends each. */
   const calls = new Map<number, () => void>();
   const answers = answerQueue(stream);
   const certificate = stream.getAuthContext().sslPeerCertificate;
@@ -131,7 +132,7 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
       endWhenAnswered();
     };
     calls.set(id, end);
-    // What the sockets hold is read first: a reply that came while this process stood still is answered.
+    // What the sockets hold is read first: a reply that came while this process was stalled is answered.
     const timer = setTimeout(() => setImmediate(end), Math.min(call.timeoutMs, 2 ** 31 - 1));
     const deliver = async (answer: SentAnswer, isLarge = false): Promise<boolean> => {
       const taken = isWaitedFor() ? answers.offer(answer, isLarge) : undefined;
@@ -151,7 +152,7 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
 
   function take({ calls: asked, cancelledIds }: CarryRequest): void {
     if (stream.writableEnded || stream.cancelled) return;
-    // Its caller asks whether this process still runs; pending answers already say so.
+    // An empty message is a probe; pending answers reply to it already.
     if (asked.length + cancelledIds.length === 0 && !stream.writableNeedDrain) stream.write({});
     for (const call of asked) {
       if (calls.has(call.id)) {
@@ -166,7 +167,7 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
     for (const id of cancelledIds) calls.get(id)?.();
   }
 
-  // The caller's grpc-js keeps what it sends until it hears that the stream has arrived.
+  // The caller's grpc-js buffers what it sends until the stream is accepted.
   stream.sendMetadata(new Metadata());
   stream.on('data', take).on('end', endWhenAnswered).on('cancelled', endAll);
 }
@@ -188,10 +189,10 @@ function carriedSource(
   };
 }
 
-/** The answers of one stream on their way to its caller. A small one passes large ones that wait. */
+/** The answers of one stream on their way to its caller. A small one overtakes large ones that wait. */
 function answerQueue(stream: Stream) {
   const ready: SentAnswer[] = [];
-  /** Those that find the stream full, in their order: by the id of their call, with what is told once they are taken. */
+  /** Those that find the stream full, in order: by call, with what to call once they are taken. */
   const waiting = new Map<number, { readonly answer: SentAnswer; readonly taken: () => void }>();
   let [size, unread] = [0, 0];
 
@@ -202,7 +203,7 @@ function answerQueue(stream: Stream) {
     size = 0;
     if (answers.length === 0 || stream.writableEnded) return;
     stream.write({ answers }, (error?: Error | null) => {
-      // Its connection is gone.
+      // The connection is gone.
       if (error) return;
       unread -= bytes;
       taken?.();
@@ -225,7 +226,10 @@ function answerQueue(stream: Stream) {
   };
   return {
     flush,
-    /** Undefined when it leaves with its turn; a large one, and one that finds the stream full, settle once they are taken. */
+    /**
+     * Undefined when it leaves with its turn; a large answer, and one that finds the stream full, settle once they are
+     * taken.
+     */
     offer: (answer: SentAnswer, isLarge: boolean): Promise<void> | undefined => {
       const isNext = fits(answer) && (waiting.size === 0 || !isLarge);
       if (isNext && !isLarge) return void put(answer);

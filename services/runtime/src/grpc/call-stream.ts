@@ -1,12 +1,11 @@
-// The calling end of a call stream (decision 0028): which calls one long-lived gRPC stream carries, and what becomes of
-// each. A stream asks its server whether it still runs, and ends where no answer comes.
+// The calling end of a call stream (decision 0028): which calls one long-lived gRPC stream carries. A stream probes its
+// server and ends when no answer comes.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Answer, type Call, CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { deserializer, methodPath, serializer } from './methods.ts';
 import { unansweredCall } from './status.ts';
 
-/** A call that waits for its answer. */
 export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'metadata'> {
   /** Of message and metadata, in bytes. */
   readonly size: number;
@@ -15,17 +14,16 @@ export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'm
   /** Takes an answer, or a part of it. Throws where it wants no more. */
   readonly take: (answer: Answer) => void;
   readonly fail: (error: unknown) => void;
-  /** No stream will bring its answer any more. */
+  /** No stream will bring its answer. */
   readonly lose: (error: ServiceError, wasSent: boolean) => void;
-  /** Nobody waits for it any more. Set by whoever holds the call. */
+  /** Drops the call. Set by the stream or queue that holds it. */
   cancel: () => void;
 }
 
-/** How long a draining stream still takes calls where none comes in its place, in milliseconds. */
+/** Milliseconds for which a draining stream takes calls while it has no successor. */
 const successionMs = 1_000;
-/** Between two looks at whether the server was heard, in milliseconds. */
 const lookPauseMs = 500;
-/** Pauses without a word from the server. As it counts pauses, a process that stood still itself blames nobody. */
+/** Pauses without a message from the server. Counting pauses keeps a stalled process from blaming its servers. */
 const mostUnheard = 4;
 const { carry } = CallStreamService.method;
 const [encode, decode] = [serializer(carry.input), deserializer(carry.output)];
@@ -33,9 +31,8 @@ const [encode, decode] = [serializer(carry.input), deserializer(carry.output)];
 export type CallStream = ReturnType<typeof openCallStream>;
 
 interface CallStreamEvents {
-  /** It is in another state. `error`: it has ended. */
+  /** `error`: it has ended. */
   readonly onChange: (error?: ServiceError) => void;
-  /** It ends because its server says nothing. */
   readonly onSilent: () => void;
 }
 
@@ -43,7 +40,7 @@ export function openCallStream(channel: Client, { onChange, onSilent }: CallStre
   const waiting = new Map<number, WaitingCall>();
   // Not as a stream of Node: here all messages come before the status, also where the connection breaks.
   const call = channel.getChannel().createCall(methodPath(carry), Infinity, null, null, null);
-  /** Pauses since the server was heard last. */
+  /** Pauses since the last message of the server. */
   let unheard = 0;
   let state: 'opening' | 'serving' | 'draining' | 'closed' = 'opening';
 
@@ -62,19 +59,19 @@ export function openCallStream(channel: Client, { onChange, onSilent }: CallStre
       one?.fail(error);
     }
   };
-  /** It takes no more calls; those that it carries get their answers. */
+  /** It takes no more calls; those that it carries are answered. */
   const close = (): void => {
     if (state !== 'closed') call.halfClose();
     state = 'closed';
   };
   const listening = setInterval(() => {
     unheard += 1;
-    // One that takes no more calls cannot ask: its calls end with their time.
+    // A half-closed stream cannot probe: its calls end with their deadlines.
     if (state === 'closed' && waiting.size > 0) return;
     if (unheard > mostUnheard) {
       if (state !== 'closed') onSilent();
       call.cancelWithStatus(status.UNAVAILABLE, 'the server is silent');
-      // It answers an empty message with one.
+      // An empty message is answered by an empty message.
     } else if (unheard > 1 && (state === 'serving' || state === 'draining')) write({});
   }, lookPauseMs).unref();
   call.start(new Metadata(), {

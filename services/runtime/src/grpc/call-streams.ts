@@ -1,8 +1,7 @@
-// The pool of call streams (decision 0028): calls travel over a few long-lived gRPC streams, so that no call opens an HTTP/2
-// stream; what one turn of the event loop asks leaves as one message. A call that was sent is never sent again, unless it is
-// a read that lost its stream.
-// A service mesh sees one long call of `CallStreamService.Carry` for each stream, and balances by streams. A tracer sees
-// each call: its spans and its context are those of a call of its own. `grpcurl` calls the same methods by unary calls.
+// The pool of call streams (decision 0028): calls travel over a few long-lived gRPC streams, and those of one turn of
+// the event loop leave as one message. A call that was sent is never sent again, unless it is a read that lost its
+// stream. A service mesh sees one long call of `CallStreamService.Carry` for each stream, and balances by streams. A
+// tracer sees each call with its own spans. `grpcurl` calls the same methods by unary calls.
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type Client, type ServiceError, status } from '@grpc/grpc-js';
 import { context } from '@opentelemetry/api';
@@ -16,21 +15,21 @@ import { fromStatus, unansweredCall } from './status.ts';
 
 /** Several, so that `round_robin` spreads them over the addresses. */
 const streamCount = 6;
-/** Calls of one method: what comes on top would wait until nobody waits for it, and other methods have room left. */
+/** Calls of one method in flight. */
 const mostInFlight = 512;
-/** A larger request is a call of its own: a server refuses a message of 256 KiB, and all calls in it. In bytes. */
+/** A larger request is a unary call: a server refuses a message over 256 KiB, and all calls in it. In bytes. */
 const largestCarried = 64 * 1024;
-/** From this size on a message takes no more calls, in bytes. */
+/** A message of this size takes no more calls. In bytes. */
 const fullMessage = 128 * 1024;
 
 interface Channel {
   readonly target: string;
   readonly current: () => Client;
-  /** The server behind `silent` says nothing: calls belong on new connections. */
+  /** The server behind `silent` does not answer. */
   readonly replace: (silent: Client) => void;
 }
 
-/** Streams are opened at the first call, and in the place of one that is drained or lost. */
+/** Streams are opened at the first call, and to replace one that is drained or lost. */
 export function openCallStreams({ target, current, replace }: Channel) {
   const streams = new Set<CallStream>();
   const queue = new Map<number, WaitingCall>();
@@ -48,7 +47,7 @@ export function openCallStreams({ target, current, replace }: Channel) {
     const channel = current();
     const onChange = (error?: ServiceError): void => {
       if (error) streams.delete(stream);
-      // A drained stream serves until another one has answered.
+      // A draining stream serves until another one has answered.
       if (stream.state() === 'serving') those('draining')[0]?.close();
       if (error && those('closed').length === streams.size) loseAll(error);
       schedule();
@@ -64,7 +63,7 @@ export function openCallStreams({ target, current, replace }: Channel) {
     scheduled = false;
     const [draining, serving] = [those('draining'), those('serving')];
     const usable = serving.length > 0 ? serving : draining;
-    // All would go to the first address that is connected; until one has answered there is one.
+    // All would go to the first connected address; until a stream has answered there is one.
     const wanted = usable.length > 0 ? streamCount : Math.min(queue.size, 1);
     for (let at = serving.length + those('opening').length; at < wanted && !closed; at += 1) open();
     for (; usable.length > 0 && queue.size > 0; turn += 1)
@@ -82,7 +81,7 @@ export function openCallStreams({ target, current, replace }: Channel) {
       if (closed) loseAll(unansweredCall(status.UNAVAILABLE, 'the connection is closed'));
       else schedule();
     },
-    /** Calls that were sent before get their answers. */
+    /** Calls in flight are answered. */
     close: (): void => {
       flush();
       closed = true;
@@ -123,7 +122,7 @@ export function carriedSender(
     if (inFlight >= mostInFlight) throw new Overloaded(`too many calls of ${method.name} are in flight`);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const parts: unknown[] = [];
-    // The stream's events come in the context of the call that opened it.
+    // Events of the stream come in the context of the call that opened it.
     const asker = context.active();
     const see = onMessage && context.bind(asker, onMessage);
     let mayRepeat = true;
@@ -147,7 +146,7 @@ export function carriedSender(
         ask(call);
       },
     };
-    // After what the socket holds has been read: an answer that came while this process stood still is an answer.
+    // After what the socket holds has been read: an answer that came while this process was stalled counts.
     const timer = setTimeout(() => setImmediate(expire, call), deadline - Date.now());
     inFlight += 1;
     ask(call);

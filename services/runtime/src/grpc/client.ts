@@ -1,6 +1,5 @@
-// Calls protobuf-es services over grpc-js: passes on request id, trace context and what is left of the
-// deadline; balances over all addresses of a headless Service; leaves a server that hangs; retries only where the caller
-// says "read".
+// Calls protobuf-es services over grpc-js: passes on request id, trace context and the remaining deadline; balances
+// over all addresses of a headless Service; leaves a server that hangs; retries reads only.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   DescMethod,
@@ -34,7 +33,7 @@ export interface OutgoingCall {
   readonly authorization?: string | undefined;
 }
 
-/** One function per method; a server-streaming method collects its messages. Throw `Failure` only. */
+/** One function per method; a server-streaming method collects its messages. They throw `Failure` only. */
 export type RpcClient<S extends DescService> = {
   readonly [M in keyof S['method']]: S['method'][M] extends DescMethodUnary<infer I, infer O>
     ? (request: MessageInitShape<I>, call?: OutgoingCall) => Promise<MessageShape<O>>
@@ -51,11 +50,11 @@ export type RpcClient<S extends DescService> = {
 export interface RpcClientOptions {
   /** `dns:///identity:7001` for a headless Service, or `127.0.0.1:7001`. */
   readonly target: string;
-  /** Local names of methods that are reads and may be retried after a lost connection. */
+  /** Local names of methods that may be retried after a lost connection. */
   readonly reads: readonly string[];
-  /** Longest time a call may take when the request brings no nearer deadline, in milliseconds. */
+  /** Longest time of a call without a nearer deadline, in milliseconds. */
   readonly timeoutMs: number;
-  /** Calls share a few long-lived streams (decision 0028). Without, each is an HTTP/2 stream. */
+  /** Calls share a few long-lived streams (decision 0028). */
   readonly streams?: boolean;
   /** Plaintext without. */
   readonly credentials?: ChannelCredentials | undefined;
@@ -66,13 +65,13 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
   const credentials = options.credentials ?? ChannelCredentials.createInsecure();
   const open = (): Client => {
     const client = new Client(options.target, credentials, channelOptions(services, options));
-    // Connects now: the first call of a new pod would wait for name, connection and handshake within its own deadline.
+    // Connects now: the first call of a new pod would else wait for name, connection and handshake.
     client.getChannel().getConnectivityState(true);
     return client;
   };
   let [channel, replacedAt] = [open(), 0];
   const current = () => channel;
-  // A server that hangs keeps its connections, but makes no new ones; and its name may lead elsewhere by now.
+  // A server that hangs keeps its connections but makes no new ones, and its name may lead elsewhere by now.
   const replace = (silent: Client): void => {
     if (silent !== channel || Date.now() - replacedAt < replacePauseMs) return;
     replacedAt = Date.now();
@@ -81,7 +80,6 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
   };
   const streams = options.streams ? openCallStreams({ target: options.target, current, replace }) : undefined;
   return {
-    /** A typed client of `service` over this connection. */
     client: <S extends DescService>(service: S): RpcClient<S> => {
       const methods = service.methods.map((method) => {
         const alone = sender(current, method);
@@ -102,10 +100,9 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
 
 /** Between two channels, in milliseconds: each leaves a socket at a server that hangs. */
 const replacePauseMs = 5_000;
-/** Between two polls, in milliseconds. */
 const pollIntervalMs = 250;
 
-/** Asks again and again: the channel's own waiting sleeps on where the name of the target was unknown at first. */
+/** Polls: the channel's own waiting sleeps on where the name of the target was unknown at first. */
 async function firstConnection(channel: () => Client, timeoutMs: number): Promise<void> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; ) {
     const state = channel().getChannel().getConnectivityState(true);
@@ -139,9 +136,10 @@ function channelOptions(
     'grpc.dns_min_time_between_resolutions_ms': 1000,
     'grpc.initial_reconnect_backoff_ms': 100,
     'grpc.max_reconnect_backoff_ms': 1000,
-    // A channel that is opened anew makes connections of its own.
+    // A new channel makes its own connections.
     'grpc.use_local_subchannel_pool': 1,
-    // Streams ask for themselves. After a GOAWAY a ping drops the calls that the server still answers (grpc/grpc-node#3068).
+    // Streams probe by themselves. After a GOAWAY a ping drops the calls that the server still answers
+    // (grpc/grpc-node#3068).
     ...(streams ? {} : { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 }),
     'grpc.enable_channelz': 0,
   };

@@ -1,5 +1,4 @@
-// Handlers as grpc-js calls them: each call runs in the context of its request, in a span, and ends in an answer
-// or in a code.
+// Handlers as grpc-js calls them: each call runs in the context of its request and in a span.
 import { randomUUID } from 'node:crypto';
 import type { DescMethod } from '@bufbuild/protobuf';
 import {
@@ -27,9 +26,9 @@ import { type ErrorStatuses, statusName, toldFailure, toStatus, trailersOf } fro
 
 export interface CallOptions {
   readonly errorStatuses: ErrorStatuses;
-  /** Tells callers the sentences of a DetailedFailure. Never where a partner may reach. */
+  /** Sends the sentences of a DetailedFailure. Never where a partner may reach. */
   readonly sendDetails?: boolean;
-  /** Asked before each handler, so that none can forget it. Throws where the caller may not call `method`. */
+  /** Runs before each handler. Throws where the caller may not call `method`. */
   readonly authenticate?: ((call: IncomingCall, method: DescMethod) => void) | undefined;
   readonly logger: Logger;
 }
@@ -51,7 +50,7 @@ export function answeringHandler(
   };
 }
 
-/** A caller that goes away is no fault of ours; its stream ends as one that was not answered. */
+/** A caller that disconnects is not our fault. */
 async function* messagesOf(call: ServerReadableStream<unknown, unknown>): AsyncGenerator<unknown> {
   try {
     yield* call;
@@ -94,7 +93,6 @@ const callersMetadata: TextMapGetter<CallSource> = {
   keys: () => [],
 };
 
-/** Returns what runs the work of each call of `method`: in the context of its call, authenticated and in a span. */
 export function callContext(method: DescMethod, options: CallOptions) {
   const path = methodPath(method);
   const name = path.slice(1);
@@ -124,7 +122,7 @@ export function callContext(method: DescMethod, options: CallOptions) {
   };
 }
 
-/** Within the call, so that the line carries its request id and trace. Throws what the caller is told. */
+/** Within the call, so that the line has its request id and trace. Throws what the caller is told. */
 async function reporting<T>(path: string, options: CallOptions, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -4,19 +4,18 @@ import type { ServerReadableStream, ServerUnaryCall, ServerWritableStream } from
 import { DetailedFailure, Failure } from '../process/errors.ts';
 import { type CallSubject, requestIdOf } from '../process/request-context.ts';
 
-/** Calls that one message answers. */
 export type AnsweredCall = ServerUnaryCall<unknown, unknown> | ServerReadableStream<unknown, unknown>;
 export type AnyCall = AnsweredCall | ServerWritableStream<unknown, unknown>;
 
-/** How a call came: by itself, or carried by a stream. Its subject is known, and told, once it has been answered. */
+/** A unary call or one that a stream carries. Its subject is known once it has been answered. */
 export interface CallSource extends CallSubject {
   /** Milliseconds since the epoch; Infinity where the caller set none: an operator follows the audit log for hours. */
   readonly deadline: number;
-  /** First value of one metadata entry; undefined when absent. */
+  /** First value of one metadata entry. */
   readonly metadata: (name: string) => string | undefined;
   /** What the caller showed and the server checked; undefined without mTLS. */
   readonly certificate: () => PeerCertificate | undefined;
-  /** Aborts when the caller is gone or its deadline has passed. */
+  /** Aborts when the call is cancelled or has expired. */
   readonly signal: () => AbortSignal;
 }
 
@@ -36,27 +35,21 @@ export function sourceOf(call: AnyCall): CallSource {
 
 export type IncomingCall = Readonly<ReturnType<typeof incomingCall>>;
 
-/** What a handler may know of its call besides the message. */
 export function incomingCall({ metadata, certificate, signal }: CallSource) {
   let made: AbortSignal | undefined;
   return {
-    /** The `authorization` metadata, whole; undefined when absent. Secret. */
+    /** The whole `authorization` metadata. Secret. */
     authorization: metadata('authorization'),
-    /** First value of one metadata entry; undefined when absent. */
     metadata,
-    /** The common name of the certificate that the caller showed and the server checked, '' where it has none; undefined without mTLS. */
+    /** The common name of the caller's certificate, '' where it has none; undefined without mTLS. */
     get peerName() {
       const shown = certificate();
       return shown && (commonName(shown.subject?.CN) ?? '');
     },
-    /** The DNS names of that certificate. */
     get peerHosts() {
       return dnsNames(certificate()?.subjectaltname);
     },
-    /**
-     * Aborts when the caller is gone or its deadline has passed. Made when asked for: a call also counts as cancelled when
-     * it has ended, and an abort costs 10 µs.
-     */
+    /** Lazily: a call also counts as cancelled when it has ended. */
     get signal() {
       made ??= signal();
       return made;
@@ -89,13 +82,12 @@ export function expectPeer({ peerHosts }: IncomingCall, ...components: readonly 
 const usualPage = 100;
 const largestPage = 1_000;
 
-/** How many items a page has whose request asks for `pageSize`; 0: it does not say. */
 export function pageLimit(pageSize: number): number {
   return Math.min(pageSize || usualPage, largestPage);
 }
 
 export interface Caller {
-  /** `cert:<name>`, proven, or `local:<name>`, the caller's word. */
+  /** `cert:<name>`, authenticated, or `local:<name>`, claimed. */
   readonly actor: string;
   readonly requestId: string;
 }
@@ -103,8 +95,8 @@ export interface Caller {
 const nameForm = /^[A-Za-z0-9._@\\ -]{1,64}$/;
 
 /**
- * `cert:<name>` of the certificate; without one `local:<name>` of the metadata `x-operator`: an account of the machine
- * or pod, which reached the port because it may be there. Throws `permission_denied` without a name.
+ * `cert:<name>` of the certificate; without mTLS `local:<name>` of the metadata `x-operator`: the caller has an account
+ * of the machine or pod. Throws `permission_denied` without a name.
  */
 export function actorOf({ peerName, metadata }: IncomingCall): string {
   if (peerName !== undefined && nameForm.test(peerName)) return `cert:${peerName}`;
@@ -113,7 +105,6 @@ export function actorOf({ peerName, metadata }: IncomingCall): string {
   throw new DetailedFailure('permission_denied', 'The call does not say who the operator is.');
 }
 
-/** Throws `permission_denied` without a name. */
 export function callerOf(call: IncomingCall): Caller {
   return { actor: actorOf(call), requestId: requestIdOf() ?? '' };
 }

@@ -1,4 +1,4 @@
-// Turns methods of protobuf-es into those of grpc-js, at both ends of the wire.
+// From methods of protobuf-es to those of grpc-js, at both ends of the wire.
 import {
   create,
   type DescMessage,

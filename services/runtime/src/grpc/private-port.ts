@@ -1,12 +1,12 @@
-// Ports that are not for everybody: loopback or a Unix socket, so that reaching one takes an account on the
-// machine or in the pod; over a network only with certificates on both sides (mTLS).
-import { experimental, ServerCredentials } from '@grpc/grpc-js';
+// Private ports: loopback or a Unix socket, so that a caller needs an account on the machine or in the pod; over a
+// network only with mTLS.
+import { ServerCredentials } from '@grpc/grpc-js';
 import { isLoopback } from '../process/ip-address.ts';
 import { removeSocket, socketProblems } from '../process/listen.ts';
 import type { Logger } from '../process/logger.ts';
 import { port, secret, text } from '../process/setting-kinds.ts';
 import { ConfigurationError, type Rule, readSettings, type SettingValues } from '../process/settings.ts';
-import { type Certificates, followCertificates, usable } from './tls.ts';
+import { type Certificates, renewedCredentials } from './tls.ts';
 
 const pem = 'a PEM text';
 
@@ -27,10 +27,10 @@ function settingsFor(callers: string, defaultPort: number) {
 type Kinds = ReturnType<typeof settingsFor>;
 type PrivatePortSettings<P extends string> = { readonly [K in keyof Kinds as `${P}_${K}`]: Kinds[K] };
 type PrivatePortValues<P extends string> = SettingValues<PrivatePortSettings<P>>;
-/** Its settings by the end of their names, and what begins them: `OPERATOR` for OPERATOR_HOST and so on. */
+/** Its settings by the end of their names, and their prefix: `OPERATOR` for OPERATOR_HOST and so on. */
 export type PrivatePort = SettingValues<Kinds> & { readonly prefix: string };
 
-/** `OPERATOR` for OPERATOR_HOST, _PORT, _SOCKET, _TLS_CERT, _TLS_KEY and _TLS_CA. `callers`: who may connect. */
+/** `prefix`: `OPERATOR` for OPERATOR_HOST and so on. */
 export function privatePortSettings<P extends string>(
   prefix: P,
   callers: string,
@@ -42,13 +42,12 @@ export function privatePortSettings<P extends string>(
   ) as PrivatePortSettings<P>;
 }
 
-/** The port that `values`, read by `privatePortSettings(prefix)`, name. */
 export function privatePort<P extends string>(prefix: P, values: PrivatePortValues<P>): PrivatePort {
   const named = Object.entries(values).map(([name, value]) => [name.replace(`${prefix}_`, ''), value]);
   return { ...Object.fromEntries(named), prefix };
 }
 
-/** What the settings of such a port must be together, where `${prefix}_POSTGRES_URL` turns it on. */
+/** Applies where `${prefix}_POSTGRES_URL` turns the port on. */
 export function privatePortRule(prefix: string): Rule {
   const database = `${prefix}_POSTGRES_URL`;
   return {
@@ -60,13 +59,9 @@ export function privatePortRule(prefix: string): Rule {
   };
 }
 
-/** What `serveRpc` is given of it. */
 export type PrivateListener = ReturnType<typeof privateListener>;
 
-/**
- * Throws one ConfigurationError that lists every mistake. A socket that an earlier process left behind is
- * removed.
- */
+/** Throws ConfigurationError. Removes a socket that an earlier process left behind. */
 export function privateListener(setting: PrivatePort, logger: Logger) {
   const { prefix, HOST, PORT, SOCKET } = setting;
   const mistakes = [
@@ -99,29 +94,18 @@ function privatePortProblems(setting: PrivatePort): readonly string[] {
   return mistakes;
 }
 
-/** A file that a setting names is read again: connections that are open live on, new ones use what is there. */
+/** A file that a setting names is read again. */
 function credentialsOf(setting: PrivatePort, logger: Logger): ServerCredentials {
   const { prefix } = setting;
+  const first = certificatesOf(setting);
+  if (first === undefined) return ServerCredentials.createInsecure();
   const names = {
     certificate: `${prefix}_TLS_CERT`,
     privateKey: `${prefix}_TLS_KEY`,
     caCertificate: `${prefix}_TLS_CA`,
   };
-  const given = certificatesOf(setting);
-  if (given === undefined) return ServerCredentials.createInsecure();
-  const first = usable(given, names);
-  if (typeof first === 'string') throw new ConfigurationError([first]);
-  const provider = followCertificates(first, readAgain, logger, names.certificate);
-  return experimental.createCertificateProviderServerCredentials(provider, provider, true);
-
-  function readAgain(known: Certificates): Certificates | string {
-    try {
-      const values = privatePort(prefix, readSettings(privatePortSettings(prefix, '', 0)));
-      return usable(certificatesOf(values) ?? known, names, known);
-    } catch (error) {
-      return error instanceof ConfigurationError ? error.mistakes.join(', ') : 'they cannot be read';
-    }
-  }
+  const read = () => certificatesOf(privatePort(prefix, readSettings(privatePortSettings(prefix, '', 0))));
+  return renewedCredentials(first, read, { setting: names.certificate, names, logger }).server;
 }
 
 function certificatesOf({ TLS_CERT, TLS_KEY, TLS_CA }: PrivatePort): Certificates | undefined {

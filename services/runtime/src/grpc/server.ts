@@ -1,4 +1,4 @@
-// Serves protobuf-es services over grpc-js: what is served where, and a stop that drains.
+// Serves protobuf-es services over grpc-js, and stops by draining.
 import { promisify } from 'node:util';
 import type {
   DescMethodClientStreaming,
@@ -23,8 +23,8 @@ import type { IncomingCall } from './incoming-call.ts';
 import { methodDefinition } from './methods.ts';
 
 /**
- * One function per method; server-streaming methods return an async iterable, client-streaming ones are given
- * one. What comes in is read no faster than the handler takes it: flow control holds the sender back.
+ * One function per method; server-streaming methods return an async iterable, client-streaming ones are given one, and
+ * flow control holds the sender back to the pace of the handler.
  */
 export type Handlers<S extends DescService> = {
   readonly [M in keyof S['method']]: S['method'][M] extends DescMethodUnary<infer I, infer O>
@@ -41,22 +41,20 @@ export interface ServedService {
   readonly handlers: Readonly<Record<string, unknown>>;
 }
 
-/** Pairs a service with its handlers; checks the types. */
 export function bindService<S extends DescService>(service: S, handlers: Handlers<S>): ServedService {
   return { service, handlers: handlers as Readonly<Record<string, unknown>> };
 }
 
 export interface RpcServerOptions extends CallOptions {
   readonly services: readonly ServedService[];
-  /** `0.0.0.0:7001`; port 0 lets the system choose. `unix:<path>`: for the own account alone. */
+  /** `0.0.0.0:7001`; port 0 lets the system choose. `unix:<path>`: mode 0600. */
   readonly address: string;
-  /** The setting that the port comes from, for the sentence when it is taken: RPC_PORT unless it is said. */
+  /** Named when the port is taken; RPC_PORT by default. */
   readonly portSetting?: string;
-  /** Milliseconds after which a client must connect anew, so that new pods get traffic. */
+  /** Milliseconds after which a client must connect again, so that new pods get traffic. */
   readonly maxConnectionAgeMs?: number;
   /** Plaintext without. */
   readonly credentials?: ServerCredentials | undefined;
-  /** Largest request in bytes. */
   readonly maxRequestBytes?: number;
 }
 
@@ -81,14 +79,14 @@ export async function serveRpc(options: RpcServerOptions) {
     server.addService(definition, implementation);
   }
   const carry = { ...methodDefinition(CallStreamService.method.carry), responseSerialize: encodeResponse };
-  // Its answers have no place for sentences.
+  // An answer of a stream has no field for sentences.
   if (!options.sendDetails) server.addService({ carry }, { carry: streams.handle });
   const { address, portSetting = 'RPC_PORT', credentials = ServerCredentials.createInsecure() } = options;
   const bind = () => promisify(server.bindAsync.bind(server))(address, credentials);
   const port = await listenOrFail(portSetting, portOf(address), () =>
     address.startsWith('unix:') ? ownerOnly(bind) : bind(),
   );
-  /** Stops accepting, waits for calls in progress, ends them after `timeoutMs`. */
+  /** Stops accepting, waits for calls in flight, ends them after `timeoutMs`. */
   const stop = (timeoutMs: number) => drain(server, streams, timeoutMs);
   return { port, stop };
 }
@@ -125,7 +123,7 @@ function drain(
       clearTimeout(timer);
       resolve();
     });
-    // After the connections: what comes instead of a drained stream goes to another server.
+    // After the connections: the successor of a drained stream goes to another server.
     streams.drain();
   });
 }

@@ -1,10 +1,9 @@
-// How a failure crosses gRPC: its code travels in the trailer `error-code`, beside the status that the
-// table given by the product assigns to it. Nothing else of an error crosses.
+// How a failure crosses gRPC: its code in the trailer `error-code`, beside the status that the product's table assigns
+// to it. Nothing else of an error crosses.
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { DetailedFailure, Failure } from '../process/errors.ts';
 import type { CallSubject } from '../process/request-context.ts';
 
-/** gRPC status of each public error code. */
 export type ErrorStatuses = Readonly<Record<string, number>>;
 
 const trailer = 'error-code';
@@ -13,11 +12,10 @@ const detailTrailer = 'error-detail';
 /** RFC 3339; on private ports only. */
 const possibleAtTrailer = 'error-possible-at';
 
-/** A keyed hash. */
 const userTrailer = 'keyed-user';
 const clientTrailer = 'proven-client';
 
-/** What every answer says besides its message. */
+/** Trailers of every answer. */
 export function trailersOf({ user, client }: CallSubject): Metadata {
   const metadata = new Metadata();
   if (user !== undefined) metadata.set(userTrailer, user);
@@ -32,13 +30,12 @@ export function subjectIn(trailers: Metadata): CallSubject {
   };
 }
 
-/** What a caller is told of `error`: itself where its code is in the table, else `server_error` without its text. */
+/** `error` itself where its code is in the table, else `server_error` without its text. */
 export function toldFailure(error: unknown, errorStatuses: ErrorStatuses): Failure {
   if (error instanceof Failure && errorStatuses[error.code] !== undefined) return error;
   return new Failure('server_error');
 }
 
-/** The status that answers `error`, with `metadata`. */
 export function toStatus(
   error: unknown,
   { errorStatuses, sendDetails }: { readonly errorStatuses: ErrorStatuses; readonly sendDetails?: boolean },
@@ -48,7 +45,7 @@ export function toStatus(
   const { code } = told;
   metadata.set(trailer, code);
   if (sendDetails && told instanceof DetailedFailure) addDetails(metadata, told);
-  // The service has answered: a retry by the client's policy would only repeat the same answer.
+  // A retry by the client's policy would repeat the answer.
   metadata.set('grpc-retry-pushback-ms', '-1');
   return { code: statusOf(told, errorStatuses), details: code, metadata };
 }
@@ -57,7 +54,6 @@ function statusOf({ code }: Failure, errorStatuses: ErrorStatuses): status {
   return errorStatuses[code] ?? status.INTERNAL;
 }
 
-/** `UNAVAILABLE`, say. */
 export function statusName(told: Failure, errorStatuses: ErrorStatuses): string {
   return status[statusOf(told, errorStatuses)];
 }
@@ -67,7 +63,7 @@ function addDetails(metadata: Metadata, { detail, possibleAt }: DetailedFailure)
   if (possibleAt !== undefined) metadata.set(possibleAtTrailer, new Date(possibleAt).toISOString());
 }
 
-/** A call that ended without an answer, as grpc-js would tell it. */
+/** As grpc-js reports a call without an answer. */
 export function unansweredCall(code: status, details: string): ServiceError {
   return Object.assign(new Error(details), { code, details, metadata: new Metadata() });
 }
@@ -79,10 +75,7 @@ const unanswered: readonly number[] = [
   status.RESOURCE_EXHAUSTED,
 ];
 
-/**
- * The failure that a status means; a call that was not answered is `temporarily_unavailable` (R14),
- * one that never can be is `server_error`.
- */
+/** A call that was not answered is `temporarily_unavailable` (R14), one that never can be is `server_error`. */
 export function fromStatus(error: ServiceError): Failure {
   const [code] = error.metadata?.get(trailer) ?? [];
   if (typeof code === 'string') return new Failure(code);
@@ -92,8 +85,8 @@ export function fromStatus(error: ServiceError): Failure {
 }
 
 /**
- * A message beyond a limit of ours is refused however often it is sent (R14). grpc-js tells it by its text alone: a
- * peer that has too much to do gives the same status.
+ * A message beyond a limit of ours is refused each time (R14.8). grpc-js says so in its text alone; an overloaded peer
+ * gives the same status.
  */
 function isTooLarge({ code, details }: ServiceError): boolean {
   return code === status.RESOURCE_EXHAUSTED && details.includes('larger than');

@@ -1,5 +1,6 @@
-// Mutual TLS between services: certificate, key and authority from a folder in the layout of a kubernetes.io/tls
-// Secret. They are read again while the process runs: connections that are open live on, new ones use what is there.
+// Mutual TLS between services and on private ports. Certificates are read again while the process runs: open
+// connections live on, new ones use the new ones. grpc-js reloads certificates by its `experimental` provider alone,
+// which is used in this file only.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -9,41 +10,34 @@ import { experimental } from '@grpc/grpc-js';
 import { type Logger, logText } from '../process/logger.ts';
 import { ConfigurationError } from '../process/settings.ts';
 
-export type RpcTls = NonNullable<ReturnType<typeof openRpcTls>>;
-
+const parts = ['certificate', 'privateKey', 'caCertificate'] as const;
+type Part = (typeof parts)[number];
 /** PEM. */
-export interface Certificates {
-  readonly certificate: Buffer;
-  readonly privateKey: Buffer;
-  readonly caCertificate: Buffer;
-}
+export type Certificates = Readonly<Record<Part, Buffer>>;
+/** What a sentence calls them. */
+type Names = Readonly<Record<Part, string>>;
 
-/** Milliseconds between two readings. A volume is swapped by its link, which a watch on the files would not see. */
+/** Milliseconds between two readings. A volume is swapped by its link, which a watch on the files would miss. */
 const readingPause = 1_000;
 
-/** Undefined: plaintext. Throws ConfigurationError when the files cannot be used. */
+export type RpcTls = NonNullable<ReturnType<typeof openRpcTls>>;
+
+/** From a folder in the layout of a kubernetes.io/tls Secret; undefined: plaintext. Throws ConfigurationError. */
 export function openRpcTls(directory: string | undefined, logger: Logger) {
   if (directory === undefined) return undefined;
-  const first = readDirectory(directory);
-  if (typeof first === 'string')
+  const read = () => readDirectory(directory);
+  try {
+    return renewedCredentials(read(), read, { setting: 'RPC_TLS_DIRECTORY', names: files, logger });
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
     throw new ConfigurationError([
-      `RPC_TLS_DIRECTORY is not valid: expected a folder with tls.crt, tls.key and ca.crt, but ${first}`,
+      `RPC_TLS_DIRECTORY is not valid: expected a folder with tls.crt, tls.key and ca.crt, but ${error.mistakes}`,
     ]);
-  const read = (known: Certificates) => readDirectory(directory, known);
-  const provider = followCertificates(first, read, logger, 'RPC_TLS_DIRECTORY');
-  return {
-    /** Asks every caller for a certificate of the authority. */
-    server: experimental.createCertificateProviderServerCredentials(provider, provider, true),
-    /** Shows the own certificate; the server's must be of the authority and name the host of the target. */
-    channel: experimental.createCertificateProviderChannelCredentials(provider, provider),
-    /** Ends the reading. */
-    close: provider.close,
-  };
+  }
 }
 
 /**
- * For a rule on settings: Node sends no address as the name of a server (RFC 6066 §3), so that no call to a target
- * without a host name would ever be answered.
+ * For a rule on settings: Node sends no address as the name of a server (RFC 6066 §3), so that calls to it would fail.
  */
 export function namelessTarget(name: string, target: string, directory: string | undefined): string[] {
   const host = /^(?:[a-z0-9]+:(?:\/\/[^/]*\/)?)?(\[.*\]|[^:]*)(?::\d+)?$/.exec(target)?.[1] ?? target;
@@ -52,104 +46,111 @@ export function namelessTarget(name: string, target: string, directory: string |
     : [];
 }
 
+interface Renewal {
+  /** For the log. */
+  readonly setting: string;
+  readonly names: Names;
+  readonly logger: Logger;
+}
+
 /**
- * In the place of grpc-js' own provider, which drops a good certificate for a file that is gone or half written.
- * `read` gives what it is given where nothing has changed, and a sentence where the new ones cannot be used; `setting`
- * names them in the log.
+ * Follows what `read` gives; undefined counts as unchanged. grpc-js' own provider drops a good certificate for a file
+ * that is gone or half written. Throws ConfigurationError when `first` cannot be used.
  */
-export function followCertificates(
+export function renewedCredentials(
   first: Certificates,
-  read: (known: Certificates) => Certificates | string,
-  logger: Logger,
-  setting: string,
-): experimental.CertificateProvider & { readonly close: () => void } {
+  read: () => Certificates | undefined,
+  { setting, names, logger }: Renewal,
+) {
+  requireUsable(first, names);
   let current = first;
   let reported: string | undefined;
-  const authorityListeners = new Set<experimental.CaCertificateUpdateListener>();
-  const identityListeners = new Set<experimental.IdentityCertificateUpdateListener>();
-
+  const listeners = {
+    authority: new Set<experimental.CaCertificateUpdateListener>(),
+    identity: new Set<experimental.IdentityCertificateUpdateListener>(),
+  };
+  /** Whether there are new ones. */
+  const renew = (): boolean => {
+    const found = read() ?? current;
+    if (parts.every((part) => found[part].equals(current[part]))) return false;
+    requireUsable(found, names);
+    current = found;
+    return true;
+  };
+  const report = (error: unknown): void => {
+    const problem = error instanceof ConfigurationError ? error.mistakes.join(', ') : 'they cannot be read';
+    const fields = { setting: logText(setting), problem: logText(problem) };
+    if (problem !== reported) logger.warn('certificates kept: new ones are unusable', fields);
+    reported = problem;
+  };
   const readAgain = (): void => {
-    const found = read(current);
-    if (typeof found === 'string') {
-      const fields = { setting: logText(setting), problem: logText(found) };
-      if (found !== reported) logger.warn('certificates kept: new ones are unusable', fields);
-      reported = found;
+    try {
+      const renewed = renew();
+      reported = undefined;
+      if (!renewed) return;
+    } catch (error) {
+      report(error);
       return;
     }
-    reported = undefined;
-    if (found === current) return;
-    current = found;
-    for (const listener of authorityListeners) listener(current);
-    for (const listener of identityListeners) listener(current);
+    for (const listener of listeners.authority) listener(current);
+    for (const listener of listeners.identity) listener(current);
     logger.info('certificates renewed', { setting: logText(setting) });
   };
   const reading = setInterval(readAgain, readingPause).unref();
-
-  return {
+  const provider: experimental.CertificateProvider = {
     addCaCertificateListener: (listener) => {
-      authorityListeners.add(listener);
+      listeners.authority.add(listener);
       process.nextTick(() => listener(current));
     },
-    removeCaCertificateListener: (listener) => authorityListeners.delete(listener),
+    removeCaCertificateListener: (listener) => listeners.authority.delete(listener),
     addIdentityCertificateListener: (listener) => {
-      identityListeners.add(listener);
+      listeners.identity.add(listener);
       process.nextTick(() => listener(current));
     },
-    removeIdentityCertificateListener: (listener) => identityListeners.delete(listener),
+    removeIdentityCertificateListener: (listener) => listeners.identity.delete(listener),
+  };
+  return {
+    /** Asks every caller for a certificate of the authority. */
+    server: experimental.createCertificateProviderServerCredentials(provider, provider, true),
+    /** The server's certificate must be of the authority and name the host of the target. */
+    channel: experimental.createCertificateProviderChannelCredentials(provider, provider),
     close: () => clearInterval(reading),
   };
 }
 
-type Names = Readonly<Record<keyof Certificates, string>>;
-
 const files: Names = { certificate: 'tls.crt', privateKey: 'tls.key', caCertificate: 'ca.crt' };
 
-function readDirectory(directory: string, known?: Certificates): Certificates | string {
-  const found: Partial<Record<keyof Certificates, Buffer>> = {};
-  for (const part of ['certificate', 'privateKey', 'caCertificate'] as const) {
+function readDirectory(directory: string): Certificates {
+  const read = (part: Part): Buffer => {
     try {
-      found[part] = readFileSync(join(directory, files[part]));
+      return readFileSync(join(directory, files[part]));
     } catch {
-      return `${files[part]} cannot be read`;
+      throw new ConfigurationError([`${files[part]} cannot be read`]);
     }
-  }
-  return usable(found as Certificates, files, known);
+  };
+  return {
+    certificate: read('certificate'),
+    privateKey: read('privateKey'),
+    caCertificate: read('caCertificate'),
+  };
 }
 
-/** `known`, which needs no parsing, where `found` is the same; what is wrong with it, in `names`, quotes nothing of it. */
-export function usable(found: Certificates, names: Names, known?: Certificates): Certificates | string {
-  if (known !== undefined && isSame(found, known)) return known;
-  return mistakeIn(found, names) ?? found;
-}
-
-function mistakeIn(
-  { certificate, privateKey, caCertificate }: Certificates,
-  names: Names,
-): string | undefined {
-  if (!holdsCertificate(certificate)) return `${names.certificate} holds no PEM certificate`;
-  if (!holdsCertificate(caCertificate)) return `${names.caCertificate} holds no PEM certificate`;
+/** Throws ConfigurationError, which quotes nothing of them. */
+function requireUsable({ certificate, privateKey, caCertificate }: Certificates, names: Names): void {
+  requirePem(certificate, names.certificate);
+  requirePem(caCertificate, names.caCertificate);
   try {
-    // Also sees a key that belongs to another certificate: a volume that was swapped between two reads.
+    // Also finds the key of another certificate, after a swap between two reads.
     createSecureContext({ cert: certificate, key: privateKey, ca: caCertificate });
   } catch {
-    return `${names.privateKey} is not the key of ${names.certificate}`;
+    throw new ConfigurationError([`${names.privateKey} is not the key of ${names.certificate}`]);
   }
-  return undefined;
 }
 
-function holdsCertificate(pem: Buffer): boolean {
+function requirePem(certificate: Buffer, name: string): void {
   try {
-    return new X509Certificate(pem).fingerprint256 !== '';
+    new X509Certificate(certificate);
   } catch {
-    return false;
+    throw new ConfigurationError([`${name} holds no PEM certificate`]);
   }
-}
-
-function isSame(one: Certificates, other: Certificates): boolean {
-  const { certificate, privateKey, caCertificate } = other;
-  return (
-    one.certificate.equals(certificate) &&
-    one.privateKey.equals(privateKey) &&
-    one.caCertificate.equals(caCertificate)
-  );
 }

@@ -1,4 +1,4 @@
-// The settings that every process of ours has, and those of every process that calls another over gRPC or is called.
+// Settings of every process, and of those that speak gRPC.
 import { choice, flag, integer, port, ratio, text, url } from './setting-kinds.ts';
 
 export const baseSettings = {

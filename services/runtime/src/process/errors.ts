@@ -1,9 +1,8 @@
-// The one error class for outcomes that a caller is told: a code, no text about the request.
+// The error class for outcomes that a caller is told: a code, no text about the request.
 import { randomInt } from 'node:crypto';
 
 /**
- * A refusal or fault with a public code (specification §7; `temporarily_unavailable` and `server_error`
- * by R14). Everything else that is thrown is unforeseen and loses its text at the process boundary.
+ * With a public code (specification §7, R14). Everything else that is thrown loses its text at the process boundary.
  */
 export class Failure<Code extends string = string> extends Error {
   readonly code: Code;
@@ -17,12 +16,12 @@ export class Failure<Code extends string = string> extends Error {
 }
 
 /**
- * A Failure that an operator is told in full: `detail` is one sentence for each mistake and may name what was
- * asked for. It crosses only on ports that send details; elsewhere the code alone does.
+ * `detail` is one sentence for each mistake and may name what was asked for. It crosses only on ports that send
+ * details.
  */
 export class DetailedFailure<Code extends string = string> extends Failure<Code> {
   readonly detail: string;
-  /** From when on the same request is no longer refused, milliseconds since the epoch. */
+  /** When the request will no longer be refused, milliseconds since the epoch. */
   readonly possibleAt: number | undefined;
 
   constructor(code: Code, detail: string, options: ErrorOptions & { readonly possibleAt?: number } = {}) {
@@ -34,14 +33,14 @@ export class DetailedFailure<Code extends string = string> extends Failure<Code>
 
 export const shortestRetryAfterSeconds = 1;
 
-/** Seconds, 1 to 5, for `Retry-After`: whoever is told `temporarily_unavailable` comes back at a time of its own (R14). */
+/** Seconds, 1 to 5 at random, for `Retry-After` (R14.7). */
 export function retryAfterSeconds(): number {
   return randomInt(shortestRetryAfterSeconds, 6);
 }
 
-/** More work than this process can do in time (R14). */
+/** More work than this process can do in time (R14.7). */
 export class Overloaded extends Failure<'temporarily_unavailable'> {
-  /** Where it was refused; no further line is written. */
+  /** No further line is written. */
   readonly isLogged: boolean;
 
   constructor(reason: string, isLogged = false) {
@@ -50,7 +49,7 @@ export class Overloaded extends Failure<'temporarily_unavailable'> {
   }
 }
 
-/** Whether `error` is ours: neither a refusal nor what a caller did wrong. */
+/** Whether it is our fault. */
 export function isFault(error: unknown): boolean {
   if (!(error instanceof Failure)) return true;
   return error.code === 'temporarily_unavailable' || error.code === 'server_error';

@@ -1,4 +1,4 @@
-// Liveness, readiness and deep health over plain HTTP on a port of its own, for probes and people.
+// Liveness, readiness and deep health over plain HTTP on a separate port, for probes and people.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,30 +6,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { listenOrFail } from './listen.ts';
 
-/** A named condition. Returns undefined when it holds, else one sentence that says what is wrong. */
+/** Returns one sentence that says what is wrong; undefined when the condition holds. */
 export type ReadinessCheck = () => Promise<string | undefined>;
 
 type Checks = Readonly<Record<string, ReadinessCheck>>;
 
 const metricsType = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
 
-/** Between two checks of what readiness waits for (ms). */
+/** Between two checks of `startupGate` (ms). */
 const settlingPauseMs = 500;
 
 export interface HealthOptions<Name extends string = string> {
-  /** Address to listen on: `0.0.0.0` in a container. */
   readonly host: string;
   readonly port: number;
-  /** Everything that this process depends on. */
   readonly checks: Readonly<Record<Name, ReadinessCheck>>;
   /**
-   * Those of them that must have passed once before traffic comes. Afterwards they are not asked again: every pod
-   * depends on the same stores, and to turn all of them away would also take away what needs no store.
+   * Those that must have passed once before traffic comes. Later they do not count: every pod depends on the same
+   * stores, and some requests need no store.
    */
   readonly startupGate?: readonly NoInfer<Name>[];
-  /** Those of them that are about this process alone, and must hold whenever traffic comes. */
+  /** Those about this process alone, which must hold whenever traffic comes. */
   readonly readinessGate?: readonly NoInfer<Name>[];
-  /** Sentences that an operator should read but that are no fault. */
+  /** What an operator should read although it is no fault. */
   readonly warnings?: Checks;
   /** Prometheus' text for `GET /metrics`, which is 404 without. */
   readonly metricsText?: (() => Promise<string>) | undefined;
@@ -45,9 +43,8 @@ interface Report {
 
 /**
  * `GET /livez` is 200 while the event loop turns, `GET /readyz` while traffic should come, `GET /healthz` while all
- * checks hold; else they are 503 with `{"phase": …, "checks": {name: sentence}}`. `/healthz` carries
- * `"warnings": {name: sentence}` where there are any. A check that says nothing for 700 ms fails with "<Name> does not
- * answer in time". Throws ConfigurationError when the port is taken.
+ * checks hold; else they are 503 with `{"phase": …, "checks": {name: sentence}}`. A check that takes too long fails
+ * with "<Name> does not answer in time". Throws ConfigurationError when the port is taken.
  */
 export async function serveHealth<Name extends string>(options: HealthOptions<Name>) {
   const { host, port } = options;
@@ -74,13 +71,11 @@ export async function serveHealth<Name extends string>(options: HealthOptions<Na
   await listenOrFail('HEALTH_PORT', port, () => once(server.listen(port, host), 'listening'));
   return {
     port: (server.address() as AddressInfo).port,
-    /** Until the first call `/readyz` says "starting". */
     started: (): void => {
       if (phase !== 'starting') return;
       phase = 'running';
       void readiness.settle(() => phase === 'running');
     },
-    /** From now on `/readyz` says "stopping". */
     stopping: (): void => {
       phase = 'stopping';
     },
@@ -92,7 +87,7 @@ export async function serveHealth<Name extends string>(options: HealthOptions<Na
   };
 }
 
-/** What could not be read whole is not answered in part: a counter that is away looks like a restart. */
+/** A counter that is missing from a partial answer would look like a restart. */
 async function answerMetrics(response: ServerResponse, metricsText: () => Promise<string>): Promise<void> {
   const text = await metricsText().catch(() => undefined);
   response.writeHead(text === undefined ? 503 : 200, metricsType).end(text);
@@ -115,7 +110,7 @@ function openReadiness({ checks, startupGate = [], readinessGate = [] }: HealthO
   };
   return {
     report,
-    /** A check that has passed once counts, whether or not a probe came by meanwhile. */
+    /** Without waiting for a probe. */
     settle: async (running: () => boolean): Promise<void> => {
       while (awaited.size > 0 && running()) {
         await report();

@@ -1,20 +1,19 @@
-// IP addresses as settings and headers name them. `isIP` decides what is one, strictly: `127.1` and octets with leading
-// zeros mean different addresses to different programs. ipaddr.js knows what an address is part of.
+// IP addresses in settings and headers. `isIP` is strict: programs read `127.1` and octets with leading zeros as
+// different addresses.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Undefined when `text` is none. An IPv4 address mapped into IPv6 counts as the IPv4 address. */
+/** An IPv4 address mapped into IPv6 counts as the IPv4 address. */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  // ipaddr.js would take `::192.0.2.1`, which is not mapped, for `::ffff:192.0.2.1`.
+  // ipaddr.js reads `::192.0.2.1`, which is not mapped, as `::ffff:192.0.2.1`.
   return isIP(text) === 0 ? undefined : ipaddr.process(text.replace(/^::(?=\d+\.)/, '0::'));
 }
 
-/** The networks of an address, the smallest first. */
 export type Networks = readonly [string] | readonly [string, string, string];
 
 /**
- * `192.0.2.0/24`; `2001:db8:0:1::/64` with its /56 and /48. An IPv4 address mapped into IPv6 counts as the IPv4 address.
- * What is no address counts as one network, `unknown`.
+ * The networks of an address, the smallest first: `192.0.2.0/24`; `2001:db8:0:1::/64` with its /56 and /48. What is no
+ * address is in the network `unknown`.
  */
 export function networksOf(address: string): Networks {
   const parsed = parseAddress(address.replace(/%.*$/, ''));
@@ -26,7 +25,6 @@ export function networksOf(address: string): Networks {
   return [network(fourth, 64), network(fourth & 0xff00, 56), network(0, 48)];
 }
 
-/** Whether `host` is an address of this machine alone, or its usual name. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || (isIP(host) !== 0 && ipaddr.parse(host).range() === 'loopback');
 }
@@ -41,8 +39,8 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * An address, or a network of /8 at least, in IPv6 /16: who trusts a wider one trusts the internet. An IPv6 network may
- * hold IPv4 addresses too, mapped: then IPv4's bound counts.
+ * An address, or a network of /8 at least, in IPv6 /16: a wider one is the internet. For an IPv6 network that holds
+ * mapped IPv4 addresses IPv4's bound counts.
  */
 export function isNarrowNetwork(text: string): boolean {
   const [address = '', written] = text.split('/');

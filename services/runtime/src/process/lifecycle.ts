@@ -1,5 +1,5 @@
-// The life of a process: starts or says what is wrong with its configuration, runs until told to stop, stops its parts in
-// order, ends.
+// The life of a process: it starts or reports its configuration's mistakes, runs until it is told to stop, closes its
+// parts in order, ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from './health.ts';
 import { describeError, type Logger, logText, sumUpRepeatedFaults, toggleDebugLines } from './logger.ts';
@@ -11,21 +11,21 @@ type Step = () => unknown;
 export interface StopOptions {
   readonly logger: Logger;
   readonly config: {
-    /** Stop when standard input closes: the supervisor holds its other end, so its death reaches us. */
+    /** Stop when standard input closes, as it does when the supervisor dies. */
     readonly STOP_WITH_PARENT: boolean;
     readonly SHUTDOWN_DELAY_MS: number;
   };
   readonly health: Pick<Health, 'stopping' | 'close'>;
   readonly telemetry: Telemetry;
-  /** What the process has opened, by name, in the order in which it is closed. */
+  /** What the process has opened, by name, in the order of closing. */
   readonly steps: Readonly<Record<string, Step>>;
-  /** Time for all steps together, in milliseconds; then the process ends with code 1. */
+  /** For all steps, in milliseconds; then the process ends with code 1. */
   readonly stopTimeoutMs?: number;
 }
 
 /**
- * Installs the signal handlers. At the stop the process first says that it is not ready and waits, so that load balancers
- * learn of it before connections close. An unforeseen error outside a request stops it with code 1.
+ * Installs the signal handlers. On a stop the process first turns unready and waits, so that load balancers notice
+ * before connections close. An uncaught error stops it with code 1.
  */
 export function stopOnSignal(options: StopOptions): void {
   const { logger, config, stopTimeoutMs = 20_000 } = options;
@@ -80,7 +80,7 @@ async function runSteps({ logger, config, health, telemetry, steps }: StopOption
   return clean;
 }
 
-/** Runs `main`. A mistake of the configuration is printed, a line for each, and ends the process with code 1. */
+/** Runs `main`. Mistakes of the configuration are printed, one a line, and end the process with code 1. */
 export async function startProcess(main: () => Promise<void>): Promise<void> {
   try {
     await main();

@@ -1,10 +1,10 @@
-// Listening: a port that another process has is a mistake of the configuration; a Unix socket is for the own account alone.
+// Listening: a taken port is a mistake of the configuration; a Unix socket is private.
 
 import { lstatSync, rmSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigurationError } from './settings.ts';
 
-/** Runs `listen`. Throws ConfigurationError that names `setting` when its `port` is taken. */
+/** Throws ConfigurationError that names `setting` when its `port` is taken. */
 export async function listenOrFail<T>(setting: string, port: number, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen();
@@ -18,7 +18,7 @@ export async function listenOrFail<T>(setting: string, port: number, listen: () 
 const writableByOthers = 0o022;
 const sticky = 0o1000;
 
-/** One sentence for each reason why a socket at `path` would not be private; `setting` names it. Quotes no value. */
+/** One sentence for each reason why a socket at `path` would not be private. Quotes no value. */
 export function socketProblems(setting: string, path: string): readonly string[] {
   const directory = statSync(dirname(path), { throwIfNoEntry: false });
   if (directory === undefined || !directory.isDirectory() || isOpen(directory))
@@ -29,13 +29,12 @@ export function socketProblems(setting: string, path: string): readonly string[]
     : [`${setting} is not valid: expected a path where nothing or a socket is`];
 }
 
-/** Who may change the directory may put another socket into the place of ours. In a sticky one nobody else may. */
+/** An account that may change the directory can replace the socket, unless the directory is sticky. */
 function isOpen({ mode, uid }: Stats): boolean {
   const trusted = uid === 0 || uid === process.getuid?.();
   return !trusted || ((mode & writableByOthers) !== 0 && (mode & sticky) === 0);
 }
 
-/** Removes what an earlier process left behind. */
 export function removeSocket(path: string): void {
   rmSync(path, { force: true });
 }
@@ -43,8 +42,8 @@ export function removeSocket(path: string): void {
 let earlier: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs `bind` so that the socket it makes has mode 0600 from its first moment: a mode that is set afterwards
- * leaves a moment in which anybody connects. One at a time, for the mask belongs to the whole process.
+ * Runs `bind` so that the socket has mode 0600 from its first moment. One at a time: the mask belongs to the whole
+ * process.
  */
 export function ownerOnly<T>(bind: () => Promise<T>): Promise<T> {
   const bound = earlier.then(async () => {

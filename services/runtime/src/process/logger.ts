@@ -1,6 +1,5 @@
-// JSON lines on standard output. A field's type decides whether it may be logged: numbers, booleans and
-// texts that were made `LogText` on purpose. A plain string does not compile as a field, so a token, an
-// e-mail or a name cannot slip in (R27).
+// JSON lines on standard output. A field is a number, a boolean or a text that was made `LogText` on purpose: a plain
+// string does not compile, so that no token, e-mail or name slips in (R27).
 
 import { createHmac } from 'node:crypto';
 import { type Context, context } from '@opentelemetry/api';
@@ -9,7 +8,7 @@ import { nameSubject, outsideRequests, requestIdOf, spanOf, subjectOf } from './
 import type { Secret } from './secret.ts';
 
 declare const loggable: unique symbol;
-/** A text that says nothing about a person and opens nothing. */
+/** Neither personal nor secret. */
 export type LogText = string & { readonly [loggable]: true };
 export type LogFields = Readonly<Record<string, LogText | number | boolean | undefined>>;
 
@@ -21,13 +20,12 @@ export function logText(text: string): LogText {
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 type Log = (message: string, fields?: LogFields) => void;
-/** `message` is a constant sentence: write it as a literal. */
+/** `message` is a literal. */
 export type Logger = Readonly<Record<LogLevel, Log>> & {
-  /** Of level `info`, and written whatever the threshold: audit and security events. */
+  /** Written at any threshold: audit and security events. */
   readonly record: Log;
 };
 
-/** Logs lines of at least `threshold` for the process called `service`. */
 export function createLogger(service: string, threshold: LogLevel, write?: (line: string) => void): Logger {
   const options: LoggerOptions = {
     level: threshold,
@@ -55,7 +53,7 @@ export function createLogger(service: string, threshold: LogLevel, write?: (line
 /** Of this process. */
 const loggers: { readonly lines: { level: string }; readonly threshold: LogLevel }[] = [];
 
-/** Turns the lines of all levels on, or off again, for every logger of this process; `logger` says so. */
+/** Turns debug lines on, or off again, for every logger of this process. */
 export function toggleDebugLines(logger: Logger): void {
   const raises = loggers.some(({ lines }) => lines.level !== 'debug');
   const say = () => logger.info('log level changed', { debug: raises });
@@ -64,19 +62,19 @@ export function toggleDebugLines(logger: Logger): void {
   if (raises) say();
 }
 
-/** So many lines of one fault are written in a window; the rest of them become one that says how many they were. */
+/** Lines of one fault in a window; the rest become one line with their number. */
 const mostAlike = 10;
 const windowMs = 10_000;
 
-/** What writes the sum of a fault that is repeated just now. */
+/** What writes the sum of a repeated fault. */
 const sums = new Set<() => void>();
 
-/** Writes the sums that are owed: before the process ends. */
+/** Writes the pending sums before the process ends. */
 export function sumUpRepeatedFaults(): void {
   for (const sumUp of sums) sumUp();
 }
 
-/** A store that is away fails each request: the log would be lost in it, or the disk. Faults are told apart by their texts. */
+/** A store that is away fails each request, which would flood the log. Faults are told apart by their texts. */
 function summarising(log: Log): Log {
   const seen = new Map<string, number>();
   return (message, fields = {}) => {
@@ -97,15 +95,12 @@ function summarising(log: Log): Log {
   };
 }
 
-/**
- * What may be said of an unknown error: its class, its code and where it was thrown. Its message is left
- * out: drivers quote values in it.
- */
+/** Of an unknown error: class, code and place. Drivers quote values in their messages. */
 export function describeError(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: logText(typeof error) };
   const code = (error as { code?: unknown }).code;
   const stack = error.stack ?? '';
-  // A message of several lines could pass for frames: cut it off first.
+  // A message of several lines could pass for frames.
   const frames = stack
     .slice(Math.max(0, stack.indexOf(error.message)) + error.message.length)
     .split('\n')
@@ -125,7 +120,7 @@ export function pseudonym(key: Secret<Buffer>, person: string): LogText {
   return logText(createHmac('sha256', key.reveal()).update(person).digest('base64url').slice(0, 22));
 }
 
-/** Says whose request this is, by its `pseudonym`: the line at the edge carries it. */
+/** The request's line will carry the `pseudonym`. */
 export function nameUser(user: LogText): void {
   nameSubject({ user });
 }
@@ -134,7 +129,7 @@ export function userOf(active: Context): LogText | undefined {
   return subjectOf(active)?.user as LogText | undefined;
 }
 
-/** The client that the request has proven, in this process or in one that it has asked. */
+/** The authenticated client. */
 export function clientOf(active: Context = context.active()): LogText | undefined {
   return subjectOf(active)?.client as LogText | undefined;
 }

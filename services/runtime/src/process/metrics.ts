@@ -1,8 +1,7 @@
-// Metrics: what each is (name, unit, labels, meaning) is written once, where its process lists it; its instrument and its
-// row in docs/operations.md come from there. While nobody reads them they cost nothing and count nothing.
+// Metrics: name, unit, labels and meaning are written once, where the process lists them; instrument and row of
+// docs/operations.md come from there. Without a reader nothing is counted. A label has few values, none of them a
+// caller's: routes, codes, reasons, names of statements, registered clients.
 //
-// A label's values are few and ours: routes, codes, reasons, names of statements, registered clients. Nothing that a
-// caller makes up becomes one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attributes, Meter, MetricOptions, Observable } from '@opentelemetry/api';
 import { Failure } from './errors.ts';
@@ -26,14 +25,13 @@ export interface Metric {
   readonly kind: 'counter' | 'histogram' | 'gauge' | 'up-down counter';
   readonly definition: MetricDefinition;
 }
-/** All metrics of a process. */
 export type Metrics = Readonly<Record<string, Metric>>;
 
 /** The conventions' buckets of requests and calls, and of operations of a store, in seconds. */
 export const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 export const operationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
-/** The value of `client_id` where no registered client is proven. */
+/** The value of `client_id` without an authenticated client. */
 export const unknownClient = 'unknown';
 
 /** Where instruments are made, and what they are called there. */
@@ -44,12 +42,11 @@ interface Source {
 
 let source: Source | undefined;
 
-/** From now on `by` makes the instruments; `startTelemetry` calls it. */
 export function measureWith(by: Source | undefined): void {
   source = by;
 }
 
-/** Made when it is first used: modules are loaded before telemetry has started. */
+/** On first use: modules are loaded before telemetry has started. */
 function lazily<Instrument>(
   definition: MetricDefinition,
   make: (meter: Meter, name: string, options: MetricOptions) => Instrument,
@@ -93,13 +90,13 @@ export function gauge<const Label extends string>(definition: MetricDefinition<L
   return observable('gauge', definition, instrument);
 }
 
-/** How many there are now, of things that the process has from its start to its end: a sum over processes is their number. */
+/** A number whose sum over processes is a number, too. */
 export function upDownCounter<const Label extends string>(definition: MetricDefinition<Label>) {
   const instrument = lazily(definition, (meter, ...named) => meter.createObservableUpDownCounter(...named));
   return observable('up-down counter', definition, instrument);
 }
 
-/** How long a reading waits for a value: a scraper waits some seconds, a store that hangs for ever (ms). */
+/** How long a reading waits for a value (ms). */
 const observationMs = 1_000;
 
 function observable<Kind extends Metric['kind'], Label extends string>(
@@ -123,7 +120,7 @@ function observable<Kind extends Metric['kind'], Label extends string>(
   };
 }
 
-/** Gives the milliseconds since it was made. */
+/** Milliseconds since it was made. */
 export function stopwatch(): () => number {
   const begun = performance.now();
   return () => performance.now() - begun;
@@ -131,17 +128,15 @@ export function stopwatch(): () => number {
 
 type Histogram = ReturnType<typeof histogram<string>>;
 
-/** What Prometheus calls a unit at the end of a name, as collectors do: both ways lead to the same names. */
+/** The suffixes of Prometheus names that collectors add too. */
 const unitSuffixes: Readonly<Record<string, string>> = { s: '_seconds', 1: '_ratio' };
 
-/** Dots become underscores later, where the text is written. */
 export function nameWithUnit({ name, unit }: { readonly name: string; readonly unit: string }): string {
   return name + (unitSuffixes[unit] ?? '');
 }
 
 /**
- * Runs `work` and records how long it took in seconds, with `error.type` where it throws, else with what `labelsOf` says
- * of the result.
+ * Runs `work` and records its seconds, with `error.type` where it throws, else with what `labelsOf` says of the result.
  */
 export async function timed<T>(
   durations: Histogram,

@@ -1,6 +1,4 @@
-// A read that many may ask for at once and that is under way once.
-
-/** Those who ask while `read` is under way get its outcome, with the deadline and the context of who began it. */
+/** Concurrent callers share one `read`, with the deadline and the context of the first. */
 export function inOneFlight<T>(read: () => Promise<T>): () => Promise<T> {
   let flight: Promise<T> | undefined;
   return () => {

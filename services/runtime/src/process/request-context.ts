@@ -1,6 +1,5 @@
-// What belongs to one request and travels with it through every process: its id, its deadline, its trace, and whence it
-// comes.
-// Kept in the OpenTelemetry context, so that there is one carrier and it is immutable.
+// What belongs to one request and travels with it through every process: id, deadline, trace, client address. It is
+// kept in the OpenTelemetry context.
 import {
   type Context,
   context,
@@ -15,31 +14,6 @@ import { Overloaded } from './errors.ts';
 
 const callKey = createContextKey('call');
 
-/** A context as a list: OpenTelemetry's own copies all of its values for each that is set, and makes three closures. */
-class LinkedContext implements Context {
-  readonly #parent: Context;
-  readonly #key: symbol;
-  readonly #value: unknown;
-
-  constructor(parent: Context, key: symbol, value: unknown) {
-    this.#parent = parent;
-    this.#key = key;
-    this.#value = value;
-  }
-
-  getValue(key: symbol): unknown {
-    return key === this.#key ? this.#value : this.#parent.getValue(key);
-  }
-
-  setValue(key: symbol, value: unknown): Context {
-    return new LinkedContext(this, key, value);
-  }
-
-  deleteValue(key: symbol): Context {
-    return new LinkedContext(this, key, undefined);
-  }
-}
-
 type Call = {
   readonly requestId: string;
   readonly deadline: number;
@@ -47,22 +21,22 @@ type Call = {
   readonly subject: CallSubject;
 };
 
-/** Whom a request turns out to be about, in this process or in one that it asks. */
+/** Whom a request is about, once this process or one behind it knows. */
 export interface CallSubject {
   /** A keyed hash (R27.3). */
   user?: string | undefined;
-  /** Proven, by its secret or by a token that we signed. */
+  /** Authenticated by its secret or by a token that we signed. */
   client?: string | undefined;
 }
 
-/** Must run once per process before the first request; `startTelemetry` does it. */
+/** Once per process, before the first request; `startTelemetry` calls it. */
 export function carryContextAcrossAwaits(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 }
 
 /**
- * `parent` with the request's id, its deadline (milliseconds since the epoch), and the address that it came from, as far as
- * proxies are trusted; '' where that is not known. Personal.
+ * `deadline`: milliseconds since the epoch. `clientAddress`: as far as proxies are trusted, '' where it is not known.
+ * Personal.
  */
 export function withCall(
   parent: Context,
@@ -72,10 +46,10 @@ export function withCall(
   subject: CallSubject = {},
 ): Context {
   const call: Call = { requestId, deadline, clientAddress, subject };
-  return new LinkedContext(parent, callKey, call);
+  return parent.setValue(callKey, call);
 }
 
-/** For what is about no request: a connection tells of itself in the context of whoever opened or used it last. */
+/** For what is about no request: a connection reports in the context of the request that opened it. */
 export function outsideRequests<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
@@ -92,7 +66,7 @@ export function subjectOf(active: Context): CallSubject | undefined {
   return callOf(active)?.subject;
 }
 
-/** Says whom the request is about, for its line at the edge; what is empty stays as it is known. */
+/** What is empty stays as it is known. */
 export function nameSubject({ user, client }: CallSubject, active: Context = context.active()): void {
   const subject = subjectOf(active);
   if (subject === undefined) return;
@@ -110,17 +84,16 @@ export function timeLeft(): number {
   return (deadlineOf() ?? Number.POSITIVE_INFINITY) - Date.now();
 }
 
-/** Throws where the caller's time is over: nobody waits for the work any more (R14). */
+/** Throws `Overloaded` after the caller's deadline (R14). */
 export function requireTime(): void {
   if (timeLeft() <= 0) throw new Overloaded('deadline');
 }
 
-/** '' outside a request, and where it is not known. Personal. */
+/** '' outside a request. Personal. */
 export function clientAddressOf(active: Context = context.active()): string {
   return callOf(active)?.clientAddress ?? '';
 }
 
-/** The span that is open, and its trace. */
 export function spanOf(active: Context): Partial<Pick<SpanContext, 'traceId' | 'spanId'>> {
   const span = trace.getSpanContext(active);
   return span && isSpanContextValid(span) ? { traceId: span.traceId, spanId: span.spanId } : {};
@@ -128,7 +101,7 @@ export function spanOf(active: Context): Partial<Pick<SpanContext, 'traceId' | '
 
 const wellFormed = /^[A-Za-z0-9._-]{8,64}$/;
 
-/** A caller's request id is kept when it is 8–64 characters of A–Z a–z 0–9 . _ - (R25). */
+/** 8–64 characters of A–Z a–z 0–9 . _ - (R25). */
 export function isWellFormedRequestId(candidate: string | undefined): candidate is string {
   return candidate !== undefined && wellFormed.test(candidate);
 }

@@ -1,4 +1,4 @@
-// The metrics that processes have in common, whatever they do.
+// Metrics that processes have in common.
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { type Attributes, SpanKind } from '@opentelemetry/api';
 import {
@@ -122,7 +122,7 @@ export const runtimeMetrics = {
   }),
 } as const;
 
-/** Those events whose client has proven itself, or was chosen by a user: elsewhere anybody may name a client. */
+/** Events whose client has authenticated, or was chosen by a user. */
 const withClient = /^(?:code|refresh_token|grant|consent)\./;
 
 /** `client` is registered. */
@@ -131,7 +131,7 @@ export function countSecurityEvent(event: string, reason = '', client: string = 
   runtimeMetrics.securityEvents.add({ event, reason, client_id });
 }
 
-/** Begins the series of events that name no client at 0: Prometheus sees no increase in the first value of a series. */
+/** Begins the series at 0: Prometheus sees no increase in the first value of a series. */
 export function expectSecurityEvents(events: Readonly<Record<string, readonly string[]>>): void {
   for (const [event, reasons] of Object.entries(events).filter(([name]) => !withClient.test(name)))
     for (const reason of reasons.length === 0 ? [''] : reasons)
@@ -143,10 +143,7 @@ const histograms = {
   [SpanKind.CLIENT]: runtimeMetrics.clientCalls,
 };
 
-/**
- * Measures `work` as what its span's attributes say it is: a gRPC call or an operation of a store. Of them it takes those
- * that are labels: a span may say more.
- */
+/** Measures `work` as what its span's attributes say it is: a gRPC call or an operation of a store. */
 export function measured<T>(kind: SpanKind, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   const { 'rpc.method': method, 'db.system.name': system, 'db.operation.name': operation } = attributes;
   if (operation !== undefined) {
@@ -160,7 +157,6 @@ export function measured<T>(kind: SpanKind, attributes: Attributes, work: () => 
 /** Milliseconds between two samples. */
 const resolution = 20;
 
-/** Begins once there is somebody to read it. */
 export function observeEventLoop(): void {
   const delays = monitorEventLoopDelay({ resolution });
   delays.enable();

@@ -1,9 +1,8 @@
-// A value that must never be printed: logging, JSON and inspection show a placeholder instead (R27).
+// A value that must never be printed: logging, JSON and inspection show a placeholder (R27).
 import { inspect } from 'node:util';
 
 const placeholder = '[secret]';
 
-/** Holds `value` so that only an explicit `reveal()` gives it out. */
 export class Secret<T> {
   readonly #value: T;
 

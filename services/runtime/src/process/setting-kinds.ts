@@ -1,4 +1,4 @@
-// Kinds of settings: what the text of each must look like and what becomes of it. `expects` ends the sentence "expected …".
+// Kinds of settings. `expects` ends the sentence "expected …".
 import * as z from 'zod';
 import { Secret } from './secret.ts';
 
@@ -14,7 +14,6 @@ function kind<T>(expects: string, parse: (raw: string) => T | undefined) {
     .meta({ expects });
 }
 
-/** A setting that is valid only where `matches` is. */
 export function text(expects = 'some text', matches: (raw: string) => boolean = () => true) {
   return kind(expects, (raw) => (matches(raw) ? raw : undefined));
 }
@@ -54,7 +53,7 @@ export function url(protocols: readonly string[]) {
   );
 }
 
-/** A scheme, a host and an optional port: no path, no trailing slash. */
+/** Without path and trailing slash. */
 export function origin() {
   return text(
     'an origin such as https://exchange.example, without path or trailing slash',
@@ -68,7 +67,7 @@ export function ratio() {
   );
 }
 
-/** A text that opens something: it belongs into a secret store and never into a log. */
+/** It belongs into a secret store and never into a log. */
 export function secret(expects = 'some text', matches: (raw: string) => boolean = () => true) {
   return kind(expects, (raw) => (matches(raw) ? new Secret(raw) : undefined)).meta({ expects, secret: true });
 }
@@ -78,7 +77,7 @@ export function secretUrl(protocols: readonly string[]) {
   return secret(expects, (raw) => url(protocols).safeParse(raw).success);
 }
 
-/** Exactly `length` secret bytes, written as base64 or base64url. */
+/** `length` secret bytes. */
 export function secretBytes(length: number) {
   const expects = `${length} bytes as base64 or base64url`;
   return kind(expects, (raw) => {

@@ -1,15 +1,17 @@
-// The configuration of a process: read once from the environment and checked whole. Every mistake is reported together,
-// naming the variable and what is expected, never a value. A value may stand in a file: NAME_FILE instead of NAME.
+// The configuration of a process, read from the environment and checked whole. Mistakes are reported together, by
+// variable and what is expected, never by value. NAME_FILE in place of NAME names a file with the value.
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 
-/** Kinds of settings are in `setting-kinds.ts`; `.describe()` says what one is for, `.default()` or `.optional()` when it is absent. */
+/**
+ * See `setting-kinds.ts`; `.describe()` says what a setting is for, `.default()` or `.optional()` that it may be
+ * absent.
+ */
 export type Settings = Readonly<Record<string, z.ZodType<unknown, string | undefined>>>;
 export type SettingValues<S extends Settings> = { readonly [K in keyof S]: z.output<S[K]> };
-/** Variables by name, as in `process.env`. */
 export type SettingSource = Readonly<Record<string, string | undefined>>;
 
-/** All mistakes of one configuration, one sentence a line. Never quotes a value: it may be a secret. */
+/** One sentence for each mistake. Quotes no value: it may be a secret. */
 export class ConfigurationError extends Error {
   readonly mistakes: readonly string[];
 
@@ -20,14 +22,13 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** What several settings must be together. Judged when each of them is valid by itself. */
+/** Judged when each of the settings `of` is valid. */
 export interface Rule {
   readonly of: readonly string[];
-  /** One sentence for each mistake; it quotes no value. */
+  /** Quote no value. */
   readonly mistakes: (values: Readonly<Record<string, unknown>>) => readonly string[];
 }
 
-/** A rule on the settings `of`; `mistakes` is given their values. */
 export function ruleOn<S extends Settings, K extends keyof S & string>(
   _settings: S,
   of: readonly K[],
@@ -36,7 +37,7 @@ export function ruleOn<S extends Settings, K extends keyof S & string>(
   return { of, mistakes: (values) => mistakes(values as Pick<SettingValues<S>, K>) };
 }
 
-/** Reads `settings` from `source`. Throws one ConfigurationError that lists every mistake, those of `rules` too. */
+/** Throws one ConfigurationError with every mistake. */
 export function readSettings<S extends Settings>(
   settings: S,
   source: SettingSource = process.env,
@@ -80,18 +81,17 @@ function readRaw(name: string, source: SettingSource): string | undefined {
 export type SettingDocumentation = ReturnType<typeof documentationOf>;
 
 export function documentationOf(setting: Settings[string]) {
-  // `.default()` and `.optional()` wrap a kind; what the kind says of itself stays with the kind.
+  // `.default()` and `.optional()` wrap a kind.
   const kind =
     setting instanceof z.ZodDefault || setting instanceof z.ZodOptional ? setting.unwrap() : setting;
   const said = { ...(kind as z.ZodType).meta(), ...setting.meta() };
   const absent = setting.safeParse(undefined);
   return {
     about: said.description ?? '',
-    /** The end of the sentence "expected …". */
     expects: String(said.expects),
     secret: said.secret === true,
     required: !absent.success,
-    /** Its value when it is absent; undefined where there is none. */
+    /** Its value when it is absent. */
     fallback: absent.data,
   };
 }

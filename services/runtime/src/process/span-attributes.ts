@@ -1,6 +1,6 @@
-// What a span may say: each attribute, on which spans it is, and what it tells. docs/operations.md has its table from here.
-// Names are OpenTelemetry's where its conventions know them. A text is one that the log may hold too (R27): no code, token,
-// address or name of a person, and nothing that a caller made up.
+// The attributes that spans may have; the table in docs/operations.md is generated from here. Names are OpenTelemetry's
+// where its conventions know them. A text may be logged too (R27): no code, token, address or name of a person, and
+// nothing that a caller made up.
 import type { LogText } from './logger.ts';
 
 interface AttributeDefinition {

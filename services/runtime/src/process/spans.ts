@@ -1,5 +1,4 @@
-// Spans: made by hand, in one place for each kind of work (route, RPC, store operation), where RPCs and store operations
-// are measured too.
+// Spans of routes, RPCs and store operations, which are measured too.
 import {
   type Context,
   context,
@@ -21,9 +20,8 @@ import type { SpanAttributes } from './span-attributes.ts';
 const tracer = trace.getTracer('course-exchange');
 
 /**
- * Runs `work` inside a span, in the context `within`. A thrown error marks the span with its code or class, never with its
- * message (R27). `links`: traces that this one was asked for by. Sampling is decided once, where a trace begins: of one that
- * is not kept nothing more is made, and its context is passed on, so that the services behind follow that decision (R32).
+ * A thrown error marks the span with its code or class, never with its message (R27). Sampling is decided where a trace
+ * begins: an unsampled parent is passed on, so that the services behind follow (R32.2).
  */
 export function inSpan<T>(
   name: string,
@@ -37,7 +35,7 @@ export function inSpan<T>(
   const parent = trace.getSpanContext(within);
   if (parent && !isSampled(parent)) return runIn(within, work);
   const span = tracer.startSpan(name, { kind }, within);
-  // None where nothing is exported.
+  // Nothing is exported.
   if (span.spanContext().traceId === INVALID_TRACEID) return runIn(within, work);
   const active = trace.setSpan(within, span);
   if (!span.isRecording()) return runIn(active, work);
@@ -64,18 +62,17 @@ async function recorded<T>(span: Span, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The active span, where it is recorded. */
 function recordedSpan(): Span | undefined {
   const span = trace.getActiveSpan();
   return span?.isRecording() ? span : undefined;
 }
 
-/** Says more on the active span. `make` is called only where it is recorded. */
+/** `make` is called only where the span is recorded. */
 export function annotate(make: () => SpanAttributes): void {
   recordedSpan()?.setAttributes(make());
 }
 
-/** Says on the active span how long `wait` took, in milliseconds, also where it was in vain. */
+/** Records how long `wait` took, in milliseconds, also where it failed. */
 export async function annotateWait<T>(name: keyof SpanAttributes, wait: () => Promise<T>): Promise<T> {
   const begun = performance.now();
   try {
@@ -85,21 +82,21 @@ export async function annotateWait<T>(name: keyof SpanAttributes, wait: () => Pr
   }
 }
 
-/** For a name that is known only after the span has begun: of few values, none of them a caller's. */
+/** `name` has few values, none of them a caller's. */
 export function renameSpan(name: string): void {
   recordedSpan()?.updateName(name);
 }
 
-/** For an error that ends in an answer, and so does not leave the active span. */
+/** For an error that ends in an answer and does not leave the active span. */
 export function recordError(error: unknown): void {
   const span = recordedSpan();
   if (span !== undefined) tellError(span, error);
 }
 
-/** Errors that a span has told: the spans around it say that they failed too, and no more. */
+/** Errors with a reason on some span: the spans around it only fail. */
 const told = new WeakSet<Error>();
 
-/** A refusal is the caller's error, not one of the span (R27: no message of any error). */
+/** A refusal is no error of the span. */
 function tellError(span: Span, error: unknown): void {
   span.setAttribute('error.type', errorType(error));
   if (isFault(error)) span.setStatus({ code: SpanStatusCode.ERROR });

@@ -19,13 +19,13 @@ import { observeEventLoop } from './runtime-metrics.ts';
 import type { SettingValues } from './settings.ts';
 
 export interface Telemetry {
-  /** Sends what is still queued. */
+  /** Sends what is queued. */
   readonly flush: () => Promise<void>;
-  /** The metrics in Prometheus' text; undefined where they are pushed or off. */
+  /** In Prometheus' text; undefined where metrics are pushed or off. */
   readonly metricsText?: () => Promise<string>;
 }
 
-/** Call once, first thing in `main`. OTEL_SERVICE_NAME goes before `service`. */
+/** Call once, first thing in `main`. OTEL_SERVICE_NAME overrides `service`. */
 export async function startTelemetry(
   service: string,
   config: SettingValues<typeof telemetrySettings>,
@@ -33,7 +33,7 @@ export async function startTelemetry(
 ): Promise<Telemetry> {
   const enabled = !getBooleanFromEnv('OTEL_SDK_DISABLED');
   const exporter = enabled ? config.OTEL_METRICS_EXPORTER : 'none';
-  // An empty variable is an unset one, says OpenTelemetry.
+  // OpenTelemetry treats an empty variable as unset.
   const endpoint = process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || config.OTEL_EXPORTER_OTLP_ENDPOINT;
   const traces = enabled && endpoint !== undefined;
   const scraped = exporter === 'prometheus' ? scrapedMetrics() : undefined;
@@ -47,26 +47,25 @@ export async function startTelemetry(
   return { flush, ...(scraped && { metricsText: scraped.text }) };
 }
 
-/** Passes on the trace context, so that the services on both sides may export. */
+/** Passes on the trace context for the services on both sides. */
 function withoutSdk(): Telemetry['flush'] {
   carryContextAcrossAwaits();
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   return async () => {};
 }
 
-/** Exports what OTEL_METRICS_EXPORTER=otlp pushes, and traces where it is told to. */
 async function startSdk(
   service: string,
   config: SettingValues<typeof telemetrySettings>,
   traces: boolean,
 ): Promise<Telemetry['flush']> {
-  // The SDK takes its settings from the environment alone; ours may come from a file.
+  // The SDK reads the environment alone; our settings may come from a file.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined)
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   process.env.OTEL_TRACES_SAMPLER ??= 'parentbased_traceidratio';
   process.env.OTEL_TRACES_SAMPLER_ARG = String(config.OTEL_TRACES_SAMPLER_ARG);
   process.env.OTEL_METRICS_EXPORTER = config.OTEL_METRICS_EXPORTER;
-  // Its own messages are no JSON lines.
+  // Its messages are no JSON lines.
   process.env.OTEL_LOG_LEVEL ??= 'none';
   const { startNodeSdk } = await import('@opentelemetry/sdk-node');
   const sdk = startNodeSdk({
@@ -79,21 +78,21 @@ async function startSdk(
     ...(traces ? {} : { spanProcessors: [] }),
     logRecordProcessors: [],
   });
-  // A collector that is away keeps no process from stopping: what it has not taken by then is lost.
+  // A collector that is away does not delay the stop.
   return () => Promise.race([sdk.shutdown().catch(globalErrorHandler), sleep(flushMs)]);
 }
 
-/** Longest time of the last export, in milliseconds. */
+/** For the last export, in milliseconds. */
 const flushMs = 3_000;
 const reportPauseMs = 60_000;
 
-/** Writes one line a minute, however many exports fail. */
+/** One line a minute, with the number of failed exports. */
 export function exportFaults(logger: Logger, now = () => performance.now()): (error: unknown) => void {
   let [nextReport, failures] = [Number.NEGATIVE_INFINITY, 0];
   return (error) => {
     failures += 1;
     if (now() < nextReport) return;
-    // An export begins in the context of any request.
+    // An export runs in the context of any request.
     outsideRequests(() => logger.warn('telemetry was not exported', { ...describeError(error), failures }));
     [nextReport, failures] = [now() + reportPauseMs, 0];
   };

@@ -1,4 +1,4 @@
-// Turns: how many pieces of work run at a time. Owners of work take turns; of one owner's work the first comes first.
+// Bounded concurrency. Owners of work take turns; the work of one owner is first in, first out.
 
 export function createTurns(concurrency: number) {
   /** By owner, the next one first. */
@@ -13,7 +13,7 @@ export function createTurns(concurrency: number) {
   return {
     running: () => running,
     waiting: () => waiting,
-    /** True when it is the caller's turn; false when none came within so many milliseconds. */
+    /** True when it is the caller's turn; false after `withinMs` without one. */
     take: async (withinMs: number, owner = ''): Promise<boolean> => {
       if (withinMs <= 0) return false;
       if (running < concurrency) {
@@ -29,7 +29,7 @@ export function createTurns(concurrency: number) {
       waiting += 1;
       return promise.finally(() => clearTimeout(timer));
     },
-    /** To be called once for each turn: it is handed over, so that nobody steps in between. */
+    /** Call once for each turn, which is handed to the next in the queue. */
     end: (): void => {
       const [[owner, queue] = ['', undefined]] = queues;
       const [next] = queue ?? [];
@@ -38,7 +38,7 @@ export function createTurns(concurrency: number) {
         return;
       }
       leave(owner, next);
-      // The others come before this owner's next.
+      // The other owners come first.
       if (queues.delete(owner)) queues.set(owner, queue);
       next(true);
     },
