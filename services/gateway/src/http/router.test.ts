@@ -1,5 +1,5 @@
-// Routing by R20 and R31 over a real socket: route before method before token, one-field bodies, headers.
-import { METHODS, request } from 'node:http';
+// Routing over a real socket: what contract cannot ask of a deployment behind an ingress (R20, R25, R31).
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
@@ -47,31 +47,6 @@ function raw(text: string): Promise<string> {
 }
 
 const token = { authorization: 'Bearer aaa.bbb.ccc' };
-const knownPaths: Readonly<Record<string, string>> = {
-  '/api/events': 'GET',
-  '/api/events/abc/designs': 'GET',
-  '/userinfo': 'GET, POST',
-  '/token': 'POST',
-  '/authorize': 'GET, POST',
-  '/login': 'GET, POST',
-  '/account': 'GET, POST',
-  '/consent': 'GET, POST',
-  '/cancel': 'POST',
-  '/sign-out': 'GET, POST',
-  '/.well-known/openid-configuration': 'GET, HEAD',
-  '/.well-known/jwks.json': 'GET, HEAD',
-};
-
-describe('a wrong method on a known route is 405 with Allow (R20, R31)', () => {
-  test.each(Object.entries(knownPaths))('%s', async (path, allow) => {
-    const allowed = allow.split(', ');
-    for (const method of METHODS.filter((name) => name !== 'CONNECT' && !allowed.includes(name))) {
-      const seen = await ask(method, path);
-      expect([method, seen.status, seen.headers.allow]).toEqual([method, 405, allow]);
-      if (method !== 'HEAD') expect(seen.body).toBe('{"error":"method_not_allowed"}');
-    }
-  });
-});
 
 test('a stylesheet of another name is not found', async () => {
   expect((await ask('GET', '/assets/other.css')).body).toBe('{"error":"not_found"}');
