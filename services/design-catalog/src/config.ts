@@ -34,7 +34,7 @@ const targetRule = ruleOn(settings, ['IDENTITY_TARGET', 'RPC_TLS_DIRECTORY'], (c
   namelessTarget('IDENTITY_TARGET', config.IDENTITY_TARGET, config.RPC_TLS_DIRECTORY),
 );
 
-/** Reads and checks the whole configuration. Throws one ConfigurationError that lists every mistake. */
+/** Throws one ConfigurationError that lists every mistake. */
 export function readConfig(source?: SettingSource): CatalogConfig {
   return readSettings(settings, source, [privatePortRule('FEED'), targetRule]);
 }

@@ -1,5 +1,4 @@
-// The design catalog process: opens its store, learns identity's keys, serves the reads to the gateway and the feed to
-// the platform until it is told to stop.
+// The design catalog process: serves the reads to the gateway and the feed to the platform until it is told to stop.
 import { join } from 'node:path';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { FeedService } from '@course-exchange/proto/feed/v1';
@@ -30,9 +29,9 @@ import { catalogMetrics } from './metrics.ts';
 import { createTokenVerification } from './tokens/access-token.ts';
 import { createKeySet, keepKeysFresh } from './tokens/key-set.ts';
 
-/** A batch of the feed of the largest size takes some seconds on a busy machine. */
+/** The largest batch takes some seconds on a busy machine. */
 const feedStatementTimeoutMs = 30_000;
-/** Streams of the feed at once wait for one of these connections, each for a batch's time. */
+/** Concurrent streams of the feed queue for these connections. */
 const feedConnections = 4;
 const maxFeedRequestBytes = 4 * 1024 * 1024;
 
@@ -99,7 +98,6 @@ function openLists(config: CatalogConfig, logger: Logger): PipelinedReads {
   });
 }
 
-/** The channel to identity, the keys that are learnt over it, and what they verify. */
 function openTokenVerification(config: CatalogConfig, tls: RpcTls | undefined, logger: Logger) {
   const identity = connectRpc([DiscoveryService], {
     target: config.IDENTITY_TARGET,
@@ -132,8 +130,8 @@ function openTokenVerification(config: CatalogConfig, tls: RpcTls | undefined, l
 }
 
 /**
- * The feed has a port of its own that the gateway has no route to, a role and a pool. Undefined when it is off. Throws
- * ConfigurationError for an address that is open to everybody.
+ * On a separate port with its own role and pool. Undefined when it is off. Throws ConfigurationError for a port that is
+ * open to everybody.
  */
 async function openFeed(config: CatalogConfig, schemaVersion: number, logger: Logger) {
   if (config.FEED_POSTGRES_URL === undefined) return undefined;

@@ -1,4 +1,4 @@
-// The design catalog's metrics, besides those that every process has.
+// The design catalog's metrics.
 import { counter, gauge, histogram, requestBuckets } from '@course-exchange/runtime/process/metrics';
 
 export const catalogMetrics = {

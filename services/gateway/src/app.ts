@@ -1,5 +1,4 @@
-// The HTTP server: Fastify with the defaults changed that break the contract (R20, R25), and nothing of
-// its own in any answer.
+// The HTTP server: Fastify with the defaults changed that break the contract (R20, R25).
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -20,24 +19,24 @@ import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { connectionClosed, gatewayMetrics, namedMethod } from './metrics.ts';
 
 export interface AppOptions extends RoutingOptions {
-  /** CIDRs whose X-Forwarded-For and X-Forwarded-Proto are believed (R30, R28); empty: nobody's. */
+  /** CIDRs whose X-Forwarded-For and X-Forwarded-Proto are believed (R30, R28). */
   readonly trustedProxies: readonly string[];
 }
 
 /**
- * Longer than an ingress keeps an idle connection, so that it never sends a form into one that closes: nginx and AWS keep
- * them for 60 s, Traefik for 90 s, Google for 600 s (ms).
+ * Longer than an ingress keeps an idle connection, so that it never sends a form into one that closes: nginx and AWS 60
+ * s, Traefik 90 s, Google 600 s (ms).
  */
 const keepAliveMs = 620_000;
 const headersMs = 10_000;
 const requestMs = 20_000;
 const sweepMs = 100;
-/** As long as a header section may be: the path is never refused for its length (R20). */
+/** As long as a header section: the path is never refused for its length (R20). */
 const longestPath = 16 * 1024;
 
 export function createApp(routes: readonly Route[], options: AppOptions): FastifyInstance {
   const trusts = trustedProxy(options.trustedProxies);
-  /** Answers what no route may see: both before any path is judged (R25, R28). */
+  /** Answers what no route may see, before any path is judged (R25, R28). */
   const refused = (request: FastifyRequest, reply: FastifyReply): boolean => {
     reply.header('x-request-id', request.id);
     const answer = hostIsPlain(request.raw)
@@ -60,7 +59,6 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     },
     trustProxy: trusts,
     rewriteUrl: ({ url = '' }) => routableUrl(url),
-    // R25: a well-formed id of the caller's is kept.
     genReqId: ({ headers: { 'x-request-id': sent } }) =>
       typeof sent === 'string' && isWellFormedRequestId(sent) ? sent : options.makeRequestId(),
     clientErrorHandler: (error, socket) => answerBrokenConnection(error, socket, options, routes),
@@ -91,7 +89,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
 
 /**
  * Fastify's router calls percent-encoding that is not UTF-8 a broken path. Such bytes become U+FFFD, which no id of
- * ours holds (R20); the query stays as it came.
+ * ours holds (R20).
  */
 function routableUrl(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);
@@ -104,7 +102,7 @@ function isUtf8Encoded(run: string): boolean {
   return isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex'));
 }
 
-/** Node keeps the first of several `Host` headers and hides the others; here all count (R25). */
+/** Node keeps the first of several `Host` headers and hides the others (R25). */
 function hostIsPlain({ headersDistinct, httpVersion }: IncomingMessage): boolean {
   const hosts = headersDistinct.host?.length ?? 0;
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
@@ -123,18 +121,18 @@ function closeIdleConnectionsWhileStopping(app: FastifyInstance): void {
   });
 }
 
-/** Node answers these by itself, with an empty body, unless somebody listens. */
+/** Without a listener Node answers these with an empty body. */
 function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions, routes: readonly Route[]): void {
-  // An expectation that we do not know is not met by refusing the request: it is answered as ever.
+  // An unknown expectation is ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('connect', (_request, socket) => {
-    // Node has let go of this socket: its errors and its end are ours, or it would take the process with it.
+    // Node has released this socket: an unhandled error of it would end the process.
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
     answerBrokenConnection(new Error('no tunnel here'), socket as Socket, options, routes);
   });
 }
 
-/** One line and one measurement for each answer. Fastify's own hook is not called for one that nobody took. */
+/** One line and one measurement for each answer. Fastify's own hook is not called for an aborted one. */
 function tellAnswer(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
   const elapsed = stopwatch();
   let taken = false;
@@ -156,7 +154,7 @@ function measureAnswer(request: FastifyRequest, reply: FastifyReply, taken: bool
   const errorType = taken ? error : connectionClosed;
   gatewayMetrics.requests.record(seconds, {
     'http.request.method': namedMethod(method),
-    // Of the user's request, as far as proxies are trusted.
+    // As far as proxies are trusted.
     'url.scheme': protocol === 'https' ? 'https' : 'http',
     ...(reply.raw.headersSent ? { 'http.response.status_code': status } : {}),
     ...(routeOptions.url === undefined ? {} : { 'http.route': routeOptions.url }),

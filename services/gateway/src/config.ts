@@ -1,4 +1,4 @@
-// The gateway's settings: names, meanings and what is valid.
+// The gateway's settings.
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { namelessTarget } from '@course-exchange/runtime/grpc/tls';
 import {

@@ -1,4 +1,4 @@
-// The gateway's metrics, besides those that every process has.
+// The gateway's metrics.
 import {
   counter,
   gauge,
@@ -49,7 +49,7 @@ export const gatewayMetrics = {
   }),
 } as const;
 
-/** The `error.type` of an answer that nobody took. */
+/** The `error.type` of an answer that the client did not take. */
 export const connectionClosed = 'connection_closed';
 
 const namedMethods = new Set([

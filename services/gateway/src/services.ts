@@ -1,4 +1,4 @@
-// The gateway's clients of identity and design-catalog: one channel each.
+// The gateway's clients of identity and design-catalog.
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
@@ -10,7 +10,7 @@ import type { RpcTls } from '@course-exchange/runtime/grpc/tls';
 interface ServiceTargets {
   readonly identity: string;
   readonly catalog: string;
-  /** Longest time of any call in milliseconds; the request's own deadline is nearer (R14). */
+  /** Longest time of any call in milliseconds. */
   readonly timeoutMs: number;
   /** Plaintext without. */
   readonly tls?: RpcTls | undefined;
@@ -18,11 +18,11 @@ interface ServiceTargets {
 
 export type Services = ReturnType<typeof connectServices>;
 
-// Reads alone: a lost answer of any other method may be a consumed grant or a counted login.
+// Reads only: a lost answer of any other method may be a consumed grant or a counted login.
 const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
 const catalogReads = ['listEvents', 'listDesigns'];
 
-/** A malformed header is left out, as gRPC metadata would not carry each byte of it: the service misses its token. */
+/** A malformed header is left out: gRPC metadata would not carry each byte of it. */
 export function bearerCall(authorization: string | undefined): OutgoingCall {
   const token = bearerToken(authorization);
   return token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -1,21 +1,20 @@
-// The stylesheet of the pages: its text, the address that names its content, and GET and HEAD of it.
+// The stylesheet of the pages, at an address that names its content.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Route } from './http/route.ts';
 
-// This module lies beside main.ts: in an image it is a part of main.js, and the files lie where that looks.
+// In an image this module is a part of main.js, and the files are beside that.
 const stylesheet = ['colours.css', 'pages.css']
   .map((name) => readFileSync(join(import.meta.dirname, 'pages', name), 'utf8'))
   .join('');
 const contentHash = createHash('sha256').update(stylesheet).digest('base64url').slice(0, 16);
 const stylesheetName = `pages-${contentHash}.css`;
 
-/** Can be cached for good. */
 export const stylesheetPath = `/assets/${stylesheetName}`;
 
-/** While versions change, a page of one pod asks another for its stylesheet: ours is better than none. */
+/** During a roll-out a page of one pod asks another for its stylesheet. */
 const anyVersion = /^pages-[A-Za-z0-9_-]{16}\.css$/;
 
 export const stylesheetRoute: Route = {

@@ -1,7 +1,6 @@
-// What a design change must be like (docs/feed.md): the same rules for the service that refuses it and for
-// the tool that puts it aside before it is sent. Pure, without a driver.
+// What a design change must be like (docs/feed.md), for the service that refuses it and the tool that sets it aside
+// before.
 
-/** A change as its message carries it. */
 export interface DesignChangeFields {
   readonly owner: string;
   readonly id: string;
@@ -33,7 +32,7 @@ const maxDescriptionCharacters = 2_000;
 /** Revisions are unsigned 64-bit numbers. */
 export const highestRevision = 2n ** 64n - 1n;
 
-/** What is wrong with the change, as one sentence that quotes nothing of it; undefined when nothing is. */
+/** One sentence that quotes nothing of the change; undefined when it is valid. */
 export function designChangeProblem({ owner, id, revision, change }: DesignChangeFields): string | undefined {
   if (owner === '') return 'owner is missing.';
   if (id === '') return 'id is missing.';
@@ -83,10 +82,10 @@ function timeProblem(name: string, text: string | undefined): string | undefined
   return `${name} is not a time such as 2026-05-01T09:30:00Z, in the years 1 to 9999.`;
 }
 
-/** RFC 3339 as Postgres takes it: every time that passes is one that table `designs` can hold. */
+/** RFC 3339 as Postgres and table `designs` take it. */
 const timeFormat = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** `text` to the microsecond, finer parts cut off; undefined when it is no time in the years 1 to 9999. */
+/** `text` to the microsecond; undefined when it is no time in the years 1 to 9999. */
 export function storedTime(text: string): string | undefined {
   const parts = timeFormat.exec(text);
   if (parts === null) return undefined;
@@ -103,7 +102,7 @@ function daysOf(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
-/** An offset moves the time by up to a day, and so perhaps out of the years 1 to 9999. */
+/** An offset moves the time by up to a day. */
 function inRange(
   year: number,
   text: string,

@@ -1,14 +1,13 @@
-// E-mail addresses: their form, and how the database compares them. For the service that stores them and the tools that
-// import them.
+// E-mail addresses: their form, and how the database compares them.
 
-/** Whether mail could be sent there; looser than RFC 5321 within its lengths. */
+/** Looser than RFC 5321 within its lengths. */
 export function isEmail(text: string): boolean {
   return /^[^\s@\p{Cc}]{1,64}@[^\s@\p{Cc}]{1,190}$/u.test(text);
 }
 
 /**
- * Lower case as Postgres' `lower` makes it: letter by letter, one letter for one. JavaScript's own knows
- * whole words and longer letters, so that two spellings of one account would count as two.
+ * Lower case as Postgres' `lower` makes it, one letter for one. JavaScript's own knows longer letters, so that two
+ * spellings of one account would count as two.
  */
 export function foldEmail(email: string): string {
   return Array.from(email, (letter) => Array.from(letter.toLowerCase())[0] ?? '').join('');

@@ -1,7 +1,7 @@
-// Every error code and the gRPC status that carries it: those of the public surface (specification §7, R5, R14), and
-// those of the operator's port and the feed's. A service throws one; the gateway and the tool translate it, once.
+// Every error code and its gRPC status: those of the public surface (specification §7, R5, R14), of the operator's port
+// and of the feed.
 
-/** gRPC status numbers, so that this package needs no driver. */
+/** By number, so that this package needs no driver. */
 const invalidArgument = 3;
 const notFound = 5;
 const alreadyExists = 6;
@@ -29,7 +29,7 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** Between the services: the public codes, and what answers a certificate of a component that may not call. */
+/** Between the services: the public codes, and the refusal of another component's certificate. */
 export const serviceErrorStatuses = { ...errorStatuses, permission_denied: permissionDenied } as const;
 
 /** Unlike the public codes these come with sentences, in the trailer `error-detail`. */

@@ -1,5 +1,5 @@
-// How a JWT of this issuer is verified, by the service that issues it and by the one that accepts it (R16). jose does it;
-// what jose would take and we never write is refused here.
+// How a JWT of this issuer is verified, by the service that issues it and by the one that accepts it (R16). jose
+// verifies; what jose accepts and we never write is refused here.
 import {
   type CryptoKey,
   errors,
@@ -10,7 +10,7 @@ import {
 } from 'jose';
 import { accessTokenType, accessTokenUse, apiAudience, isClientId, issuedLeeway } from './access-token.ts';
 
-/** Why an access token is refused, for logs and metrics. Callers learn `invalid_token` and no more. */
+/** For logs and metrics. Callers learn `invalid_token`. */
 export const tokenRefusals = [
   'no token',
   'malformed',
@@ -30,11 +30,11 @@ export type TokenRefusal = (typeof tokenRefusals)[number];
 
 export interface RefusedToken {
   readonly reason: TokenRefusal;
-  /** That it names, where the signature is ours: an expired token opens nothing, and proves whose it is. */
+  /** The client of a token that we signed. */
   readonly client?: string | undefined;
 }
 
-/** All of it is pinned: whatever the header says, nothing else is tried. */
+/** Whatever the header says, nothing else is tried. */
 export interface ExpectedJwt {
   readonly algorithm: string;
   readonly type: string;
@@ -42,7 +42,6 @@ export interface ExpectedJwt {
   readonly audience: string;
 }
 
-/** The key that is published as `kid` for the expected algorithm. */
 export type FindKey<Key> = (kid: string) => Key | undefined | Promise<Key | undefined>;
 
 interface VerifiedJwt<Key> {
@@ -53,8 +52,8 @@ interface VerifiedJwt<Key> {
 
 /**
  * What `token` claims when the key that its `kid` names signed it for `expected`, and it has not expired at `now`
- * (milliseconds since the epoch; `anyAge`: expiry does not matter); else why not. No key comes from the header (`jwk`, `jku`,
- * `x5u`), and no extension (`crit`) is understood.
+ * (milliseconds since the epoch; `anyAge`: expiry does not matter). No key comes from the header (`jwk`, `jku`, `x5u`),
+ * and no extension (`crit`) is understood.
  */
 export async function verifyJwt<Key extends CryptoKey | KeyObject>(
   token: string,
@@ -82,13 +81,13 @@ export async function verifyJwt<Key extends CryptoKey | KeyObject>(
     return { claims: payload, kid: protectedHeader.kid ?? '', key: key as Key };
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
-    // These jose throws for claims, which it judges after the signature.
+    // jose judges claims after the signature.
     const judged = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
     return refusedFor(refusalOf(error), judged ? error.payload : {});
   }
 }
 
-/** `claims` of a token whose signature was found to be ours. */
+/** Of a token that we signed. */
 function refusedFor(reason: TokenRefusal, { client_id: client }: JWTPayload): RefusedToken {
   return typeof client === 'string' && isClientId(client) ? { reason, client } : { reason };
 }
@@ -124,7 +123,7 @@ export async function verifyAccessToken<Key extends CryptoKey | KeyObject>(
   return { ...signedBy, sub, clientId: client_id, exp };
 }
 
-/** Whether a JWT is spelled in the one canonical way; decoders are lenient, and read several texts as one signature. */
+/** Decoders are lenient, and read several texts as one signature. */
 function isCanonical(token: string): boolean {
   const parts = token.split('.');
   return (
@@ -133,14 +132,12 @@ function isCanonical(token: string): boolean {
   );
 }
 
-/** By the codes of jose's errors. */
 const refusalByCode: Readonly<Record<string, TokenRefusal>> = {
   ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
   ERR_JWKS_NO_MATCHING_KEY: 'key',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
   ERR_JWT_EXPIRED: 'expired',
 };
-/** Of claims that are not as they must be; the type is told as one of them. */
 const refusalByClaim: Readonly<Record<string, TokenRefusal>> = {
   typ: 'type',
   iss: 'issuer',

@@ -1,5 +1,5 @@
-// Tables `event_summaries` and `designs`, read: an owner's Events, and one Event with its most recent designs. One
-// statement each, so one snapshot. An Event's JSON comes as it was written with its summary.
+// Reads tables `event_summaries` and `designs`, one statement and so one snapshot each. An Event's JSON was written
+// with its summary.
 import type { Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import { maxDesigns, type Owner, publicEventId, type StoredEventId } from './event.ts';
 
@@ -9,7 +9,7 @@ export interface EventList {
   readonly json: string;
 }
 
-// Index: event_summaries_pkey; sorts what it returns and nothing more.
+// Index: event_summaries_pkey.
 export const eventsOfOwner: Statement = {
   name: 'events of owner',
   text: `select count(*)::integer as events,
@@ -19,7 +19,7 @@ export const eventsOfOwner: Statement = {
     where owner = $1`,
 };
 
-/** All Events of `owner`, the latest update first. */
+/** The latest update first. */
 export async function listEvents(database: Queries, owner: Owner): Promise<EventList> {
   const [list] = await database.query<EventList>(eventsOfOwner, [owner]);
   if (list === undefined) throw new Error('an aggregate without a row');
@@ -45,8 +45,8 @@ interface Row {
   readonly shortDescr: string;
 }
 
-// Indexes: event_summaries_pkey, designs_by_event in its order. Foreign and nonexistent Events are the same
-// to it (R24): nothing is found under this owner.
+// Indexes: event_summaries_pkey, designs_by_event in its order. Foreign and nonexistent Events are the same (R24):
+// nothing is found under this owner.
 export const designsOfEvent: Statement = {
   name: 'designs of event',
   text: `(select public_json as "eventJson", '' as id, null as "localId", '' as title, '' as "eventName",
@@ -61,7 +61,7 @@ export const designsOfEvent: Statement = {
     limit ${maxDesigns})`,
 };
 
-/** The Event `eventId` of `owner` and its designs; undefined when `owner` has no such Event. */
+/** Undefined when `owner` has no such Event. */
 export async function findEventWithDesigns(
   database: Queries,
   owner: Owner,
@@ -71,7 +71,7 @@ export async function findEventWithDesigns(
   const event = rows.find(({ eventJson }) => eventJson !== null);
   if (event === undefined) return undefined;
   const publicId = publicEventId(eventId);
-  // Field by field: to take each row apart and spread it costs half as much again.
+  // Field by field: spreading each row costs half as much again.
   const items = rows
     .filter((row) => row !== event)
     .map((row) => ({
@@ -89,8 +89,8 @@ export async function findEventWithDesigns(
 }
 
 /**
- * The public form of a time as Postgres writes it, `2026-05-01 09:30:00.25+00`: `Z` and milliseconds, finer parts cut
- * off (R23). The connection's time zone is UTC, its date style ISO, and the schema keeps years to four digits.
+ * From Postgres' `2026-05-01 09:30:00.25+00` to `Z` and milliseconds, finer parts cut off (R23). The connection's time
+ * zone is UTC, its date style ISO, and the schema keeps years to four digits.
  */
 export function isoTime(text: string | null): string | null {
   if (text === null) return null;

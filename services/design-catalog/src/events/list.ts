@@ -1,4 +1,4 @@
-// The two reads of the resource interface (specification §4): the token names the owner, and nothing else does.
+// The two reads of the resource interface (specification §4). The token alone names the owner.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Logger } from '@course-exchange/runtime/process/logger';
@@ -15,7 +15,6 @@ export interface ListDeps {
   readonly logger: Logger;
 }
 
-/** The JSON of all Events of the token's user. */
 export async function eventsJson(deps: ListDeps, authorization: string | undefined): Promise<string> {
   const { owner, client, user } = await deps.authenticate(authorization);
   const { events, json } = await timed(
@@ -31,8 +30,8 @@ export async function eventsJson(deps: ListDeps, authorization: string | undefin
 }
 
 /**
- * The JSON of one Event with its designs. The token is verified before the id is judged (R20). Throws `not_found` for
- * an id that is none, an Event that is not there and one of another user's (R24).
+ * The token is verified before the id is judged (R20). Throws `not_found` for an invalid id, a nonexistent Event and a
+ * foreign one (R24).
  */
 export async function designsJson(
   deps: ListDeps,
@@ -56,7 +55,7 @@ export async function designsJson(
   return found.json;
 }
 
-/** Lists of different length keep different objectives (docs/runbook.md). */
+/** Objectives differ by length (docs/runbook.md). */
 function sizeClass(items: number): string {
   if (items <= 100) return 'small';
   return items <= 1_000 ? 'medium' : 'large';

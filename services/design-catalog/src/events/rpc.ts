@@ -3,7 +3,7 @@ import type { CatalogService } from '@course-exchange/proto/catalog/v1';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { designsJson, eventsJson, type ListDeps } from './list.ts';
 
-/** Large enough that the stream waits between two parts: other calls get their answers meanwhile. */
+/** The stream waits between two parts, so that other calls are answered meanwhile. */
 export const bytesInPart = 256 * 1024;
 
 export function catalogHandlers(deps: ListDeps): Handlers<typeof CatalogService> {

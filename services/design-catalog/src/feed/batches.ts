@@ -1,14 +1,14 @@
-// Gathers the parts of a stream into batches: large enough that an Event is counted once for many of its
-// changes, small enough for memory, and soon enough that a slow stream is seen.
+// Gathers the parts of a stream into batches: large, so that an Event is counted once for many changes; bounded, for
+// memory; soon, so that a slow stream shows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeBatch, DesignChange } from './change.ts';
 
 export interface BatchLimits {
-  /** A batch ends with the part that brings it to so many changes … */
+  /** A batch ends with the part that brings it to this number of changes … */
   readonly changes: number;
-  /** … or to so many characters … */
+  /** … or of characters … */
   readonly characters: number;
-  /** … or so many milliseconds after its first change. */
+  /** … or this long after its first change. */
   readonly waitMs: number;
 }
 
@@ -21,10 +21,7 @@ interface Gathered {
   readonly discard: () => void;
 }
 
-/**
- * While a batch is being worked on nothing more is taken from `parts`. When `parts` fails, what is gathered and
- * not given out yet is dropped.
- */
+/** While a batch is processed nothing is taken from `parts`. When `parts` fails, what is gathered is dropped. */
 export async function* changeBatches(
   parts: AsyncIterable<ChangeBatch>,
   limits: BatchLimits,
@@ -37,7 +34,7 @@ export async function* changeBatches(
       if (arrived?.done) break;
       if (arrived) {
         next = iterator.next();
-        // Its failure is met at its turn; until then nobody waits for it.
+        // A failure is met at its turn.
         next.catch(() => {});
         add(gathered, arrived.value);
       }
@@ -52,7 +49,7 @@ export async function* changeBatches(
       yield { source: gathered.source, changes: gathered.changes, last: false };
   } finally {
     gathered.discard();
-    // Not awaited: it waits for the part that is still to come.
+    // Not awaited: it waits for the next part.
     void iterator.return?.();
   }
 }
@@ -64,7 +61,7 @@ function gather({ waitMs }: BatchLimits): Gathered {
     source: '',
     changes: [],
     characters: 0,
-    // Begins when it is asked for: with the first change.
+    // Begins with the first change.
     get due() {
       due ??= sleep(waitMs, undefined, { signal: discarded.signal }).catch(() => undefined);
       return due;

@@ -12,9 +12,8 @@ import {
   decidingChanges,
 } from './change.ts';
 
-// One statement, so that the triggers count each touched Event once for the batch. Sorted by the key: two
-// batches take their rows in the same order and do not wait for each other in a circle. A deletion blanks all
-// but key, revision and time, so that the row is the same whichever changes came before it.
+// One statement, so that the triggers count each touched Event once. Sorted by the key, so that two batches cannot
+// deadlock. A deletion blanks all but key, revision and time, so that the row does not depend on earlier changes.
 const writeChanges: Statement = {
   name: 'write design changes',
   text: `with written as (
@@ -45,9 +44,8 @@ export interface WrittenBatch extends Applied {
 }
 
 /**
- * Applies the batch: all of it with its event summaries, its resume point and its audit entry, or nothing. Changes of a revision
- * that is not higher than the stored one are ignored, so it may be repeated. Throws what Postgres says of a
- * deadlock or a failed serialization; nothing is applied then.
+ * Atomic, with event summaries, resume point and audit entry. Ignores changes of a revision that is not higher than the
+ * stored one, so that it may be repeated. Throws what Postgres says of a deadlock or a failed serialization.
  */
 export function writeBatch(
   database: Database,
@@ -83,7 +81,7 @@ const find: Statement = {
   text: 'select position from resume_points where source = $1',
 };
 
-// Two streams of one source: what the farther one has committed stays committed.
+// Of two streams of one source the farther one counts.
 const keep: Statement = {
   name: 'keep resume point',
   text: `insert into resume_points as kept (source, position) values ($1, $2)
@@ -96,7 +94,7 @@ const forget: Statement = {
   text: 'delete from resume_points where source = $1',
 };
 
-/** The last committed position of `source`; 0 when there is none. */
+/** 0 when there is none. */
 export async function findResumePoint(database: Queries, source: string): Promise<bigint> {
   const [row] = await database.query<{ position: string }>(find, [source]);
   return BigInt(row?.position ?? 0);
@@ -107,7 +105,7 @@ const conflicts: readonly unknown[] = ['40001', '40P01'];
 const attempts = 8;
 const firstPauseMs = 10;
 
-/** `write` must be atomic. Throws `temporarily_unavailable` when it is given up every time. */
+/** `write` must be atomic. Throws `temporarily_unavailable` after the last try. */
 export async function repeatedly<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {

@@ -1,5 +1,5 @@
-// A change of one design as the platform sends it: the revision decides what holds, not the order of arrival. And
-// what the audit log is told of changes: counts and positions, nothing of what a design holds.
+// A change of one design: its revision decides, not the order of arrival. The audit log has counts and positions of
+// changes, nothing of a design.
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import type { Owner } from '../events/event.ts';
 
@@ -15,7 +15,7 @@ export interface DesignChange {
   readonly deletedAt: string | undefined;
 }
 
-/** The whole design. Times are RFC 3339. */
+/** Times are RFC 3339. */
 export interface ChangedDesign {
   readonly localId?: string | undefined;
   readonly eventId?: string | undefined;
@@ -27,16 +27,14 @@ export interface ChangedDesign {
   readonly shortDescr: string;
 }
 
-/** Changes that are written together or not at all. */
 export interface ChangeBatch {
   /** Empty: no resume point is kept. */
   readonly source: string;
   readonly changes: readonly DesignChange[];
-  /** Nothing follows: the source's resume point is forgotten. */
+  /** The source's resume point is deleted. */
   readonly last: boolean;
 }
 
-/** What became of changes. */
 export interface Applied {
   readonly upserted: number;
   readonly deleted: number;
@@ -76,7 +74,7 @@ function fieldsOf(values: Readonly<Record<string, number | bigint | true | undef
   );
 }
 
-/** A position that readers of JSON would round stands in quotes. */
+/** A position that readers of JSON would round is a text. */
 function jsonOf(value: number | bigint | true): string {
   return typeof value === 'bigint' && value > Number.MAX_SAFE_INTEGER ? `"${value}"` : `${value}`;
 }

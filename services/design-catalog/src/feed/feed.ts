@@ -1,7 +1,6 @@
-// The feed: the platform that owns the designs brings its changes in. A stream names a source and has ascending
-// positions; its changes are written in batches, each with its event summaries, its resume point and its audit entry
-// or not at all, so that a stream that broke off goes on from its resume point. The feed owns the order of a stream,
-// the size of its batches and what is repeated; it refuses a stream out of order and reads nothing for a partner.
+// The feed: the platform that owns the designs sends its changes. A stream names a source and has ascending positions.
+// Its changes are written in batches, each atomic with its event summaries, its resume point and its audit entry, so
+// that a broken stream resumes. The feed refuses a stream out of order.
 import { type AuditOrigin, logAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Caller } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Database } from '@course-exchange/runtime/postgres/pool';
@@ -26,7 +25,7 @@ export interface AppliedStream extends Applied {
 
 const batchLimits: BatchLimits = { changes: 10_000, characters: 8 * 1024 * 1024, waitMs: 500 };
 
-/** Applies a whole stream in the name of `caller`. Fails as applyBatches does. */
+/** Fails as applyBatches does. */
 export async function applyStream(
   deps: FeedDeps,
   caller: Caller,
@@ -48,15 +47,14 @@ function originOf({ now }: FeedDeps, caller: Caller): AuditOrigin {
 }
 
 export interface ApplyDeps {
-  /** Atomic: all of the batch and its audit entry, or it throws and there is nothing of it. */
   readonly write: (batch: ChangeBatch) => Promise<Applied>;
   readonly limits: BatchLimits;
 }
 
 /**
- * Writes all that `parts` brings, in order. While a batch is written the next one is gathered, and then nothing
- * more is taken from `parts`. When it fails, the batches before are written and their resume point tells so.
- * Throws DetailedFailure `invalid_argument` for a stream out of order.
+ * Writes all that `parts` brings, in order. While a batch is written the next one is gathered. When it fails, the
+ * batches before are written, and their resume point says so. Throws DetailedFailure `invalid_argument` for a stream
+ * out of order.
  */
 export async function applyBatches(
   { write, limits }: ApplyDeps,
@@ -64,7 +62,7 @@ export async function applyBatches(
 ): Promise<AppliedStream> {
   const total = { upserted: 0, deleted: 0, ignored: 0, position: 0n };
   const batches = changeBatches(inOrder(parts), limits);
-  // So that a failed write is told at once, though the stream may bring nothing more.
+  // A failed write is reported at once, though the stream may bring nothing more.
   const failed = Promise.withResolvers<never>();
   let writing = Promise.resolve();
   failed.promise.catch(() => {});
@@ -77,7 +75,7 @@ export async function applyBatches(
       writing.catch(failed.reject);
     }
   } finally {
-    // A batch that is being written is not left to itself: what is told of the stream holds.
+    // A batch in progress is awaited: what is reported of the stream holds.
     await writing.catch(() => {});
     void batches.return(undefined);
   }
@@ -92,7 +90,7 @@ function count(total: Total, { changes }: ChangeBatch, { upserted, deleted, igno
   total.position = changes.at(-1)?.position ?? total.position;
 }
 
-/** Resuming by position is safe only where positions ascend in one source and nothing follows its end. */
+/** Resuming by position is safe only where positions ascend and nothing follows the end. */
 async function* inOrder(parts: AsyncIterable<ChangeBatch>): AsyncGenerator<ChangeBatch> {
   let before: ChangeBatch | undefined;
   let position = 0n;
@@ -114,7 +112,7 @@ function refusal(sentence: string): DetailedFailure {
   return new DetailedFailure('invalid_argument', sentence);
 }
 
-/** The last committed position of `source`; 0 when there is none. */
+/** 0 when there is none. */
 export function resumePoint({ database }: FeedDeps, source: string): Promise<bigint> {
   return findResumePoint(database, source);
 }
@@ -123,12 +121,12 @@ export interface VerifiedPart extends Recount {
   readonly repaired: boolean;
 }
 
-/** Owners in one statement, so that none runs long beside the reads. */
+/** Owners in one statement: none runs long beside the reads. */
 const ownersInPart = 200;
 
 /**
- * Counts every Event anew and compares it with its summary, a part of the owners after the other. Repairs what differs
- * in the name of `repairer`; without one it is told and left.
+ * Recounts every Event and compares it with its summary, some owners at a time. Repairs what differs in the name of
+ * `repairer`; without one it is only reported.
  */
 export async function* verifySummaries(
   deps: FeedDeps,

@@ -1,4 +1,4 @@
-// FeedService: design changes from their messages, each judged before it is taken, and what became of them.
+// FeedService: checks design changes and translates them.
 
 import type { ApplyRequest, FeedService } from '@course-exchange/proto/feed/v1';
 import { designChangeProblem, storedTime } from '@course-exchange/rules/design-change';
@@ -28,7 +28,7 @@ export function feedHandlers(deps: FeedDeps): Handlers<typeof FeedService> {
   };
 }
 
-/** Bytes of the longest name of a source: that of table `resume_points`. */
+/** Bytes of the longest name in table `resume_points`. */
 const longestSource = 255;
 
 async function* partsOf(requests: AsyncIterable<ApplyRequest>): AsyncGenerator<ChangeBatch> {

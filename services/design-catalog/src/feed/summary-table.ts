@@ -1,4 +1,4 @@
-// Counts Events anew from `designs` and compares them with `event_summaries`, some owners at a time.
+// Recounts Events from `designs` and compares them with `event_summaries`, some owners at a time.
 import { type AppendedHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import { repairedSummaries } from './change.ts';
@@ -6,13 +6,12 @@ import { repairedSummaries } from './change.ts';
 export interface SummaryDifference {
   readonly owner: string;
   readonly eventId: string;
-  /** Designs that the summary says; null: there is no summary. */
+  /** Null: there is no summary. */
   readonly summarised: number | null;
-  /** Designs that there are; null: none, the Event does not exist. */
+  /** Null: there are no designs, so the Event does not exist. */
   readonly counted: number | null;
 }
 
-/** Some owners in their order. */
 export interface Recount {
   /** Null: there was no owner left. */
   readonly lastOwner: string | null;
@@ -21,8 +20,8 @@ export interface Recount {
   readonly differences: readonly SummaryDifference[];
 }
 
-// Steps from owner to owner over designs_pkey and event_summaries_pkey instead of reading all rows for them.
-// One statement sees one snapshot, and summaries are exact at every commit: what differs is wrong, not late.
+// Steps from owner to owner over designs_pkey and event_summaries_pkey. One statement sees one snapshot, in which
+// summaries are exact.
 const recount: Statement = {
   name: 'recount events',
   text: `with recursive found (owner, place) as (
@@ -72,7 +71,7 @@ const repair: Statement = {
   text: 'select summarise_events($1::text[], $2::text[])',
 };
 
-/** Recounts the Events of up to `most` owners that come after `owner`. */
+/** Of up to `most` owners after `owner`. */
 export async function recountEvents(database: Queries, owner: string, most: number): Promise<Recount> {
   const [row] = await database.query<Recount>(recount, [owner, most]);
   if (row === undefined) throw new Error('an aggregate without a row');
@@ -80,8 +79,8 @@ export async function recountEvents(database: Queries, owner: string, most: numb
 }
 
 /**
- * Counts the named Events anew and writes what comes of it, with an audit entry, or nothing. `differences` are
- * sorted and without doubles. Returns the end of the audit log's chain.
+ * Recounts the named Events, with an audit entry, atomically. `differences` are sorted and without duplicates. Returns
+ * the end of the audit log's chain.
  */
 export function repairSummaries(
   database: Database,

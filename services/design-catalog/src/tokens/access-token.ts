@@ -1,7 +1,5 @@
-// Access tokens as the resource server reads them (specification §5, R15, R16): decides whose designs a call may read,
-// whatever the gateway did before. A token is verified once and remembered until it expires or its key leaves the set.
-// It owns what a token must say; it refuses every other form, algorithm, key, audience and use, and takes no address
-// of a key from a token.
+// Access tokens at the resource server (specification §5, R15, R16), whatever the gateway did before. A verified token
+// is remembered until it expires or its key leaves the set.
 import { hash } from 'node:crypto';
 import { bearerToken } from '@course-exchange/rules/access-token';
 import { type RefusedToken, verifyAccessToken } from '@course-exchange/rules/token-verification';
@@ -22,8 +20,8 @@ interface AccessGrant {
 }
 
 /**
- * What the access token in a call's `authorization` metadata grants. Throws `invalid_token` for anything but a valid
- * access token, `temporarily_unavailable` while no key set is known.
+ * What the `authorization` metadata of a call grants. Throws `invalid_token` for anything but a valid access token,
+ * `temporarily_unavailable` while no key set is known.
  */
 export type Authenticate = (authorization: string | undefined) => Promise<AccessGrant>;
 
@@ -34,18 +32,18 @@ export interface TokenVerificationDeps {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly keyedUser: (owner: Owner) => LogText;
-  /** Told of each refusal; must not be given the token. */
+  /** Called for each refusal, without the token. */
   readonly refused: (refused: RefusedToken) => void;
 }
 
 interface Verified extends AccessGrant {
-  /** Milliseconds since the epoch; from then on the token is expired. */
+  /** Milliseconds since the epoch. */
   readonly expiresAt: number;
   readonly kid: string;
   readonly key: CryptoKey;
 }
 
-/** Tokens remembered at once; the one remembered first goes first. */
+/** Tokens remembered at once; the oldest goes first. */
 const mostRemembered = 10_000;
 const longestOwner = 255;
 

@@ -1,4 +1,4 @@
-// Identity's public keys, kept for as long as they may be (R17), used beyond it while identity is away.
+// Identity's public keys, cached as long as they may be (R17), and longer while identity is away.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keySetLifetime } from '@course-exchange/rules/access-token';
 import { unavailable } from '@course-exchange/runtime/process/errors';
@@ -20,9 +20,9 @@ export interface KeySetOptions {
   readonly now: () => number;
 }
 
-/** Milliseconds between fetches, whatever the tokens name: forged ones must not make us flood identity. */
+/** Milliseconds between fetches: forged tokens must not make us flood identity. */
 const fetchInterval = 1_000;
-/** How long a set serves on when no newer one can be fetched (ms). */
+/** How long a set is used when no newer one can be fetched (ms). */
 const longestUse = 3_600_000;
 
 interface KnownKey {
@@ -41,12 +41,12 @@ export function createKeySet({ fetchJwks, algorithm, now }: KeySetOptions) {
     triedAt = now();
     try {
       const keys = await readKeys(await fetchJwks(), algorithm, known);
-      // An answer without keys is an installation that has none yet, or a mistake: no reason to forget.
+      // An answer without keys is a new installation or a mistake.
       if (keys.size === 0) return;
       known = keys;
       fetchedAt = now();
     } catch {
-      // `problem` tells while there is no set; otherwise the one before serves on.
+      // `problem` reports it while there is no set; otherwise the old one is used.
     } finally {
       flight = undefined;
     }
@@ -62,24 +62,24 @@ export function createKeySet({ fetchJwks, algorithm, now }: KeySetOptions) {
 
   return {
     /**
-     * The key named `kid`; undefined when there is none. Fetches first when the set is old or the key unknown.
-     * Throws `temporarily_unavailable` while no set was fetched in the past hour: a key that was withdrawn does not live on.
+     * Fetches first when the set is old or the key unknown. Throws `temporarily_unavailable` while no set was fetched
+     * in the past hour, so that a withdrawn key does not live on.
      */
     find: async (kid: string): Promise<CryptoKey | undefined> => {
       if (!known.has(kid) || now() - fetchedAt >= keySetLifetime * 1_000) await refresh();
       if (now() - fetchedAt >= longestUse) throw unavailable('the key set');
       return known.get(kid)?.key;
     },
-    /** Whether `key` is in the set as it is known now, and may be used. Never fetches. */
+    /** Whether `key` may still be used. Never fetches. */
     holds: (kid: string, key: CryptoKey) => known.get(kid)?.key === key && now() - fetchedAt < longestUse,
-    /** Fetches when the set is older than `age` milliseconds; a failed fetch keeps what there is. */
+    /** In milliseconds; a failed fetch keeps what there is. */
     refreshOlderThan: (age: number) => (now() - fetchedAt >= age ? refresh() : Promise.resolve()),
     /** One sentence while no set was ever fetched. */
     problem: () => (known.size === 0 ? 'The key set was not yet fetched from identity' : undefined),
   };
 }
 
-/** Keys of `algorithm`; one that did not change stays the same object. Throws when one of them is no key. */
+/** A key that did not change stays the same object. Throws when one of them is no key. */
 async function readKeys(jwks: string, algorithm: TokenAlgorithm, before: KnownKeys): Promise<KnownKeys> {
   const keys = new Map<string, KnownKey>();
   for (const jwk of (JSON.parse(jwks) as JSONWebKeySet).keys) {
@@ -93,13 +93,13 @@ async function readKeys(jwks: string, algorithm: TokenAlgorithm, before: KnownKe
   return keys;
 }
 
-/** Milliseconds between two checks of the set's age, and the age from which it is fetched anew. */
+/** Milliseconds between two checks of the set's age, and the age at which it is fetched. */
 const checkInterval = 1_000;
 const oldest = 30_000;
 
 /**
- * Keeps the set fresh between calls, so that neither a call nor readiness waits for identity: fetches at once, every
- * second while there is no set, then every 30 s, until `signal` aborts.
+ * Fetches at once, every second while there is no set, then every 30 s, until `signal` aborts: no call waits for
+ * identity.
  */
 export async function keepKeysFresh(keySet: KeySet, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

@@ -1,22 +1,22 @@
-// Admission: bounds the requests that are in work and queued, so that what is begun ends in time (R14.7, decision 0027).
-// Each class of work has a capacity of its own, so that lists never stand before tokens, and networks take turns.
+// Admission bounds the requests in flight and queued, so that what is begun ends in time (R14.7, decision 0027). Each
+// class of work has its own capacity, so that lists never delay tokens, and networks take turns.
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { createTurns } from '@course-exchange/runtime/process/turns';
 import { gatewayMetrics } from '../metrics.ts';
 import { fairCapacity } from './fair-capacity.ts';
 
-/** What a request asks for; `other` is all else that identity answers: pages and user-info. */
+/** `other` is all else that identity answers: pages and user-info. */
 export type Work = 'token' | 'login' | 'list' | 'other';
 
 interface Limits {
-  /** Requests in work and queued. */
+  /** Requests in flight and queued. */
   readonly capacity: number;
-  /** Requests in work: enough to keep the services busy. Each more would only make all of them slower. */
+  /** Requests in flight: enough to keep the services busy. */
   readonly concurrency: number;
 }
 
-/** Logins wait in identity's queue, which knows who has failed before: here all of them go on. */
+/** Logins queue in identity, which knows the rate-limited ones. */
 const limits: Readonly<Record<Work, Limits>> = {
   token: { capacity: 640, concurrency: 64 },
   login: { capacity: 256, concurrency: 256 },
@@ -25,8 +25,8 @@ const limits: Readonly<Record<Work, Limits>> = {
 };
 
 /**
- * Milliseconds that a request must have left when its turn comes: half of the time for an answer. A service counts its
- * deadline from when it hears of a call, and what it has consumed must still be answered (decision 0025).
+ * Milliseconds that a request must have left when its turn comes. A service counts its deadline from when it hears of a
+ * call, and what it has consumed must still be answered (decision 0025).
  */
 const leastMs = 900;
 const logEveryMs = 1_000;
@@ -75,8 +75,8 @@ export function createAdmission({ logger, now }: AdmissionOptions) {
   };
   const classes = { token: open('token'), login: open('login'), list: open('list'), other: open('other') };
   /**
-   * Resolves when it is the request's turn, with what its end is to call, once. Throws `Overloaded` where its class or its
-   * network has no room, and where too little time is left until `deadline`, milliseconds since the epoch.
+   * Resolves when it is the request's turn, with what its end must call, once. Throws `Overloaded` where its class or
+   * its network has no capacity, and where too little time is left until `deadline`, milliseconds since the epoch.
    */
   return (work: Work, network: string, deadline: number) => classes[work](network, deadline);
 }

@@ -1,5 +1,5 @@
-// Answers what never became a request: garbage, an oversized header section, conflicting lengths, a client
-// that is too slow. The same one-field body and headers as everywhere (R25).
+// Answers what never became a request: garbage, an oversized header section, conflicting lengths, a client that is too
+// slow (R25).
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { logText } from '@course-exchange/runtime/process/logger';
@@ -17,7 +17,7 @@ const statuses: Readonly<Record<string, number>> = {
 
 interface ConnectionError extends Error {
   readonly code?: string;
-  /** What Node's parser stumbled over. */
+  /** What Node's parser failed on. */
   readonly rawPacket?: unknown;
 }
 
@@ -38,7 +38,7 @@ export function answerBrokenConnection(
     errorCode: logText(error.code ?? 'unknown'),
     status: answer.status,
   });
-  // One that a request waits on is told of as that request's.
+  // A request that is in flight on it is measured itself.
   if (!socket._httpMessage)
     gatewayMetrics.requests.record(0, {
       'http.request.method': namedMethod(''),
@@ -55,8 +55,8 @@ interface RawAnswer {
 }
 
 /**
- * A method that Node's parser does not know never becomes a request: it is judged by the path alone, as every other
- * method is (specification §4, R20, R31).
+ * A method unknown to Node's parser never becomes a request: its path decides, as for every other method (specification
+ * §4, R20, R31).
  */
 function answerTo({ code, rawPacket }: ConnectionError, routes: readonly Route[]): RawAnswer {
   const path = code === 'HPE_INVALID_METHOD' ? requestedPath(rawPacket) : undefined;
@@ -70,10 +70,9 @@ function answerTo({ code, rawPacket }: ConnectionError, routes: readonly Route[]
     : { status: 405, code: 'method_not_allowed', allow };
 }
 
-/** A request line with its path. */
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\/[^\s?]*)(\?\S*)? HTTP\/1\.[01]\r?\n/;
 
-/** What the first bytes of a connection ask for; undefined when they are no request line at all. */
+/** The path that the first bytes ask for; undefined without a request line. */
 function requestedPath(packet: unknown): string | undefined {
   return requestLine.exec(Buffer.isBuffer(packet) ? packet.toString('latin1') : '')?.[1];
 }

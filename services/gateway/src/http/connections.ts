@@ -1,28 +1,24 @@
-// Connections of clients: how many at a time, which one ends for a new one, and how much each may ask ahead.
+// Bounds the connections of clients and the requests that each may pipeline.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** More than a gateway answers at a time; each costs memory and a file. One more is closed at once. */
+/** Each costs memory and a file descriptor. */
 const maxConnections = 8_192;
-/** Of these are taken before one ends for the next. The rest keeps a newcomer's place until that one has closed. */
+/** From this share on one ends for the next; the rest are places for newcomers until it has closed. */
 const roomShare = 15 / 16;
 
-/**
- * Requests on one connection that wait for their answers. No client here sends more than one ahead, and Node would begin
- * all that a client sends.
- */
+/** Pipelined requests on one connection. Node would begin all that a client sends. */
 const maxAhead = 32;
 
 /**
- * Where there is no room, the connection ends that has waited longest for its client, since it was opened, its last answer
- * left or a header came: else whoever opens them all, and never ends a request, would keep everybody out. One whose request
- * is whole is being answered, and stays.
+ * At capacity the connection ends that has waited longest for its client, since it was opened, its last answer left or
+ * a header came: else a client that never ends its requests would keep others out. One that is being answered stays.
  */
 export function limitConnections(app: FastifyInstance): void {
-  /** Of each connection, those that wait for their answers. */
+  /** Requests in flight of each connection. */
   const requestsOf = new Map<Socket, Set<IncomingMessage>>();
-  /** First the one that has waited longest. Also holds some that are being answered by now. */
+  /** In order of waiting, the longest first. Also holds some that are being answered by now. */
   const unfinished = new Set<Socket>();
   const forget = (socket: Socket): void => {
     requestsOf.delete(socket);
@@ -61,7 +57,6 @@ export function limitConnections(app: FastifyInstance): void {
       if (requestsOf.has(socket)) waitsFromNowOn(socket);
     });
     if (requests !== undefined && requests.size <= maxAhead) return done();
-    // Each would take the time and memory of all.
     reply.hijack();
     socket.destroy();
   });

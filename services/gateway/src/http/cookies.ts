@@ -1,12 +1,12 @@
-// The three kinds of cookies: the browser session; the device, which has logged in before; and one for each interaction, so
-// that two tabs and two partners at once never disturb each other.
+// Three kinds of cookies: the browser session; the device, which has logged in before; and one for each interaction, so
+// that two tabs do not disturb each other.
 
 export type Cookies = ReturnType<typeof createCookies>;
 
 const maxInteractions = 8;
 /** Thirty days: as long as identity remembers a login (R30). */
 const deviceSeconds = 30 * 24 * 60 * 60;
-/** Names and values of our own making; anything else was not set by us. */
+/** Anything else was not set by us. */
 const wellFormed = /^[A-Za-z0-9._-]{1,256}$/;
 
 export function createCookies(issuer: string) {
@@ -18,11 +18,11 @@ export function createCookies(issuer: string) {
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   const clear = (name: string) => `${name}=; Max-Age=0; ${attributes}`;
   return {
-    /** The presented session; '' when there is none. Secret. */
+    /** '' when there is none. Secret. */
     session: (header: string | undefined) => presented(header).get(sessionName) ?? '',
-    /** What the browser presents of a login before; '' when nothing. */
+    /** '' when there is none. */
     device: (header: string | undefined) => presented(header).get(deviceName) ?? '',
-    /** The presented cookie of one interaction; '' when there is none. Secret. */
+    /** '' when there is none. Secret. */
     interaction: (header: string | undefined, id: string) =>
       presented(header).get(interactionPrefix + id) ?? '',
     /** Lives as long as the browser (R29). */

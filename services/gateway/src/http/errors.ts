@@ -1,5 +1,5 @@
-// The one table from an error code to an HTTP status, and the one-field body that carries it
-// (specification §7, R7, R14, R20).
+// The one table from an error code to an HTTP status, and the one-field body that carries it (specification §7, R7,
+// R14, R20).
 import type { ErrorCode } from '@course-exchange/rules/error-codes';
 import { retryAfterSeconds } from '@course-exchange/runtime/process/errors';
 import { type Answer, jsonAnswer, type ResponseProfile } from './route.ts';
@@ -22,7 +22,7 @@ const statuses: Readonly<Record<ReplyCode, number>> = {
   unsupported_response_type: 400,
 };
 
-/** Answers `code` to the readers of `profile`. A code that is not in the table is a server_error. */
+/** A code that is not in the table is a server_error. */
 export function errorReply(code: string, profile: ResponseProfile, authorization?: string): Answer {
   if (!isReplyCode(code)) return errorReply('server_error', profile, authorization);
   const headers = errorHeaders(code, profile, authorization);
@@ -33,7 +33,7 @@ function isReplyCode(code: string): code is ReplyCode {
   return Object.hasOwn(statuses, code);
 }
 
-/** R1: on the authorization endpoint an unknown client is a direct 400; there is nobody to challenge. */
+/** R1: on the authorization endpoint an unknown client is a direct 400. */
 function statusOf(code: ReplyCode, profile: ResponseProfile): number {
   return code === 'invalid_client' && profile !== 'token' ? 400 : statuses[code];
 }

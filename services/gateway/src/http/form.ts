@@ -1,5 +1,4 @@
-// Decodes application/x-www-form-urlencoded text, once (R3): the query of /authorize and every form. The one place that
-// refuses a body of another content type (R7).
+// Decodes application/x-www-form-urlencoded text, once (R3): the query of /authorize and every form.
 import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { bringsForm, type IncomingRequest } from './request.ts';
@@ -7,9 +6,9 @@ import { bringsForm, type IncomingRequest } from './request.ts';
 export interface Form {
   /** The value, or '' when absent: empty and absent are the same (R1). */
   readonly get: (name: string) => string;
-  /** Names that came more than once. Identity knows which of them matter (R1, R7). */
+  /** Names that came more than once (R1, R7). */
   readonly repeated: readonly string[];
-  /** Names of values that are not UTF-8. Identity knows which of them matter (R3). */
+  /** Names of values that are not UTF-8 (R3). */
   readonly notUtf8: () => string[];
 }
 
@@ -26,7 +25,7 @@ export function decodeForm(encoded: string): Form {
   return { get: (name) => values.get(name) ?? '', repeated: [...repeated], notUtf8: () => notUtf8(encoded) };
 }
 
-/** Of `form` what the texts of `message` are named after. */
+/** The values that the texts of `message` are named after. */
 export function textsOf<Message extends DescMessage>(
   message: Message,
   form: Form,
@@ -36,13 +35,13 @@ export function textsOf<Message extends DescMessage>(
   return Object.fromEntries(values) as MessageInitShape<Message>;
 }
 
-/** Decoding puts U+FFFD in the place of what is not UTF-8: names whose value has one that was not sent. */
+/** Decoding turns what is not UTF-8 into U+FFFD: names whose value has one that was not sent. */
 function notUtf8(encoded: string): string[] {
   const withoutSent = new URLSearchParams(encoded.replaceAll(/%EF%BF%BD/gi, '?'));
   return [...withoutSent].flatMap(([name, value]) => (value.includes('\uFFFD') ? [name] : []));
 }
 
-/** The form that a POST brings. Throws `invalid_request` for every other body. */
+/** The form of a POST. Throws `invalid_request` for every other body (R7). */
 export function readForm(request: IncomingRequest): Form {
   return decodeForm(formText(request));
 }

@@ -1,4 +1,4 @@
-// Headers that every answer carries, by who reads it (R25). No CORS header is ever among them (R20).
+// Headers of every answer, by profile (R25). No CORS header is among them (R20).
 import type { ResponseProfile } from './route.ts';
 
 export type Headers = Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ const byProfile: Readonly<Record<ResponseProfile, Headers>> = {
   },
 };
 
-/** Headers of `profile` for an issuer; a route's own headers stand above them. */
+/** A route's own headers override them. */
 export function profileHeaders(profile: ResponseProfile, issuer: string): Headers {
   return { ...everywhere(issuer), ...byProfile[profile] };
 }
@@ -31,9 +31,8 @@ function everywhere(issuer: string): Headers {
 }
 
 /**
- * No script, no frame, our own stylesheet. `form-action` is left out where a form may lead to a partner (R25):
- * Chromium applies it to every redirect that follows a form, and a partner's callback may go on to another
- * of its hosts, which no list of ours can know; the form's button would then do nothing (Chromium 156).
+ * No script, no frame, our own stylesheet. `form-action` is left out where a form may lead to a partner (R25): Chromium
+ * 156 applies it to every redirect after a form, and a partner's callback may go on to another of its hosts.
  */
 export function contentSecurityPolicy(leadsToPartner: boolean): string {
   return [

@@ -1,11 +1,10 @@
-// The issuer is never served over http (R28.3). The gateway speaks http itself, behind a proxy: what a user's request came
-// by, only a trusted proxy knows, and where none says it, the request is served (R28.4).
+// The issuer is never served over http (R28.3). Only a trusted proxy knows how a request came; where none says it, the
+// request is served (R28.4).
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { errorReply } from './errors.ts';
 import type { Answer } from './route.ts';
 
-/** Whether an address is one of `proxies`, or in one: what it forwards is believed. */
 export function trustedProxy(proxies: readonly string[]): (address: string) => boolean {
   const trusted = new BlockList();
   for (const proxy of proxies) {
@@ -21,8 +20,8 @@ function family(address: string): 'ipv4' | 'ipv6' {
 }
 
 /**
- * The answer to what came by http although the issuer is https; undefined for all else. `url` is the request's target as it
- * came. What holds a credential is not led on: its sender has to learn that it travelled in the clear.
+ * The answer to what came by http although the issuer is https; undefined for all else. `url` is the target as it came.
+ * What holds a credential is refused, so that its sender learns that it travelled in the clear.
  */
 export function plainHttpAnswer(
   raw: IncomingMessage,
@@ -31,7 +30,7 @@ export function plainHttpAnswer(
   trusts: (address: string) => boolean,
 ): Answer | undefined {
   if (!issuer.startsWith('https:') || !trusts(raw.socket.remoteAddress ?? '')) return undefined;
-  // Where several proxies have written it, the last wrote what it saw itself.
+  // Of several proxies the last wrote what it saw itself.
   const said = raw.headersDistinct['x-forwarded-proto']?.join(',').split(',').at(-1);
   if (said?.trim().toLowerCase() !== 'http') return undefined;
   const { authorization, cookie } = raw.headers;

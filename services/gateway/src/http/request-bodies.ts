@@ -1,12 +1,12 @@
-// Bodies of requests: how long one may be, and how many bytes the process keeps of all. Every body here is a form.
+// Bodies of requests: the longest, and the bytes that the process keeps of all. Every body is a form.
 import type { IncomingMessage } from 'node:http';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
 import { fairCapacity } from './fair-capacity.ts';
 
 const longestBody = 64 * 1024;
-/** Bytes of all requests together, beyond what each may always have: 8,192 connections of 64 KiB would be a pod's memory. */
+/** Bytes of all requests together, beyond `alwaysFree` of each. */
 const capacity = 32 * 1024 * 1024;
-/** Bytes that are not counted. Longer than a token request or an ordinary login: only long forms are ever refused. */
+/** Bytes that are not counted: more than a token request or an ordinary login has. */
 const alwaysFree = 8 * 1024;
 
 export interface Body {
@@ -20,10 +20,13 @@ export type BodyReader = ReturnType<typeof createBodyReader>;
 
 export function createBodyReader() {
   const bytes = fairCapacity(capacity);
-  /** Fails with `invalid_request` where the body is over 64 KiB or breaks off, with `Overloaded` where there is no room. */
+  /**
+   * Fails with `invalid_request` where the body is over 64 KiB or breaks off, with `Overloaded` where there is no
+   * capacity.
+   */
   return (raw: IncomingMessage, network: string): Promise<Body> =>
     new Promise((resolve, reject) => {
-      // One buffer: a chunk of one byte that is kept costs four hundred.
+      // One buffer: each kept chunk costs some hundred bytes more.
       let body = Buffer.alloc(0);
       let [length, counted] = [0, 0];
       const release = (): void => {
@@ -40,7 +43,7 @@ export function createBodyReader() {
         body = Buffer.concat([body], size);
       };
       const fail = (error: unknown): void => {
-        // The rest flows away unread, so that the client gets to read the answer; requestTimeout bounds it.
+        // The rest is drained, so that the client reads the answer; requestTimeout bounds it.
         raw.off('data', keep).off('end', finish).off('close', breakOff).resume();
         release();
         reject(error);

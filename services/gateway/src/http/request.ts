@@ -1,5 +1,4 @@
-// What a route may know of an HTTP request. The Host header is not among it: the issuer is configuration
-// (R28).
+// What a route may know of an HTTP request. The issuer is configuration, not the Host header (R28).
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
@@ -9,16 +8,16 @@ import type { UnreadAnswers } from './unread-answers.ts';
 export interface IncomingRequest {
   readonly requestId: string;
   readonly params: Readonly<Record<string, string>>;
-  /** The query string as it came, without `?`. */
+  /** As it came, without `?`. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
-  /** The Authorization header, whole; several are joined, which no scheme accepts. Secret. */
+  /** The whole header; several are joined, which no scheme accepts. Secret. */
   readonly authorization: string | undefined;
-  /** The user's address, seen through trusted proxies only (R30). Personal. */
+  /** Seen through trusted proxies only (R30). Personal. */
   readonly clientAddress: string;
-  /** The network of that address: what limits are shared by (R14.10). */
+  /** The network that limits are shared by (R14.10). */
   readonly network: string;
-  /** The form that a POST brings, as text; '' for every other body: see request-bodies.ts. */
+  /** The form of a POST as text; '' for every other body. */
   readonly body: string;
   /** Counts bytes of an answer before they are kept. Throws `Overloaded`: see unread-answers.ts. */
   readonly holdAnswer: (bytes: number) => void;
@@ -37,7 +36,7 @@ export function incomingRequest(
     params: params as Readonly<Record<string, string>>,
     query: raw.url?.replace(/^[^?]*\??/, '') ?? '',
     headers: raw.headers,
-    // Node keeps the first of several and hides the others; here all count (R7).
+    // Node keeps the first of several and hides the others (R7).
     get authorization() {
       return raw.headersDistinct.authorization?.join(', ');
     },
@@ -48,7 +47,7 @@ export function incomingRequest(
   };
 }
 
-/** An IP address without port, brackets or IPv4-in-IPv6 prefix; undefined when it is none. */
+/** Without port, brackets or IPv4-in-IPv6 prefix; undefined when it is no address. */
 function plainAddress(written = ''): string | undefined {
   if (isIPv4(written)) return written;
   const bare = written
@@ -58,7 +57,6 @@ function plainAddress(written = ''): string | undefined {
   return isIP(bare) ? bare : undefined;
 }
 
-/** By its content type alone. */
 export function bringsForm({ headers }: Pick<IncomingRequest, 'headers'>): boolean {
   const mediaType = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
   return mediaType === 'application/x-www-form-urlencoded';

@@ -1,17 +1,16 @@
-// What a trace says of one request and its answer: the span of its route, and whose trace asked for it.
+// The span of a request: its name, its attributes, and the trace that it links to.
 import type { IncomingMessage } from 'node:http';
 import { logText } from '@course-exchange/runtime/process/logger';
 import type { SpanAttributes } from '@course-exchange/runtime/process/span-attributes';
 import { type Link, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { type Answer, bytesOf, type Route } from './route.ts';
 
-/** The name and what is known before the request. */
 export function spanOf(method: string, { path }: Route) {
   const attributes = { 'http.route': logText(path), 'http.request.method': logText(method) };
   return { name: `${method} ${path}`, attributes };
 }
 
-/** Linked, not followed (R32): a caller joins no requests of others, and decides no sampling. */
+/** Linked, not followed (R32.1). */
 export function callersTrace({ headers }: IncomingMessage): Link[] {
   const sent = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, headers));
   if (sent === undefined) return [];
@@ -19,7 +18,7 @@ export function callersTrace({ headers }: IncomingMessage): Link[] {
   return [{ context: { traceId, spanId, traceFlags, isRemote: true } }];
 }
 
-/** `client`: whom a service has authenticated. */
+/** `client`: authenticated by a service. */
 export function answerAttributes(
   requestId: string,
   { status, code, body }: Answer,

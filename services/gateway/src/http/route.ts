@@ -1,13 +1,11 @@
-// A public route: where it answers, who reads the answer, and how. The answer is a value: status, headers and body;
-// only router.ts turns it into bytes.
+// A public route. Its answer is a value; router.ts turns it into bytes.
 import { Readable } from 'node:stream';
 import type { Work } from './admission.ts';
 import type { IncomingRequest } from './request.ts';
 
 /**
- * Who reads the answers of a route; decides headers and the form of errors.
- * `resource`: a partner's backend with an access token. `token`: the token endpoint. `public`: anybody,
- * cacheable. `page`: a person's browser.
+ * Who reads the answers; decides headers and the form of errors. `resource`: a partner's backend with an access token.
+ * `token`: the token endpoint. `public`: anybody. `page`: a person's browser.
  */
 export type ResponseProfile = 'resource' | 'token' | 'public' | 'page';
 
@@ -18,13 +16,13 @@ export interface Route {
   readonly profile: ResponseProfile;
   /** Answers HEAD as GET without a body (R31). */
   readonly head?: boolean;
-  /** Which work it is for admission; by its profile where it does not say. */
+  /** By its profile where it is absent. */
   readonly work?: Work;
-  /** Time for the whole answer in milliseconds; the gateway's own budget when absent (R14). */
+  /** For the whole answer, in milliseconds; the gateway's budget where it is absent (R14). */
   readonly budgetMs?: number;
-  /** A thrown `Failure` is answered by its code (errors.ts); anything else is a server_error. */
+  /** A thrown `Failure` is answered by its code; anything else is a server_error. */
   readonly answer: (request: IncomingRequest) => Promise<Answer>;
-  /** A page instead of JSON where a person reads; undefined leaves the failure to errors.ts. */
+  /** A page instead of JSON; undefined leaves the failure to errors.ts. */
   readonly renderError?: (code: string, request: IncomingRequest) => Answer | undefined;
 }
 
@@ -44,7 +42,6 @@ export interface Answer {
   readonly code?: string;
 }
 
-/** `body` is JSON text already: each route writes exactly the fields of its contract. */
 export function jsonAnswer(status: number, body: Answer['body'], headers: Answer['headers'] = {}): Answer {
   return { status, headers: { 'content-type': 'application/json', ...headers }, cookies: [], body };
 }
@@ -53,7 +50,7 @@ export function htmlAnswer(status: number, body: string, headers: Answer['header
   return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, cookies: [], body };
 }
 
-/** R4: 303, so that a form's POST never travels on. `location` is sent as it is; `error`: what it tells a partner, or ''. */
+/** R4: 303. `location` is sent as it is; `error`: what it tells a partner, or ''. */
 export function redirectAnswer(location: string, cookies: readonly string[] = [], error = ''): Answer {
   return { status: 303, headers: { location }, cookies, body: '', ...(error && { code: error }) };
 }
@@ -66,7 +63,7 @@ export function bytesOf(body: Answer['body']): number {
 /** Small enough that unread-answers.ts sees the progress of a slow reader, from about 3 KB/s on. */
 const sliceBytes = 64 * 1024;
 
-/** A long body goes out as the reader takes it. */
+/** A long body leaves as the reader takes it. */
 export function bodyOf(parts: readonly Uint8Array[], length: number): Buffer | Readable {
   if (length <= sliceBytes) return Buffer.concat(parts);
   return Readable.from(slices(parts), { objectMode: false, highWaterMark: sliceBytes });

@@ -21,7 +21,7 @@ import type { UnreadAnswers } from './unread-answers.ts';
 export interface RoutingOptions {
   readonly issuer: string;
   readonly logger: Logger;
-  /** Time for an answer in milliseconds where the route names none (R14). */
+  /** For an answer, in milliseconds, where the route names none (R14). */
   readonly budgetMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -188,11 +188,11 @@ function send(
   return reply.header('content-length', length).send(bodyOf(answer.body, length));
 }
 
-/** What log and metrics say of a request once it is answered, outside its route. */
+/** What log and metrics say of a request once it is answered. */
 interface Outcome {
   /** Of the route, with its span; without a route it has the request id alone. */
   readonly context: Context;
-  /** The client that a service has authenticated. */
+  /** Authenticated by a service. */
   readonly client?: string | undefined;
   readonly code?: string | undefined;
 }

@@ -6,22 +6,19 @@ import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { FastifyInstance } from 'fastify';
 import { fairCapacity } from './fair-capacity.ts';
 
-/**
- * Bytes of lists on all connections together. A pod has 512 MiB, of which a busy gateway needs 180: this leaves room
- * for what is no list. It is several hundred lists of 2,000 Events.
- */
+/** Bytes of lists on all connections. A pod has 512 MiB, of which a busy gateway needs 180. */
 const capacity = 256 * 1024 * 1024;
-/** Bytes of a connection that are not counted: whoever fills the capacity does not keep small lists from others. */
+/** Bytes of a connection that are not counted, so that slow readers do not keep small lists from others. */
 const alwaysFree = 16 * 1024;
 
-/** An answer of which nothing is taken for four sweeps, 20 to 25 s, ends its connection. */
+/** A connection whose client takes nothing for four sweeps, 20 to 25 s, ends. */
 const sweepMs = 5_000;
 const longestStall = 4;
 
 interface Connection {
   /** Bytes of its answers. */
   held: number;
-  /** Bytes taken so far, as the last sweep saw it; -1 where nothing was waiting. */
+  /** Bytes taken at the last sweep; -1 where nothing was waiting. */
   taken: number;
   stalls: number;
 }
@@ -29,9 +26,8 @@ interface Connection {
 export type UnreadAnswers = ReturnType<typeof limitUnreadAnswers>;
 
 /**
- * What it returns counts `bytes` of `response` for `network` until they are taken or their connection ends. It throws
- * `Overloaded` where there is no room, and `server_error` where there never will be, since the answer alone takes more
- * (R14); then none of its bytes count.
+ * Counts `bytes` of `response` for `network` until they are taken or their connection ends. Throws `Overloaded` where
+ * there is no capacity, and `server_error` where there never will be (R14.8); then none of its bytes count.
  */
 export function limitUnreadAnswers(app: FastifyInstance, logger: Logger) {
   const unread = fairCapacity(capacity);
@@ -39,7 +35,7 @@ export function limitUnreadAnswers(app: FastifyInstance, logger: Logger) {
   app.addHook('onRequest', ({ socket }, _reply, done) => {
     if (!connections.has(socket)) {
       connections.set(socket, { held: 0, taken: -1, stalls: 0 });
-      // One for each answer, of which several may wait behind each other.
+      // One for each pipelined answer.
       socket.setMaxListeners(0).once('close', () => connections.delete(socket));
     }
     done();
@@ -68,12 +64,12 @@ export function limitUnreadAnswers(app: FastifyInstance, logger: Logger) {
     };
     return (more: number): void => {
       if (!connections.has(socket) || response.writableEnded) throw new Overloaded('nobody waits any more');
-      // An answer that waits behind another one does not close when its connection does.
+      // A pipelined answer does not close when its connection does.
       if (bytes === 0) for (const emitter of [response, socket]) emitter.once('close', free);
       try {
         count(more);
       } catch (error) {
-        // At once, so that of several that grow together the others get their room.
+        // At once, for other answers that grow meanwhile.
         free();
         throw error;
       }
@@ -81,7 +77,7 @@ export function limitUnreadAnswers(app: FastifyInstance, logger: Logger) {
   };
 }
 
-/** Node's own timeout of a socket would start anew with each byte that the client sends. */
+/** Node's own timeout of a socket starts again with each byte that the client sends. */
 function endStalled(connections: ReadonlyMap<Socket, Connection>, logger: Logger): void {
   for (const [socket, connection] of connections) {
     const taken = socket.writableLength === 0 ? -1 : socket.bytesWritten - socket.writableLength;
@@ -89,7 +85,7 @@ function endStalled(connections: ReadonlyMap<Socket, Connection>, logger: Logger
     connection.taken = taken;
     if (connection.stalls < longestStall) continue;
     logger.info('answer not taken');
-    // A close alone would leave what the kernel holds until its own retries end.
+    // A close alone would leave what the kernel holds until its retries end.
     socket.resetAndDestroy();
   }
 }

@@ -1,5 +1,5 @@
-// The consent page: who asks, what is shared and what never is, for how long, how to withdraw. It tells the truth about
-// what is released: with `openid` also name and e-mail, whatever goes with it (R6.8); without it nothing (R6.9).
+// The consent page tells the truth about what is released: with `openid` also name and e-mail, whatever the other
+// scopes (R6.8); without it nothing (R6.9).
 import type { ConsentView } from '@course-exchange/proto/identity/v1/authorization';
 import { type Html, html, nameOf } from './html.ts';
 import {
@@ -54,8 +54,8 @@ function released(consent: Messages['consent'], partner: Html): Html {
 }
 
 /**
- * In full beside what is shared; on a phone a summary that opens, so that the buttons are not far below. Both stand in
- * the page and the stylesheet shows one: without script a width cannot open a `details`.
+ * Twice: in full, and folded for a phone, so that the buttons are near. The stylesheet shows one: without script a
+ * width cannot open a `details`.
  */
 function neverShared(heading: Html, items: readonly string[]): Html {
   const list = html`<ul class="never">${items.map((item) => html`<li>${item}</li>`)}</ul>`;

@@ -1,4 +1,4 @@
-// Pages for what went wrong, without protocol words (R6, R14): what it is, what to do, what to quote.
+// Pages for what went wrong, without protocol words (R6, R14).
 import { type Html, html } from './html.ts';
 import { type PageLayout, renderPage } from './layout.ts';
 
@@ -7,7 +7,7 @@ export function expiredPage(layout: PageLayout): string {
   return errorPage(layout, layout.language.messages.expired);
 }
 
-/** A store does not answer. `again` is where trying again begins; undefined when only going back helps. */
+/** `again` is where trying again begins; undefined when only going back helps. */
 export function unavailablePage(layout: PageLayout, again: string | undefined): string {
   const { unavailable } = layout.language.messages;
   const link = html`<p><a class="secondary" href="${again}">${unavailable.again}</a></p>`;

@@ -1,6 +1,5 @@
-// HTML by tagged template: every value is escaped unless it is HTML already. Only this file makes `Html`.
+// HTML by tagged template: every value is escaped unless it is `Html`. Only this file makes `Html`.
 
-/** HTML that is safe to print. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +8,7 @@ export class Html {
   }
 }
 
-/** What a template takes; `undefined` and `false` print nothing. */
+/** `undefined` and `false` print nothing. */
 export type Fragment = Html | string | number | undefined | false | readonly Fragment[];
 
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {

@@ -1,16 +1,13 @@
-// The layout of every page: head, masthead, main, footer, and the parts that several pages share. What a page is made
-// with comes as one value.
+// The layout of every page, and the parts that several pages share.
 import type { AccountSummary, AccountView } from '@course-exchange/proto/identity/v1/authorization';
 import { stylesheetPath } from '../stylesheet.ts';
 import { type Html, html, nameOf } from './html.ts';
 import type { Messages } from './messages/en.ts';
 import type { Language } from './messages/language.ts';
 
-/** Links of the operator's, each optional. */
 type LinkName = 'passwordReset' | 'privacy' | 'imprint' | 'support';
 export type Links = Readonly<Record<LinkName, string | undefined>>;
 
-/** What every page is made with. */
 export interface PageLayout {
   readonly language: Language;
   readonly links: Links;
@@ -19,11 +16,9 @@ export interface PageLayout {
 }
 
 export interface PageParts {
-  /** Names the page in the browser's tab. */
   readonly name: string;
   readonly partner?: string;
   readonly main: Html;
-  /** Two columns where there is room for them. */
   readonly wide?: boolean;
 }
 
@@ -53,7 +48,7 @@ ${footer(language, links)}
 `.text;
 }
 
-/** A rail between two uprights. Decoration: the name stands beside it. */
+/** A rail between two uprights. */
 const mark = html`<svg class="mark" viewBox="0 0 28 24" width="28" height="24" aria-hidden="true" focusable="false"><path d="M3 3v19M25 3v19M3 8h22M3 13h22M3 18h22" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round"/></svg>`;
 
 function footer({ messages }: Language, links: Links): Html | undefined {
@@ -67,21 +62,21 @@ function footer({ messages }: Language, links: Links): Html | undefined {
   return html`<footer><nav aria-label="${label}"><ul class="links">${items}</ul></nav></footer>`;
 }
 
-/** A title holds no markup: the direction of a name is isolated by characters instead. */
+/** A title holds no markup: characters isolate the direction of a name. */
 function isolated(name: string): string {
   return `\u2068${name}\u2069`;
 }
 
-/** What ties a form to its interaction and its browser, and for whom it is. */
+/** What ties a form to its interaction and its browser. */
 export interface InteractionFields {
   readonly interactionId: string;
   readonly formToken: string;
-  /** The interaction itself, while nobody has logged in; else empty. */
+  /** Of an interaction before the login; else empty. */
   readonly sealedInteraction: string;
   readonly partner: string;
 }
 
-/** The form's address names a stored interaction, so that reloading its answer leads back to it. */
+/** The address names a stored interaction, so that reloading the answer leads back to it. */
 export function formAddress(path: string, { interactionId, sealedInteraction }: InteractionFields): string {
   return sealedInteraction === '' ? `${path}?interaction=${interactionId}` : path;
 }
@@ -98,7 +93,6 @@ export function signedInAs(messages: Messages, account: AccountSummary | undefin
 <strong>${nameOf(name || email)}</strong>${name !== '' && html` <span class="email">${nameOf(email)}</span>`}</p>`;
 }
 
-/** Who is signed in, with the way to another account beside it. */
 export function signedInOrAnother(
   messages: Messages,
   content: InteractionFields & Pick<AccountView, 'account'>,
@@ -110,7 +104,7 @@ ${hiddenFields(content)}
 </form></div>`;
 }
 
-/** "Cancel": a form of its own, so that Enter in the login form never cancels. */
+/** A separate form, so that Enter in the login form never cancels. */
 export function cancelForm(messages: Messages, fields: InteractionFields): Html {
   return html`<form class="cancel" method="post" action="${formAddress('/cancel', fields)}">
 ${hiddenFields(fields)}

@@ -1,4 +1,4 @@
-// The login form, with the errors of the last try beside the fields.
+// The login form, with the errors of the last try.
 import type { LoginView } from '@course-exchange/proto/identity/v1/authorization';
 import { type Html, html, nameOf } from './html.ts';
 import {
@@ -17,7 +17,7 @@ export interface LoginProblem {
   readonly email?: string;
   readonly password?: string;
   readonly both?: Html | string;
-  /** Beside the fields, when what was typed is wrong together. */
+  /** Beside the fields, when they are wrong together. */
   readonly again?: string;
 }
 
@@ -69,7 +69,7 @@ ${password && html`<li><a href="#password">${password}</a></li>`}</ul>
 </div>`;
 }
 
-/** A field that is wrong by itself names its own sentence; one that is wrong with the other, the summary's. */
+/** A field that is wrong names its own sentence; fields that are wrong together name the summary's. */
 function errorLink(field: 'email' | 'password', problem: LoginProblem | undefined): Html | undefined {
   if (problem?.[field]) return html` aria-invalid="true" aria-describedby="${field}-error"`;
   if (!problem?.both) return undefined;
@@ -78,7 +78,7 @@ function errorLink(field: 'email' | 'password', problem: LoginProblem | undefine
     : html` aria-describedby="problem"`;
 }
 
-/** When the next try is accepted (R30): in how many seconds, and the moment, since a page may lie open. */
+/** When the next try is accepted (R30): in seconds, and the moment, since a page may lie open. */
 export function nextTry({ login }: Messages, seconds: number, now: number): Html {
   const moment = new Date(now + seconds * 1000).toISOString();
   const time = html`<time datetime="${moment}">${moment.slice(11, 19)} UTC</time>`;

@@ -1,4 +1,4 @@
-// Every public route, in one list; docs/routes.md is written from it.
+// Every public route; docs/routes.md is generated from it.
 import type { Route } from '../http/route.ts';
 import type { Services } from '../services.ts';
 import { stylesheetRoute } from '../stylesheet.ts';

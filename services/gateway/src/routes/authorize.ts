@@ -1,4 +1,4 @@
-// GET and POST /authorize: begins an interaction and shows or leads to its page, or answers at once (R1, R5).
+// GET and POST /authorize: begins an interaction and shows its page, or answers at once (R1, R5).
 import { AuthorizationParametersSchema } from '@course-exchange/proto/identity/v1/authorization';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { decodeForm, type Form, formText, textsOf } from '../http/form.ts';
@@ -10,9 +10,9 @@ import { nextPageAddress, pageAnswer } from './interaction.ts';
 
 export const authorizePath = '/authorize';
 
-/** What the header section of a GET can carry: a POST may ask for no more. In characters. */
+/** What the header section of a GET can carry, in characters: a POST may ask for no more. */
 const longestForm = 16 * 1024;
-/** A longer request would not fit into a header section when it is sent again as a GET, in characters. */
+/** In characters; a longer form would not fit into the header section of a GET. */
 const longestQuery = 8_000;
 
 export function authorizeRoutes(deps: BrowserRouteDeps): readonly Route[] {
@@ -22,7 +22,7 @@ export function authorizeRoutes(deps: BrowserRouteDeps): readonly Route[] {
       path: authorizePath,
       profile: 'page',
       answer: (request) => begin(deps, request, decodeForm(request.query)),
-      // An empty reference is the page's own address.
+      // The page's own address.
       renderError: renderUnavailable(deps, () => ''),
     },
     {
@@ -35,10 +35,7 @@ export function authorizeRoutes(deps: BrowserRouteDeps): readonly Route[] {
   ];
 }
 
-/**
- * A POST from the partner's site comes without our cookies (SameSite=Lax), so that a person who is signed
- * in would not be known: the same request as a GET brings them.
- */
+/** A POST from the partner's site comes without our cookies (SameSite=Lax); the same request as a GET brings them. */
 async function beginFromForm(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
   const body = formText(request);
   if (body.length > longestForm) throw new Failure('invalid_request', 'longer than a GET can be');

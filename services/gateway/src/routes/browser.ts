@@ -1,5 +1,4 @@
-// What the routes for people share: what they are made with, the layout of a page, who sent a form, and the two pages for
-// what went wrong.
+// What the routes for people share.
 import { retryAfterSeconds } from '@course-exchange/runtime/process/errors';
 import type { Cookies } from '../http/cookies.ts';
 import { decodeForm, type Form } from '../http/form.ts';
@@ -14,13 +13,13 @@ export interface BrowserRouteDeps {
   readonly authorization: Services['authorization'];
   readonly cookies: Cookies;
   readonly links: Links;
-  /** Time for a login in milliseconds: password hashing has a queue (R14). */
+  /** In milliseconds (R14). */
   readonly loginBudgetMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** `uiLocales` of the interaction, or '' where none is known. */
+/** `uiLocales` of the interaction, where they are known. */
 export function layoutOf(deps: BrowserRouteDeps, request: IncomingRequest, uiLocales = ''): PageLayout {
   return {
     language: chooseLanguage(uiLocales, request.headers['accept-language']),
@@ -39,7 +38,7 @@ export function expiredAnswer(deps: BrowserRouteDeps, request: IncomingRequest):
   return { ...htmlAnswer(400, expiredPage(layoutOf(deps, request))), code: 'invalid_request' };
 }
 
-/** A page instead of JSON while a store does not answer; `retryAt` is where trying again begins (R14). */
+/** A page instead of JSON while a store does not answer (R14); `retryAt` is where trying again begins. */
 export function renderUnavailable(
   deps: BrowserRouteDeps,
   retryAt: (query: Form) => string | undefined,
@@ -54,7 +53,7 @@ export function renderUnavailable(
   };
 }
 
-/** The same for a form of ours; a body that is no form is nobody's form (R6). */
+/** The same for a form; a body that is no form is a foreign form (R6). */
 export function renderFormError(
   deps: BrowserRouteDeps,
   retryAt: (query: Form) => string | undefined,

@@ -1,5 +1,5 @@
-// What the user chooses with one button. POST /account: to continue as who is signed in, or as another (R5, R29).
-// POST /consent: to allow or to deny (R6). POST /cancel: to end the interaction before that.
+// What the user chooses with one button. POST /account: to continue, or as another (R5, R29). POST /consent: to allow
+// or to deny (R6). POST /cancel: to end the interaction.
 import { SubmitConsentRequest_Decision as Decision } from '@course-exchange/proto/identity/v1/authorization';
 import type { Route } from '../http/route.ts';
 import type { BrowserRouteDeps } from './browser.ts';

@@ -1,6 +1,5 @@
-// Discovery and the key set, GET and HEAD (specification §4, R5, R17): identity's facts and the paths of this gateway.
-// Both outlive an identity service that does not answer (R14), for a bounded time, so that a key that was withdrawn does
-// not live on here.
+// Discovery and the key set, GET and HEAD (specification §4, R5, R17). Both outlive an identity service that does not
+// answer (R14), for a bounded time, so that a withdrawn key does not live on here.
 
 import type { GetDiscoveryResponse } from '@course-exchange/proto/identity/v1/discovery';
 import { keySetLifetime } from '@course-exchange/rules/access-token';
@@ -67,15 +66,14 @@ function discoveryJson(facts: GetDiscoveryResponse): string {
   });
 }
 
-/** How long an answer may stand in for a fresh one, in milliseconds. */
+/** How long an answer may replace a fresh one, in milliseconds. */
 const longestStandIn = 3_600_000;
-/** After a failure nobody waits for another one during this time (ms). */
+/** For this time after a failure the last answer is given at once (ms). */
 const pause = 2_000;
 
 /**
- * Asks `read`, once for all who wait; answers with the last success of the past hour when it is unavailable, and for a
- * moment afterwards without asking, so that many callers do not all wait for a service that hangs. Whoever joins a read has
- * the deadline of who began it.
+ * Asks `read`, once for concurrent callers. When it is unavailable, answers with the last success of the past hour, and
+ * for a moment without asking.
  */
 export function withLastAnswer<T>(read: () => Promise<T>, now: () => number): () => Promise<T> {
   let last: { readonly answer: T; readonly at: number } | undefined;

@@ -1,7 +1,7 @@
-// An interaction in the browser: one authorization request, from /authorize until it leads back to the partner. Identity
-// owns its state and says which page comes next (login, account, consent); here stand the browser's proof that it is its
-// own, the pages' addresses, GET of the three pages, which changes nothing, so that reload and back work, and what their
-// POSTs share. A form that comes without the proof changes nothing: identity refuses it (R6).
+// An interaction in the browser: one authorization request, from /authorize until it leads back to the partner.
+// Identity owns its state and says which page comes next. Here are the browser's proof that the interaction is its own,
+// the pages' addresses, GET of the three pages, which changes nothing, and what their POSTs share. Identity refuses a
+// form without the proof (R6).
 import {
   type GetInteractionResponse,
   Page,
@@ -29,7 +29,6 @@ import {
 
 type InteractionRef = NonNullable<Parameters<Services['authorization']['getInteraction']>[0]['interaction']>;
 
-/** Where a page is shown or a form was sent. */
 export interface InteractionRequest {
   readonly deps: BrowserRouteDeps;
   readonly request: IncomingRequest;
@@ -37,14 +36,13 @@ export interface InteractionRequest {
   readonly interactionId: string;
 }
 
-/** A form of one of the pages. */
 export interface InteractionForm extends InteractionRequest {
   readonly form: Form;
   /** What identity judges the form by. */
   readonly interaction: InteractionRef;
 }
 
-/** By their names, which are also those of their views and paths. */
+/** By name, which is also that of the view and of the path. */
 const pages = { login: Page.LOGIN, account: Page.ACCOUNT, consent: Page.CONSENT };
 type PageName = keyof typeof pages;
 const pageNames = Object.keys(pages) as PageName[];
@@ -62,7 +60,6 @@ export function pageRoutes(deps: BrowserRouteDeps): readonly Route[] {
   }));
 }
 
-/** A POST of one of the pages; `answer` is what it does with the form. */
 export function formRoute(
   deps: BrowserRouteDeps,
   path: `/${PageName | 'cancel'}`,
@@ -83,13 +80,13 @@ export function formRoute(
 
 const interactionName = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The interaction that the form or the query names; '' when none. */
+/** '' when none. */
 function interactionIdOf(form: Form): string {
   const id = form.get('interaction');
   return interactionName.test(id) ? id : '';
 }
 
-/** Without any proof where another site sent the form, so that the owner's interaction goes on (R6, R25). */
+/** Without a proof where another site sent the form, so that the owner's interaction goes on (R6, R25). */
 function interactionRef(deps: BrowserRouteDeps, request: IncomingRequest, form: Form): InteractionRef {
   const interactionId = interactionIdOf(form);
   const named = { interactionId, sealedInteraction: form.get('sealed_interaction') };
@@ -110,12 +107,11 @@ function pageAddress(page: PageName, interactionId: string): string {
   return `/${page}?interaction=${interactionId}`;
 }
 
-/** The page that identity names; a page that this version does not know is found from the login page. */
+/** A page that this version does not know is found from the login page. */
 export function nextPageAddress(next: { readonly page: Page } | undefined, interactionId: string): string {
   return pageAddress(pageNames.find((name) => pages[name] === next?.page) ?? 'login', interactionId);
 }
 
-/** The page of the interaction that the query names. */
 function retryAddress(query: Form): string | undefined {
   const id = interactionIdOf(query);
   return id === '' ? undefined : pageAddress('login', id);
@@ -123,7 +119,7 @@ function retryAddress(query: Form): string | undefined {
 
 type FormOutcome = (SubmitAccountChoiceResponse | SubmitConsentResponse)['outcome'];
 
-/** What every form but the login's may lead to. A sealed interaction has no address: its page is shown at once. */
+/** A sealed interaction has no address: its page is shown at once. */
 export async function outcomeAnswer(
   at: InteractionForm,
   outcome: FormOutcome,
@@ -158,7 +154,6 @@ function showView(at: InteractionRequest, view: PageView): Answer {
   return pageAnswer(at, view.value, consentPage);
 }
 
-/** The page that `render` makes of what identity says of it. */
 export function pageAnswer<View extends { readonly page?: PageContext | undefined }>(
   { deps, request, interactionId }: InteractionRequest,
   view: View,

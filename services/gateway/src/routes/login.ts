@@ -1,5 +1,4 @@
-// POST /login: e-mail and password to identity; its answer is a next page, a redirect, or the form again
-// with what is wrong (R18, R30).
+// POST /login (R18, R30).
 import {
   type LoginAccepted,
   type LoginRejected,

@@ -26,7 +26,7 @@ export function resourceRoutes({ catalog }: Pick<Services, 'catalog'>): readonly
   ];
 }
 
-/** Each part counts when it comes: a list for which there is no room is not read to its end. */
+/** Each part counts when it comes: a list that finds no capacity is not read to its end. */
 function callOf({ authorization, holdAnswer }: IncomingRequest) {
   return [bearerCall(authorization), ({ body }: Part) => holdAnswer(body.length)] as const;
 }

@@ -1,4 +1,4 @@
-// POST /token: hands the fields to identity as they came; identity decides in the order of R8.
+// POST /token: identity decides in the order of R8.
 import { ExchangeTokenRequestSchema } from '@course-exchange/proto/identity/v1/token';
 import { logText } from '@course-exchange/runtime/process/logger';
 import { annotate, renameSpan } from '@course-exchange/runtime/process/spans';

@@ -1,4 +1,4 @@
-// GET and POST /userinfo: the claims of the token's user (specification §4, R26). No body is read but a form.
+// GET and POST /userinfo (specification §4, R26). No body is read but a form.
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { errorReply } from '../http/errors.ts';
 import { readForm } from '../http/form.ts';
@@ -33,7 +33,7 @@ async function answerPost(deps: UserinfoDeps, request: IncomingRequest): Promise
   try {
     return await claims(deps, `Bearer ${token}`);
   } catch (error) {
-    // The challenge of R21 is about the token that was sent; everywhere else that is the header's.
+    // The challenge of R21 is about the token that was sent, here in the form.
     if (!(error instanceof Failure) || error.code !== 'invalid_token') throw error;
     return errorReply('invalid_token', 'resource', `Bearer ${token}`);
   }

@@ -1,12 +1,11 @@
-// The pages in English, and thereby what every language must say: one that lacks a sentence does not compile. A name in
-// a sentence comes as HTML, isolated by `nameOf`.
+// The pages in English, and the sentences that every language must have. A name in a sentence comes as HTML, isolated
+// by `nameOf`.
 import { type Html, html } from '../html.ts';
 
 export type Messages = typeof en;
 
 export const en = {
   serviceName: 'Course Exchange',
-  /** Of the browser's tab. */
   title: (page: string, partner: string | undefined) =>
     `${page}${partner ? ` – ${partner}` : ''} – Course Exchange`,
   links: {
@@ -37,7 +36,7 @@ export const en = {
     emailMissing: 'Enter your e-mail address.',
     passwordMissing: 'Enter your password.',
     tooLong: 'This is too long. Check it and try again.',
-    /** `time` is the moment itself, ready to print. */
+    /** `time` is HTML. */
     throttled: (seconds: number, time: Html) =>
       html`Too many failed attempts. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}, from ${time} on.`,
   },
@@ -47,15 +46,14 @@ export const en = {
     proceed: (name: Html) => html`Continue as ${name}`,
   },
   consent: {
-    /** For the browser's tab. */
     title: 'Access to your course designs',
     titleNothing: 'A connection that shares nothing',
     heading: (partner: Html) => html`${partner} would like to read your events and course designs`,
     headingNothing: (partner: Html) => html`${partner} would like to connect to your account`,
-    /** Agreed before; `scopes` is what is asked for in addition this time, ready to print. */
+    /** `scopes` is what is asked for in addition, as HTML. */
     more: (partner: Html, scopes: string) =>
       html`You agreed to a connection with ${partner} before. This time it also asks for ${scopes}.`,
-    /** Beside `more`, where what is asked for in addition was released already (R6). */
+    /** Beside `more`, where it releases nothing new (R6). */
     moreOfTheSame: 'Nothing more is shared than before.',
     scopes: { openid: 'your events and course designs', email: 'your e-mail address', profile: 'your name' },
     shared: (partner: Html) => html`What ${partner} will see`,
@@ -66,7 +64,7 @@ export const en = {
     identifier: (partner: Html) =>
       html`<strong>An identifier for your account,</strong> so that ${partner} recognises you next time`,
     whatever: 'Name and e-mail address are always part of it, whether or not they were asked for.',
-    /** In the place of that list, where `openid` was not asked for (R6). */
+    /** In place of that list, without `openid` (R6). */
     nothing: (partner: Html) =>
       html`<strong>Nothing.</strong> This connection opens neither your name and e-mail address nor your events and course designs to ${partner}.`,
     never: (partner: Html) => html`What ${partner} never gets`,
@@ -81,7 +79,7 @@ export const en = {
       'Your subscription and payments, or more of your profile than is listed here',
       'Your password, or the sessions and keys (tokens) with which you use our platform',
     ],
-    /** Heads that list where `openid` was not asked for. */
+    /** Heads that list without `openid`. */
     neverOpened: 'Your name and e-mail address, your events and course designs',
     until: 'How long it lasts',
     untilText: (partner: Html) =>

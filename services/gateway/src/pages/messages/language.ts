@@ -1,8 +1,8 @@
-// The languages of the pages and how one is chosen: ui_locales, then Accept-Language, then English (R5).
+// The languages of the pages; one is chosen by ui_locales, then Accept-Language, then English (R5).
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 
-/** One line for each language; the key is its `lang` attribute. */
+/** By `lang` attribute. */
 export const languages: Readonly<Record<string, Messages>> = { en, de };
 
 export interface Language {
