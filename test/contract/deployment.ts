@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { TestRunner, test } from 'vitest';
 import {
   authorizeUrl,
-  basic,
   discover,
   logInAndAgree,
   pkce,
@@ -15,7 +14,7 @@ import {
 import { type Answer, type Fields, send, sendThrough } from '../support/http.ts';
 import { runningStack } from '../support/running-stack.ts';
 import * as stackFile from '../support/stack-file.ts';
-import { type Departure, openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
+import { openUserAgent, type UserAgent } from '../support/user-agent.ts';
 
 type DemoUser = stackFile.DemoUser;
 type Partner = stackFile.Partner;
@@ -37,34 +36,26 @@ export const withoutStores = stack.postgres === undefined || stack.redis === und
 export const storeTest = test.skipIf(withoutStores);
 
 /** A browser that nobody used before. */
-export function freshBrowser(options: { readonly from?: string | undefined } = {}): UserAgent {
-  return openUserAgent(issuer, options);
-}
+export const freshBrowser = (): UserAgent => openUserAgent(issuer);
 
 const browsers = new Map<string, UserAgent>();
 
 /** The browser in which this person stays signed in through the whole suite. */
-export function browserOf(user: DemoUser): UserAgent {
-  const known = browsers.get(user.email) ?? freshBrowser();
-  browsers.set(user.email, known);
-  return known;
-}
+export const browserOf = (user: DemoUser): UserAgent =>
+  browsers.getOrInsertComputed(user.email, freshBrowser);
 
 /** Opens an authorization request in a browser. */
-export function begin(
-  agent: UserAgent,
-  partner: Partner,
-  parameters: Fields = {},
-): Promise<Page | Departure> {
-  return agent.visit(authorizeUrl(oidc.authorization_endpoint, partner, parameters));
-}
+export const begin = (agent: UserAgent, partner: Partner, parameters: Fields = {}) =>
+  agent.visit(authorizeUrl(oidc.authorization_endpoint, partner, parameters));
+
+type Overrides = Readonly<Record<string, string | undefined>>;
 
 type GrantOptions = {
   readonly user?: DemoUser;
   readonly partner?: Partner;
   readonly agent?: UserAgent;
   /** Parameters of the request above the plain ones; `code_challenge: undefined` leaves PKCE out. */
-  readonly parameters?: Readonly<Record<string, string | undefined>>;
+  readonly parameters?: Overrides;
 };
 
 /** A code, as a person who agrees gives it. */
@@ -82,31 +73,18 @@ export async function grant(options: GrantOptions = {}) {
   return { code, partner, redirectUri, verifier: used, nonce, departure };
 }
 
-type Grant = Awaited<ReturnType<typeof grant>>;
-
 /** Exchanges a code; `overrides` replace or (undefined) remove fields. */
-export function exchange(
-  given: Grant,
-  overrides: Readonly<Record<string, string | undefined>> = {},
-): Promise<Answer> {
-  return token(oidc.token_endpoint, given.partner, {
-    grant_type: 'authorization_code',
-    code: given.code,
-    redirect_uri: given.redirectUri,
-    code_verifier: given.verifier,
-    ...overrides,
-  });
-}
+export const exchange = (
+  { code, redirectUri: redirect_uri, verifier: code_verifier, partner }: Awaited<ReturnType<typeof grant>>,
+  overrides: Overrides = {},
+): Promise<Answer> => {
+  const form = { grant_type: 'authorization_code', code, redirect_uri, code_verifier };
+  return token(oidc.token_endpoint, partner, { ...form, ...overrides });
+};
 
 /** Refreshes as `partner`. */
-export function refresh(
-  partner: Partner,
-  refreshToken: string,
-  overrides: Readonly<Record<string, string | undefined>> = {},
-): Promise<Answer> {
-  const form = { grant_type: 'refresh_token', refresh_token: refreshToken, ...overrides };
-  return send(oidc.token_endpoint, { form, headers: basic(partner) });
-}
+export const refresh = (partner: Partner, refresh_token: string, overrides: Overrides = {}) =>
+  token(oidc.token_endpoint, partner, { grant_type: 'refresh_token', refresh_token, ...overrides });
 
 /** Tokens of a fresh grant. */
 export async function tokensFor(options: GrantOptions = {}): Promise<Tokens> {
@@ -116,12 +94,11 @@ export async function tokensFor(options: GrantOptions = {}): Promise<Tokens> {
 const accessTokens = new Map<string, Promise<string>>();
 
 /** An access token of this user, made once for the suite. */
-export function accessTokenOf(user: DemoUser, partner: Partner = full): Promise<string> {
-  const key = `${user.sub} ${partner.clientId}`;
-  const known = accessTokens.get(key) ?? tokensFor({ user, partner }).then((tokens) => tokens.access_token);
-  accessTokens.set(key, known);
-  return known;
-}
+export const accessTokenOf = (user: DemoUser, partner: Partner = full): Promise<string> =>
+  accessTokens.getOrInsertComputed(`${user.sub} ${partner.clientId}`, async () => {
+    const { access_token } = await tokensFor({ user, partner });
+    return access_token;
+  });
 
 /** GETs a path of the issuer with a bearer token. */
 export function api(path: string, accessToken: string): Promise<Answer> {

@@ -80,7 +80,7 @@ test('both keys open it while KEY_ENCRYPTION_KEY is replaced', async () => {
   expect((await logIn(form, { by: { ...deps, seal: both } })).kind).toBe('accepted');
 });
 
-test('after 30 minutes it leads back to the flow.partner, after 90 nowhere', async () => {
+test('after 30 minutes it leads back to the partner, after 90 nowhere', async () => {
   clock.now += 30 * 60_000;
   expect(answerOf(await logIn(form)).get('error')).toBe('invalid_request');
   clock.now += 60 * 60_000;
