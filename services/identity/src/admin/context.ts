@@ -135,7 +135,7 @@ function isWriteConflict(error: unknown): boolean {
 /** Nothing secret; personal data pseudonymized. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** In the order of `after`. Undefined, null and '' count as absent. */
+/** In the order of `after`. Undefined, null, '' and [] count as absent. */
 export function fieldChanges(before: Fields, after: Fields): AuditedChange['fields'] {
   const names = new Set([...Object.keys(after), ...Object.keys(before)]);
   return [...names].flatMap((field) => {
@@ -153,7 +153,8 @@ export function timeText(time: number | null): string | undefined {
 }
 
 function jsonOf(value: unknown): string | undefined {
-  return value === undefined || value === null || value === '' ? undefined : JSON.stringify(value);
+  const text = JSON.stringify(value);
+  return ['null', '""', '[]'].includes(text) ? undefined : text;
 }
 
 export function notFound(what: string): DetailedFailure {

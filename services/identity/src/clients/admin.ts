@@ -158,12 +158,12 @@ export async function approve(
   return written;
 }
 
-interface Activation extends VersionedClient {
-  readonly active: boolean;
-}
-
 /** Throws `not_found`, `conflict`, and `refused` where its approval does not allow it. Atomic. */
-export const setActive: AdminAction<Activation, ClientView> = async (context, request, activation) => {
+export const setActive: AdminAction<VersionedClient & { readonly active: boolean }, ClientView> = async (
+  context,
+  request,
+  activation,
+) => {
   return changeClient(context, request, activation, (transaction, before) =>
     writeActive(transaction, before, activation.active),
   );

@@ -101,17 +101,13 @@ export function clientFields(
     approval_state: approvalState,
     active,
     scopes: registration.scopes,
-    'redirect_uris.test': unlessEmpty(test),
-    'redirect_uris.production': unlessEmpty(production),
+    'redirect_uris.test': test,
+    'redirect_uris.production': production,
     technical_contact: contact(registration.technicalContact),
-    credential_contacts: unlessEmpty(registration.credentialContacts.map(contact)),
+    credential_contacts: registration.credentialContacts.map(contact),
     user_journey: registration.userJourney,
     logout_requirements: registration.logoutRequirements,
     unlinking_requirements: registration.unlinkingRequirements,
     retention_requirements: registration.retentionRequirements,
   };
-}
-
-function unlessEmpty<T>(items: readonly T[]): readonly T[] | undefined {
-  return items.length === 0 ? undefined : items;
 }

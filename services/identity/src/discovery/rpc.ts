@@ -5,8 +5,8 @@ import { expectPeer, type IncomingCall } from '@course-exchange/runtime/grpc/inc
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { prompts } from '../authorize/request.ts';
 import { knownScopes } from '../clients/scope.ts';
-import type { KeyRing, VerificationKey } from '../keys/ring.ts';
-import { idTokenAlgorithm } from '../token/jwt.ts';
+import type { VerificationKey } from '../keys/ring.ts';
+import { idTokenAlgorithm, type TokenIssuer } from '../token/jwt.ts';
 import { challengeMethods } from '../token/pkce.ts';
 
 const capabilities = {
@@ -25,10 +25,7 @@ const capabilities = {
 export function createDiscoveryHandlers({
   issuer,
   keys,
-}: {
-  readonly issuer: string;
-  readonly keys: KeyRing;
-}): Handlers<typeof DiscoveryService> {
+}: Pick<TokenIssuer, 'issuer' | 'keys'>): Handlers<typeof DiscoveryService> {
   const discovery = { issuer, ...capabilities };
   return {
     getDiscovery: async () => discovery,

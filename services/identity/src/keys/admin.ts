@@ -86,10 +86,8 @@ async function changeKey(
 ): Promise<AdminResult<StoredKey>> {
   return auditedTransaction(context, request, async (transaction) => {
     await lockKeys(transaction.queries);
-    const keys = await listKeys(transaction.queries);
-    const key = keys.find((one) => one.kid === kid);
-    if (key === undefined) throw notFound(`key ${kid.slice(0, 64)}`);
-    await change(transaction, key, keys);
+    const key = await readKey(transaction, kid);
+    await change(transaction, key, await listKeys(transaction.queries));
     return readKey(transaction, kid);
   });
 }
@@ -101,7 +99,7 @@ async function requireDue({ queries }: AdminTransaction, key: StoredKey, why: st
 
 async function readKey({ queries }: AdminTransaction, kid: string): Promise<StoredKey> {
   const key = (await listKeys(queries)).find((one) => one.kid === kid);
-  if (key === undefined) throw new Error('a locked key is gone');
+  if (key === undefined) throw notFound(`key ${kid.slice(0, 64)}`);
   return key;
 }
 

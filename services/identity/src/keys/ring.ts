@@ -30,7 +30,7 @@ interface Snapshot {
   readonly unopened: boolean;
 }
 
-export interface KeyRingOptions {
+export interface KeyRingDeps {
   readonly readKeys: () => Promise<readonly PublishedKey[]>;
   /** Each opens what it encrypted. */
   readonly encryptionKeys: readonly KeyEncryptionKey[];
@@ -38,7 +38,7 @@ export interface KeyRingOptions {
   readonly needed: readonly SigningAlgorithm[];
 }
 
-export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingOptions) {
+export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingDeps) {
   let snapshot: Snapshot | undefined;
   return {
     /** Throws `temporarily_unavailable` when there is none. */
