@@ -10,7 +10,7 @@ import { valuesPart, valuesSchema } from './generate/chart-values.ts';
 import { commandsPart, exitCodesPart, generalOptionsPart } from './generate/cli.ts';
 import { errorsPart, redirectsPart, routesPart } from './generate/http.ts';
 import { jsonText } from './generate/json-text.ts';
-import { capacityPart, decisionsPart, runFilesPart, stackFieldsPart, suitesPart } from './generate/lists.ts';
+import { decisionsPart, runFilesPart, stackFieldsPart, suitesPart } from './generate/lists.ts';
 import {
   alertsPart,
   logEventsPart,
@@ -27,7 +27,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'docs/cli.md': { options: generalOptionsPart, 'exit codes': exitCodesPart, commands: commandsPart },
   'docs/decisions/README.md': { decisions: decisionsPart },
   'docs/errors.md': { errors: errorsPart, redirects: redirectsPart },
-  'docs/install.md': { capacity: capacityPart },
   'docs/operations.md': {
     'log events': logEventsPart,
     metrics: metricsPart,

@@ -4,21 +4,16 @@ import { breaches } from './house-rules.ts';
 
 const opening = '// Owns something.\n';
 
+const path = 'services/identity/src/grants/code.ts';
+const injected = 'clock and randomness come in as parameters; main and runtime read them';
+
 test.each([
-  ['services/identity/src/grants/code.ts', '/* TODO: later */', 'what is unfinished belongs into an issue'],
-  ['services/identity/src/grants/code.ts', '// @ts-ignore', 'the type checker is obeyed, not silenced'],
-  [
-    'services/identity/src/grants/code.ts',
-    'Date.now()',
-    'clock and randomness come in as parameters; main and runtime read them',
-  ],
-  [
-    'services/identity/src/store/code.ts',
-    "import { createHash, randomBytes } from 'node:crypto';",
-    'clock and randomness come in as parameters; main and runtime read them',
-  ],
-  ['services/gateway/src/app.ts', 'process.env.PORT', 'the environment is read by main and runtime'],
-])('%s with %j is a breach', (path, line, says) => {
+  ['/* TODO: later */', 'what is unfinished belongs into an issue'],
+  ['// @ts-ignore', 'the type checker is obeyed, not silenced'],
+  ['Date.now()', injected],
+  ["import { createHash, randomBytes } from 'node:crypto';", injected],
+  ['process.env.PORT', 'the environment is read by main and runtime'],
+])('%j is a breach', (line, says) => {
   expect(breaches(path, opening + line)).toEqual([`${path}:2: ${says}`]);
 });
 
@@ -32,12 +27,9 @@ test('a file without an opening comment or with a vague name is a breach', () =>
 });
 
 test('a file of more than 250 lines is a breach', () => {
-  const lines = (count: number) => opening + 'a;\n'.repeat(count - 1);
-  expect(breaches('services/gateway/src/app.ts', lines(250))).toEqual([]);
-  expect(breaches('services/gateway/src/app.ts', lines(251))).toEqual([
-    'services/gateway/src/app.ts: 251 lines; a file has at most 250',
-  ]);
-  expect(breaches('docs/settings.md', lines(251))).toEqual([]);
+  const text = opening + 'a;\n'.repeat(250);
+  expect(breaches('services/gateway/src/app.ts', text)).toHaveLength(1);
+  expect(breaches('services/gateway/src/app.ts', text.replace('a;\n', ''))).toEqual([]);
 });
 
 test.each([

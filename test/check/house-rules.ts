@@ -55,15 +55,15 @@ const vagueName = /(^|\/)(utils?|helpers?|common|lib|shared|misc)(\/|\.ts$)|(Man
 
 /** What is wrong with the file at `path` (relative to the root) that holds `text`; a line each. */
 export function breaches(path: string, text: string): string[] {
-  const named = vagueName.test(path) ? [`${path}: folders and files are nouns of the product`] : [];
-  const lines = text.split('\n').length - 1;
-  const long = /\.(ts|sql)$/.test(path) && !longerFiles.includes(path) && lines > longestFile;
-  const length = long ? [`${path}: ${lines} lines; a file has at most ${longestFile}`] : [];
   const broken = houseRules.flatMap(({ says, applies, except, forbids }) => {
     const match = applies.test(path) && !except?.test(path) ? forbids.exec(text) : null;
     return match ? [`${path}:${text.slice(0, match.index).split('\n').length}: ${says}`] : [];
   });
-  return [...named, ...length, ...broken];
+  if (vagueName.test(path)) broken.unshift(`${path}: folders and files are nouns of the product`);
+  const lines = text.split('\n').length - 1;
+  if (/\.(ts|sql)$/.test(path) && !longerFiles.includes(path) && lines > longestFile)
+    broken.push(`${path}: ${lines} lines; a file has at most ${longestFile}`);
+  return broken;
 }
 
 /** Passes when no tracked or new file breaches a rule. */

@@ -63,30 +63,31 @@ export const spanAttributesPart: Part = () =>
 const logged =
   /\b(?:logger|log)\.(debug|info|warn|error|record)\(\s*(?:\{[^}]*\},\s*|describeError\(\w+\),\s*)?'([^']+)'/g;
 
-/** Processes by level and message: the folder of `services` that logs it, `several` for what servers share. */
-function loggedEvents(): ReadonlyMap<string, ReadonlySet<string>> {
-  const events = new Map<string, Set<string>>();
+interface LoggedEvent {
+  readonly message: string;
+  readonly level: string;
+  /** Folders of `services` that log it; `several` for what servers share. */
+  readonly by: Set<string>;
+}
+
+function loggedEvents(): readonly LoggedEvent[] {
+  const events = new Map<string, LoggedEvent>();
   for (const file of globSync('services/*/src/**/*.ts', { cwd: root }).sort()) {
     const [, folder = ''] = file.split('/');
     const ofJobs = /\/(checks|migrate|preflight)\.ts$/.test(file);
-    const process = ofJobs ? 'migrations' : folder.replace('runtime', 'several');
     const text = /\.test\.ts$|\/testing\//.test(file) ? '' : readFileSync(join(root, file), 'utf8');
     for (const [, method = '', message = ''] of text.matchAll(logged)) {
-      const event = `${method === 'record' ? 'info' : method} ${message}`;
-      const by = events.get(event) ?? new Set();
-      events.set(event, by.add(process));
+      const level = method.replace('record', 'info');
+      const event = events.get(`${level} ${message}`) ?? { message, level, by: new Set() };
+      event.by.add(ofJobs ? 'migrations' : folder.replace('runtime', 'several'));
+      events.set(`${level} ${message}`, event);
     }
   }
-  return events;
+  return [...events.values()];
 }
 
-const levelAndMessage = (event: string) => event.split(/ (.*)/) as [level: string, message: string];
-
 export const logEventsPart: Part = (before) => {
-  const rows = [...loggedEvents()].map(([event, by]) => {
-    const [level, message] = levelAndMessage(event);
-    return [code(message), level, [...by].join(', ')];
-  });
+  const rows = loggedEvents().map(({ message, level, by }) => [code(message), level, [...by].join(', ')]);
   return tableWithProse(before, ['message', 'level', 'process', 'further fields'], rows, 2);
 };
 
@@ -96,7 +97,7 @@ const constantly = (values: Readonly<Record<string, string>>) =>
 
 /** JSON Schema of a line of the services and their Jobs (R33). The demo partner writes its own. */
 export function logEventsSchema(): object {
-  const lines = [...loggedEvents()].filter(([, by]) => [...by].some((one) => one !== 'demo-partner'));
+  const lines = loggedEvents().filter(({ by }) => [...by].some((one) => one !== 'demo-partner'));
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A line of the log',
@@ -114,10 +115,7 @@ export function logEventsSchema(): object {
       network: keyedHash,
     },
     additionalProperties: { type: ['string', 'number', 'boolean'] },
-    oneOf: lines.map(([event]) => {
-      const [level, message] = levelAndMessage(event);
-      return { properties: constantly({ message, level }) };
-    }),
+    oneOf: lines.map(({ message, level }) => ({ properties: constantly({ message, level }) })),
     if: { properties: constantly({ message: 'security event' }) },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema.
     then: {

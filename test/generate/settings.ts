@@ -39,25 +39,22 @@ export const settingsParts: Readonly<Record<string, Part>> = {
 };
 
 function serviceTable(settings: Settings): string {
-  return settingsTable(pick(settings, (name) => settings[name] !== shared[name]));
+  return settingsTable(settings, (name) => settings[name] !== shared[name]);
 }
 
 /** A job's own settings, and the names of those that are its service's. */
 function jobPart(job: Settings, service: Settings): string {
-  const names = Object.keys(job).filter((name) => name in service);
-  const own = settingsTable(pick(job, (name) => !names.includes(name)));
-  const said = names.map((name) =>
-    job[name] && documentationOf(job[name]).required ? `${code(name)} (required)` : code(name),
+  const own = settingsTable(job, (name) => !(name in service));
+  const borrowed = Object.entries(job).filter(([name]) => name in service);
+  const said = borrowed.map(
+    ([name, one]) => code(name) + (documentationOf(one).required ? ' (required)' : ''),
   );
   return `${own}\n\nOf its service's settings it reads, where they are set: ${said.join(', ')}.`;
 }
 
-function pick(settings: Settings, wanted: (name: string) => boolean): Settings {
-  return Object.fromEntries(Object.entries(settings).filter(([name]) => wanted(name)));
-}
-
-function settingsTable(settings: Settings): string {
-  const rows = Object.entries(settings).map(([name, setting]) => {
+function settingsTable(settings: Settings, isOwn = (_name: string) => true): string {
+  const own = Object.entries(settings).filter(([name]) => isOwn(name));
+  const rows = own.map(([name, setting]) => {
     const said = documentationOf(setting);
     return [code(name), said.about, said.expects, presetOf(said), said.secret ? 'secret' : ''];
   });

