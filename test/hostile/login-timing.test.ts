@@ -57,13 +57,13 @@ attack(
     const disabled = await victim();
     await sql('update identity.users set disabled_at = now() where sub = $1', disabled.sub);
     const [costly, cheap] = [await victim(`$2b$10$${end}`), await victim(`$2b$04$${end}`)];
-    const rounds = 10;
+    const rounds = 8;
     const longer: Record<string, { costly: number; other: number }> = {};
     for (let round = 1; round <= rounds; round += 1) {
       const agent = from(`127.82.${round}.1`);
       const reference = await tryLogin(agent, costly);
       // Cheap ones before those that count: a pause by what the last logins took would shrink.
-      for (let time = 1; time <= 3; time += 1) await tryLogin(agent, cheap);
+      for (let time = 1; time <= 2; time += 1) await tryLogin(agent, cheap);
       for (const [name, user] of Object.entries({ cheap, disabled, nobody: nobody() })) {
         const { status, tookMs } = await tryLogin(agent, user);
         expect([name, status]).toEqual([name, reference.status]);
@@ -72,7 +72,7 @@ attack(
         if (tookMs > 1.3 * reference.tookMs) longer[name].other += 1;
       }
     }
-    // Who is right 9 times of 10 knows; by chance alone, on however busy a machine, nobody is.
+    // Right 7 times of 8 is knowledge: chance alone does not bring it, however busy the machine is.
     const known = Object.values(longer).filter(({ costly, other }) => Math.max(costly, other) >= rounds - 1);
     expect(known, JSON.stringify(longer)).toEqual([]);
   },
