@@ -39,8 +39,12 @@ function answerFor(path: string, objects: readonly KubernetesObject[]): object |
     /^\/apis?\/(v1|\w+\/v\d)(?:\/namespaces\/([^/]+)\/([^/]+)(?:\/([^/]+))?)?$/.exec(path) ?? [];
   const kinds = resources[groupVersion] ?? {};
   if (namespace === undefined) {
-    const verbs = ['get', 'list'];
-    const list = Object.entries(kinds).map(([of, kind]) => ({ name: of, kind, namespaced: true, verbs }));
+    const list = Object.entries(kinds).map(([of, kind]) => ({
+      name: of,
+      kind,
+      namespaced: true,
+      verbs: ['get'],
+    }));
     return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: list };
   }
   const kind = kinds[plural];

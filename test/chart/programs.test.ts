@@ -1,5 +1,5 @@
 // What each container runs, with which settings, and where it finds the others.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { documentationOf } from '@course-exchange/runtime/process/settings';
 import { expect, test } from 'vitest';
@@ -13,37 +13,19 @@ import { valueTypes } from './value-types.ts';
 const sets = await renderSets();
 const everySet = test.each(sets);
 
-const demoPartnerPage = readFileSync(join(chart, '../../services/demo-partner/README.md'), 'utf8');
 /** What every program may be given, whether its table lists it or not. */
 const everywhere =
   /^(LOG_LEVEL|MALLOC_ARENA_MAX|NODE_EXTRA_CA_CERTS|OTEL_(EXPORTER_OTLP_ENDPOINT|TRACES_SAMPLER_ARG))$/;
-const setting = (variable: string) => variable.replace(/_FILE$/, '');
-
-/** The names of a program's settings, and whether each is required. */
-function settingsOf(program: string): ReadonlyMap<string, boolean> {
-  if (program !== 'demo-partner')
-    return new Map(
-      Object.entries(programs[program] ?? {}).map(([name, one]) => [name, documentationOf(one).required]),
-    );
-  const rows = [...demoPartnerPage.matchAll(/^\| (`[A-Z_]+`(?:, `[A-Z_]+`)*) \|.*$/gm)];
-  return new Map(
-    rows.flatMap(([row, names = '']) =>
-      names.split(', ').map((name) => [setting(name.slice(1, -1)), row.includes('| required |')]),
-    ),
-  );
-}
 
 everySet('$set: programs get the settings that they know, and all that they require', ({ objects }) => {
-  const judged = containersOf(podsOf(objects)).filter(
-    ({ name }) => name === 'demo-partner' || programOf(name) in programs,
-  );
+  const judged = containersOf(podsOf(objects)).filter(({ name }) => programOf(name) in programs);
   expect(judged.length).toBeGreaterThan(6);
   for (const { name, env } of judged) {
-    const settings = settingsOf(programOf(name));
-    expect(settings.size, name).toBeGreaterThan(3);
-    const given: string[] = env.map((one: KubernetesObject) => setting(one.name));
-    expect(given.filter((one) => !settings.has(one) && !everywhere.test(one))).toEqual([]);
-    const required = [...settings].filter(([, isRequired]) => isRequired).map(([one]) => one);
+    const settings = Object.entries(programs[programOf(name)] ?? {});
+    const given: string[] = env.map((one: KubernetesObject) => one.name.replace(/_FILE$/, ''));
+    const known = settings.map(([one]) => one);
+    expect(given.filter((one) => !known.includes(one) && !everywhere.test(one))).toEqual([]);
+    const required = settings.filter(([, one]) => documentationOf(one).required).map(([one]) => one);
     expect(given, name).toEqual(expect.arrayContaining([...required, 'MALLOC_ARENA_MAX']));
   }
 });
