@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { dashboards } from '@course-exchange/observability/dashboards';
 import { rulesFiles } from '@course-exchange/observability/rules';
 import { generateProto } from '@course-exchange/proto/generate';
+import { valueSchema } from './chart/value-schema.ts';
 import { root } from './check/step.ts';
-import { valuesPart, valuesSchema } from './generate/chart-values.ts';
+import { valuesPart } from './generate/chart-values.ts';
 import { commandsPart, exitCodesPart, generalOptionsPart } from './generate/cli.ts';
 import { errorsPart, redirectsPart, routesPart } from './generate/http.ts';
 import { jsonText } from './generate/json-text.ts';
@@ -44,12 +45,10 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
 
 /** Files that are generated whole. */
 const files: Readonly<Record<string, () => string>> = {
-  'helm/course-exchange/values.schema.json': valuesSchema,
-  'deploy/observability/log-events.schema.json': () => `${jsonText(logEventsSchema())}\n`,
+  'helm/course-exchange/values.schema.json': () => jsonText(valueSchema()),
+  'deploy/observability/log-events.schema.json': () => jsonText(logEventsSchema()),
   ...rulesFiles,
-  ...Object.fromEntries(
-    Object.entries(dashboards).map(([path, make]) => [path, () => `${jsonText(make())}\n`]),
-  ),
+  ...Object.fromEntries(Object.entries(dashboards).map(([path, make]) => [path, () => jsonText(make())])),
 };
 
 generateProto();

@@ -6,7 +6,7 @@ import type { Route } from '../../services/gateway/src/http/route.ts';
 import { allRoutes } from '../../services/gateway/src/routes/all-routes.ts';
 import { connectServices } from '../../services/gateway/src/services.ts';
 import { redirectedErrors } from '../../services/identity/src/authorize/response.ts';
-import { code, type Part, tableWithProse } from './page.ts';
+import { code, names, type Part, tableWithProse } from './page.ts';
 
 export const routesPart: Part = (before) => {
   const paths = Map.groupBy(routesOfGateway(), ({ path }) => path);
@@ -33,16 +33,11 @@ function routesOfGateway(): readonly Route[] {
   }
 }
 
-export const errorsPart: Part = (before) =>
-  tableWithProse(
-    before,
-    ['error', 'gRPC', 'HTTP', 'who answers it, and when'],
-    Object.entries(errorStatuses).map(([error, status]) => [
-      code(error),
-      String(status),
-      httpStatus(error as ErrorCode),
-    ]),
-  );
+export const errorsPart: Part = (before) => {
+  const errors = Object.entries(errorStatuses) as [ErrorCode, unknown][];
+  const rows = errors.map(([error, status]) => [code(error), String(status), httpStatus(error)]);
+  return tableWithProse(before, ['error', 'gRPC', 'HTTP', 'who answers it, and when'], rows);
+};
 
 /** The status on the token endpoint and, where it is another, on the authorization endpoint. */
 function httpStatus(error: ErrorCode): string {
@@ -52,9 +47,4 @@ function httpStatus(error: ErrorCode): string {
   return `${token?.status}${token?.headers['retry-after'] ? ' with `Retry-After`' : ''}`;
 }
 
-export const redirectsPart: Part = (before) =>
-  tableWithProse(
-    before,
-    ['error', 'when'],
-    redirectedErrors.map((error) => [code(error)]),
-  );
+export const redirectsPart: Part = (before) => names(before, ['error', 'when'], redirectedErrors);

@@ -7,34 +7,19 @@ import { openRunDirectory } from '../../deploy/local/run-directory.ts';
 import { describeStack } from '../../deploy/local/stack-file.ts';
 import { root } from '../check/step.ts';
 import { suites } from '../suites.ts';
-import { code, type Part, tableWithProse } from './page.ts';
+import { names, type Part } from './page.ts';
 
 const decisions = join(root, 'docs/decisions');
 
 export const decisionsPart: Part = () =>
   readdirSync(decisions)
     .flatMap((file) => {
-      const headings = readFileSync(join(decisions, file), 'utf8').matchAll(
-        /^##? (?:<a id="\d+"><\/a>)?(\d{4}) (.+)$/gm,
-      );
-      return [...headings].map(([, number, title]) => ({
-        number: Number(number),
-        title,
-        link: `${file}#${number}`,
-      }));
+      const text = readFileSync(join(decisions, file), 'utf8');
+      const headings = text.matchAll(/^##? (?:<a id="\d+"><\/a>)?(\d{4}) (.+)$/gm);
+      return [...headings].map(([, number, title]) => `- [${number} ${title}](${file}#${number})`);
     })
-    .toSorted((one, other) => one.number - other.number)
-    .map(({ link, title }) => `- [${link.split('#')[1]} ${title}](${link})`)
+    .sort()
     .join('\n');
-
-/** A table of names, beside which the page says what each is. */
-function names(before: string, heads: readonly string[], all: readonly string[]): string {
-  return tableWithProse(
-    before,
-    heads,
-    all.map((name) => [code(name)]),
-  );
-}
 
 export const suitesPart: Part = (before) =>
   names(before, ['suite', 'what it proves', 'needs'], Object.keys(suites));

@@ -48,10 +48,17 @@ export function tableWithProse(
     const prose = heads.slice(row.length).map((_, index) => kept[at]?.[row.length + index] ?? unwritten);
     return { at, cells: [...row, ...prose] };
   });
+  const inOrder = complete.toSorted((one, other) => one.at - other.at);
   return table(
     heads,
-    complete.toSorted((one, other) => one.at - other.at).map(({ cells }) => cells),
+    inOrder.map(({ cells }) => cells),
   );
+}
+
+/** A table of names, beside which the page says what each is. */
+export function names(before: string, heads: readonly string[], all: readonly string[]): string {
+  const rows = all.map((name) => [code(name)]);
+  return tableWithProse(before, heads, rows);
 }
 
 /** Cells of the rows of a table, without its head. */

