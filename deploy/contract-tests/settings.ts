@@ -43,7 +43,6 @@ const source = ruleOn(
   },
 );
 
-/** Throws an error that lists every mistake. */
 export function readContractSettings(
   environment: Readonly<Record<string, string | undefined>>,
 ): ContractSettings {

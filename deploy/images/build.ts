@@ -5,20 +5,17 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type ImageName, imageNames } from './programs.ts';
+import { chosenImages, type ImageName } from './programs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const docker = process.env.DOCKER ?? 'docker';
 const offlinePrefix = process.env.OFFLINE_IMAGE_PREFIX ?? 'course-exchange-offline';
 const given = process.argv.slice(2);
 const offline = given.includes('--offline');
-const names = imageNames.filter((name) => given.includes(name));
-if (given.length !== names.length + Number(offline)) {
-  console.error(
-    `Usage: node deploy/images/build.ts [--offline] [IMAGE …] with images from: ${imageNames.join(', ')}`,
-  );
-  process.exit(2);
-}
+const names = chosenImages(
+  given.filter((word) => word !== '--offline'),
+  'build.ts [--offline]',
+);
 
 const bases = offline
   ? { BUILD_BASE: `${offlinePrefix}/build:bookworm`, RUN_BASE: `${offlinePrefix}/run:bookworm` }
@@ -32,7 +29,7 @@ const buildArguments = {
   REVISION: git('rev-parse', 'HEAD'),
   SOURCE_DATE_EPOCH: process.env.SOURCE_DATE_EPOCH ?? git('log', '-1', '--format=%ct'),
 };
-for (const name of names.length === 0 ? imageNames : names) buildImage(name);
+for (const name of names) buildImage(name);
 
 function buildImage(name: ImageName): void {
   const tag = `${process.env.IMAGE_PREFIX ?? 'course-exchange'}/${name}:${process.env.IMAGE_TAG ?? version}`;
@@ -43,7 +40,6 @@ function buildImage(name: ImageName): void {
   console.log(tag);
 }
 
-/** Makes the bases that are missing, and the one that holds packages where the lockfile has changed since. */
 function makeMissingBases(): void {
   const lockfile = createHash('sha256')
     .update(readFileSync(resolve(root, 'pnpm-lock.yaml')))

@@ -16,11 +16,10 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { type ImageContent, type ImageName, imageNames, images } from './programs.ts';
+import { chosenImages, type ImageContent, type ImageName, images } from './programs.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What packages written as CommonJS expect to find in a module. */
 const commonJs = [
   "import { createRequire as requireFrom } from 'node:module';",
   'const require = requireFrom(import.meta.url);',
@@ -28,14 +27,8 @@ const commonJs = [
   'const __dirname = import.meta.dirname;',
 ].join(' ');
 
-const [directory, ...chosen] = process.argv.slice(2);
-const names = chosen.length === 0 ? imageNames : imageNames.filter((name) => chosen.includes(name));
-if (directory === undefined || (chosen.length > 0 && names.length !== chosen.length)) {
-  console.error(
-    `Usage: node deploy/images/bundle.ts DIRECTORY [IMAGE …] with images from: ${imageNames.join(', ')}`,
-  );
-  process.exit(2);
-}
+const [directory = '', ...chosen] = process.argv.slice(2);
+const names = chosenImages(directory === '' ? [''] : chosen, 'bundle.ts DIRECTORY');
 const epoch = Number(process.env.SOURCE_DATE_EPOCH ?? 0);
 for (const name of names) await writeImage(name, resolve(directory, name));
 writeNode(resolve(directory, 'node'));
@@ -55,7 +48,7 @@ async function writeImage(name: ImageName, target: string): Promise<void> {
     await bundleProgram(entry, join(app, file), external);
   for (const [command, file] of Object.entries(content.commands ?? {})) writeCommand(target, command, file);
   settle(target);
-  console.log(`${name}: ${(sizeOf(target) / 1_000_000).toFixed(1)} MB`);
+  console.log(name);
 }
 
 /** Packages with a compiled part: their scripts and the one binary of this machine's platform. Puts `packages`, as the package at `from` sees them, below `app`/node_modules. */
@@ -93,15 +86,14 @@ async function bundleProgram(entry: string, outfile: string, external: string[])
     outdir: dirname(outfile),
     entryNames: basename(outfile, '.js'),
     bundle: true,
-    // What is imported only when it is needed (the telemetry SDK) is a file of its own, beside the program.
+    // A dynamic import (the telemetry SDK) is a file beside the program.
     splitting: true,
     chunkNames: `${basename(outfile, '.js')}-[name]-[hash]`,
     platform: 'node',
     target: 'node26',
     format: 'esm',
-    // Identifiers stay, so that stack traces read nearly as the sources do without the map: reading it costs 40 MiB for as
-    // long as the process lives. NODE_OPTIONS=--enable-source-maps takes it. `keepNames` would keep the few names too that
-    // files share, by a call for each function, closures included, whenever it is made.
+    // Identifiers stay: stack traces are readable without the map, which costs a process 40 MiB
+    // (NODE_OPTIONS=--enable-source-maps reads it).
     minifySyntax: true,
     minifyWhitespace: true,
     sourcemap: 'linked',
@@ -136,10 +128,4 @@ function writeNode(target: string): void {
 function settle(path: string): void {
   if (statSync(path).isDirectory()) for (const item of readdirSync(path)) settle(join(path, item));
   utimesSync(path, epoch, epoch);
-}
-
-function sizeOf(path: string): number {
-  const found = statSync(path);
-  if (!found.isDirectory()) return found.size;
-  return readdirSync(path).reduce((sum, item) => sum + sizeOf(join(path, item)), 0);
 }

@@ -10,7 +10,6 @@ import { identityUser } from '@course-exchange/local-stack/redis';
 const directory = resolve(process.argv[2] ?? join(import.meta.dirname, '../../.run/compose'));
 mkdirSync(directory, { recursive: true, mode: 0o700 });
 
-/** The content of the file `name`, written as `value` when there is none yet. */
 function keep(name: string, value: string): string {
   const file = join(directory, name);
   if (!existsSync(file)) writeFileSync(file, value, { mode: 0o444 });

@@ -1,5 +1,5 @@
-// What production is made of, as the lockfile and the package registry tell: the licences of its packages, and their
-// known vulnerabilities, of which some may be accepted below with a reason and a last day.
+// The licences of production's packages and their known vulnerabilities, of which some may be accepted below with a
+// reason and a last day.
 import { execFile } from 'node:child_process';
 import { basename, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 export const root = resolve(import.meta.dirname, '../..');
 
 export interface AcceptedVulnerability {
-  /** As the registry names it: `GHSA-…`. */
   readonly advisory: string;
   /** Why it does not reach us, or what is being waited for. */
   readonly reason: string;
@@ -28,7 +27,6 @@ interface Advisory {
   readonly findings: readonly { readonly version: string; readonly paths: readonly string[] }[];
 }
 
-/** A registry out of reach is noticed at once, not after a minute of trying again. */
 const once = { pnpm_config_fetch_retries: '0', pnpm_config_fetch_timeout: '10000' };
 
 /** Only `high` and `critical` count, and only in packages that reach an image. */
@@ -56,12 +54,10 @@ export async function findVulnerabilities(
     .map(sentence);
 }
 
-/** What keeps a release from being made: an answer is needed. */
 export function auditProblems(found: Awaited<ReturnType<typeof findVulnerabilities>>): readonly string[] {
   return found ?? ['The package registry answered no audit: whether a vulnerability is known is not known.'];
 }
 
-/** The programs, and the demo data's loader in the image of the migrations. */
 function reachesAnImage(path: string): boolean {
   return /^(services__|deploy__images>)/.test(path);
 }
@@ -82,10 +78,8 @@ interface Listed {
   readonly versions: readonly string[];
 }
 
-/** Packages by the licence that they name. */
 export type Licences = Readonly<Record<string, readonly Listed[]>>;
 
-/** Licences that ask for no more than their own text and a notice. */
 const acceptedLicences = [
   'MIT',
   'ISC',
@@ -95,7 +89,7 @@ const acceptedLicences = [
   '0BSD',
   'BlueOak-1.0.0',
 ];
-/** Accepted for one package alone: partnerctl calls it unchanged, and it can be put in its place by whoever has the source. */
+/** For one package alone: partnerctl calls it unchanged, and anyone with the source can replace it. */
 const acceptedLicenceOf: Readonly<Record<string, string>> = { openpgp: 'LGPL-3.0+' };
 
 export async function listLicences(): Promise<Licences> {
@@ -104,7 +98,6 @@ export async function listLicences(): Promise<Licences> {
   return JSON.parse(listed.stdout) as Licences;
 }
 
-/** A sentence for each package under a licence that nobody accepted. */
 export function unaccepted(licences: Licences): readonly string[] {
   return Object.entries(licences).flatMap(([licence, packages]) =>
     packages

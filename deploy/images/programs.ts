@@ -6,9 +6,7 @@ export interface ImageContent {
   readonly programs: readonly string[];
   /** Entry files that lie directly below /app, under the name that operators type. */
   readonly tools?: Readonly<Record<string, string>>;
-  /** Words that operators type, each for one of the tools. */
   readonly commands?: Readonly<Record<string, string>>;
-  /** Files and folders of the checkout, copied as they are. */
   readonly files?: readonly string[];
   /** Packages with a compiled part, copied with that part for this machine's platform. */
   readonly native?: { readonly from: string; readonly packages: readonly string[] };
@@ -62,3 +60,11 @@ export const images = {
 
 export type ImageName = keyof typeof images;
 export const imageNames = Object.keys(images) as readonly ImageName[];
+
+/** The images that `words` name, or all. Ends the process where a word is none. */
+export function chosenImages(words: readonly string[], usage: string): readonly ImageName[] {
+  const chosen = imageNames.filter((name) => words.includes(name));
+  if (chosen.length === words.length) return words.length === 0 ? imageNames : chosen;
+  console.error(`Usage: node deploy/images/${usage} [IMAGE …] with images from: ${imageNames.join(', ')}`);
+  process.exit(2);
+}

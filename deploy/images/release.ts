@@ -1,6 +1,6 @@
 // A release: `node deploy/images/release.ts [DIRECTORY]` writes what the images are made of (supply-chain.ts), names their
-// bases by digest in bases.json, and builds from these alone. Variables as in build.ts. Ends with 1 where a base has no
-// digest, and with whatever ends supply-chain.ts so: a registry that answers no audit too.
+// bases by digest in bases.json, and builds from these alone. Ends with 1 where a base has no digest, or supply-chain.ts
+// ends with 1. Variables as in build.ts.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,6 +1,6 @@
 // What the images are made of: `node deploy/images/supply-chain.ts [DIRECTORY]` writes a CycloneDX list for each
-// program and licences.json, and asks the registry for known vulnerabilities. Ends with 1 for a licence that nobody
-// accepted, for a vulnerability that counts, and where the registry does not answer.
+// program and licences.json, and asks the registry for known vulnerabilities. Ends with 1 for a licence that is not
+// accepted, for a vulnerability that counts, and without an answer of the registry.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { auditProblems, findVulnerabilities, listLicences, pnpm, root, unaccepted } from './dependencies.ts';

@@ -16,7 +16,6 @@ export interface RunningComponent extends Component {
   readonly running: RunningProgram;
 }
 
-/** A failure of the start, told in sentences that a person can act on. */
 export class StartFailure extends Error {}
 
 /** Resolves when `component` answers. Rejects when it ends or stays silent for `timeoutMs`. */
@@ -50,15 +49,12 @@ export async function runToEnd(processes: Processes, program: Program): Promise<
 export interface KeepDeps {
   readonly processes: Processes;
   readonly say: (line: string) => void;
-  /** After a death. */
   readonly restartAfterMs: number;
   readonly isStopping: () => boolean;
-  /** Resolves when a file of the component is saved. */
   readonly nextSave: (name: string) => Promise<'saved'>;
   readonly onReplaced: (component: RunningComponent) => void;
 }
 
-/** More within a minute and the component stays down. */
 const maxDeaths = 3;
 const minuteMs = 60_000;
 /** Its stores may be away when a component starts again. */
@@ -66,7 +62,6 @@ const restartTimeoutMs = 600_000;
 /** A restart takes no longer than a second, whatever requests are in flight. */
 const restartGraceMs = 500;
 
-/** Returns when the stack stops. */
 export async function keepRunning(deps: KeepDeps, first: RunningComponent): Promise<void> {
   const { processes, say, nextSave } = deps;
   const { program } = first;
@@ -111,7 +106,6 @@ async function pauseAfter({ say, restartAfterMs }: KeepDeps, name: string, death
   await sleep(restartAfterMs);
 }
 
-/** `end`: how a process ended, or why the next one did not come up. */
 function deathOf(program: Program, end: Exit | Error): Error {
   return end instanceof Error ? end : failure(program, `has died${describeExit(end)}.`);
 }

@@ -9,7 +9,6 @@ import { commandFor, type RunDirectory, readJson } from './run-directory.ts';
 import { type StackFile, stackTable } from './stack-file.ts';
 import { backgroundMark, stopSignals } from './stop-requests.ts';
 
-/** `words` is the command line. Resolves with the exit code. */
 export async function startDetached(
   run: RunDirectory,
   words: readonly string[],

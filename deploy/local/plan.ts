@@ -28,7 +28,6 @@ export const portNames = [
 
 const observed = ['gateway', 'identity', 'design-catalog'] as const;
 
-/** Where each service answers probes and shows its metrics. */
 export function healthAddresses(ports: Readonly<Record<`${(typeof observed)[number]}-health`, number>>) {
   return Object.fromEntries(observed.map((name) => [name, `http://127.0.0.1:${ports[`${name}-health`]}`]));
 }
@@ -69,7 +68,6 @@ export interface StorePlan {
   readonly throwaway?: boolean;
 }
 
-/** `port`: of the gateway, 0 for any. */
 async function planPorts(run: RunDirectory, port: number) {
   const before = readJson<Readonly<Record<string, number>>>(run.portsFile, {});
   const wished = port === 0 ? before : { ...before, gateway: port };

@@ -56,7 +56,6 @@ export async function postgresComponent({ run, ports, secrets, throwaway }: Stor
       directory: '/',
       account,
       logFile: join(run.logs, 'postgres.log'),
-      // Fast shutdown.
       stopSignal: 'SIGINT',
       rank: 2,
     },
@@ -73,7 +72,6 @@ export function postgresUrl(port: number, user: string, password: string, databa
   return `postgres://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
 }
 
-/** The product's database, for a role or the superuser. */
 export function databaseUrl(
   { ports, secrets }: Pick<StackPlan, 'ports' | 'secrets'>,
   user: Role | 'postgres',

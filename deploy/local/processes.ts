@@ -23,7 +23,6 @@ export interface Exit {
 }
 
 export interface RunningProgram extends Stoppable {
-  /** Never rejects. */
   readonly exited: Promise<Exit>;
 }
 

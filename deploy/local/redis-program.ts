@@ -5,7 +5,6 @@ import { globSync, rmSync, symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { unpackDebianPackage } from './debian-package.ts';
 
-/** A server on this machine, or an image for a Docker engine. */
 export type RedisServer =
   | { readonly kind: 'program'; readonly command: string; readonly libraries?: string }
   | { readonly kind: 'docker'; readonly image: string };
@@ -52,7 +51,6 @@ function inCache(cache: string): RedisServer | undefined {
   return isServer(command, libraries) ? { kind: 'program', command, libraries } : undefined;
 }
 
-/** Undefined where apt or the network is missing. */
 async function unpackDebianRedis(cache: string): Promise<RedisServer | undefined> {
   // Redis' programs are one file that looks at its own name. The libraries are those that a small system lacks.
   const packages = ['redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1', 'libssl3'];

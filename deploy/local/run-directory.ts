@@ -17,11 +17,9 @@ export type RunDirectory = ReturnType<typeof openRunDirectory>;
 
 export const checkout = resolve(import.meta.dirname, '../..');
 
-/** docs/operations.md says what each file is. */
 export function openRunDirectory(path: string = join(checkout, '.run')) {
   mkdirSync(join(path, 'logs'), { recursive: true });
   const home = realpathSync(path);
-  /** Tells stacks in different directories apart. */
   const key = createHash('sha256').update(home).digest('hex').slice(0, 16);
   const sockets = openSockets(join(home, 'sockets'), key);
   return {
@@ -56,7 +54,6 @@ function openSockets(path: string, key: string): string {
   return directory;
 }
 
-/** The command that a person types for this stack: `name` is start, stop or status. */
 export function commandFor({ home }: RunDirectory, name: string): string {
   const command = `npx --yes pnpm@12 ${name}`;
   if (home === join(checkout, '.run')) return command;
@@ -78,7 +75,6 @@ export function writeWhole(file: string, value: unknown): void {
   renameSync(unfinished, file);
 }
 
-/** `absent`: when there is no such file. */
 export function readJson<T>(file: string, absent?: T): T {
   if (absent !== undefined && !existsSync(file)) return absent;
   return JSON.parse(readFileSync(file, 'utf8')) as T;

@@ -51,7 +51,6 @@ const seedFile = z.object(
   'It must hold one JSON object with "partners" and "users"',
 );
 
-/** A client and a user, in the form of stack.json and of a --seed FILE. */
 export type Partner = z.infer<typeof partner>;
 export type SeedUser = z.infer<typeof user>;
 
@@ -93,7 +92,6 @@ function parseJson(file: string): unknown {
   }
 }
 
-/** `users[0].email must be …` */
 function sentenceOf({ path, message }: z.core.$ZodIssue): string {
   const sentence = message.endsWith('.') ? message : `${message}.`;
   return path.length === 0 ? sentence : `${z.core.toDotPath(path)} ${sentence}`;

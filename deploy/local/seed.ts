@@ -47,7 +47,6 @@ export async function seedContent(
   });
 }
 
-/** `keep` also where somebody else has the e-mail address by now. */
 function conflict(onConflict: OnConflict, key: string, ...columns: readonly string[]): string {
   if (onConflict === 'keep') return 'on conflict do nothing';
   return `on conflict (${key}) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;

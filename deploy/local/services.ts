@@ -85,7 +85,6 @@ function service(
   };
 }
 
-/** Traces come to `url` soon and whole. */
 function observedBy(url: string): Readonly<Record<string, string>> {
   return {
     OTEL_SDK_DISABLED: 'false',
@@ -104,7 +103,6 @@ export function smallHeap(name: string): readonly string[] {
   return ['--max-semi-space-size=4', `--initial-old-space-size=${oldSpace}`];
 }
 
-/** `entry`: its path below `services`. */
 export function nodeProgram(
   { run }: Pick<StackPlan, 'run'>,
   name: string,
@@ -131,7 +129,6 @@ export function nodeProgram(
   };
 }
 
-/** The caller may set these for all services. */
 function inherited(): Record<string, string> {
   const names = /^(PATH|TZ|NODE_EXTRA_CA_CERTS|LOG_LEVEL|OTEL_.+)$/;
   const given = Object.entries(process.env).filter(([name, value]) => names.test(name) && value);

@@ -7,7 +7,6 @@ import { type RunDirectory, readJson } from './run-directory.ts';
 
 export interface ProcessIdentity {
   readonly pid: number;
-  /** As the system writes it. */
   readonly startedAt: string;
 }
 
@@ -21,7 +20,6 @@ export interface Stoppable extends ProcessIdentity {
 /** For each rank: demo partner, services and stores end within 10 s. */
 export const graceMs = 3_000;
 
-/** Undefined when there is no such process or only its unread exit is left. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === 'linux' ? startTimeOnLinux(pid) : startTimeElsewhere(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };

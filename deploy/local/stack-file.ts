@@ -40,10 +40,8 @@ export function describeStack(
 
 /** What a --seed FILE brings is cut; all of it stands in stack.json. */
 const longestCell = 72;
-/** A --seed FILE may bring hundreds. */
 const maxAccounts = 30;
 
-/** Columns as wide as their longest cell. */
 function columns(rows: readonly (readonly string[])[]): string {
   const widthOf = (at: number) => Math.max(...rows.map((row) => row[at]?.length ?? 0));
   const lines = rows.map((row) => row.map((cell, at) => cell.padEnd(widthOf(at))).join('  '));

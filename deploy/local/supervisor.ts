@@ -23,10 +23,8 @@ interface Stack {
   readonly options: StartOptions;
   readonly say: (line: string) => void;
   readonly components: Map<string, RunningComponent>;
-  /** Emits the name of a component when one of its files is saved. */
   readonly saves: EventEmitter;
   processes?: Processes;
-  /** Writes stack.json, once everything answers. */
   publish: () => void;
   phase: StatusReport['phase'];
   issuer: string;
@@ -73,7 +71,6 @@ async function describeOther(run: RunDirectory): Promise<string> {
 
 async function startUp(stack: Stack): Promise<void> {
   const { run, options, say } = stack;
-  // A bad file is reported before anything is touched.
   const seed = readNewSeed(run, options);
   await endRecorded(run);
   const plan = await makePlan(run, options);
@@ -97,7 +94,6 @@ async function startUp(stack: Stack): Promise<void> {
   say(isInBackground ? 'The stack runs.' : `${stackTable(description())}\n\nCtrl-C ends all of it.`);
 }
 
-/** Resolves when everything answers, with what was loaded. */
 async function assemble(
   stack: Stack,
   plan: StackPlan,

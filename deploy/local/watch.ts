@@ -16,7 +16,6 @@ const source = /^(?!.*\.test\.ts$).*\.(ts|css|lua|svg)$/;
 /** Saving writes a file in several steps, and a formatter may write it again. */
 const quietMs = 60;
 
-/** Calls `onSave` with the name of each component whose sources were saved. */
 export function watchSources(onSave: (name: string) => void): void {
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;

@@ -42,7 +42,6 @@ export function followFile(file: string, take: (text: string) => void): () => vo
   };
 }
 
-/** Empty at the end of the file, and where there is none. */
 function readFrom(file: string, offset: number): Buffer {
   const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
   if (size <= offset) return Buffer.alloc(0);

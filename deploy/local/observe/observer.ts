@@ -9,7 +9,6 @@ import { serveAt } from './web.ts';
 
 export interface Observed {
   readonly port: number;
-  /** Folder of the logs. */
   readonly logs: string;
   /** The address of its health port, by process. */
   readonly processes: Readonly<Record<string, string>>;
@@ -19,7 +18,6 @@ const tellEveryMs = 150;
 const readMetricsEveryMs = 2_000;
 /** Rates and quantiles are those of the last half minute. */
 const windowReadings = 16;
-/** Five minutes of tiles. */
 const maxPoints = 150;
 /** Of a burst the pages have the newest. */
 const maxAtOnce = 250;
@@ -66,7 +64,6 @@ function pointOf(readings: readonly Reading[]) {
   return { time: now.time, tiles: Object.fromEntries(values) };
 }
 
-/** Of those that answer. */
 async function samplesOf(processes: Observed['processes']): Promise<Reading['samples']> {
   const texts = Object.entries(processes).map(async ([name, address]) => {
     const response = await fetch(`${address}/metrics`, { signal: AbortSignal.timeout(1_500) });

@@ -78,9 +78,7 @@ function summarise({ id, spans, lines }: Entry) {
     time: first?.start ?? lines[0]?.time ?? 0,
     name: first?.name ?? lines[0]?.message ?? '',
     status: root?.attributes['http.response.status_code'] ?? '',
-    /** Undefined until it is answered. */
     ms: root && root.end - root.start,
-    /** A service's own work, such as fetching the key set. */
     background: root?.attributes['http.route'] === undefined,
   };
 }

@@ -5,7 +5,6 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** The forms of the pages that lead on, each with what a user who agrees puts into it; the first that a page has counts. */
 const agreement = ({ email, password }: Credentials): Answers => [
   ['/login', { email, password }],
   ['/consent', { decision: 'allow' }],

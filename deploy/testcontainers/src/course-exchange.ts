@@ -1,5 +1,5 @@
-// The whole system in containers, for the tests of whoever integrates with it: told what it shall hold, then started, used
-// and stopped. It owns every container and the network that it starts, and removes them, also when a start fails half-way.
+// The whole system in containers, for the tests of an integrator. It owns every container and the network that it starts,
+// and removes them, also when a start fails halfway.
 import { randomUUID } from 'node:crypto';
 import { getContainerRuntimeClient, type StartedNetwork, type StartedTestContainer } from 'testcontainers';
 import { type Credentials, visit } from './browser.ts';
@@ -91,7 +91,7 @@ export class CourseExchange {
     return this;
   }
 
-  /** The issuer's port on this machine, in the place of a free one. */
+  /** The issuer's port on this machine; otherwise a free one. */
   withPort(port: number): this {
     this.#port = port;
     return this;

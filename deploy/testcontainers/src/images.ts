@@ -44,7 +44,6 @@ export async function requireImages(images: Images): Promise<void> {
   );
 }
 
-/** Resolves with nothing where the image is there. */
 async function reasonOfAbsence(name: string): Promise<Error | undefined> {
   const { image } = await getContainerRuntimeClient();
   const parsed = ImageName.fromString(name);

@@ -46,10 +46,8 @@ class ProductContainer extends GenericContainer {
   }
 }
 
-/** The port that answers probes, in every service's container. */
 export const healthPort = 8099;
 
-/** The image as a container that is waited for until it says that it is ready. */
 export function service(image: string, environment: Environment): GenericContainer {
   return new ProductContainer(image, {
     HEALTH_HOST: '0.0.0.0',
@@ -60,7 +58,6 @@ export function service(image: string, environment: Environment): GenericContain
     .withWaitStrategy(answers('/healthz'));
 }
 
-/** A program that ends instead is noticed at once. */
 export function answers(path: '/healthz' | '/livez'): WaitStrategy {
   return Wait.forHttp(path, healthPort, { abortOnContainerExit: true }).forStatusCode(200);
 }
@@ -76,14 +73,11 @@ export interface JobOptions {
   readonly network?: StartedNetwork;
   /** A folder of this machine, read-only at /given. */
   readonly given?: string | undefined;
-  /** Whether it may write below /tmp. */
   readonly scratch?: boolean;
-  /** What it reads from standard input. */
   readonly input?: string;
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Runs the image to its end. */
 export async function runToEnd(
   image: string,
   { environment = {}, command, network, given, scratch, input, labels = {} }: JobOptions,

@@ -13,7 +13,6 @@ import {
 } from 'testcontainers';
 import { defaultImages, type Images, imageOf } from './images.ts';
 
-/** Those of the product's database roles that log in here. */
 type Role = 'identity_migrator' | 'catalog_migrator' | 'identity_rw' | 'identity_operator' | 'catalog_ro';
 type Labels = Readonly<Record<string, string>>;
 
@@ -38,13 +37,12 @@ export const redisCommand = [
 
 export const newSecret = () => randomBytes(32).toString('base64url');
 
-/** Waits for all, also where one fails: what is half started can be removed only then. */
+/** Waits for all, also where one fails: only then what is half started can be removed. */
 export async function settled<T extends readonly Promise<unknown>[]>(...started: T) {
   await Promise.allSettled(started);
   return Promise.all(started);
 }
 
-/** A server with the superuser `postgres`, on `network` under its name. */
 export function postgresContainer(
   network: StartedNetwork,
   password: string,

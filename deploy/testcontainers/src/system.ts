@@ -1,5 +1,5 @@
-// The product on its stores: migrations, partners and users, then the three services. The issuer is a port of this machine
-// that is known before anything asks for it: the gateway's container takes it first.
+// The product on its stores: migrations, partners and users, then the three services. The gateway's container takes the
+// issuer's port first, so that it is known to the others.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -21,11 +21,9 @@ export type ServiceName = (typeof serviceNames)[number];
 
 export interface SystemOptions {
   readonly images?: Images;
-  /** On every container, to find it by. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Settings beside and above the usual ones (docs/settings.md); `seed` fills the database (docs/images.md). */
   readonly environment?: Readonly<Partial<Record<ServiceName | 'seed', Environment>>>;
-  /** Of this machine; a free one where none is named. */
   readonly port?: number | undefined;
 }
 
@@ -80,7 +78,6 @@ function refuseFailure(what: string, { code, output }: Ending): void {
   if (code !== 0) throw new Error(`${what} ended with ${code}:\n${output.trim()}`);
 }
 
-/** Resolves when a partner could be served. */
 export async function startServices(stores: Stores, options: SystemOptions): Promise<System> {
   const userHashKey = newSecret();
   const on = (name: ServiceName, environment: Environment) => {
@@ -120,7 +117,7 @@ export async function startServices(stores: Stores, options: SystemOptions): Pro
   return { issuer, containers: { gateway, identity, 'design-catalog': designCatalog } };
 }
 
-/** Loopback wherever ports are published there, for clients take plain http from no other address; else the engine's host. */
+/** Loopback where ports are published there: clients take plain http from no other address. */
 async function issuerHost({ containers: { redis } }: Stores): Promise<string> {
   const socket = connect(redis.getMappedPort(6379), '127.0.0.1');
   const reached = await once(socket, 'connect').catch(() => undefined);
@@ -167,7 +164,7 @@ async function untilReady(container: StartedTestContainer): Promise<void> {
   }
 }
 
-/** One that nobody has just now, below those that a system gives to connections and to whoever names none. */
+/** Free just now, and below the range of outgoing connections. */
 export async function freePort(): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     const port = randomInt(20_000, 30_000);
