@@ -10,7 +10,7 @@ import { generateSigningKey } from '../../services/identity/src/keys/private-key
 import { differences } from './feed-changes.ts';
 import { accountsFor, runJob } from './migration-jobs.ts';
 import { type JobDatabase, openJobDatabase } from './postgres.ts';
-import { type EarlierMigrations, earlierMigrations, type Schema, writings } from './schema-history.ts';
+import { earlierMigrations, type Schema, writings } from './schema-history.ts';
 
 const identity = earlierMigrations('identity');
 const catalog = earlierMigrations('catalog');
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-function versionsIn({ directory }: EarlierMigrations): readonly number[] {
+function versionsIn(directory: string): readonly number[] {
   return Array.from({ length: newestMigration(directory) }, (_, index) => index + 1);
 }
 
@@ -80,11 +80,11 @@ const jobSettings = () => ({
   ...accountsFor('identity', database),
 });
 
-describe(`identity, from ${identity.origin}`, () => {
+describe('identity', () => {
   test.each(versionsIn(identity))(
     'from version %i: users, clients, secrets, consents and keys stay',
     async (version) => {
-      await migrate(database.as('identity_migrator'), 'identity', identity.directory, version);
+      await migrate(database.as('identity_migrator'), 'identity', identity, version);
       await write('identity', 'before');
       await putSigningKeys();
       const before = await contentOf('identity');
@@ -99,7 +99,7 @@ describe(`identity, from ${identity.origin}`, () => {
   );
 
   test('a client that is written without an approval state counts as approved, and its secrets have names', async () => {
-    await migrate(database.as('identity_migrator'), 'identity', identity.directory, 1);
+    await migrate(database.as('identity_migrator'), 'identity', identity, 1);
     const [seed] = writings.filter(({ schema, as }) => schema === 'identity' && as === 'superuser');
     for (const statement of seed?.statements('before') ?? []) await database.sql(statement);
     expect((await runJob('identity', jobSettings())).code).toBe(0);
@@ -115,7 +115,7 @@ test.each([
   ['another text of it', `update identity.schema_migrations set sha256 = 'other' where version = 1`],
   ['a migrator that kept no hash', 'alter table identity.schema_migrations drop column sha256'],
 ])('a database whose first migration is of %s is refused, and stays as it is', async (_of, sql) => {
-  await migrate(database.as('identity_migrator'), 'identity', identity.directory, 1);
+  await migrate(database.as('identity_migrator'), 'identity', identity, 1);
   await database.sql(sql);
   const before = await contentOf('identity');
   const ending = await runJob('identity', jobSettings());
@@ -126,11 +126,11 @@ test.each([
   expect(await contentOf('identity')).toEqual(before);
 });
 
-describe(`catalog, from ${catalog.origin}`, () => {
+describe('catalog', () => {
   test.each(versionsIn(catalog))(
     'from version %i: designs stay, summaries are exact and stay so',
     async (version) => {
-      await migrate(database.as('catalog_migrator'), 'catalog', catalog.directory, version);
+      await migrate(database.as('catalog_migrator'), 'catalog', catalog, version);
       await write('catalog', 'before');
       const before = await contentOf('catalog');
       expect(before.event_summaries?.length).toBeGreaterThan(3);

@@ -146,6 +146,8 @@ test('the master is killed under a load: no token is accepted twice, no acknowle
   await nodes[killed].restart([`replicaof 127.0.0.1 ${ports[await master()]}`]);
   const { refreshed } = load.counts;
   await until('refreshes without a restart', () => load.counts.refreshed > refreshed + 100);
+  // One refusal of the replicas is that of all clients.
+  await until('a token to judge', () => load.families.some(({ unknown }) => !unknown));
   await load.stop();
   const verdict = await judge(store, load.families);
   console.log(JSON.stringify({ ...load.counts, ...verdict }));

@@ -26,54 +26,30 @@ const word = () => randomBytes(32).toString('base64url') as SecretHash;
 /** A code is issued and exchanged, as after a login. */
 export async function beginFamily(store: RedisStore): Promise<ClientFamily> {
   const familyId = randomBytes(16).toString('base64url') as FamilyId;
-  const grant = {
-    familyId,
-    clientId: 'partner' as ClientId,
-    sub: 'ada' as Sub,
-    consentId: 'consent' as ConsentId,
-    scopes: ['openid'] as const,
-    loggedInAt: Date.now(),
+  const [hash, current] = [word(), word()];
+  const code = {
+    ...{ familyId, hash, clientId: 'partner' as ClientId, sub: 'ada' as Sub },
+    ...{ consentId: 'consent' as ConsentId, scopes: ['openid'] as const, loggedInAt: Date.now() },
+    ...{ redirectUri: 'https://partner.example/callback', nonce: '', pkce: undefined, authTime: undefined },
   };
-  const [code, first] = [word(), word()];
-  const redirectUri = 'https://partner.example/callback';
-  const rest = { redirectUri, nonce: '', pkce: undefined, authTime: undefined };
-  const issued = { ...grant, ...rest, hash: code };
-  await createAuthorizationCode(store, issued);
-  const read = { ...issued, expiresAt: Date.now() };
-  await exchangeCode(store, read, { hash: first, issuedAt: Date.now() }, inAnHour());
-  return { familyId, current: first, consumed: [], unknown: false };
+  await createAuthorizationCode(store, code);
+  const next = { hash: current, issuedAt: Date.now() };
+  await exchangeCode(store, { ...code, expiresAt: Date.now() }, next, inAnHour());
+  return { familyId, current, consumed: [], unknown: false };
 }
 
-/** Presents `token` as the token endpoint does; true when it was accepted. */
-async function present(
-  store: RedisStore,
-  { familyId }: ClientFamily,
-  token: SecretHash,
-  next: SecretHash,
-): Promise<boolean> {
+/** Presents `token` as the token endpoint does; true when it was accepted, now or by a try whose answer was lost. */
+async function present(store: RedisStore, familyId: FamilyId, token: SecretHash, next: SecretHash) {
   const found = await readRefreshFamily(store, familyId, Date.now);
-  if (found?.hash !== token) return false;
+  if (found?.hash !== token) return found?.hash === next;
   return rotateRefreshToken(store, found, { hash: next, issuedAt: Date.now() }, inAnHour());
-}
-
-/** The same, asked again where the store does not answer: it may be looking for its master. */
-async function isAccepted(store: RedisStore, client: ClientFamily, token: SecretHash): Promise<boolean> {
-  const next = word();
-  for (let attempt = 0; ; attempt += 1)
-    try {
-      if ((await readRefreshFamily(store, client.familyId, Date.now))?.hash === next) return true;
-      return await present(store, client, token, next);
-    } catch (error) {
-      if (!(error instanceof Failure) || attempt === 100) throw error;
-      await sleep(100);
-    }
 }
 
 /** One refresh; false when the store did not answer. A refused current token is thrown: it was lost. */
 export async function refresh(store: RedisStore, client: ClientFamily): Promise<boolean> {
   const next = word();
   try {
-    if (!(await present(store, client, client.current, next)))
+    if (!(await present(store, client.familyId, client.current, next)))
       throw new Error('an acknowledged token was lost');
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -93,15 +69,17 @@ export function startRefreshLoad(store: RedisStore, clients: number, everyMs: nu
   const live = async () => {
     let client: ClientFamily | undefined;
     for (; !stopped; await sleep(everyMs)) {
-      client ??= await beginFamily(store).catch(() => undefined);
-      if (client === undefined) counts.unavailable += 1;
-      else if (await refresh(store, client)) counts.refreshed += 1;
+      if (client === undefined || client.unknown) {
+        client = await beginFamily(store).catch(() => undefined);
+        if (client) families.push(client);
+      }
+      if (client && (await refresh(store, client))) counts.refreshed += 1;
       else counts.unavailable += 1;
-      if (client && !families.includes(client)) families.push(client);
-      if (client?.unknown) client = undefined;
     }
   };
-  const all = Promise.allSettled(Array.from({ length: clients }, live));
+  const all = Promise.all(Array.from({ length: clients }, live));
+  // `stop` throws it.
+  all.catch(() => {});
   return {
     families,
     /** Refreshes that were answered, and answers 503, until now. */
@@ -109,26 +87,36 @@ export function startRefreshLoad(store: RedisStore, clients: number, everyMs: nu
     /** Ends the load; throws what a client threw. */
     stop: async () => {
       stopped = true;
-      for (const ended of await all) if (ended.status === 'rejected') throw ended.reason;
+      await all;
     },
   };
 }
 
 /**
  * Presents every token of the load again: all consumed ones, then each that must still be good. Wanted are 0 that were
- * accepted twice and 0 lost. No replica is waited for.
+ * accepted twice and 0 lost. No replica is waited for, and a store that is looking for its master is asked again.
  */
 export async function judge(connected: RedisStore, families: readonly ClientFamily[]) {
   const store = { ...connected, replicas: createReplicas(0) };
-  let [acceptedTwice, lost, consumed, current] = [0, 0, 0, 0];
+  const isAccepted = async ({ familyId }: ClientFamily, token: SecretHash) => {
+    const next = word();
+    for (let attempt = 0; ; attempt += 1)
+      try {
+        return await present(store, familyId, token, next);
+      } catch (error) {
+        if (!(error instanceof Failure) || attempt === 100) throw error;
+        await sleep(100);
+      }
+  };
+  const verdict = { acceptedTwice: 0, lost: 0, consumed: 0, current: 0 };
   for (const client of families) {
     for (const token of client.consumed) {
-      consumed += 1;
-      if (await isAccepted(store, client, token)) acceptedTwice += 1;
+      verdict.consumed += 1;
+      if (await isAccepted(client, token)) verdict.acceptedTwice += 1;
     }
     if (client.unknown) continue;
-    current += 1;
-    if (!(await isAccepted(store, client, client.current))) lost += 1;
+    verdict.current += 1;
+    if (!(await isAccepted(client, client.current))) verdict.lost += 1;
   }
-  return { acceptedTwice, lost, consumed, current };
+  return verdict;
 }

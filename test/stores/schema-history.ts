@@ -10,31 +10,19 @@ const repository = new URL('../../', import.meta.url).pathname;
 
 export type Schema = 'identity' | 'catalog';
 
-const migrationsOf: Readonly<Record<Schema, string>> = {
-  identity: 'services/identity/migrations',
-  catalog: 'services/design-catalog/migrations',
-};
-
-export interface EarlierMigrations {
-  /** For the title of a test. */
-  readonly origin: string;
-  readonly directory: string;
-}
-
 /**
- * The migrations that an upgrade starts from: those of the commit before, where its first one is today's. Until v0.2.0
- * of the images a first migration may be rewritten, and then an upgrade has nothing earlier to start from than this very commit.
+ * Directory of the migrations that an upgrade starts from: those of the commit before, where its first one is today's. Until
+ * v0.2.0 of the images a first migration may be rewritten; then there is nothing earlier than the present ones.
  */
-export function earlierMigrations(schema: Schema): EarlierMigrations {
-  const path = migrationsOf[schema];
+export function earlierMigrations(schema: Schema): string {
+  const path = `services/${schema === 'catalog' ? 'design-catalog' : schema}/migrations`;
   const present = join(repository, path);
   const first = readdirSync(present).sort()[0] ?? '';
-  if (git('show', `HEAD^:${path}/${first}`) !== readFileSync(join(present, first), 'utf8'))
-    return { origin: 'this very commit, the first with this first migration', directory: present };
+  if (git('show', `HEAD^:${path}/${first}`) !== readFileSync(join(present, first), 'utf8')) return present;
   const directory = mkdtempSync(join(tmpdir(), `earlier-${schema}-`));
   for (const file of git('ls-tree', '--name-only', `HEAD^:${path}`).split('\n').filter(Boolean))
     writeFileSync(join(directory, file), git('show', `HEAD^:${path}/${file}`));
-  return { origin: 'the commit before', directory };
+  return directory;
 }
 
 /** What git answers; empty where it does not know. */

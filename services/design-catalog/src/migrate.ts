@@ -1,5 +1,4 @@
-// The migration job: checks whether the catalog can run and brings its schema up to date; with --check it only checks.
-// Exit code 0, or 1 with a line for each reason; with --report, which checks too, 0 in any case.
+// The migration job of the catalog. With --check it only checks; with --report it does too, and its exit code is 0.
 import { join } from 'node:path';
 import { runMigrationJob } from '@course-exchange/runtime/postgres/migrate';
 import { postgresAccess } from '@course-exchange/runtime/postgres/settings';

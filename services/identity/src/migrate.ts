@@ -1,5 +1,5 @@
-// The migration job: checks whether this installation can run, brings the identity schema up to date and makes the first
-// signing keys; with --check it only checks. Exit code 0, or 1 with a line for each reason; with --report 0 in any case.
+// The migration job of identity, which also makes the first signing keys. With --check it only checks; with --report it does
+// too, and its exit code is 0.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { runMigrationJob } from '@course-exchange/runtime/postgres/migrate';
@@ -25,7 +25,7 @@ process.exitCode = await runMigrationJob({
   after: async (config) => ({ keys: await makeFirstKeys(config) }),
 });
 
-/** Number of keys made: none where the algorithm has one already. The first keys sign at once (R17). */
+/** Returns how many were made. The first keys sign at once (R17). */
 async function makeFirstKeys(config: MigrationConfig): Promise<number> {
   const deps = { keyEncryptionKey: config.KEY_ENCRYPTION_KEY, randomBytes };
   const database = openDatabase({

@@ -1,5 +1,4 @@
-// What this process depends on, each with the sentence that says what is wrong. The key set and discovery are answered
-// all the same.
+// The checks and warnings of readiness, a sentence each. The key set and discovery are answered all the same.
 import type { Database } from '@course-exchange/runtime/postgres/pool';
 import { schemaProblem } from '@course-exchange/runtime/postgres/schema-version';
 import type { ReadinessCheck } from '@course-exchange/runtime/process/health';
@@ -28,7 +27,6 @@ export function readinessChecks({
   };
 }
 
-/** What is wrong, but no reason to take no requests. */
 export function readinessWarnings(redis: RedisStore) {
   return {
     redisSettings: () => readSettingsWarning(redis),
@@ -57,7 +55,7 @@ export async function redisProblem(store: RedisStore): Promise<string | undefine
   }
 }
 
-/** Said from this share of `maxmemory` on: at the whole, `noeviction` refuses every write. */
+/** A share of `maxmemory`: at 1, `noeviction` refuses every write. */
 const warnedShare = 0.8;
 
 export async function redisMemoryWarning(store: RedisStore): Promise<string | undefined> {
@@ -66,10 +64,10 @@ export async function redisMemoryWarning(store: RedisStore): Promise<string | un
   return `Redis uses ${Math.floor(share * 100)} % of maxmemory: raise it, or writes will be refused`;
 }
 
-/** The share of `maxmemory` in use of the fullest master; undefined where none has one. */
+/** Of the fullest master; undefined where none has a `maxmemory`. */
 export async function redisMemoryShare(store: RedisStore): Promise<number | undefined> {
   const infos = await Promise.all(store.masters().map((master) => master.info('memory')));
-  // Without a maxmemory, which is 0 then, this is infinite.
+  // A `maxmemory` of 0 is none.
   const shares = infos
     .map((info) => Number(infoField(info, 'used_memory')) / Number(infoField(info, 'maxmemory')))
     .filter(Number.isFinite);

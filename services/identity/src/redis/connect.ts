@@ -16,12 +16,12 @@ import { connectMaster } from './sentinel.ts';
 import type { RedisTarget } from './settings.ts';
 
 export interface RedisStore {
-  /** A command that is not answered in this time counts as failed, whether or not it is executed yet. */
+  /** A command without an answer in this time has failed, executed or not. */
   readonly commandTimeoutMs: number;
   readonly replicas: Replicas;
   /**
-   * Runs one store operation in a span, on the connection to the master that has `key`, and of one of its slot; any error
-   * of Redis becomes `Failure('temporarily_unavailable')`.
+   * Runs one operation in a span, on the connection to the master of `key`. All keys of `work` share its slot. Any error of
+   * Redis becomes `Failure('temporarily_unavailable')`.
    */
   readonly run: <T>(operation: string, key: string, work: (redis: Redis) => Promise<T>) => Promise<T>;
   /** Connections to all masters: one, except in a Cluster. Throws while one is missing. */
@@ -33,7 +33,7 @@ export interface RedisStore {
 
 export interface RedisOptions extends ConnectionOptions {
   readonly target: RedisTarget;
-  /** How many replicas must have a write before it counts; 0: there is none. */
+  /** Replicas that must have a write before a token leaves. */
   readonly minReplicas: number;
   readonly logger: Logger;
 }
@@ -73,14 +73,14 @@ export function connectRedis({ target, minReplicas, logger, ...options }: RedisO
   };
 }
 
-/** The first word of what Redis replied, such as `READONLY`: the others may quote the command. */
+/** The first word of a reply, such as `READONLY`: the others may quote the command. */
 function errorStatus(error: unknown): SpanAttributes {
   const [word] =
     (error instanceof Error && error.name === 'ReplyError' && /^[A-Z]+/.exec(error.message)) || [];
   return word === undefined ? {} : { 'db.response.status_code': logText(word) };
 }
 
-/** One line when the connection is lost and one when it is back, however many tries lie between. */
+/** Logs that the connection is lost, and that it is back, once each. */
 function followState(route: Route, logger: Logger): RedisStore['ready'] {
   let lost: unknown;
   const first = Promise.withResolvers<void>();

@@ -9,7 +9,6 @@ export interface ConnectionOptions {
   readonly commandTimeoutMs: number;
 }
 
-/** The way from a key to its connection. */
 export interface Route {
   /** Undefined while the key has no master that answers. */
   readonly masterOf: (key: string) => Redis | undefined;
@@ -41,7 +40,7 @@ export function safeOptions(target: RedisTarget, { connectionName, commandTimeou
 
 type Login = Omit<RedisCredentials, 'authority'>;
 
-/** Read again for each connection: user, password, and the authority that is trusted. */
+/** Read again for each connection. */
 export function accessOptions({ tls, credentials }: RedisTarget) {
   const { authority, ...login } = credentials();
   const given = Object.entries(login).filter(([, value]) => value !== undefined);

@@ -11,7 +11,7 @@ const askMs = 50;
 export type Replicas = ReturnType<typeof createReplicas>;
 
 export function createReplicas(required: number) {
-  /** Connections whose last write the replicas did not have in time. */
+  /** Connections whose last write was not confirmed in time. */
   const late = new Set<Redis>();
   /** Their WAIT that is in flight. */
   const asked = new WeakMap<Redis, Promise<number>>();

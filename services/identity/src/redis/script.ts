@@ -16,7 +16,6 @@ export function script(text: string): Script {
 type Keys = readonly [string, ...string[]];
 type Values = readonly (string | number)[];
 
-/** Runs `script` once, as one operation of `store`. */
 export function runScript(
   store: RedisStore,
   operation: string,
@@ -27,7 +26,7 @@ export function runScript(
   return store.run(operation, keys[0], (redis) => evaluate(redis, script, keys, values));
 }
 
-/** Redis answers NOSCRIPT before it has run anything, so the second way is no repetition. */
+/** NOSCRIPT: nothing was executed. */
 async function evaluate(redis: Redis, { text, sha }: Script, keys: Keys, values: Values): Promise<unknown> {
   try {
     return await redis.evalsha(sha, keys.length, ...keys, ...values);
@@ -37,7 +36,7 @@ async function evaluate(redis: Redis, { text, sha }: Script, keys: Keys, values:
   }
 }
 
-/** `runScript`, and waits for the replicas to have what it wrote; `temporarily_unavailable` when they do not. */
+/** `runScript`, confirmed by the replicas; otherwise `temporarily_unavailable`. */
 export async function runReplicated(
   { run, replicas }: RedisStore,
   operation: string,

@@ -39,7 +39,7 @@ export interface RedisCredentials {
   readonly password: string | undefined;
   readonly sentinelUsername: string | undefined;
   readonly sentinelPassword: string | undefined;
-  /** PEM. Undefined: the authorities that Node knows are trusted. */
+  /** PEM; by default those that Node knows. */
   readonly authority: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface RedisTarget {
   readonly database: number;
   /** Then the hosts are Sentinels that know the master by this name. */
   readonly sentinelMaster: string | undefined;
-  /** Then the hosts are nodes to begin with. */
+  /** Then the hosts are some of its nodes. */
   readonly cluster: boolean;
   /** Asked for each connection: a file is read again. */
   readonly credentials: () => RedisCredentials;
@@ -135,7 +135,7 @@ export interface RedisHost {
 const whole = /^(rediss?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/?#\s]+)(?:\/(\d{0,4}))?$/;
 const oneHost = /^([\w.-]+|\[[\da-fA-F:.]+\])(?::(\d{1,5}))?$/;
 
-/** Undefined when `raw` is no such address. A port may be absent. */
+/** Undefined when `raw` is no such address. */
 export function parseRedisAddress(raw: string) {
   const [, scheme, username, password, list = '', database] = whole.exec(raw) ?? [];
   const hosts = list.split(',').flatMap(parseHost);

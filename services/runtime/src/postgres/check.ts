@@ -1,5 +1,5 @@
-// What a migration job checks of Postgres before it changes anything: each account gets in, and has the rights of its role
-// and no more; the migrator can migrate; the schema is not newer than the image.
+// What a migration job checks of Postgres: each account has the rights of its role and no more, the migrator can migrate,
+// and the schema is not newer than the image.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import pg from 'pg';
@@ -13,25 +13,23 @@ import { postgresAccess } from './settings.ts';
 interface Account {
   /** Begins its settings: `POSTGRES` for POSTGRES_URL. */
   readonly prefix: string;
-  /** The role that its login must be, or have the rights of. */
   readonly role: string;
-  /** It only reads: a standby will do. */
+  /** A standby will do. */
   readonly readOnly?: boolean;
-  /** It works as the owner, which no other may. */
+  /** It works as the owner. */
   readonly migrates?: boolean;
 }
 
 export interface Installation {
   /** Owns schemas and tables, and cannot log in; the migrator works as it. */
   readonly owner: string;
-  /** The schema that the migrator brings up to date. */
   readonly schema: string;
   readonly accounts: readonly Account[];
 }
 
 export interface PostgresChecks {
   readonly installation: Installation;
-  /** The job's settings: an account whose URL is absent is skipped, and that is said. */
+  /** The job's settings. An account whose URL is absent is skipped. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Version of the newest migration that this image knows. */
   readonly schemaVersion: number;
@@ -82,7 +80,6 @@ export async function checkPostgres(
   }
 }
 
-/** Whether each sentence holds. */
 function faultsOf(
   { account, user, secure, fit, hasTables, migrates, powers }: Login,
   { owner, schema }: Installation,
@@ -107,13 +104,13 @@ interface Login extends Queries {
   readonly user: string;
   /** By TLS with a verified certificate, or within this machine. */
   readonly secure: boolean;
-  /** It has the rights of its role, writes where it must, and the server took the parameters of a connection. */
+  /** It has the rights of its role, on a primary where it writes, and its search path is the schema. */
   readonly fit: boolean;
   /** The schema has a table that it may read, or write where the account writes. */
   readonly hasTables: boolean;
   /** What it is or can become beyond its role. */
   readonly powers: readonly string[];
-  /** All roles are there, and it works as the owner, which has the schema or may create it. */
+  /** All roles exist, and it works as the owner, which owns the schema or may create it. */
   readonly migrates: boolean;
   readonly close: () => Promise<void>;
 }
@@ -130,10 +127,10 @@ const statement = `select session_user as user,
       and not exists (select from unnest($6::text[]) name where to_regrole(name) is null)
       and not exists (select from pg_namespace where nspname = $1 and pg_get_userbyid(nspowner) <> $3) as migrates`;
 
-/** Pauses before another try (ms). */
+/** Milliseconds. */
 const retryDelays = [500, 1_500];
 
-/** A network that is not there yet and a server that is starting are tried again. */
+/** Tries again while the network fails or the server starts (57P03). */
 async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   for (const pause of retryDelays) {
     try {

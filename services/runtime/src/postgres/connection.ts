@@ -9,13 +9,13 @@ import { ConfigurationError } from '../process/settings.ts';
 import type { PostgresAccess } from './settings.ts';
 
 export interface ConnectionOptions {
-  /** An address that stays as it is, or an account that is read for each connection. */
+  /** An address, or an account that is read for each connection. */
   readonly url: string | PostgresAccess;
   readonly applicationName: string;
   /** For a statement, in milliseconds; the server keeps it and the client watches it. */
   readonly statementTimeoutMs: number;
   readonly readOnly?: boolean;
-  /** First schema in the search path. */
+  /** The search path. */
   readonly schema: string;
   readonly logger: Logger;
   /** In milliseconds; by default ten minutes. */

@@ -23,8 +23,8 @@ const connectMs = 5_000;
 
 /**
  * Brings `schema` of the database at `connection` up to the newest migration in `directory`, or to `through`; returns
- * the versions it applied. A schema that is newer than the directory stays as it is. Safe to run from several places
- * at once: one waits for the other, for at most 10 s or the connection's `lock_timeout`. Throws MigrationFailed.
+ * the versions it applied. A newer schema stays as it is. Of two at once one waits for the other, for 10 s or the
+ * connection's `lock_timeout`. Throws MigrationFailed.
  */
 export async function migrate(
   connection: string | pg.ClientConfig,
@@ -112,22 +112,21 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
 }
 
 export interface MigrationJob<C> {
-  /** Of the command line. */
+  /** Arguments of the command line. */
   readonly words: readonly string[];
   readonly schema: string;
   readonly directory: string;
   readonly logger: Logger;
   /** Throws a ConfigurationError. */
   readonly readConfig: () => C;
-  /** How the migrator connects. */
   readonly migrator: () => pg.ClientConfig;
-  /** True when nothing may hinder; what does is logged by then. */
+  /** True when nothing failed; every finding is logged. */
   readonly check: (config: C, schemaVersion: number) => Promise<boolean>;
-  /** After the migrations; the fields go into the last line. */
+  /** Its fields go into the last log line. */
   readonly after?: (config: C) => Promise<LogFields>;
 }
 
-/** The exit code: 0, or 1 with a line for each reason. */
+/** Returns the exit code. */
 export async function runMigrationJob<C>(job: MigrationJob<C>): Promise<number> {
   const { words, schema, directory, logger } = job;
   const [mode, ...more] = words;

@@ -127,7 +127,7 @@ class Line {
     );
     const takesOver = isThere && !this.#closed && this.#current === old;
     if (takesOver) this.#current = next;
-    // The old one ends when all that was sent over it is answered.
+    // `end` waits for the reads that are in flight.
     await endOf(takesOver ? old : next);
   }
 
@@ -143,7 +143,7 @@ async function endOf(connection: Promise<pg.Client> | undefined): Promise<void> 
   await client?.end();
 }
 
-/** Reads of one turn that share a connection where there are several. */
+/** Reads of one turn that share a connection. */
 const mostTogether = 4;
 
 /** Reads of one turn share the least busy connection. Another is opened when all are busy. */
@@ -176,7 +176,7 @@ function lineChooser(lines: readonly Line[]): () => Line {
   };
 }
 
-/** Returns what is to be called before a read. */
+/** Returns what each read calls first. */
 function observeLines(lines: readonly Line[], { applicationName, poolSize }: ReadOptions): () => void {
   const used = () => lines.filter(({ unanswered }) => unanswered > 0).length;
   const connected = () => lines.filter(({ isConnected }) => isConnected).length;
@@ -192,7 +192,7 @@ function observeLines(lines: readonly Line[], { applicationName, poolSize }: Rea
   });
 }
 
-/** After any other error the connection is ending, whether or not its end has been seen. */
+/** After any other error the connection is lost. */
 function isStatementError(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity === 'ERROR';
 }

@@ -1,5 +1,5 @@
-// One Postgres connection pool: named prepared statements, timestamps as strings, spans, and faults of the
-// store kept apart from mistakes in a statement.
+// A pool of connections to Postgres: named prepared statements, spans, and faults of the store apart from those of a
+// statement.
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { SpanKind } from '@opentelemetry/api';
 import pg from 'pg';
@@ -31,12 +31,11 @@ export interface DatabaseOptions extends ConnectionOptions {
   readonly poolSize: number;
 }
 
-/** `select`, which locks the rows that it finds. */
 export function forUpdate({ name, text }: Statement): Statement {
   return { name: `${name} for update`, text: `${text} for update` };
 }
 
-/** SQL for the time `expression` in milliseconds since the epoch. */
+/** SQL: milliseconds since the epoch. */
 export function milliseconds(expression: string): string {
   return `(extract(epoch from ${expression}) * 1000)::float8`;
 }
@@ -107,7 +106,7 @@ export function observePool(name: string, limit: number, state: PoolState): () =
 }
 
 const postgresql = logText('postgresql');
-/** `character_not_in_repertoire`: no text of Postgres holds a NUL, and pg sends none that is otherwise malformed. */
+/** SQLSTATE `character_not_in_repertoire`. */
 const heldNul = '22021';
 
 /** Sends one statement by `send`, in a span; faults of the store become `temporarily_unavailable`. */
@@ -135,7 +134,6 @@ export function runStatement<Row>(
 
 type Work<T> = (client: pg.PoolClient, discard: (broken: Error) => void) => Promise<T>;
 
-/** Runs `work` on a connection of the pool, which takes it back unless it is to be discarded. */
 async function onConnection<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
   const connecting = annotateWait('course_exchange.db.connection.wait_ms', () => pool.connect());
   const client = await connecting.catch((error: unknown) => {
@@ -175,7 +173,7 @@ async function inTransaction<T>(
   }
 }
 
-/** SQLSTATE classes of a store that is away, lets nobody in, is full, stopping or out of time. */
+/** SQLSTATE classes of connections, resources and operators' interventions. */
 const faultClasses: readonly string[] = ['08', '28', '3D', '53', '57', '58'];
 
 /** The server has become a standby: a new connection may reach the primary. */
@@ -188,7 +186,7 @@ function isStoreFault(error: unknown): boolean {
   if (error instanceof Failure || !(error instanceof Error)) return false;
   // A socket's code, such as EPIPE, looks like an SQLSTATE.
   if (!(error instanceof pg.DatabaseError)) return !(error instanceof TypeError);
-  // FATAL ends the connection, PANIC the server, whatever the code.
+  // FATAL ends the connection, PANIC the server.
   const isEnded = /^(FATAL|PANIC)$/.test(error.severity ?? '');
   return isEnded || isReadOnly(error) || faultClasses.includes((error.code ?? '').slice(0, 2));
 }

@@ -4,7 +4,7 @@ import { describeError, type Logger, logText } from './logger.ts';
 export interface Finding {
   /** `failure`: nothing may be changed. `warning`: go on, but read it. `skipped`: there was nothing to check. */
   readonly kind: 'failure' | 'warning' | 'skipped';
-  /** One sentence that says what to do and names the setting; roles may stand in it, never a secret. */
+  /** One sentence that names the setting, and never a secret. */
   readonly message: string;
 }
 
@@ -18,9 +18,9 @@ export function findings(
     .map((message) => ({ kind, message }));
 }
 
-/** What Node, the store or its driver calls a fault; a time-out has no code. A message may quote what was sent. */
+/** The code of Node, the store or its driver. A message may quote what was sent. */
 export function codeOf(error: unknown): string {
-  // A driver wraps what happened to one of several servers.
+  // ioredis wraps the fault of a node of a Cluster.
   const { lastNodeError = error } = error as { readonly lastNodeError?: unknown };
   const { code, message = '' } = lastNodeError as { readonly code?: string; readonly message?: string };
   return code ?? /^[A-Z]{4,}\b/.exec(message)?.[0] ?? 'no answer';

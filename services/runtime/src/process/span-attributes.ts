@@ -38,8 +38,7 @@ const definitions = {
   },
   'course_exchange.retries': {
     spans: 'any',
-    about:
-      'How often a call was sent again after it lost its connection, or an operation of Redis was redirected',
+    about: 'How often a call was sent again after it lost its connection',
   },
   'course_exchange.access_token.kid': {
     spans: 'RPC',
