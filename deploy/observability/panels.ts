@@ -33,8 +33,9 @@ export function events<Name extends Parameters<typeof recent>[0]>(
   by: string,
   name: Name,
   matchers: Parameters<typeof recent<Name>>[1] = {},
+  what = '',
 ): Queries {
-  return { [legendOf(by)]: `sum by (${by}) (${recent(name, matchers, chosen)})` };
+  return { [legendOf(by, what)]: `sum by (${by}) (${recent(name, matchers, chosen)})` };
 }
 
 /** Each second, by labels, over Grafana's own interval. */
@@ -46,16 +47,16 @@ export function rate(by: string, counted: string): Queries {
 export function slowest(by: string, metric: Metric, what = ''): Queries {
   const buckets = `${seriesName(metric, 'bucket')}{${chosen}}`;
   const seconds = `histogram_quantile(0.99, sum by (le, ${by}) (rate(${buckets}[$__rate_interval])))`;
-  return { [`${what} ${legendOf(by)}`.trim()]: seconds };
+  return { [legendOf(by, what)]: seconds };
 }
 
 /** `count`, `max` or `sum` of a gauge, by labels. */
 export function gauge(how: 'count' | 'max' | 'sum', by: string, of: string, what = ''): Queries {
-  return { [`${what} ${legendOf(by)}`.trim()]: `${how} by (${by}) (${of})` };
+  return { [legendOf(by, what)]: `${how} by (${by}) (${of})` };
 }
 
-function legendOf(by: string): string {
-  return by.replaceAll(/\w+/g, '{{$&}}').replaceAll(',', '');
+function legendOf(by: string, what = ''): string {
+  return `${what} ${by.replaceAll(/\w+/g, '{{$&}}').replaceAll(',', '')}`.trim();
 }
 
 /** Query by its legend. */

@@ -52,9 +52,9 @@ export const partner: DashboardSource = {
         events('reason', 'security_events', { event: 'grant.revoked', client_id }),
       ],
       Consent: [
-        'Pages shown (without an event), given, denied, withdrawn, in 15 minutes.',
+        'Pages shown, given, denied, withdrawn, in 15 minutes.',
         {
-          ...events('client_id', 'consents_shown', { client_id }),
+          ...events('client_id', 'consents_shown', { client_id }, 'shown to users of'),
           ...events('event', 'security_events', { event: '=~consent.+', client_id }),
         },
       ],
