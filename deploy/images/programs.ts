@@ -2,7 +2,6 @@
 // program reads beside its own file (its migrations) lies where it looks.
 
 export interface ImageContent {
-  /** Entry files of the checkout; each becomes one file of the same path, ending in .js. */
   readonly programs: readonly string[];
   /** Entry files that lie directly below /app, under the name that operators type. */
   readonly tools?: Readonly<Record<string, string>>;
@@ -10,7 +9,6 @@ export interface ImageContent {
   readonly files?: readonly string[];
   /** Packages with a compiled part, copied with that part for this machine's platform. */
   readonly native?: { readonly from: string; readonly packages: readonly string[] };
-  /** Packages that the image brings as they are, beside the bundle. */
   readonly external?: readonly string[];
 }
 

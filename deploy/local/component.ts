@@ -57,9 +57,7 @@ export interface KeepDeps {
 
 const maxDeaths = 3;
 const minuteMs = 60_000;
-/** Its stores may be away when a component starts again. */
 const restartTimeoutMs = 600_000;
-/** A restart takes no longer than a second, whatever requests are in flight. */
 const restartGraceMs = 500;
 
 export async function keepRunning(deps: KeepDeps, first: RunningComponent): Promise<void> {

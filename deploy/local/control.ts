@@ -66,7 +66,6 @@ function serve(socket: Socket, token: string, handlers: ControlHandlers | undefi
 /** A supervisor that is just ending does not answer any more. */
 const statusTimeoutMs = 8_000;
 
-/** Undefined when no supervisor lives or it is ending. */
 export async function askStatus(run: RunDirectory): Promise<StatusReport | undefined> {
   const answer = await ask(run, 'status', statusTimeoutMs);
   return answer ? (JSON.parse(answer) as StatusReport) : undefined;

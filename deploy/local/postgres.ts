@@ -35,7 +35,6 @@ const clusterOptions = [
   ...['--locale-provider=builtin', '--locale=C.UTF-8'],
 ];
 
-/** Makes the data directory when there is none yet. Rejects with one sentence. */
 export async function postgresComponent({ run, ports, secrets, throwaway }: StorePlan): Promise<Component> {
   const { postgres: port } = ports;
   const password = secrets.postgresSuperuser;
@@ -115,7 +114,6 @@ async function initialise(account: Account, programs: string, data: string, pass
   }
 }
 
-/** Undefined when the present user will do. Creates user `postgres` when root has none. */
 function postgresAccount(): Account {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

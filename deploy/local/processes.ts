@@ -12,7 +12,6 @@ export interface Program extends Pick<Stoppable, 'name' | 'stopSignal' | 'rank'>
   readonly arguments: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly directory?: string;
-  /** Account to run as; the supervisor's own when left out. */
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
   readonly logFile: string;
 }

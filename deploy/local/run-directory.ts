@@ -33,7 +33,6 @@ export function openRunDirectory(path: string = join(checkout, '.run')) {
     secretsFile: join(home, 'data', 'secrets.json'),
     seedFile: join(home, 'data', 'seed.json'),
     controlTokenFile: join(home, 'control-token'),
-    /** Used for Postgres' data when its account cannot reach `data`. */
     otherPostgres: `/var/lib/course-exchange/${key}`,
     key,
   };
@@ -60,7 +59,6 @@ export function commandFor({ home }: RunDirectory, name: string): string {
   return `${command} --run-dir ${/^[\w./-]+$/.test(home) ? home : `'${home.replaceAll("'", "'\\''")}'`}`;
 }
 
-/** A log is of one run: that of the run before gets another name. */
 export function rotateLogs({ logs }: RunDirectory): void {
   for (const name of readdirSync(logs)) {
     if (name.endsWith('.log') && name !== 'supervisor.log')

@@ -42,7 +42,6 @@ const user = z.object({
   about: anyText,
   emailVerified: flag(true),
   disabled: flag(false),
-  /** So many events of twelve designs each are made up for the user. */
   events: z.int(eventsText).min(0, eventsText).max(1_000, eventsText).optional(),
 });
 

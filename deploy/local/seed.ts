@@ -6,7 +6,6 @@ import { allDemoUsers } from './demo-accounts.ts';
 import { type DemoDesign, demoDesigns, seasonOf } from './demo-designs.ts';
 import type { Partner, SeedContent, SeedUser } from './seed-file.ts';
 
-/** Every seeded row bears this time, so that the demo data are the same at every run. */
 const seededAt = '2026-03-01T08:00:00.000Z';
 const batchSize = 10_000;
 
@@ -33,7 +32,6 @@ export async function seedDemoData(client: pg.Client, partners: readonly Partner
   });
 }
 
-/** Adds partners and users of a file, with their events; all of them or none. */
 export async function seedContent(
   client: pg.Client,
   content: SeedContent,

@@ -17,7 +17,6 @@ export interface Stoppable extends ProcessIdentity {
   readonly rank: number;
 }
 
-/** For each rank: demo partner, services and stores end within 10 s. */
 export const graceMs = 3_000;
 
 export function identify(pid: number): ProcessIdentity | undefined {

@@ -30,7 +30,6 @@ interface Stack {
   issuer: string;
 }
 
-/** Resolves with the exit code when all of the stack is gone. */
 export async function supervise(
   run: RunDirectory,
   options: StartOptions,

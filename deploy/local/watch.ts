@@ -11,9 +11,7 @@ const folders: readonly (readonly [folder: string, restarted: readonly string[]]
   ...[...services, 'demo-partner'].map((name) => [`services/${name}/src`, [name]] as const),
 ];
 
-/** What a process reads of its sources: no tests, and none of the files that editors write beside them. */
 const source = /^(?!.*\.test\.ts$).*\.(ts|css|lua|svg)$/;
-/** Saving writes a file in several steps, and a formatter may write it again. */
 const quietMs = 60;
 
 export function watchSources(onSave: (name: string) => void): void {

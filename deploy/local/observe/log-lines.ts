@@ -3,7 +3,6 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 
 export type LogLine = NonNullable<ReturnType<typeof readLogLine>>;
 
-/** Undefined where `text` is no line of our logger, such as what Node itself prints. `fields`: all else it says. */
 export function readLogLine(text: string) {
   try {
     const { time: written, ...line } = JSON.parse(text) as Readonly<Record<string, unknown>>;

@@ -6,7 +6,6 @@ interface Sample {
   readonly value: number;
 }
 
-/** All samples of all processes at one time; `process` is a label of each. */
 export interface Reading {
   readonly time: number;
   readonly samples: readonly Sample[];
@@ -14,7 +13,6 @@ export interface Reading {
 
 const numberOf = (text = '') => Number(text.replace('Inf', 'Infinity'));
 
-/** Lines of Prometheus' text. */
 export function readSamples(process: string, text: string): readonly Sample[] {
   const lines = text.matchAll(/^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/gm);
   return [...lines].map(([, name = '', inner = '', value]) => {
@@ -25,7 +23,6 @@ export function readSamples(process: string, text: string): readonly Sample[] {
   });
 }
 
-/** The line of a tile that a sample counts for; undefined: none. */
 type LineOf = (labels: Sample['labels']) => string | undefined;
 export type TileValues = Readonly<Record<string, number>>;
 

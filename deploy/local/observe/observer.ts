@@ -16,10 +16,8 @@ export interface Observed {
 
 const tellEveryMs = 150;
 const readMetricsEveryMs = 2_000;
-/** Rates and quantiles are those of the last half minute. */
 const windowReadings = 16;
 const maxPoints = 150;
-/** Of a burst the pages have the newest. */
 const maxAtOnce = 250;
 
 export async function openObserver({ port, logs, processes }: Observed): Promise<void> {

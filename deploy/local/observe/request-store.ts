@@ -11,7 +11,6 @@ interface Entry {
 
 const limits = { requests: 1_000, spans: 400, lines: 200 };
 
-/** `onChange` is called with each request of which something new is known. */
 export function openRequestStore(onChange: (id: string) => void = () => {}, most = limits) {
   const entries = new Map<string, Entry>();
   /** A service's own work goes before a request, unless it is so new that it may be part of one. */

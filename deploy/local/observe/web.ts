@@ -31,11 +31,8 @@ const maxUnread = 4 << 20;
 const nowhere = new URL('http://localhost/nowhere');
 
 export interface WebDeps {
-  /** Throws where the body is no OTLP export. */
   readonly takeTraces: (body: string) => void;
-  /** Undefined where nothing is known of it. */
   readonly requestOf: (id: string) => unknown;
-  /** What a new page is told. */
   readonly greeting: () => readonly (readonly [event: string, data: unknown])[];
 }
 
@@ -65,7 +62,6 @@ export async function serveAt(port: number, deps: WebDeps) {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
-    /** To every page that is open. */
     tell: (event: string, data: unknown): void => {
       for (const page of pages) {
         if (page.writableLength > maxUnread) page.destroy();

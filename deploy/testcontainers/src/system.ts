@@ -53,7 +53,6 @@ export function migrate(
   });
 }
 
-/** Migrates both schemas, then adds partners and users: `content` in the form of a seed file. */
 export async function fill(stores: Stores, content: object, options: SystemOptions): Promise<void> {
   const migrations = [identityMigrations, catalogMigrations] as const;
   const endings = await settled(...migrations.map((program) => migrate(stores, program, options)));

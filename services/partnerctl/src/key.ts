@@ -157,7 +157,6 @@ function nextStep({ state, nextStepAt }: SigningKey, now: Date): string | undefi
   return time > now ? `${step} ${fromNow(time, now)}` : `${step} now`;
 }
 
-/** A step is tried a little later than possible, for clocks differ. */
 const clockSkewMs = 500;
 /** A longer wait is cut, so that a step done by somebody else is seen. */
 const maxWaitMs = 60_000;

@@ -17,7 +17,6 @@ type CommonOptions = Readonly<Partial<Record<'identity' | 'catalog' | 'stack' | 
 
 const timeoutMs = 15_000;
 
-/** Resolves with the exit code; everything else has been printed by then. */
 export async function runCli(argv: readonly string[], deps: CliDeps): Promise<number> {
   let exit: Exit = 'done';
   const program = createProgram();

@@ -26,18 +26,15 @@ export interface Result {
   readonly textToStderr?: boolean;
 }
 
-/** Resolves with undefined when the command has printed its result itself. */
 type Act = (context: CommandContext) => Promise<Result | undefined>;
 type Run = (act: Act, command: CommandUnknownOpts) => Promise<void>;
 
 const runs = new WeakMap<CommandUnknownOpts, Run>();
 
-/** `run` is called with the action of the command that a command line names. */
 export function runActions(program: CommandUnknownOpts, run: Run): void {
   runs.set(program, run);
 }
 
-/** The action gets the command's arguments and, last, its options. */
 export function withAction<Args extends unknown[], Opts extends OptionValues>(
   typed: Command<Args, Opts>,
   action: (context: CommandContext, ...args: [...Args, Opts]) => ReturnType<Act>,

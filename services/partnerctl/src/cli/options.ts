@@ -9,7 +9,6 @@ export function repeated(value: string, before: readonly string[] = []): readonl
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
-/** Undefined when `value` is no duration such as 14d. */
 function secondsOf(value: string): number | undefined {
   const [, count, unit] = /^([1-9]\d{0,6})([smhdw])$/.exec(value) ?? [];
   const size = units[unit ?? ''];

@@ -18,7 +18,6 @@ interface Output {
 export interface Terminal {
   readonly out: Output;
   readonly err: Output;
-  /** Asks on standard error; undefined without a person to answer. */
   readonly ask: ((question: string) => Promise<string>) | undefined;
   readonly width: number;
 }
@@ -65,7 +64,6 @@ export async function confirm(
 // Control characters and marks that change the direction of writing: a partner's name must not control the terminal.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the control characters that are meant
 const controlCharacters = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-/** Those of them that JSON and YAML do not escape. */
 const unescaped = /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 export function sanitize(text: string): string {

@@ -51,7 +51,6 @@ interface ListEdit {
   readonly removing: readonly string[];
 }
 
-/** What is added and what is removed are both compared with what is registered now. */
 function editedList(name: string, { registered, replacing, adding, removing }: ListEdit): string[] {
   if (replacing.length > 0) {
     if (adding.length + removing.length === 0) return [...replacing];
@@ -70,7 +69,6 @@ function editedList(name: string, { registered, replacing, adding, removing }: L
   return [...registered.filter((uri) => !removing.includes(uri)), ...adding];
 }
 
-/** `test  https://acme.example/callback`, a line for each URI. */
 export function redirectUriLines({ environments: lists }: ClientRegistration): string[] {
   const named = lists.map((list) => ({ ...list, name: environmentName(list.environment) ?? 'here' }));
   const width = Math.max(0, ...named.map(({ name }) => name.length));

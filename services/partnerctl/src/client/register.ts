@@ -212,7 +212,6 @@ async function editedEnvironments(
   return withRedirectUris(environments, environment, options);
 }
 
-/** `Name <mail> phone`; the telephone number may be left out. */
 function parseContact(text: string): Contact {
   const [, name = '', email = '', phone = ''] = /^\s*([^<>]*?)\s*<([^<>\s]+)>\s*(.*?)\s*$/.exec(text) ?? [];
   if (email) return create(ContactSchema, { name, email, phone });

@@ -66,7 +66,6 @@ function readYaml<Schema extends z.ZodType>(name: string, content: string, schem
 
 type Path = readonly (string | number)[];
 
-/** `clients[1].scopes`; the whole file where the path is empty. */
 function label(path: Path): string {
   const name = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
   return name.replace(/^\./, '') || 'The file';

@@ -14,9 +14,7 @@ export type ServiceName = keyof typeof services;
 
 export interface Address {
   readonly url: string;
-  /** Path of the Unix socket to connect to instead of the URL's host. */
   readonly socket?: string;
-  /** The address and where it was found, for people. */
   readonly display: string;
 }
 

@@ -37,7 +37,6 @@ export function toCliError(cause: unknown, address: () => string): unknown {
   return new CliError(exit, message, { advice, mistakes, code, cause });
 }
 
-/** The first line is the sentence, further ones are mistakes. */
 function detailLines(detail: string): readonly string[] {
   try {
     return decodeURIComponent(detail).split('\n').filter(Boolean);

@@ -21,7 +21,6 @@ interface ImportDeps {
   readonly signal: AbortSignal;
 }
 
-/** `rejected` counts in the whole file, the other counts after the line at which the import resumed. */
 export type ImportReport = Awaited<ReturnType<typeof importOnce>>;
 
 /** How long to wait for a service that answered and went away, since it last committed something. */
@@ -68,7 +67,6 @@ export async function checkDesigns(
   return { ...total, resumedAfter: 0, ...fileReport(identity, rejected) };
 }
 
-/** Codes of a broken or refused connection; none of them is an answer of the service. */
 const connectionCodes: readonly Code[] = [
   Code.Unavailable,
   Code.Aborted,

@@ -29,7 +29,6 @@ export async function readTextFile({ directory, input }: InputSource, name: stri
 /** Standard input is held in memory, which in a pod is the service's. */
 const maxInputBytes = 64 << 20;
 
-/** What an import reads, more than once; `lessen` says how to give less. */
 export async function importContent(
   { directory, input }: InputSource,
   name: string,

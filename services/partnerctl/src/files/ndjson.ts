@@ -33,7 +33,6 @@ export async function identifyFile(content: Content) {
   return { digest: hash.digest('base64url'), lines: endsWhole ? lines : lines + 1 };
 }
 
-/** A text of a line, for schemas of lines. An error continues the name of the field. */
 export const text = z.string({ error: 'is neither text nor null.' }).nullish();
 
 export const filled = text.transform((value) => value ?? '');

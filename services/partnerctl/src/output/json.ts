@@ -17,7 +17,6 @@ const registry = createRegistry(
   ...[RestoreService, SecretService, UserService, ChangeSchema].map(({ file }) => file),
 );
 
-/** `value` may hold messages, times and counts of 64 bits. */
 export function jsonText(value: unknown, indent?: number): string {
   return escapeControlChars(JSON.stringify(toJson(value), null, indent));
 }

@@ -9,7 +9,6 @@ interface Painted {
 }
 
 type Time = Date | Timestamp;
-/** A time is shown in the local zone, undefined as a dash. */
 export type Value = string | number | Time | Painted | undefined;
 
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Value>>;
@@ -69,7 +68,6 @@ const steps: readonly (readonly [seconds: number, name: string])[] = [
   [1, 'second'],
 ];
 
-/** `in 3 days`, `2 hours ago`: rounded down to the largest unit that fits. */
 export function fromNow(time: Date, now: Date): string {
   const seconds = (time.getTime() - now.getTime()) / 1000;
   const [size, name] = steps.find(([length]) => Math.abs(seconds) >= length) ?? [1, 'second'];

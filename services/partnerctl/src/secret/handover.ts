@@ -67,7 +67,6 @@ export async function openHandover(context: CommandContext, { toFile, encryptTo 
     );
   const file = toFile === undefined || alone || dryRun ? undefined : createFile(resolve(directory, toFile));
   return {
-    /** Removes what was opened: no secret was created. */
     cancel: (): void => {
       if (file === undefined) return;
       closeSync(file.descriptor);
@@ -141,7 +140,6 @@ async function deliver({ terminal: { out } }: CommandContext, destination: Desti
 }
 
 interface Encryption {
-  /** For people: the kind of key, and its end or fingerprint. */
   readonly recipient: string;
   readonly encrypt: (secret: string) => Promise<string>;
 }
