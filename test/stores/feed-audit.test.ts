@@ -42,6 +42,12 @@ test('a batch leaves one entry: who, what, how many, from where to where; an ign
   ]);
 });
 
+test('a position above 2^53 - 1 is kept as it is', async () => {
+  const [change] = changes({ id: 'far', revision: 1 });
+  if (change) await apply(catalog, [{ ...change, position: 2n ** 64n - 1n }], { source: 'far' });
+  expect((await entries('source:far')).map(valuesOf)).toMatchObject([{ to: '18446744073709551615' }]);
+});
+
 test('nothing of a design is in an entry', async () => {
   const canary = 'canary-5b1e';
   await apply(

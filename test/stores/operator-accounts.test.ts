@@ -62,6 +62,12 @@ test('a user whose password an import replaces is signed out, unless sessions ar
   expect(await refresh(after)).toBe('tokens');
 });
 
+test('a user whose disabling is run dry is not disabled', async () => {
+  const { sub, give, refresh } = await grant();
+  expect((await disableUser(context, dry, { sub })).changes).toHaveLength(1);
+  expect(await refresh(await give())).toBe('tokens');
+});
+
 test('a user whose consent is withdrawn keeps the one with another client; the list says so', async () => {
   const { sub, give, refresh, partner } = await grant();
   const other = await addPartner(identity);

@@ -1,11 +1,11 @@
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { expect, test } from 'vitest';
-import { getClient } from '../../services/identity/src/clients/admin.ts';
+import { getClient, registerClient } from '../../services/identity/src/clients/admin.ts';
 import { addSecret, listSecrets, retireSecret } from '../../services/identity/src/clients/secret-admin.ts';
 import { createSecretUse } from '../../services/identity/src/clients/secret-table.ts';
 import { authenticateClient } from '../../services/identity/src/token/client-authentication.ts';
 import { loadGrantStatus } from '../../services/identity/src/token/grant-status-table.ts';
-import { anna, expectWinners, refusalOf, useAdminContext } from './operator-context.ts';
+import { anna, dry, expectWinners, newRegistration, refusalOf, useAdminContext } from './operator-context.ts';
 
 const quiet = createLogger('test', 'error', () => {});
 const { identity, context, register, activeClient } = await useAdminContext();
@@ -33,7 +33,9 @@ test('secrets overlap until the old one is retired, which its last use allows', 
   const used = async () =>
     (await listSecrets(context, clientId)).every(({ lastUsedAt }) => lastUsedAt !== null);
   await expect.poll(used).toBe(true);
-  expect((await refusalOf(retire(false))).code).toBe('refused_until');
+  const inUse = await refusalOf(retire(false));
+  expect(inUse.code).toBe('refused_until');
+  expect((inUse.possibleAt ?? 0) - Date.now()).toBeGreaterThan(23 * 3_600_000);
   await usedBefore('25 hours', old);
   await retire(false);
   const status = await clientStatus(clientId);
@@ -62,4 +64,15 @@ test('there are ten secrets at most, also when twenty are added at once', async 
   const { clientId } = (await register()).result.client.registration;
   const adding = Array.from({ length: 20 }, () => addSecret(context, anna, { clientId, expiresIn: null }));
   await expectWinners(adding, 9, 'refused');
+});
+
+test('a dry run gives out no secret and keeps none', async () => {
+  const { clientId } = (await register()).result.client.registration;
+  const { result } = await addSecret(context, dry, { clientId, expiresIn: 60_000 });
+  expect(result.plain).toBeUndefined();
+  expect(await listSecrets(context, clientId)).toHaveLength(1);
+  const registration = newRegistration();
+  const planned = await registerClient(context, dry, { registration, firstSecret: { expiresIn: null } });
+  expect(planned.result.secret?.plain).toBeUndefined();
+  expect((await refusalOf(getClient(context, registration.clientId))).code).toBe('not_found');
 });

@@ -1,4 +1,5 @@
 // Users on the operator's side: imports that may be repeated, and passwords of other systems (R18).
+import { pbkdf2Sync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { renewPasswordHash } from '../../services/identity/src/login/credentials.ts';
 import {
@@ -15,10 +16,16 @@ import { anna, useAdminContext } from './operator-context.ts';
 const { identity, context } = await useAdminContext();
 
 const password = 'Hindernis 7 – Oxer';
-/** Argon2id of other costs than ours, and another scheme; password-formats.test has every scheme. */
+/** Base64 as passlib writes it. */
+const adapted = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '').replaceAll('+', '.');
+const salt = Buffer.from('salt of another system');
+const key = pbkdf2Sync(password, salt, 6_400, 64, 'sha512');
+/** Forms that password-formats.test does not have, and argon2id of other costs than ours. */
 const hashes = [
   '$argon2id$v=19$m=8192,t=1,p=1$tABuvwMtIlcyFoS03nzGqg$ORj4cEL8COcOfbZbKUz97YLso2luJigXeZ5t9J0p0mM',
   '$2b$06$8fn4dxxFU/gRJaDslJ3WmuFRIZm9LDt9QUfHovhR8uMy76HLXKZ9a',
+  '$2y$06$8fn4dxxFU/gRJaDslJ3WmuFRIZm9LDt9QUfHovhR8uMy76HLXKZ9a',
+  `$pbkdf2-sha512$6400$${adapted(salt)}$${adapted(key)}`,
 ];
 
 let line = 0;
