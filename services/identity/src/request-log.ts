@@ -1,5 +1,4 @@
-// What the log, the metrics and the span report of a request: whom it was for, what it got, why it was refused. Users and
-// networks appear only as keyed hashes (R27).
+// What the log, the metrics and the span report of a request. Users and networks are keyed hashes (R27).
 import { Failure, isFault } from '@course-exchange/runtime/process/errors';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import {

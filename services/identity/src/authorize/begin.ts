@@ -50,10 +50,7 @@ export type AuthorizeResult =
       readonly login?: LoginPage;
     };
 
-/**
- * Checks the request (R1, R2, R5), then begins an interaction or, if nothing needs to be asked, answers. Throws a
- * Failure for a direct refusal.
- */
+/** Answers at once when nothing needs to be asked. Throws a Failure for a direct refusal (R1, R2, R5). */
 export async function beginAuthorization(deps: Deps, received: ReceivedRequest): Promise<AuthorizeResult> {
   const { parameters, repeated, notUtf8, browserSession } = received;
   refuseDirectly(deps, undefined, () => checkRepetition(repeated));

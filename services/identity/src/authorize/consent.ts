@@ -1,6 +1,5 @@
-// The user's decision (R6). Checked again before a code: the client is active and still has the redirect URI (else a
-// direct refusal), the user is signed in and enabled (else the login form), the scopes are approved (else
-// `invalid_scope` by redirect).
+// The user's decision (R6). Client and redirect URI (else a direct refusal), user (else the login form) and scopes
+// (else `invalid_scope` by redirect) are checked again before a code.
 import { isWithin } from '../clients/scope.ts';
 import type { ConsentId } from '../ids.ts';
 import { newId } from '../secrets.ts';
@@ -23,10 +22,7 @@ import type { StepDeps } from './signed-in-user.ts';
 /** `unspecified`: an incomplete form. */
 export type ConsentDecision = 'allow' | 'deny' | 'unspecified';
 
-/**
- * Records the decision and, on `allow`, issues the code. The first decision is final; repeated by the same browser
- * within 10 s it gets the same redirect.
- */
+/** The first decision is final; the same browser repeating it within 10 s gets the same redirect. */
 export async function submitConsent(
   deps: StepDeps,
   form: PresentedForm & { readonly decision: ConsentDecision },

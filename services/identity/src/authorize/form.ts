@@ -1,5 +1,4 @@
-// A submitted form: whose it is, what it changes, what comes next (R6). It changes something only for the browser that
-// began the interaction, and only until the decision.
+// A submitted form (R6). It changes something only for the browser that began the interaction, and until the decision.
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
@@ -43,8 +42,8 @@ export interface OwnedForm {
 }
 
 /**
- * Changes nothing. `not_owner`: of another browser, or too late; the stored interaction proves the redirect URI.
- * `expired`: no interaction is known.
+ * Changes nothing. `not_owner`: of another browser, or late; it returns to the partner. `expired`: no interaction is
+ * known.
  */
 export type RejectedForm =
   | (Omit<PartnerRedirect, 'kind'> & { readonly kind: 'not_owner' })
@@ -95,7 +94,7 @@ export function isOpen(interaction: Interaction, now: number): boolean {
 }
 
 /**
- * Throws `invalid_client` when it was deactivated since, `invalid_redirect_uri` when it lost the redirect URI (R1, R6).
+ * Throws `invalid_client` or `invalid_redirect_uri` when the client lost its activation or the redirect URI (R1, R6).
  */
 export async function findAnswerableClient(deps: StepDeps, { request }: Interaction): Promise<Client> {
   const client = await findClient(deps.database, request.clientId);
@@ -107,9 +106,8 @@ export async function findAnswerableClient(deps: StepDeps, { request }: Interact
 }
 
 /**
- * Applies `change`, after which the interaction is about `subject`, and decides what needs no asking: all is granted
- * already, the partner lost a scope (R6), or hinted at another user (R5). If a login in another tab made it about
- * somebody else meanwhile, that user's page comes next.
+ * Applies `change`, then decides what needs no asking: all is granted, the partner lost a scope (R6) or hinted at
+ * another user (R5). After a login as another user in another tab, that user's page comes next.
  */
 export async function advance(
   deps: StepDeps,

@@ -99,10 +99,7 @@ async function keepInteraction(
   return kept === 1 ? { interaction: next, raw } : undefined;
 }
 
-/**
- * Keeps a new interaction until it expires and evicts the oldest of its session (over 16) or user (over 64, R6.11).
- * Undefined when the id is taken. Atomic. `now`: milliseconds since the epoch.
- */
+/** Evicts the oldest of the session (over 16) or user (over 64, R6.11). Undefined when the id is taken. Atomic. */
 export function createInteraction(
   store: RedisStore,
   interaction: Interaction,
@@ -122,8 +119,8 @@ export async function findInteraction(store: RedisStore, id: string): Promise<St
 }
 
 /**
- * Writes `next` in place of `stored`, and evicts as `createInteraction` does. Undefined, and nothing written, when the
- * interaction changed, is gone, or came sealed and is stored already. Atomic.
+ * Evicts as `createInteraction` does. Undefined, and nothing written, when the interaction changed, is gone, or came
+ * sealed and is stored already. Atomic.
  */
 export async function replaceInteraction(
   store: RedisStore,

@@ -41,10 +41,7 @@ export type LoginOutcome =
   | RejectedLogin
   | RejectedForm;
 
-/**
- * Accepted in any state before the decision, and within 10 s after it for the same user. The password is verified only
- * for the owner's form.
- */
+/** Accepted in any state before the decision, and for 10 s after it. Only the owner's form verifies a password. */
 export async function submitLogin(deps: Deps, form: LoginForm): Promise<LoginOutcome> {
   const own = await openForm(deps, form);
   if (own.kind !== 'owned') return own;

@@ -1,5 +1,5 @@
-// What the owner of an interaction sees. Reading changes nothing, so reload and Back work; only a decision that a crash
-// left without its code is completed.
+// What the owner of an interaction sees. Reading changes nothing, but completes a decision that a crash left without
+// code.
 import type { Scope } from '../clients/scope.ts';
 import { findConsent } from '../consents/consent-table.ts';
 import { completeDecision } from './finish.ts';

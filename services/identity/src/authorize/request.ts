@@ -45,8 +45,7 @@ export interface AuthorizationRequest
 }
 
 /**
- * Must not come twice (R1): all that the specification, RFC 7636 and OpenID Connect define here, those that R5 ignores
- * too.
+ * Must not come twice (R1): parameters of the specification, RFC 7636 and OpenID Connect, also those that R5 ignores.
  */
 const knownParameters = (
   'response_type client_id redirect_uri scope state nonce response_mode code_challenge code_challenge_method ' +

@@ -1,5 +1,4 @@
-// AuthorizationService: translation only. Messages and outcomes have the same fields by the same names; what a message
-// does not know is left out.
+// AuthorizationService: translation only. Messages and outcomes have the same fields by the same names.
 import { create } from '@bufbuild/protobuf';
 import {
   AuthorizationParametersSchema,

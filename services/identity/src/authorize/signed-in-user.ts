@@ -43,9 +43,7 @@ export async function signOut(
 }
 
 /**
- * The user of an interaction, while still signed in; undefined: the login form comes next. Any session of the subject
- * in this browser will do, so that a login in another tab disturbs nothing. `login-once` rests on the interaction
- * alone.
+ * While still signed in, by any session of the subject in this browser; `login-once` rests on the interaction alone.
  */
 export async function findSubject(
   deps: StepDeps,

@@ -4,9 +4,7 @@ import { describeError, type Logger } from '@course-exchange/runtime/process/log
 import type { ClientId } from '../ids.ts';
 import type { SecretTimes } from './secret.ts';
 
-/**
- * Over row `c` of `clients`: SHA-256 in hex of each secret valid by the database's clock. Index: client_secrets_pkey.
- */
+/** Over row `c` of `clients`: in hex, each secret valid by the database's clock. Index: client_secrets_pkey. */
 export const validSecretHashes = `array(select encode(s.secret_hash, 'hex') from client_secrets s
       where s.client_id = c.client_id and s.retired_at is null and s.suspended_at is null
         and (s.expires_at is null or s.expires_at > now()))`;

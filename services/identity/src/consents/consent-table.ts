@@ -30,10 +30,7 @@ const grant = {
     returning consent_id as "consentId", scopes`,
 };
 
-/**
- * A current consent is extended and keeps its identifier (R13); otherwise `newConsentId` is created. Returns the
- * consent. Atomic.
- */
+/** A current consent is extended and keeps its identifier (R13). Returns the consent. Atomic. */
 export async function grantConsent(
   database: Queries,
   newConsentId: ConsentId,

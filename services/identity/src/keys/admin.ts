@@ -152,10 +152,7 @@ export interface Reencryption {
   readonly alreadyCurrent: number;
 }
 
-/**
- * Under KEY_ENCRYPTION_KEY, all or none; pods decrypt with both meanwhile. Throws `refused` when neither decrypts a
- * key. Atomic.
- */
+/** All or none; pods decrypt with both keys meanwhile. Throws `refused` when neither decrypts a key. Atomic. */
 export const reencryptKeys: AdminAction<void, Reencryption> = async (context, request) => {
   return auditedTransaction(context, request, async ({ queries, recordChange }) => {
     await lockKeys(queries);

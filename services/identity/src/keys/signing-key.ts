@@ -38,10 +38,7 @@ export interface SigningKeyRecord {
   readonly retiredAt: number | null;
 }
 
-/**
- * When a staged key may be activated or a superseded one retired: milliseconds, rounded up, so that waiting until then
- * suffices.
- */
+/** When a staged key may be activated or a superseded one retired: milliseconds, rounded up. */
 export function nextStepAt(key: SigningKeyRecord): number | undefined {
   if (key.state === 'staged') return Math.ceil(key.publishedAt) + publicationTime * 1000;
   return key.state === 'superseded'

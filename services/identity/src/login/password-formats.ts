@@ -1,5 +1,5 @@
-// Which password hashes are accepted, and up to which costs. And dummy hashes, by which a wrong login costs the same
-// for every account, known or not, whatever system its hash is from (R18.5, decision 0026).
+// Accepted password hashes and their costs, and dummy hashes by which a wrong login costs the same for every account
+// (R18.5, decision 0026).
 const encoded = '[A-Za-z0-9+/.]+={0,2}';
 const argon2id = new RegExp(`^\\$argon2id\\$v=19\\$m=(\\d+),t=(\\d+),p=(\\d+)\\$${encoded}\\$${encoded}$`);
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;

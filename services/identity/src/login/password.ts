@@ -86,10 +86,7 @@ interface PasswordCheck {
   readonly isSuspect?: boolean;
 }
 
-/**
- * Every false costs the same, by dummy hashes verified in the same turn. Throws `temporarily_unavailable` when the
- * queue is full, before anything is computed.
- */
+/** Every false costs the same. Throws `temporarily_unavailable` before anything is computed when the queue is full. */
 export type VerifyPassword = (check: PasswordCheck) => Promise<boolean>;
 
 /** `heldForms`: schemes and costs of the users' hashes. `matches` is for tests that count. */

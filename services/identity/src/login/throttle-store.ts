@@ -110,8 +110,8 @@ end
 return 1`);
 
 /**
- * A success clears the account's failures from this network and browser, never a network's own or the account's from
- * anywhere; `not_evaluated` clears nothing. Each step is atomic.
+ * A success clears the account's failures from this network and browser alone; `not_evaluated` clears nothing. Each
+ * step is atomic.
  */
 export async function releaseLogin(
   store: RedisStore,
@@ -131,10 +131,7 @@ const maxOrigins = 100;
 
 const knownKey = (account: string) => `login-known:{${account}}`;
 
-/**
- * Which of `origins` the account knows: strangers' failures do not delay those (R30). `now`: milliseconds since the
- * epoch.
- */
+/** Those that the account knows: strangers' failures do not delay them (R30). `now`: milliseconds since the epoch. */
 export async function findKnownOrigins(
   store: RedisStore,
   account: string,

@@ -34,10 +34,7 @@ function actionOf({ action, fields }: AuditedChange): string {
   return active.after === 'true' ? 'client.activate' : 'client.deactivate';
 }
 
-/**
- * What ended after `head` and was not brought back. Undefined when a line is missing. `headAt`: when the restored log
- * was last written to.
- */
+/** Undefined when a line is missing. `headAt`: when the restored log was last written to. */
 export function endedAfter(
   lines: readonly AuditedTransaction[],
   head: AuditHead,

@@ -47,10 +47,7 @@ function checkParameters({ code, redirectUri, codeVerifier }: TokenRequest): voi
   checkVerifierForm(codeVerifier);
 }
 
-/**
- * Revokes only where the request would have been valid but for the first one: knowing the code alone, from a browser's
- * history, disconnects nobody (R10).
- */
+/** Knowing the code alone revokes nothing: the request must have been valid but for the first one (R10). */
 async function refuseReplay(
   deps: TokenDeps,
   code: AuthorizationCode,

@@ -1,5 +1,4 @@
-// Client authentication at the token endpoint: client_secret_basic or client_secret_post, never both (R7, R18, RFC 6749
-// §2.3).
+// Client authentication: client_secret_basic or client_secret_post, never both (R7, R18, RFC 6749 §2.3).
 import { timingSafeEqual } from 'node:crypto';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { digestSecret } from '../secrets.ts';

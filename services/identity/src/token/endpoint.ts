@@ -18,8 +18,8 @@ const tokenParameters =
   'grant_type code redirect_uri code_verifier refresh_token scope client_id client_secret'.split(' ');
 
 /**
- * A refused request consumes nothing (R9), but deletes a dead grant (R13). Throws `Failure` with the codes of
- * specification §7, or `temporarily_unavailable` when a store does not answer (R14).
+ * Consumes nothing when it refuses (R9), but deletes a dead grant (R13). Throws `Failure` with a code of specification
+ * §7.
  */
 export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Promise<TokenResponse> {
   try {

@@ -1,5 +1,4 @@
-// What Postgres says now of a client, and of user and consent of a grant. One statement, because every token request
-// needs all of it: what has changed since the grant was issued is honoured (R13).
+// Client, user and consent as they are now, in one statement for each token request (R13).
 import { isClientId } from '@course-exchange/rules/access-token';
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Client } from '../clients/client.ts';
@@ -37,10 +36,7 @@ export const grantStatusStatement = {
 
 type Row = ClientStatus & (GrantStatus | { readonly sub: null });
 
-/**
- * `consentId` null: only the client is read. An impossible client id is looked up all the same, so that it takes as
- * long (R18).
- */
+/** `consentId` null: the client alone. An impossible client id is looked up all the same, for equal time (R18). */
 export async function loadGrantStatus(
   database: Queries,
   clientId: string,

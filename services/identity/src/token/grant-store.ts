@@ -69,9 +69,8 @@ if redis.call('HEXISTS', KEYS[1], 'used') == 1 then return 0 end
 return redis.call('DEL', KEYS[1])`);
 
 /**
- * Counts a code that is about to be created and ends the user's oldest unexchanged ones: a signed-in browser gets codes
- * without a page. Each step is atomic; after a crash between them a code remains until it expires. `now`: milliseconds
- * since the epoch.
+ * Counts a code before it is created and ends the user's oldest unexchanged ones. Each step is atomic; a crash between
+ * them leaves a code until it expires. `now`: milliseconds since the epoch.
  */
 export async function countCode(
   store: RedisStore,
@@ -97,10 +96,7 @@ redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1`);
 
-/**
- * Keeps `code` unless its family has or had one: a repeat makes no second code (R6). True when this call created it.
- * Atomic.
- */
+/** Keeps `code` unless its family has or had one (R6). True when this call created it. Atomic. */
 export async function createAuthorizationCode(store: RedisStore, code: AuthorizationCode): Promise<boolean> {
   const fields = fieldsOf(code, {
     redirect_uri: code.redirectUri,

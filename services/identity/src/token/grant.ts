@@ -108,9 +108,7 @@ interface Issue {
   readonly scopes: readonly Scope[];
   /** Only where `openid` is granted. */
   readonly idToken?: IdTokenRequest;
-  /**
-   * Replaces what was presented by the next refresh token. Throws when another request came first, or after `latest`.
-   */
+  /** Throws when another request came first, or after `latest`. */
   readonly consume: (next: NextToken, latest: number) => Promise<void>;
 }
 

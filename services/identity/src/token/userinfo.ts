@@ -8,8 +8,7 @@ import type { TokenDeps } from './grant.ts';
 import { readAccessToken } from './jwt.ts';
 
 /**
- * `authorization`: the whole header. Throws `invalid_token` when the token is missing, not valid, without `openid`, or
- * its user is disabled or gone (R13).
+ * Throws `invalid_token` when the token is missing, not valid, without `openid`, or its user is disabled or gone (R13).
  */
 export async function getUserInfo(
   deps: Pick<TokenDeps, 'database' | 'tokens' | 'now' | 'onAuthenticated' | 'onAccessTokenRefused'>,
