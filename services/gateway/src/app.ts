@@ -68,7 +68,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     routerOptions: { maxParamLength: longestPath, querystringParser: () => ({}) },
   });
   app.addHook('onRequest', (request, reply, done) => {
-    tellAnswer(request, reply, options.logger);
+    reportAnswer(request, reply, options.logger);
     if (!refused(request, reply)) done();
   });
   app.setNotFoundHandler((_request, reply) => sendError(reply, 'not_found', options));
@@ -132,27 +132,34 @@ function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions, rout
   });
 }
 
-/** One line and one measurement for each answer. Fastify's own hook is not called for an aborted one. */
-function tellAnswer(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
-  const elapsed = stopwatch();
-  let taken = false;
-  reply.raw
-    .once('finish', () => {
-      taken = true;
-    })
-    .once('close', () => {
-      const milliseconds = elapsed();
-      measureAnswer(request, reply, taken, milliseconds / 1_000);
-      logAnswer(request, reply, taken, milliseconds, logger);
-    });
+interface EndedAnswer {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Whether the client took all of it. */
+  readonly taken: boolean;
+  readonly milliseconds: number;
 }
 
-function measureAnswer(request: FastifyRequest, reply: FastifyReply, taken: boolean, seconds: number): void {
+/** One line and one measurement for each answer. Fastify's own hook is not called for an aborted one. */
+function reportAnswer(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
+  const elapsed = stopwatch();
+  let taken = false;
+  reply.raw.once('finish', () => {
+    taken = true;
+  });
+  reply.raw.once('close', () => {
+    const answer = { request, reply, taken, milliseconds: elapsed() };
+    measureAnswer(answer);
+    logAnswer(answer, logger);
+  });
+}
+
+function measureAnswer({ request, reply, taken, milliseconds }: EndedAnswer): void {
   const { method, protocol, routeOptions } = request;
   const { statusCode: status } = reply;
   const error = status < 500 ? undefined : (outcomeOf(request).code ?? String(status));
   const errorType = taken ? error : connectionClosed;
-  gatewayMetrics.requests.record(seconds, {
+  gatewayMetrics.requests.record(milliseconds / 1_000, {
     'http.request.method': namedMethod(method),
     // As far as proxies are trusted.
     'url.scheme': protocol === 'https' ? 'https' : 'http',
@@ -163,13 +170,7 @@ function measureAnswer(request: FastifyRequest, reply: FastifyReply, taken: bool
 }
 
 /** Neither path nor query nor address: they hold ids, codes and people (R27). */
-function logAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  taken: boolean,
-  milliseconds: number,
-  logger: Logger,
-): void {
+function logAnswer({ request, reply, taken, milliseconds }: EndedAnswer, logger: Logger): void {
   const { method, routeOptions } = request;
   const { context: active, client, code } = outcomeOf(request);
   const user = userOf(active);

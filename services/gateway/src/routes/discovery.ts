@@ -1,7 +1,11 @@
 // Discovery and the key set, GET and HEAD (specification §4, R5, R17). Both outlive an identity service that does not
 // answer (R14), for a bounded time, so that a withdrawn key does not live on here.
 
-import type { GetDiscoveryResponse } from '@course-exchange/proto/identity/v1/discovery';
+import { toJson } from '@bufbuild/protobuf';
+import {
+  type GetDiscoveryResponse,
+  GetDiscoveryResponseSchema,
+} from '@course-exchange/proto/identity/v1/discovery';
 import { keySetLifetime } from '@course-exchange/rules/access-token';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { inOneFlight } from '@course-exchange/runtime/process/one-flight';
@@ -41,24 +45,15 @@ export function discoveryRoutes({ discovery, now }: DiscoveryDeps): readonly Rou
   ];
 }
 
+/** The message has the document's names. */
 function discoveryJson(facts: GetDiscoveryResponse): string {
   const { issuer } = facts;
   return JSON.stringify({
-    issuer,
+    ...(toJson(GetDiscoveryResponseSchema, facts, { useProtoFieldName: true }) as object),
     authorization_endpoint: issuer + authorizePath,
     token_endpoint: issuer + tokenPath,
     userinfo_endpoint: issuer + userinfoPath,
     jwks_uri: issuer + keySetPath,
-    response_types_supported: facts.responseTypesSupported,
-    response_modes_supported: facts.responseModesSupported,
-    grant_types_supported: facts.grantTypesSupported,
-    subject_types_supported: facts.subjectTypesSupported,
-    id_token_signing_alg_values_supported: facts.idTokenSigningAlgValuesSupported,
-    token_endpoint_auth_methods_supported: facts.tokenEndpointAuthMethodsSupported,
-    code_challenge_methods_supported: facts.codeChallengeMethodsSupported,
-    scopes_supported: facts.scopesSupported,
-    claims_supported: facts.claimsSupported,
-    prompt_values_supported: facts.promptValuesSupported,
     ui_locales_supported: Object.keys(languages),
     claims_parameter_supported: false,
     request_parameter_supported: false,

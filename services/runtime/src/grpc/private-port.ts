@@ -1,8 +1,9 @@
 // Private ports: loopback or a Unix socket, so that a caller needs an account on the machine or in the pod; over a
 // network only with mTLS.
+import { rmSync } from 'node:fs';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { isLoopback } from '../process/ip-address.ts';
-import { removeSocket, socketProblems } from '../process/listen.ts';
+import { socketProblems } from '../process/listen.ts';
 import type { Logger } from '../process/logger.ts';
 import { port, secret, text } from '../process/setting-kinds.ts';
 import { ConfigurationError, type Rule, readSettings, type SettingValues } from '../process/settings.ts';
@@ -69,7 +70,7 @@ export function privateListener(setting: PrivatePort, logger: Logger) {
     ...(SOCKET === undefined ? [] : socketProblems(`${prefix}_SOCKET`, SOCKET)),
   ];
   if (mistakes.length > 0) throw new ConfigurationError(mistakes);
-  if (SOCKET !== undefined) removeSocket(SOCKET);
+  if (SOCKET !== undefined) rmSync(SOCKET, { force: true });
   const authority = HOST.includes(':') ? `[${HOST}]` : HOST;
   return {
     address: SOCKET === undefined ? `${authority}:${PORT}` : `unix:${SOCKET}`,

@@ -57,9 +57,6 @@ export function isFault(error: unknown): boolean {
 
 /** A store or service did not answer (R14). */
 export function unavailable(what: string, cause?: unknown): Failure<'temporarily_unavailable'> {
-  return new Failure(
-    'temporarily_unavailable',
-    `${what} does not answer`,
-    cause === undefined ? {} : { cause },
-  );
+  const options = cause === undefined ? {} : { cause };
+  return new Failure('temporarily_unavailable', `${what} does not answer`, options);
 }

@@ -1,6 +1,5 @@
 // Listening: a taken port is a mistake of the configuration; a Unix socket is private.
-
-import { lstatSync, rmSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigurationError } from './settings.ts';
 
@@ -33,10 +32,6 @@ export function socketProblems(setting: string, path: string): readonly string[]
 function isOpen({ mode, uid }: Stats): boolean {
   const trusted = uid === 0 || uid === process.getuid?.();
   return !trusted || ((mode & writableByOthers) !== 0 && (mode & sticky) === 0);
-}
-
-export function removeSocket(path: string): void {
-  rmSync(path, { force: true });
 }
 
 let earlier: Promise<unknown> = Promise.resolve();

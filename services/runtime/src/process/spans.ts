@@ -5,7 +5,6 @@ import {
   INVALID_TRACEID,
   type Link,
   type Span,
-  type SpanContext,
   type SpanKind,
   SpanStatusCode,
   TraceFlags,
@@ -33,7 +32,7 @@ export function inSpan<T>(
 ): Promise<T> {
   const work = () => measured(kind, attributes, untimed);
   const parent = trace.getSpanContext(within);
-  if (parent && !isSampled(parent)) return runIn(within, work);
+  if (parent && (parent.traceFlags & TraceFlags.SAMPLED) === 0) return runIn(within, work);
   const span = tracer.startSpan(name, { kind }, within);
   // Nothing is exported.
   if (span.spanContext().traceId === INVALID_TRACEID) return runIn(within, work);
@@ -41,10 +40,6 @@ export function inSpan<T>(
   if (!span.isRecording()) return runIn(active, work);
   span.setAttributes(attributes).addLinks(links());
   return runIn(active, () => recorded(span, work));
-}
-
-function isSampled({ traceFlags }: SpanContext): boolean {
-  return (traceFlags & TraceFlags.SAMPLED) !== 0;
 }
 
 function runIn<T>(active: Context, work: () => Promise<T>): Promise<T> {
