@@ -9,11 +9,12 @@ import { startTool } from '../operator/tool.ts';
 import { until } from '../stores/redis-servers.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'feed-import-'));
 const designs = 60_000;
+let directory: string;
 let system: System;
 
 beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'feed-import-'));
   system = await startSystem();
 });
 afterAll(async () => {

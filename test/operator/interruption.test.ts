@@ -73,15 +73,15 @@ test('an import of designs goes on after kill -9, and the summaries are right', 
   // Nobody whom other tests know.
   const owner = 'kill-1';
   const rest = { revision: 1, title: 't', eventName: 'e' };
-  const designs = Array.from({ length: 30_000 }, (_, at) =>
+  const designs = Array.from({ length: 60_000 }, (_, at) =>
     JSON.stringify({ op: 'upsert', owner, id: `kill-${at}`, eventId: `kill-${at % 50}`, ...rest }),
   );
   writeFileSync(file, `${designs.join('\n')}\n`);
   const imported = () => count("select count(*) from catalog.designs where id like 'kill-%'");
-  const late = `insert into catalog.designs (owner, id, event_id) values ('${owner}', 'kill-20000', 'late')`;
+  const late = `insert into catalog.designs (owner, id, event_id) values ('${owner}', 'kill-30000', 'late')`;
   await killHalfway(['designs', 'import', file], late, imported);
-  expect(await imported()).toBeLessThan(30_000);
+  expect(await imported()).toBeLessThan(60_000);
   await answerOf('designs', 'import', file);
-  expect(await imported()).toBe(30_000);
+  expect(await imported()).toBe(60_000);
   expect((await answerOf('designs', 'verify')).differences).toEqual([]);
 });

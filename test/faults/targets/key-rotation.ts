@@ -3,11 +3,12 @@
 import { withClient } from '@course-exchange/local-stack/postgres';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { KeyService, KeyState } from '@course-exchange/proto/operator/v1/key';
-import { decodeProtectedHeader } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { until } from '../../stores/redis-servers.ts';
 import { openCaller } from '../../support/caller.ts';
 import { tokensOf } from '../../support/flow.ts';
 import { callService } from '../../support/grpc-client.ts';
+import { send } from '../../support/http.ts';
 import type { System } from '../../support/system.ts';
 
 /** Every pod follows within 10 s (R17.1). */
@@ -50,6 +51,15 @@ export async function rotateKeys({ stack, pods }: System): Promise<void> {
     return isNew(tokens.access_token);
   };
   await until('each pod signs with the new keys', areTokensNew, followMs);
+  const doesIdTokenVerify = async () => {
+    const { id_token = '' } = await caller.newTokens();
+    const keySet: JSONWebKeySet = JSON.parse((await send(caller.discovery.jwks_uri)).text);
+    return jwtVerify(id_token, createLocalJWKSet(keySet)).then(
+      () => isNew(id_token),
+      () => false,
+    );
+  };
+  await until('an ID token verifies by the published keys', doesIdTokenVerify, followMs);
   await age(960);
   await first.rotateKeys({ continueOnly: true });
   if ((await published()).length !== active.length) throw new Error('The old keys are not retired.');
