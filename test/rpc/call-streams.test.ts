@@ -122,11 +122,14 @@ test('a drained stream serves until another one has answered', async () => {
 });
 
 /** Three pods behind links that can be cut; a client has reached each. */
-async function threePods(handlersOf: (nth: number) => Parameters<typeof pod>[0], reads: readonly string[]) {
+async function threePods(
+  handlersOf: (nth: number) => Parameters<typeof pod>[0],
+  options: Parameters<typeof client>[1],
+) {
   const pods = await Promise.all([0, 1, 2].map((nth) => pod(handlersOf(nth))));
   const links = await Promise.all(pods.map(({ port }) => cuttable(port)));
   const ports = links.map(({ port }) => port);
-  const calls = client(ports, { reads, timeoutMs: 60_000 });
+  const calls = client(ports, { timeoutMs: 60_000, ...options });
   const allReached = async () => {
     await calls.exchangeToken({});
     return pods.every((one) => one.calls() > 0);
@@ -135,18 +138,25 @@ async function threePods(handlersOf: (nth: number) => Parameters<typeof pod>[0],
   return { ...calls, cut: (nth = 0) => links[nth]?.cut() };
 }
 
-const reads = ['exchangeToken', 'listEvents'];
+const reads = { reads: ['exchangeToken', 'listEvents'] };
 test.each([
   ['a read that loses its stream is sent once more', reads, 1, 'answered', 2],
   ['a read that loses its stream a second time fails', reads, 2, 'temporarily_unavailable', 2],
   [
     'another call that loses its stream is not: it may have been processed',
-    [],
+    {},
     1,
     'temporarily_unavailable',
     1,
   ],
-])('%s', async (_what, repeatable, losses, outcome, calls) => {
+  [
+    'a unary call that is no read is not sent again either',
+    { streams: false },
+    1,
+    'temporarily_unavailable',
+    1,
+  ],
+])('%s', async (_what, options, losses, outcome, calls) => {
   const asked: number[] = [];
   let counting = false;
   const handlersOf = (nth: number) => ({
@@ -155,7 +165,7 @@ test.each([
       return {};
     },
   });
-  const { exchangeToken, cut } = await threePods(handlersOf, repeatable);
+  const { exchangeToken, cut } = await threePods(handlersOf, options);
   counting = true;
   const ended = exchangeToken({}).then(
     () => 'answered',
