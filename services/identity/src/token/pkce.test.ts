@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkVerifierForm, parseChallenge, verifyChallenge } from './pkce.ts';
+import { checkVerifierForm, matchesChallenge, parseChallenge, verifyChallenge } from './pkce.ts';
 
 const unreserved = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~';
 const verifier = fc.string({ unit: fc.constantFrom(...unreserved), minLength: 43, maxLength: 128 });
@@ -29,4 +29,9 @@ test('any text that cannot be a verifier is invalid_request (R2)', () => {
       expect(() => checkVerifierForm(text)).toThrow(failure('invalid_request'));
     }),
   );
+});
+
+test('a used code with a verifier where none was asked for is no second valid request (R10.4)', () => {
+  expect(matchesChallenge(undefined, 'a'.repeat(43))).toBe(false);
+  expect(matchesChallenge(undefined, '')).toBe(true);
 });
