@@ -95,6 +95,18 @@ test('the session of a login may give way to one of the same user in another tab
   expect(answerOf(move).get('code')).not.toBeNull();
 });
 
+test.each([
+  ['disabled', 'disabled_at = now()'],
+  ['signed out', "signed_out_at = now() + interval '1 second'"],
+])('a login on a shared computer ends when its user is %s [R29.5]', async (_what, change) => {
+  const form = await beginForm();
+  await logIn(form, { forgetMe: true });
+  expect((await getInteraction(deps, form)).kind).toBe('consent');
+  await identity.sql(`update users set ${change} where sub = $1`, [flow.person.sub]);
+  const consent = await submitConsent(deps, { ...form, decision: 'allow' });
+  expect(consent).toEqual({ kind: 'next', page: 'login' });
+});
+
 const hour = 60 * 60_000;
 
 test('the session of a login ends 1 hour after its last use; a look at it is no use [R29.1]', async () => {
