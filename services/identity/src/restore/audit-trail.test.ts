@@ -1,6 +1,6 @@
 // What the audit trail says that ended: in the order of the log, whatever the clocks of its writers said (R10, R17).
 import { expect, test } from 'vitest';
-import { type AuditedTransaction, endedAfter } from './audit-trail.ts';
+import { type AuditedTransaction, endedAfter, endingsOf } from './audit-trail.ts';
 
 const head = { sequence: 5, hash: 'head' };
 
@@ -38,4 +38,12 @@ test('a suspended secret stays so until it is resumed, and a retired one is not 
   expect(ended(suspended, resumed)).toEqual([]);
   const retired = line(6, 'head', 500, 'secret.retire secret:a');
   expect(ended(retired, suspended)).toEqual(['secret.retire secret:a']);
+});
+
+test('a client that lost its activation with its approval was deactivated', () => {
+  const lowered = (...fields: readonly { readonly field: string; readonly after: string }[]) =>
+    endingsOf([{ action: 'client.approval', object: 'client:a', fields }], (sub) => sub);
+  const approval = { field: 'approval_state', after: '"test"' };
+  expect(lowered(approval, { field: 'active', after: 'false' })).toEqual(['client.deactivate client:a']);
+  expect(lowered(approval)).toEqual([]);
 });
