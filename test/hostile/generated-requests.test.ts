@@ -129,7 +129,7 @@ test('a live form decides nothing by a name that every object has', async () => 
   const begin = (prompt: string) =>
     agent.visit(authorizeUrl(`${stack.issuer}/authorize`, partner, { prompt }));
   const user = userWho(stack, 'no designs');
-  for (const prompt of ['login', 'login consent', 'select_account']) {
+  for (const prompt of ['login', 'login consent', 'select_account consent']) {
     let page = await begin(prompt);
     if (prompt === 'login consent' && page.kind === 'page') page = await logIn(agent, page, user);
     const form = page.kind === 'page' && page.forms.find(({ fields }) => fields.length > 1);
