@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectRouter, createClient, createRouterTransport } from '@connectrpc/connect';
@@ -94,6 +102,18 @@ test('an import goes on after the last whole line, and only in the same file and
   other.close();
   other.remove();
   expect(existsSync(path)).toBe(false);
+});
+
+test('a crash while an import resumes loses no batch: the journal is replaced whole', () => {
+  const [path, before] = [`${file}.journal`, `${file}.before`];
+  const first = openImportJournal(path, 'one');
+  first.add(batch(1000));
+  first.close();
+  appendFileSync(path, '{"through":20');
+  const text = readFileSync(path, 'utf8');
+  linkSync(path, before);
+  openImportJournal(path, 'one').close();
+  expect(readFileSync(before, 'utf8')).toBe(text);
 });
 
 test.each([

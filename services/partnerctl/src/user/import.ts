@@ -1,12 +1,12 @@
 // `user import`: users with their password hashes, batch by batch. A journal beside the file keeps what the service has
 // answered, so that an interrupted import resumes.
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { create } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { ImportUsersResponseSchema, UserService } from '@course-exchange/proto/operator/v1/user';
 import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
-import { importContent } from '../files/files.ts';
+import { importContent, replaceFile } from '../files/files.ts';
 import { type Content, identifyFile, lineBlocks } from '../files/ndjson.ts';
 import {
   importResult,
@@ -167,7 +167,7 @@ export function openImportJournal(path: string, subject: string) {
   // A line that a crash cut off has no line break.
   const [found, ...batches] = contentOf(path).split('\n').slice(0, -1);
   const kept = found === head ? batches : [];
-  writeFileSync(path, [head, ...kept].map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  replaceFile(path, [head, ...kept].map((line) => `${line}\n`).join(''));
   const file = openSync(path, 'a');
   return {
     done: kept.map((line) => JSON.parse(line) as Batch),
