@@ -13,7 +13,9 @@ const argv = process.argv.slice(2);
 process.stdout.on('error', () => process.exit(0));
 // connect-node hears the first error of a session. A port that speaks something else causes a second one.
 process.on('uncaughtException', (error) => {
-  if (!('code' in error && error.code === 'ERR_HTTP2_ERROR')) throw error;
+  if ('code' in error && error.code === 'ERR_HTTP2_ERROR') return;
+  process.stderr.write(`${error.stack}\n`);
+  process.exit(1);
 });
 
 if (argv[0] === '__complete') {
