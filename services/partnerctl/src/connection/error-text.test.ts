@@ -30,7 +30,7 @@ test.each([
   [Code.Unavailable, 'unreachable'],
   [Code.DeadlineExceeded, 'unreachable'],
   [Code.Unimplemented, 'refused'],
-  [Code.Canceled, 'interrupted'],
+  [Code.Canceled, 'unreachable'],
 ])('the status %s without a code of ours ends with %s', (status, exit) => {
   expect(toCliError(new ConnectError('x', status), here)).toMatchObject({ exit });
 });

@@ -46,7 +46,6 @@ function detailLines(detail: string): readonly string[] {
 }
 
 function withoutAnswer(cause: ConnectError, address: string): CliError {
-  if (cause.code === Code.Canceled) return new CliError('interrupted', 'Interrupted.', { cause });
   if (cause.code === Code.Unimplemented) {
     const advice = 'The service and partnerctl are of different versions.';
     return new CliError('refused', `The service at ${address} does not know this command.`, {
