@@ -1,12 +1,13 @@
-// Watches the sources of the services for `start --watch`: a saved file belongs to its service; one of the runtime or of
-// proto/ belongs to all that import it.
+// Watches the sources of the services for `start --watch`: a saved file belongs to its service; one of the runtime, of the
+// rules or of proto/ belongs to all that import it.
 import { watch } from 'node:fs';
 import { join } from 'node:path';
 import { checkout } from './run-directory.ts';
 
 const services = ['identity', 'design-catalog', 'gateway'];
-const folders: readonly (readonly [folder: string, restarted: readonly string[]])[] = [
+export const folders: readonly (readonly [folder: string, restarted: readonly string[]])[] = [
   ['proto', services],
+  ['services/rules/src', services],
   ['services/runtime/src', services],
   ...[...services, 'demo-partner'].map((name) => [`services/${name}/src`, [name]] as const),
 ];
