@@ -1,5 +1,5 @@
 // Sockets lie where this account alone reaches them, however long the path of the run directory is.
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -19,4 +19,16 @@ test.each([
   expect(Buffer.byteLength(socket)).toBeLessThanOrEqual(103);
   expect(statSync(dirname(socket))).toMatchObject({ mode: 0o040700, uid: process.getuid?.() });
   expect(operatorSocket(openRunDirectory(join(home, name)), 'identity-operator')).toBe(socket);
+});
+
+test('a link in place of the short directory is not followed', () => {
+  const home = mkdtempSync(join(tmpdir(), 'course-exchange-run-'));
+  const long = join(home, 'x'.repeat(100));
+  const { sockets } = openRunDirectory(long);
+  onTestFinished(() => {
+    for (const path of [home, sockets]) rmSync(path, { recursive: true, force: true });
+  });
+  rmSync(sockets, { recursive: true });
+  symlinkSync(home, sockets);
+  expect(() => openRunDirectory(long)).toThrow(`${sockets} is no directory of this account`);
 });

@@ -47,8 +47,9 @@ function openSockets(path: string, key: string): string {
   const fits = Buffer.byteLength(join(path, longestSocketName)) <= longestSocketPath;
   const directory = fits || process.platform === 'win32' ? path : `/tmp/course-exchange-${key}`;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (directory !== path && lstatSync(directory).uid !== process.getuid?.())
-    throw new Error(`${directory} belongs to another account: choose a shorter --run-dir.`);
+  const found = lstatSync(directory);
+  if (directory !== path && !(found.isDirectory() && found.uid === process.getuid?.()))
+    throw new Error(`${directory} is no directory of this account: choose a shorter --run-dir.`);
   chmodSync(directory, 0o700);
   return directory;
 }
