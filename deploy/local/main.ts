@@ -28,7 +28,8 @@ async function stop(run: RunDirectory): Promise<number> {
   if (taken) await endRecorded(run);
   if (stopped) say('The stack has stopped.');
   else if (taken) say('The stack does not run.');
-  else say('The stack could not be stopped: another start or stop is under way, or it is of another user.');
+  else
+    say('The stack could not be stopped: another start or stop is under way, or it belongs to another user.');
   return stopped || taken ? 0 : 1;
 }
 

@@ -9,7 +9,7 @@ test('accounts are cut to a line each, without control characters, and hundreds 
   const stack = { users, demoPartner: '', addresses: {}, logs: '/elsewhere/logs' } as unknown as StackFile;
   const lines = stackTable(stack).split('\n');
   const accounts = lines.slice(lines.indexOf('Demo accounts') + 1);
-  expect(accounts[0]).toBe(`  ${'x'.repeat(72)}  secret  somebody`);
+  expect(accounts[0]).toBe(`  ${'x'.repeat(71)}…  secret  somebody`);
   expect(accounts[30]).toBe('  … and 100 more, see stack.json');
   expect(lines.at(-1)).toContain('/elsewhere/stack.json');
 });

@@ -50,7 +50,10 @@ function columns(rows: readonly (readonly string[])[]): string {
 
 export function stackTable({ issuer, demoPartner, users, addresses, logs }: StackFile): string {
   const { gateway = '', observe, postgres = '', redis = '' } = addresses;
-  const shown = (cell: string) => cell.replace(/\p{Cc}+/gu, ' ').slice(0, longestCell);
+  const shown = (cell: string) => {
+    const line = cell.replace(/\p{Cc}+/gu, ' ');
+    return line.length > longestCell ? `${line.slice(0, longestCell - 1)}…` : line;
+  };
   const accounts = users
     .slice(0, maxAccounts)
     .map(({ email, password, about }) => [email, password, about].map(shown));
