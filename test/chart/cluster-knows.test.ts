@@ -63,6 +63,14 @@ const answers: readonly Answer[] = [
     [],
     { internalTls: { certManager } },
   ],
+  [
+    'one has no name',
+    secrets,
+    [
+      'internalTls.secretNames.gateway is missing: create a Secret with tls.crt, tls.key and ca.crt, and name it, or set internalTls.certManager.',
+    ],
+    { internalTls: { secretNames: { gateway: '' } } },
+  ],
   ['cert-manager makes that of the Ingress', without('ingress-tls'), [], { ingress: { annotations } }],
 ];
 

@@ -53,7 +53,7 @@ true
 {{- end -}}
 {{- end -}}
 {{- if and .Values.internalTls.enabled (not .Values.internalTls.certManager.issuerRef) -}}
-{{- range .Values.internalTls.secretNames }}{{ $_ := set $needed . (list "tls.crt" "tls.key" "ca.crt") }}{{ end -}}
+{{- range .Values.internalTls.secretNames }}{{ if . }}{{ $_ := set $needed . (list "tls.crt" "tls.key" "ca.crt") }}{{ end }}{{ end -}}
 {{- end -}}
 {{- toYaml $needed -}}
 {{- end -}}
