@@ -59,6 +59,13 @@ test('the token goes on as it came; what cannot be one goes nowhere (R20, R21)',
   expect(challenges).toEqual([refused, refused, 'Bearer', refused]);
 });
 
+test('user-info answers POST by the header, whatever a body is that is no form (R26)', async () => {
+  await serve();
+  const headers = { ...bearer, 'content-type': ';;' };
+  const body = 'x'.repeat(200_000);
+  expect((await fetch(`${gateway.origin}/userinfo`, { method: 'POST', headers, body })).status).toBe(200);
+});
+
 test('a token request is handed on as it came, the query string is not (R7)', async () => {
   const seen: unknown[] = [];
   await serve({

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { Code } from '@connectrpc/connect';
+import { Code, type ConnectRouter } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { afterEach, expect, test } from 'vitest';
@@ -44,6 +46,22 @@ test('a service that says nothing is given up after the time limit, or after the
     code: Code.DeadlineExceeded,
   });
   own.close();
+});
+
+test('the service is told the limit of a call; a call of limit 0 has none', async () => {
+  const limits: (string | null)[] = [];
+  const routes = (router: ConnectRouter) =>
+    router.service(ClientService, {
+      listClients: (_, { requestHeader }) => {
+        limits.push(requestHeader.get('grpc-timeout'));
+        return {};
+      },
+    });
+  const services = servicesAt(await addressOf(createHttp2Server(connectNodeAdapter({ routes }))), 15_000);
+  for (const options of [{}, { timeoutMs: 600_000 }, { timeoutMs: 0 }])
+    await services.identity(ClientService).listClients({}, options);
+  services.close();
+  expect(limits).toEqual(['15000m', '600000m', null]);
 });
 
 test('Ctrl-C ends a call that nobody answers at once', async () => {
