@@ -78,6 +78,12 @@ everySet('$set: containers say what they need', ({ objects }) => {
   }
 });
 
+everySet('$set: a failed Job goes within a day, and the alert about it', ({ objects }) => {
+  const rotations = ofKind(objects, 'CronJob').map(({ spec }) => spec.jobTemplate);
+  for (const { spec } of [...ofKind(objects, 'Job'), ...rotations])
+    expect(spec.ttlSecondsAfterFinished).toBeLessThanOrEqual(86_400);
+});
+
 everySet('$set: what serves is probed, and only /livez restarts it', ({ objects }) => {
   for (const { metadata, spec } of ofKind(objects, 'Deployment')) {
     const { containers, terminationGracePeriodSeconds } = spec.template.spec;

@@ -49,7 +49,8 @@ test('every answer keeps to its schema', async () => {
   await answer('plan', `client apply ${file('clients.yaml')} --yes`);
   await answer('user', `user show ${sub}`);
   await answer('result', `user disable ${sub} --dry-run`);
-  await answer('result', `user sign-out ${sub} --yes`);
+  const { accessTokensEndAt } = await answer('result', `user sign-out ${sub} --yes`);
+  expect(Date.parse(`${accessTokensEndAt}`) - Date.now()).toBeGreaterThan(600_000);
   await answer('consents', 'consent list --client answers');
   await answer('keys', 'key list --all');
   await answer('result', 'key rotate --step --dry-run');

@@ -41,6 +41,8 @@ test('secrets overlap until the old one is retired, which its last use allows', 
   const status = await clientStatus(clientId);
   expect(() => authenticateClient(status, old?.plain ?? '')).toThrow(invalidClient);
   expect(authenticateClient(status, added.plain ?? '').client.clientId).toBe(clientId);
+  const warning = expect.stringContaining(`Secret ${added.secretId} expires at`);
+  expect((await getClient(context, clientId)).warnings).toEqual([warning]);
 });
 
 test('a secret stays while its partner has used no other one, however long it was quiet', async () => {
@@ -66,11 +68,13 @@ test('there are ten secrets at most, also when twenty are added at once', async 
   await expectWinners(adding, 9, 'refused');
 });
 
-test('a dry run gives out no secret and keeps none', async () => {
+test('a dry run gives out no secret and keeps none; a secret lasts for a minute at least', async () => {
   const { clientId } = (await register()).result.client.registration;
   const { result } = await addSecret(context, dry, { clientId, expiresIn: 60_000 });
   expect(result.plain).toBeUndefined();
   expect(await listSecrets(context, clientId)).toHaveLength(1);
+  const short = addSecret(context, anna, { clientId, expiresIn: 59_999 });
+  expect((await refusalOf(short)).code).toBe('invalid_argument');
   const registration = newRegistration();
   const planned = await registerClient(context, dry, { registration, firstSecret: { expiresIn: null } });
   expect(planned.result.secret?.plain).toBeUndefined();

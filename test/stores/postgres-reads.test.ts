@@ -66,6 +66,10 @@ test('a statement that fails harms none of those around it', async () => {
   expect([before, after]).toMatchObject([{ value: 1 }, { value: 2 }]);
 });
 
+test('nothing is written over it, whatever its role may write', async () => {
+  await expect(reads.query({ name: 'write', text: 'create table t ()' }, [])).rejects.toThrow();
+});
+
 test('a read whose backend is killed is temporarily unavailable, and the next one connects again', async () => {
   await echoOf(1);
   const waiting = reads.query(sleep, [60]);

@@ -36,11 +36,13 @@ export async function recordRequests() {
           expect([level, service]).toEqual(['info', 'identity']);
           return event;
         }),
-    /** Code, reason and client of each refusal with a line that is no security event. */
-    refused: () =>
-      lines
+    /** Code, reason and client of each refusal with a line that is no security event. No line has what was sent. */
+    refused: () => {
+      expect(JSON.stringify(lines)).not.toContain('canary');
+      return lines
         .filter(({ message }) => message === 'request refused')
-        .map(({ code, reason, client }) => [code, reason, client]),
+        .map(({ code, reason, client }) => [code, reason, client]);
+    },
     /** The labels before the client's, and the value, of each series of a counter that names `client`. */
     counted: async (counter: string, client: string) => {
       const series = (await metricsText()).matchAll(
