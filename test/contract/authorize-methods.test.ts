@@ -1,5 +1,5 @@
-// The authorization endpoint by POST and by other methods (R5, R31).
-import { describe, expect, test } from 'vitest';
+// The authorization endpoint by POST (R5).
+import { expect, test } from 'vitest';
 import { logInAndAgree, loginForm } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { freshBrowser, full, oidc, typical } from './deployment.ts';
@@ -40,12 +40,4 @@ test('a POST is refused as the GET is [R5.15 R1.1]', async () => {
 test('a repeated parameter in a POST is invalid_request [R1.2 R5.15]', async () => {
   const form = [...Object.entries(parameters), ['state', 'again'] as const];
   expectError(await send(oidc.authorization_endpoint, { form }), 400, 'invalid_request');
-});
-
-describe('other methods are 405 [R5.16 R31.3]', () => {
-  test.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s', async (method) => {
-    const answer = await send(oidc.authorization_endpoint, { method });
-    expectError(answer, 405, 'method_not_allowed');
-    expect(answer.headers.allow).toBe('GET, POST');
-  });
 });

@@ -1,5 +1,5 @@
 // The discovery document and what it must not offer (specification §4, §5).
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Answer, send } from '../support/http.ts';
 import { full, issuer, oidc, tokensFor } from './deployment.ts';
 import { expectError } from './expectations.ts';
@@ -60,16 +60,6 @@ test('discovery and key set answer GET and HEAD, cached for 300 s [R17.4 R31.1]'
     expect(head.text).toBe('');
     expect(head.headers['content-type']).toBe(get.headers['content-type']);
   }
-});
-
-describe('any other method there is 405 with Allow [R31.1 R31.3]', () => {
-  test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s', async (method) => {
-    for (const url of [address, oidc.jwks_uri]) {
-      const answer = await send(url, { method });
-      expectError(answer, 405, 'method_not_allowed', url);
-      expect(answer.headers.allow).toBe('GET, HEAD');
-    }
-  });
 });
 
 test('no revocation, introspection, registration, end-session, device or other endpoint [S5.absent.1 S1.4 R29.4]', async () => {

@@ -124,14 +124,31 @@ test.each(['cross-site', 'same-site'])(
   },
 );
 
-describe('pages answer GET, and POST where a form points; other methods are 405 [R31.2 R31.3]', () => {
-  test.each(['/login', '/account', '/consent', '/sign-out', '/cancel'])('%s', async (path) => {
-    for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-      const answer = await send(`${issuer}${path}?interaction=nothing`, { method });
-      expectError(answer, 405, 'method_not_allowed', method);
-      expect(answer.headers.allow).toMatch(/POST/);
+const pages = ['/login', '/account', '/consent', '/sign-out', '/cancel'].map((path): [string, string] => [
+  `${issuer}${path}`,
+  path === '/cancel' ? 'POST' : 'GET, POST',
+]);
+const routes: readonly [string, string][] = [
+  ...pages,
+  [oidc.authorization_endpoint, 'GET, POST'],
+  [oidc.token_endpoint, 'POST'],
+  [oidc.userinfo_endpoint, 'GET, POST'],
+  [`${issuer}/.well-known/openid-configuration`, 'GET, HEAD'],
+  [oidc.jwks_uri, 'GET, HEAD'],
+];
+
+describe('a method that a route does not have is 405 with Allow [R5.16 R7.10 R8.1 R31.1 R31.2 R31.3]', () => {
+  test.each(routes)('%s', async (url, allow) => {
+    const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
+    for (const method of methods.filter((one) => !allow.split(', ').includes(one))) {
+      const answer = await send(url, { method });
+      expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, allow]);
+      if (method !== 'HEAD') expectError(answer, 405, 'method_not_allowed', method);
     }
-    const post = await send(`${issuer}${path}?interaction=nothing`, { form: {} });
+  });
+
+  test.each(pages)('%s answers a POST', async (url) => {
+    const post = await send(`${url}?interaction=nothing`, { form: {} });
     expect(post.status).not.toBe(405);
     expect(post.status).toBeLessThan(500);
   });

@@ -110,15 +110,6 @@ test('parameters in the query string are ignored [R7.6]', async () => {
   expectError(await send(doubled, { form, headers: basic(full) }), 400, 'invalid_grant');
 });
 
-test('a method other than POST is 405 with Allow [R7.10 R31.3 R8.1]', async () => {
-  for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
-    const answer = await send(`${endpoint}?${formEncoded({ ...form, ...post })}`, { method });
-    expectError(answer, 405, 'method_not_allowed', method);
-    expect(answer.headers.allow).toBe('POST');
-  }
-  expect((await send(endpoint, { method: 'HEAD' })).status).toBe(405);
-});
-
 test('the order: content type, duplicates, client, grant type, parameters, grant [R8.1]', async () => {
   const wrong = basic({ ...full, clientSecret: 'wrong' });
   const headers = { ...wrong, 'content-type': 'text/plain' };

@@ -64,8 +64,6 @@ test('a slow stream is written while it is still open', async () => {
 
 const neither = { ...upsert(4, 'x', 1), change: { case: undefined } } as never;
 test.each([
-  ['owner is missing.', { ...upsert(4, 'x', 1), owner: '' }],
-  ['revision is missing', upsert(4, 'x', 0)],
   ['updatedAt is not a time', upsert(4, 'x', 1, { updatedAt: 'ä' })],
   ['neither an upsert nor a deletion', neither],
 ])('a change is refused with its position and "%s"; its batch is not applied', async (sentence, bad) => {
