@@ -20,7 +20,7 @@ export function connectCluster(target: RedisTarget, options: ConnectionOptions):
     lazyConnect: true,
     enableOfflineQueue: false,
     clusterRetryStrategy: retryDelay,
-    slotsRefreshInterval: 1_000,
+    slotsRefreshInterval: 0,
     slotsRefreshTimeout: 1_000,
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
@@ -55,6 +55,10 @@ export function connectCluster(target: RedisTarget, options: ConnectionOptions):
     if (!node.options.readOnly) node.connect().catch(() => {});
   });
   cluster.connect().catch(() => {});
+  // The driver's own timer goes on after a `disconnect` during a refresh, and the process would never end.
+  const refreshing = setInterval(() => {
+    if (cluster.status === 'ready') cluster.refreshSlotsCache();
+  }, 1_000);
   return {
     masterOf: (key) => usable(ownerOf(new Command('exists', [key]).getSlot())),
     masters,
@@ -67,6 +71,9 @@ export function connectCluster(target: RedisTarget, options: ConnectionOptions):
       cluster.on('refresh', complete);
       cluster.on('+node', (node: Redis) => node.on('ready', complete));
     },
-    close: () => cluster.disconnect(),
+    close: () => {
+      clearInterval(refreshing);
+      cluster.disconnect();
+    },
   };
 }
