@@ -105,7 +105,8 @@ class Line {
   #connect(): Promise<pg.Client> {
     const client = new this.#Connection();
     const connecting = client.connect().then(() => {
-      this.isConnected = true;
+      // A successor whose predecessor was lost meanwhile does not take over.
+      this.isConnected ||= this.#current === connecting;
       this.#replaceAt = performance.now() + (this.#options.lifetimeMs ?? defaultLifetimeMs);
       return client;
     });
