@@ -7,7 +7,10 @@ import { randomInt } from 'node:crypto';
 export class Failure<Code extends string = string> extends Error {
   readonly code: Code;
 
-  /** `reason` is a constant sentence for engineers; it never quotes the request. */
+  /**
+   * `reason` is for engineers: a constant sentence, or grpc-js' words about a call without an answer, which are no label
+   * of a metric. It never quotes the request.
+   */
   constructor(code: Code, reason: string = code, options?: ErrorOptions) {
     super(reason, options);
     this.name = 'Failure';
