@@ -14,12 +14,12 @@ import {
 import { redisProblem } from '../../services/identity/src/readiness.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { createReplicas } from '../../services/identity/src/redis/replicas.ts';
-import { exchangeCode } from '../../services/identity/src/token/consumption-store.ts';
+import type { AuthorizationCode } from '../../services/identity/src/token/grant-record.ts';
 import {
-  type AuthorizationCode,
   countCode,
   createAuthorizationCode,
   deleteGrant,
+  exchangeCode,
 } from '../../services/identity/src/token/grant-store.ts';
 import { openStore } from '../stores/redis-servers.ts';
 import { startStores, type TestStores } from '../support/stores.ts';

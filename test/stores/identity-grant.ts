@@ -13,10 +13,8 @@ import { createRequestLog } from '../../services/identity/src/request-log.ts';
 import { formatToken, hashSecret, newSecret } from '../../services/identity/src/secrets.ts';
 import { exchangeToken } from '../../services/identity/src/token/endpoint.ts';
 import type { TokenDeps, TokenResponse } from '../../services/identity/src/token/grant.ts';
-import {
-  type AuthorizationCode,
-  createAuthorizationCode,
-} from '../../services/identity/src/token/grant-store.ts';
+import type { AuthorizationCode } from '../../services/identity/src/token/grant-record.ts';
+import { createAuthorizationCode } from '../../services/identity/src/token/grant-store.ts';
 import { type IdentityDatabase, useIdentityDatabase } from './postgres.ts';
 import { openStore } from './redis-servers.ts';
 

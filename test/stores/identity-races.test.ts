@@ -5,8 +5,8 @@ import type { FamilyId } from '../../services/identity/src/ids.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { createReplicas } from '../../services/identity/src/redis/replicas.ts';
 import type { TokenDeps } from '../../services/identity/src/token/grant.ts';
+import type { AuthorizationCode } from '../../services/identity/src/token/grant-record.ts';
 import {
-  type AuthorizationCode,
   createAuthorizationCode,
   grantKeys,
   readAuthorizationCode,

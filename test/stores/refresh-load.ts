@@ -6,8 +6,12 @@ import { Failure } from '@course-exchange/runtime/process/errors';
 import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../../services/identity/src/ids.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { createReplicas } from '../../services/identity/src/redis/replicas.ts';
-import { exchangeCode, rotateRefreshToken } from '../../services/identity/src/token/consumption-store.ts';
-import { createAuthorizationCode, readRefreshFamily } from '../../services/identity/src/token/grant-store.ts';
+import {
+  createAuthorizationCode,
+  exchangeCode,
+  readRefreshFamily,
+  rotateRefreshToken,
+} from '../../services/identity/src/token/grant-store.ts';
 
 /** A refresh family as its client knows it. */
 export interface ClientFamily {

@@ -133,9 +133,16 @@ const forgeries: readonly [string, string, TokenRefusal][] = [
   ['an empty sub', signed(goodHeader, { ...goodClaims, sub: '' }), 'subject'],
   ['exp as text', signed(goodHeader, { ...goodClaims, exp: `${seconds + 900}` }), 'malformed'],
   ['padding', `${good}=`, 'malformed'],
+  ['another text of the signature', respelled(good), 'malformed'],
   ['a fourth part', `${good}.AA`, 'malformed'],
   ['claims that are a list', signed(goodHeader, [goodClaims]), 'malformed'],
 ];
+
+/** The last of a signature's 86 characters carries two bits that decode to nothing. */
+function respelled(token: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  return token.slice(0, -1) + alphabet[alphabet.indexOf(token.slice(-1)) + 1];
+}
 
 test.each(forgeries)('%s is refused [R16.1 R16.3]', async (_what, token, refusal) => {
   expect(await refusalOf(token)).toMatchObject({ reason: refusal });

@@ -2,7 +2,6 @@
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { parseToken } from '../secrets.ts';
 import type { Refusal } from '../security-events.ts';
-import { exchangeCode, revokeOnReplay } from './consumption-store.ts';
 import {
   type Grant,
   issueTokens,
@@ -11,7 +10,8 @@ import {
   type TokenDeps,
   type TokenRequest,
 } from './grant.ts';
-import { type AuthorizationCode, readAuthorizationCode } from './grant-store.ts';
+import type { AuthorizationCode } from './grant-record.ts';
+import { exchangeCode, readAuthorizationCode, revokeOnReplay } from './grant-store.ts';
 import { checkVerifierForm, matchesChallenge, verifyChallenge } from './pkce.ts';
 
 const refused = 'code.refused';

@@ -10,8 +10,8 @@ import {
   type TokenRequest,
   type TokenResponse,
 } from './grant.ts';
+import type { GrantRecord } from './grant-record.ts';
 import { loadGrantStatus } from './grant-status-table.ts';
-import type { GrantRecord } from './grant-store.ts';
 import { refreshTokenGrant } from './refresh-token-grant.ts';
 
 const tokenParameters =

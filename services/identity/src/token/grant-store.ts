@@ -1,56 +1,34 @@
-// Keys `code:{family id}` and `rt:{family id}`: authorization codes and the refresh families that descend from them
-// (specification §3).
-//
-//   code    valid for 5 minutes → used, in the step that begins its family → forgotten 10 minutes after its issue
-//   family  30 days from each rotation; ends by replay of its code (R10), withdrawal (R13) or age
-//
-// Both hold the SHA-256 of their current secret alone (R18): a consumed refresh token no longer matches (R11). The
-// braces are a Cluster hash tag: both keys share a slot, so that one script changes both.
-import { formatScope, parseScope, type Scope } from '../clients/scope.ts';
-import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../ids.ts';
+// Keys `code:{family id}` and `rt:{family id}`: codes and refresh families (`grant-record.ts`), each change one script.
+// The braces are a Cluster hash tag: both keys share a slot, so that one script changes both.
+import { Overloaded } from '@course-exchange/runtime/process/errors';
+import type { FamilyId } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runReplicated, runScript, script } from '../redis/script.ts';
 import type { PresentedToken } from '../secrets.ts';
-import type { ChallengeMethod, PkceChallenge } from './pkce.ts';
+import {
+  type AuthorizationCode,
+  codeFields,
+  type FoundFields,
+  familyFields,
+  type GrantRecord,
+  type Read,
+  type RefreshFamily,
+  toCode,
+  toFamily,
+} from './grant-record.ts';
 
 /** Seconds (specification §3). */
 const codeLifetime = 300;
-
-export interface GrantRecord {
-  readonly familyId: FamilyId;
-  /** Of the code's secret, or of the family's current token's. */
-  readonly hash: SecretHash;
-  readonly clientId: ClientId;
-  readonly sub: Sub;
-  readonly consentId: ConsentId;
-  /** As granted; a refresh narrows its access token only (R12). */
-  readonly scopes: readonly Scope[];
-  /** The login that the grant rests on, milliseconds since the epoch. A later sign-out ends it (R13). */
-  readonly loggedInAt: number;
-}
-
-export interface AuthorizationCode extends GrantRecord {
-  readonly redirectUri: string;
-  readonly nonce: string;
-  readonly pkce: PkceChallenge | undefined;
-  /** Seconds since the epoch; only under `max_age` (R5). */
-  readonly authTime: number | undefined;
-  /** It was exchanged: the next request is a replay (R10). */
-  readonly used?: boolean;
-}
-
-export interface RefreshFamily extends GrantRecord {
-  /** Of the current token, milliseconds since the epoch. */
-  readonly issuedAt: number;
-}
-
-export type Read<Record extends GrantRecord> = Record & {
-  /** Milliseconds since the epoch by our clock; late by the duration of the read at most. */
-  readonly expiresAt: number;
-};
-
+/** Seconds that a used code is remembered for: 10 minutes from its issue in all (R10.5). */
+const usedCodeMemory = 300;
+/** Seconds from each rotation: 30 days (specification §3). */
+const refreshLifetime = 30 * 24 * 60 * 60;
 /** Unexchanged codes of one user; the next one ends the oldest. */
 const mostCodesOfUser = 1_000;
+
+export function grantKeys(familyId: FamilyId): [code: string, family: string] {
+  return [`code:{${familyId}}`, `rt:{${familyId}}`];
+}
 
 // Each score exceeds those before it, so that the newest code is never evicted.
 const list = script(`
@@ -85,10 +63,6 @@ export async function countCode(
   }
 }
 
-export function grantKeys(familyId: FamilyId): [code: string, family: string] {
-  return [`code:{${familyId}}`, `rt:{${familyId}}`];
-}
-
 // A family never gets a second code. Its own key is checked too: it outlives the used code's.
 const create = script(`
 if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
@@ -96,95 +70,127 @@ redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1`);
 
-/** Keeps `code` unless its family has or had one (R6). True when this call created it. Atomic. */
+/** Keeps `code` unless its family has or had one (R6.7). True when this call created it. Atomic. */
 export async function createAuthorizationCode(store: RedisStore, code: AuthorizationCode): Promise<boolean> {
-  const fields = fieldsOf(code, {
-    redirect_uri: code.redirectUri,
-    nonce: code.nonce,
-    challenge: code.pkce?.challenge ?? '',
-    method: code.pkce?.method ?? '',
-    auth_time: code.authTime ?? '',
-  });
-  const values = [codeLifetime, ...fields];
-  return (
-    (await runReplicated(store, 'create authorization code', create, grantKeys(code.familyId), values)) === 1
-  );
-}
-
-export async function readAuthorizationCode(
-  store: RedisStore,
-  familyId: FamilyId,
-  now: () => number,
-): Promise<Read<AuthorizationCode> | undefined> {
-  const [key] = grantKeys(familyId);
-  const { fields, expiresAt } = await readRecord(store, 'read authorization code', key, now);
-  const { redirect_uri = '', nonce = '', challenge, method, auth_time, used } = fields;
-  const record = toRecord(familyId, fields, expiresAt);
-  return (
-    record && {
-      ...record,
-      redirectUri: redirect_uri,
-      nonce,
-      pkce: challenge ? { challenge, method: method as ChallengeMethod } : undefined,
-      authTime: auth_time ? Number(auth_time) : undefined,
-      used: used !== undefined,
-    }
-  );
-}
-
-export async function readRefreshFamily(
-  store: RedisStore,
-  familyId: FamilyId,
-  now: () => number,
-): Promise<Read<RefreshFamily> | undefined> {
-  const [, key] = grantKeys(familyId);
-  const { fields, expiresAt } = await readRecord(store, 'read refresh family', key, now);
-  const record = toRecord(familyId, fields, expiresAt);
-  return record && { ...record, issuedAt: Number(fields.issued_at) };
+  const [keys, values] = [grantKeys(code.familyId), [codeLifetime, ...codeFields(code)]];
+  return (await runReplicated(store, 'create authorization code', create, keys, values)) === 1;
 }
 
 const read = script(`return {redis.call('PTTL', KEYS[1]), redis.call('HGETALL', KEYS[1])}`);
 
-async function readRecord(store: RedisStore, operation: string, key: string, now: () => number) {
+/** `now` is asked after the answer: `expiresAt` is late by the duration of the read at most. */
+async function find(
+  store: RedisStore,
+  operation: string,
+  key: string,
+  familyId: FamilyId,
+  now: () => number,
+): Promise<FoundFields> {
   const answer = await runScript(store, operation, read, [key], []);
   const [ttlMs, words] = answer as [number, string[]];
   const fields: Record<string, string> = {};
   for (let i = 0; i < words.length; i += 2) fields[words[i] ?? ''] = words[i + 1] ?? '';
-  return { fields, expiresAt: now() + ttlMs };
+  return { familyId, fields, expiresAt: now() + ttlMs };
 }
 
-/** A flat list, as HSET takes it; `own`: fields of this kind of record alone. */
-export function fieldsOf(
-  record: GrantRecord,
-  own: Readonly<Record<string, string | number>>,
-): (string | number)[] {
-  const { hash, clientId: client, sub, consentId: consent, scopes, loggedInAt: logged_in_at } = record;
-  const fields = { hash, client, sub, consent, scope: formatScope(scopes), logged_in_at, ...own };
-  return Object.entries(fields).flat();
+export async function readAuthorizationCode(store: RedisStore, familyId: FamilyId, now: () => number) {
+  const [key] = grantKeys(familyId);
+  return toCode(await find(store, 'read authorization code', key, familyId, now));
 }
 
-/** Only `fieldsOf` writes the keys. */
-function toRecord(
-  familyId: FamilyId,
-  fields: Readonly<Record<string, string>>,
-  expiresAt: number,
-): Read<GrantRecord> | undefined {
-  const { hash, client, sub, consent, scope = '', logged_in_at } = fields;
-  if (!hash) return undefined;
-  return {
-    familyId,
-    hash: hash as SecretHash,
-    clientId: client as ClientId,
-    sub: sub as Sub,
-    consentId: consent as ConsentId,
-    scopes: parseScope(scope) ?? [],
-    loggedInAt: Number(logged_in_at),
-    expiresAt,
-  };
+export async function readRefreshFamily(store: RedisStore, familyId: FamilyId, now: () => number) {
+  const [, key] = grantKeys(familyId);
+  return toFamily(await find(store, 'read refresh family', key, familyId, now));
+}
+
+export type NextToken = Pick<RefreshFamily, 'hash' | 'issuedAt'>;
+
+// A command that reaches Redis after the caller's deadline consumes nothing. The deadline is a time that the record
+// must have left, so that clocks need not agree (decision 0025).
+const consumeInTime = `
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then return -1 end`;
+
+/** ARGV[2] of `consumeInTime`, in milliseconds. */
+function leastTtl({ expiresAt }: Read<GrantRecord>, latest: number): number {
+  return Math.ceil(expiresAt - latest);
+}
+
+function inTime(answer: unknown): unknown {
+  if (answer === -1) throw new Overloaded('Redis executed the script after its deadline');
+  return answer;
+}
+
+// A code that was used before revokes its family (R10). 2 when there was one.
+const revokeReplayed = `
+if redis.call('HGET', KEYS[1], 'hash') == ARGV[1] and redis.call('HEXISTS', KEYS[1], 'used') == 1 then
+  return 2 * redis.call('DEL', KEYS[2])
+end`;
+
+// The code is used and the family begun in one step; of N concurrent exchanges the others find the mark and are replays
+// (R9, R10).
+const exchange = script(`${revokeReplayed}
+if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end${consumeInTime}
+redis.call('HSET', KEYS[1], 'used', 1)
+redis.call('EXPIRE', KEYS[1], redis.call('TTL', KEYS[1]) + ARGV[3])
+redis.call('HSET', KEYS[2], unpack(ARGV, 5))
+redis.call('EXPIRE', KEYS[2], ARGV[4])
+return 1`);
+
+/**
+ * Uses `code` and begins its family with `next`. If the code was used meanwhile this is a replay: the family is
+ * `revoked` (R10), or `refused` when it was revoked before. After `latest` (milliseconds since the epoch) it throws
+ * `temporarily_unavailable`, and nothing has changed. Atomic.
+ */
+export async function exchangeCode(
+  store: RedisStore,
+  code: Read<AuthorizationCode>,
+  next: NextToken,
+  latest: number,
+): Promise<'exchanged' | 'revoked' | 'refused'> {
+  const fields = familyFields({ ...code, ...next });
+  const values = [code.hash, leastTtl(code, latest), usedCodeMemory, refreshLifetime, ...fields];
+  const keys = grantKeys(code.familyId);
+  const answer = inTime(await runReplicated(store, 'exchange authorization code', exchange, keys, values));
+  if (answer === 1) return 'exchanged';
+  return answer === 2 ? 'revoked' : 'refused';
+}
+
+const replay = script(`${revokeReplayed}
+return 0`);
+
+/** Revokes the family of a used code; false when there was none any more. Atomic. */
+export async function revokeOnReplay(
+  store: RedisStore,
+  { familyId, hash }: PresentedToken,
+): Promise<boolean> {
+  return (await runReplicated(store, 'revoke on replay', replay, grantKeys(familyId), [hash])) === 2;
+}
+
+// Compare-and-set: of N concurrent rotations the first changes the hash, the others no longer match.
+const rotate = script(`
+if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end${consumeInTime}
+redis.call('HSET', KEYS[1], 'hash', ARGV[3], 'issued_at', ARGV[4])
+redis.call('EXPIRE', KEYS[1], ARGV[5])
+return 1`);
+
+/**
+ * Replaces the current token of `family`, as it was read, by `next`, for another 30 days. False when it is not current
+ * any more; after `latest` (milliseconds since the epoch) it throws `temporarily_unavailable`: nothing has changed.
+ * Atomic.
+ */
+export async function rotateRefreshToken(
+  store: RedisStore,
+  family: Read<RefreshFamily>,
+  next: NextToken,
+  latest: number,
+): Promise<boolean> {
+  const [, key] = grantKeys(family.familyId);
+  const values = [family.hash, leastTtl(family, latest), next.hash, next.issuedAt, refreshLifetime];
+  return inTime(await runReplicated(store, 'rotate refresh token', rotate, [key], values)) === 1;
 }
 
 // The mark left behind outlives the 10 s in which a browser may repeat its decision, so that a repeat creates no code
-// (R6).
+// (R6.7).
 const remove = script(`
 if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] and redis.call('HGET', KEYS[2], 'hash') ~= ARGV[1] then
   return 0

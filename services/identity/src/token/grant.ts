@@ -19,9 +19,9 @@ import { formatToken, hashSecret, newSecret, type PresentedToken, sameHash } fro
 import { type ReasonOf, Refusal } from '../security-events.ts';
 import { isLoginValid, whyLoginEnded } from '../users/user.ts';
 import type { PresentedCredentials } from './client-authentication.ts';
-import type { NextToken } from './consumption-store.ts';
+import type { GrantRecord, Read } from './grant-record.ts';
 import type { ClientStatus, GrantStatus, LoadedStatus } from './grant-status-table.ts';
-import { deleteGrant, type GrantRecord, type Read } from './grant-store.ts';
+import { deleteGrant, type NextToken } from './grant-store.ts';
 import { type IdTokenRequest, issueAccessToken, issueIdToken, type TokenIssuer } from './jwt.ts';
 
 export interface TokenDeps extends RequestLog {

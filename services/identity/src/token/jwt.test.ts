@@ -1,6 +1,8 @@
-import { createHmac, randomBytes, sign } from 'node:crypto';
+// Identity's own part of verification. The forgeries are in services/design-catalog/src/tokens/access-token.test.ts: both
+// services verify by services/rules/src/token-verification.ts.
+import { randomBytes } from 'node:crypto';
 import { Secret } from '@course-exchange/runtime/process/secret';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { decodeJwt } from 'jose';
 import { beforeAll, expect, test } from 'vitest';
 import type { ClientId, Sub } from '../ids.ts';
 import { generateSigningKey } from '../keys/private-key.ts';
@@ -40,12 +42,12 @@ beforeAll(async () => {
 
 const read = (token: string, at = now, from = tokens) => readAccessToken(from, token, at * 1_000);
 
-test('no leeway at exp, five seconds for iat (R16)', async () => {
+test('an access token names user and client until its exp, and is that of its algorithm alone (R16)', async () => {
   const token = await issueAccessToken(tokens, grant, now, 'id-1');
   expect(await read(token, now + 899)).toEqual({ sub, clientId });
   expect(await read(token, now + 900)).toMatchObject({ reason: 'expired' });
-  expect(await read(token, now - 5)).not.toHaveProperty('reason');
-  expect(await read(token, now - 6)).toMatchObject({ reason: 'issued later' });
+  const resigned = await signJwt(keys.signingKey('RS256'), 'at+jwt', decodeJwt(token));
+  expect(await read(resigned)).toMatchObject({ reason: 'algorithm' });
 });
 
 test('an ID token is no access token, and an access token is no hint (R16)', async () => {
@@ -60,54 +62,4 @@ test('an ID token is no access token, and an access token is no hint (R16)', asy
   expect(
     await readIdTokenHint({ ...tokens, issuer: 'https://else.example' }, idToken, clientId),
   ).toBeUndefined();
-});
-
-test('a type in another letter case, a list of audiences and another text of the signature are refused (R16)', async () => {
-  const signingKey = keys.signingKey('ES256');
-  const token = await issueAccessToken(tokens, grant, now, 'id-1');
-  const claims = decodeJwt(token);
-  expect(await read(await signJwt(signingKey, 'at+jwt', claims))).not.toHaveProperty('reason');
-  for (const type of ['AT+JWT', 'application/at+jwt'])
-    expect(await read(await signJwt(signingKey, type, claims))).toHaveProperty('reason');
-  const many = await signJwt(signingKey, 'at+jwt', { ...claims, aud: ['design-api', 'other'] });
-  expect(await read(many)).toHaveProperty('reason');
-  // The last of the 86 characters carries two bits that decode to nothing.
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-  const next = alphabet[alphabet.indexOf(token.slice(-1)) + 1];
-  expect(await read(token.slice(0, -1) + next)).toHaveProperty('reason');
-});
-
-const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-test('forgeries are refused: none, HS256 with the public key, foreign kid, crit, tampered (R16)', async () => {
-  const token = await issueAccessToken(tokens, grant, now, 'id-1');
-  const [head = '', body = '', signature = ''] = token.split('.');
-  const header = decodeProtectedHeader(token);
-  const { publicKey } = keys.verificationKey(String(header.kid)) ?? {};
-  const hmacInput = `${part({ ...header, alg: 'HS256' })}.${body}`;
-  const hmacKey = String(publicKey?.export({ format: 'pem', type: 'spki' }));
-  const forgeries = [
-    `${part({ ...header, alg: 'none' })}.${body}.`,
-    `${part({ ...header, alg: 'none' })}.${body}.${signature}`,
-    `${hmacInput}.${createHmac('sha256', hmacKey).update(hmacInput).digest('base64url')}`,
-    `${part({ ...header, kid: 'other' })}.${body}.${signature}`,
-    `${part({ ...header, kid: '__proto__' })}.${body}.${signature}`,
-    `${head}.${part({ ...decodeJwt(token), sub: 'sub-2' })}.${signature}`,
-    `${head}.${body}.${signature}A`,
-    `${head}.${body}`,
-    '',
-  ];
-  for (const forgery of forgeries) expect(await read(forgery)).toHaveProperty('reason');
-});
-
-test('jwk, jku and x5u in the header are never looked at, and crit is refused (R16)', async () => {
-  const { kid, privateKey } = keys.signingKey('ES256');
-  const claims = decodeJwt(await issueAccessToken(tokens, grant, now, 'id-1'));
-  const signed = (header: Record<string, unknown>) => {
-    const input = `${part({ alg: 'ES256', typ: 'at+jwt', kid, ...header })}.${part(claims)}`;
-    const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-    return `${input}.${signature.toString('base64url')}`;
-  };
-  expect(await read(signed({ jku: 'https://evil.example' }))).not.toHaveProperty('reason');
-  expect(await read(signed({ crit: ['exp'] }))).toHaveProperty('reason');
 });

@@ -2,9 +2,9 @@
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { isWithin, parseScope, type Scope } from '../clients/scope.ts';
 import { parseToken } from '../secrets.ts';
-import { rotateRefreshToken } from './consumption-store.ts';
 import { type Grant, issueTokens, refusedGrant, requireOwn } from './grant.ts';
-import { type RefreshFamily, readRefreshFamily } from './grant-store.ts';
+import type { RefreshFamily } from './grant-record.ts';
+import { readRefreshFamily, rotateRefreshToken } from './grant-store.ts';
 
 const refused = 'refresh_token.refused';
 
