@@ -98,7 +98,7 @@ make_build() {
     tar --create --files-from - | tar --extract --directory "$context")
   mkdir -p "$context/node" "$context/pnpm" "$cache/store"
   cp -L "$root/node_modules/.bin/node" "$context/node/node"
-  again npm install --global --silent --prefix "$context/pnpm" "pnpm@${PNPM_VERSION:-12}" >/dev/null
+  again npm install --global --silent --prefix "$context/pnpm" "pnpm@${PNPM_VERSION:-$(sed -n 's/^ARG PNPM_VERSION=//p' "$root/deploy/Dockerfile")}" >/dev/null
   (cd "$context" && PATH=$context/node:$context/pnpm/bin:$PATH again pnpm install --frozen-lockfile --ignore-scripts \
     --store-dir "$cache/store" --filter './services/*' --filter './deploy/*' --filter '!./deploy/testcontainers' --filter ./proto >&2)
   find "$context" -name node_modules -not -path "$context/pnpm/*" -prune -exec rm -rf {} +

@@ -1,48 +1,34 @@
-// From which bases a release is built: by digest alone.
+// What images, Compose and CI are built from: digests, commits and exact versions alone.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from './dependencies.ts';
-import { pinBases } from './release.ts';
+import { pinnedBases } from './release.ts';
 
-const [one, other] = ['1', '2'].map((digit) => `sha256:${digit.repeat(64)}`);
-const dockerfile = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
-const told = (image: string) => [
-  `mirror.example/copy@${other}`,
-  image.startsWith('gcr.io/') ? `gcr.io/distroless/cc-debian12@${other}` : `node@${one}`,
-];
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const dockerfile = read('deploy/Dockerfile');
+const digest = `sha256:${'1'.repeat(64)}`;
 
-test('both bases of the Dockerfile get the digest that their own repository tells', () => {
-  expect(pinBases(dockerfile, {}, told)).toEqual({
-    BUILD_BASE: `node:26-bookworm-slim@${one}`,
-    RUN_BASE: `gcr.io/distroless/cc-debian12:nonroot@${other}`,
-  });
+test('both bases of the Dockerfile are named by digest, and pnpm by its exact version', () => {
+  const byDigest = expect.stringMatching(/:[\w.-]+@sha256:[0-9a-f]{64}$/);
+  expect(pinnedBases(dockerfile, {})).toEqual({ BUILD_BASE: byDigest, RUN_BASE: byDigest });
+  expect(dockerfile).toMatch(/^ARG PNPM_VERSION=\d+\.\d+\.\d+$/m);
 });
 
-test('a base that is named by digest is taken as it is, and one in place of the default is asked for', () => {
-  const given = { BUILD_BASE: `127.0.0.1:5000/node@${one}`, RUN_BASE: 'mirror.example/copy:1' };
-  expect(pinBases(dockerfile, given, told)).toEqual({
-    BUILD_BASE: given.BUILD_BASE,
-    RUN_BASE: `mirror.example/copy:1@${other}`,
-  });
+test('CI runs actions by commit, and the pnpm that the images are built with', () => {
+  const actions = [...read('.github/workflows/ci.yml').matchAll(/uses: (.*)/g)].map(([, action]) => action);
+  expect(actions.length).toBeGreaterThan(3);
+  for (const action of actions) expect(action).toMatch(/@[0-9a-f]{40} # v[\d.]+$/);
+  expect(read('.ci/run')).not.toContain('pnpm@12');
 });
 
-test.each([
-  ['nothing', []],
-  ['another repository', [`other@${one}`]],
-  ['no digest', ['node@sha256:1', 'node']],
-])('a tag of which a registry tells %s is refused', (_, digests) => {
-  expect(() => pinBases(dockerfile, {}, () => digests)).toThrow('node:26-bookworm-slim is a tag');
-});
-
-test('the command builds nothing from a tag', () => {
-  const environment = { ...process.env, DOCKER: 'false', BUILD_BASE: '', RUN_BASE: '' };
+test('a base that the environment names by digest is taken, and one by tag is refused', () => {
+  const given = { BUILD_BASE: `127.0.0.1:5000/node@${digest}` };
+  expect(pinnedBases(dockerfile, given)).toMatchObject(given);
   const program = join(import.meta.dirname, 'release.ts');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program], {
-    env: environment,
-    encoding: 'utf8',
-  });
+  const env = { ...process.env, RUN_BASE: 'mirror.example/copy:1' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' });
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toContain('node:26-bookworm-slim is a tag');
+  expect(stderr).toContain('mirror.example/copy:1 is a tag');
 });
