@@ -1,9 +1,7 @@
-// The images as a target, in containers: one of each service, a Postgres with a synchronous replica, and a Redis with two
-// replicas that three Sentinels watch.
+// The images as a target, in containers: one of each service, a Redis, and a Postgres with a synchronous replica.
 import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
-import { cutOff, end, handleOf, join } from '../../containers/handles.ts';
+import { cutOff, join } from '../../containers/handles.ts';
 import { type PostgresPair, startPostgresPair } from '../../containers/postgres.ts';
-import { type ReplicatedRedis, sentinelSettings, startReplicatedRedis } from '../../containers/redis.ts';
 import { startStores, startSystem } from '../../containers/system.ts';
 import { until } from '../../stores/redis-servers.ts';
 import { type Faults, strikeWith, type Target } from './target.ts';
@@ -16,23 +14,13 @@ const keptRows = `select 'client ' || c::text as row from identity.clients c
 
 export async function startContainers(): Promise<Target> {
   let pair!: PostgresPair;
-  let redis!: ReplicatedRedis;
   const stores = await startStores({
     postgres: async (network) => {
       pair = await startPostgresPair(network);
       return pair;
     },
-    redis: async (network) => {
-      redis = await startReplicatedRedis(network);
-      return redis.container;
-    },
   });
-  const { stack, containers, network } = await startSystem(stores, { identity: sentinelSettings });
-  const names = {
-    'every identity': 'identity',
-    'design-catalog': 'design-catalog',
-    postgres: 'postgres',
-  } as const;
+  const { stack, containers, network } = await startSystem(stores);
   const partnerctl = async (...words: readonly string[]): Promise<void> => {
     const { exitCode, output } = await containers.identity.exec(['partnerctl', ...words]);
     if (exitCode !== 0) throw new Error(`partnerctl ${words.join(' ')}: ${output}`);
@@ -40,22 +28,10 @@ export async function startContainers(): Promise<Target> {
   const kept = async () => (await pair.query(keptRows)).map(({ row }) => `${row}`);
 
   const faults: Faults = {
-    killed: async () => {
-      const { server } = await redis.master();
-      await end(server, 'SIGKILL');
-      return async () => {
-        await (await handleOf(server)).start();
-        await redis.untilReplica(server);
-      };
-    },
     'cut off': async (part) => {
-      const name = names[part as keyof typeof names];
-      const at = part === 'redis' ? await redis.master() : { server: containers[name], name };
-      await cutOff(network, at.server);
-      return async () => {
-        await join(network, at.server, at.name);
-        if (part === 'redis') await redis.untilReplica(at.server);
-      };
+      const name = part === 'every identity' ? 'identity' : (part as 'design-catalog' | 'postgres' | 'redis');
+      await cutOff(network, containers[name]);
+      return () => join(network, containers[name], name);
     },
     'out of disk': () => pair.fillDisk(),
     'replaced by its replica': async () => {
