@@ -18,18 +18,16 @@ export async function bringImages(say: (line: string) => void): Promise<NodeJS.P
   if (load === '') return {};
   const engine = await findEngine(say);
   try {
-    const { images, collectorImage } = prepareImages(engine, say);
-    const { IMAGE_TAG: tag, ...stores } = images;
-    const others = { ...stores, COLLECTOR_IMAGE: collectorImage() };
+    const { IMAGE_TAG: tag, ...stores } = prepareImages(engine, say).images;
     const env = { ...process.env, DOCKER_HOST: engine.host, DOCKER: engine.client };
     const own = imageNames.map((name) => `${IMAGE_PREFIX}/${name}:${tag}`);
-    for (const image of [...Object.values(others), ...own].filter((each) => each !== '')) {
+    for (const image of [...Object.values(stores), ...own]) {
       say(`Loading ${image} …`);
       const words = ['-c', `${load} "$0"`, image];
       const { status, stderr } = spawnSync('sh', words, { cwd: root, env, encoding: 'utf8' });
       if (status !== 0) throw new Error(`${load} ${image} failed: ${stderr}`);
     }
-    return { ...others, IMAGE_TAG: tag };
+    return { ...stores, IMAGE_TAG: tag };
   } finally {
     await engine.stop();
   }

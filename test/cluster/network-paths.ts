@@ -7,11 +7,7 @@ import { node, startProgram } from './programs.ts';
 import { namespaceOf } from './settings.ts';
 
 /** Pods that are not the release's, by the namespace that they run in. */
-const strangers = {
-  stranger: 'production',
-  [scraper]: monitoring,
-  'another-prometheus': monitoring,
-} as const;
+const strangers = { stranger: 'production', [scraper]: monitoring } as const;
 type Stranger = keyof typeof strangers;
 
 const ports: Readonly<Record<Component, readonly number[]>> = {
@@ -29,7 +25,6 @@ const allowed: Readonly<Record<Component | Stranger, readonly string[]>> = {
   // The stores belong to the operator, whose policies are not the chart's.
   stranger: stores,
   [scraper]: ['gateway:8081', 'identity:7101', 'design-catalog:7102'],
-  'another-prometheus': [],
 };
 
 const isStranger = (name: string): name is Stranger => name in strangers;

@@ -14,7 +14,7 @@ import { runBlocks, trustIngress } from './guide.ts';
 import { findIngress, type Ingress, leadTo, untilLed } from './ingress.ts';
 import { type Kube, makeNamespace } from './kube.ts';
 import { secret } from './programs.ts';
-import { collectorImage, imagePrefix, imageTag, ingressClass, namespaceOf, release } from './settings.ts';
+import { imagePrefix, imageTag, ingressClass, namespaceOf, release } from './settings.ts';
 import { database, type Stores, startStores } from './stores.ts';
 
 export interface Production {
@@ -35,11 +35,9 @@ export const replicas = 2;
 export const connectionAgeSeconds = 10;
 /** Where the chart mounts a program's Secrets. */
 const secretsDirectory = '/run/course-exchange/secrets';
-/** Namespace of what observes the release, and there: who scrapes, and who takes traces. */
+/** Namespace of the observers, and the one that the release names there. */
 export const monitoring = 'monitoring';
 export const scraper = 'prometheus';
-export const traceCollector = 'collector';
-export const otlpPort = 4318;
 
 // Production refuses an issuer that is an example's, such as one below .test; no DNS is asked for it.
 const host = 'exchange.courses-of-the-north.net';
@@ -103,9 +101,8 @@ export function privatePortCertificates() {
 
 /** What the file leaves to the operator, requests that two cores hold, and a connection age that a test can wait for. */
 function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
-  const observer = (app: string) => ({
-    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespaceOf(monitoring) } },
-    podSelector: { matchLabels: { app } },
+  const inNamespace = (name: string) => ({
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
   });
   return {
     issuer,
@@ -118,13 +115,11 @@ function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
     postgres: { host: 'postgres', database },
     redis: { hosts: ['redis:6379'] },
     ingress: { className: ingressClass },
-    telemetry: collectorImage
-      ? { endpoint: `http://${traceCollector}.${namespaceOf(monitoring)}:${otlpPort}`, samplerRatio: 1 }
-      : {},
     networkPolicy: {
-      ingressController: { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } },
-      monitoring: [observer(scraper)],
-      telemetryTo: [observer(traceCollector)],
+      ingressController: inNamespace(namespace),
+      monitoring: [
+        { ...inNamespace(namespaceOf(monitoring)), podSelector: { matchLabels: { app: scraper } } },
+      ],
     },
     gateway: { replicas, trustedProxies },
     identity: {

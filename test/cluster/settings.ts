@@ -13,8 +13,6 @@ export const imageTag = environment.IMAGE_TAG ?? 'test';
 
 export const postgresImage = environment.POSTGRES_IMAGE ?? 'postgres:18';
 export const redisImage = environment.REDIS_IMAGE ?? 'redis:8';
-/** Empty: what needs it is left out. */
-export const collectorImage = environment.COLLECTOR_IMAGE ?? '';
 
 /** Empty: the class that is the cluster's default. */
 export const ingressClass = environment.INGRESS_CLASS ?? '';

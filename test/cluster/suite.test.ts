@@ -8,13 +8,11 @@ import { send } from '../support/http.ts';
 import { networkPaths } from './network-paths.ts';
 import { components, podsOf, runInside } from './pods.ts';
 import { installProduction, type Production } from './production.ts';
-import { sampling, startCollector, tracing } from './traces.ts';
 
 let installed: Production;
-const production = () => installed;
 
 beforeAll(async () => {
-  [installed] = await Promise.all([installProduction(), startCollector()]);
+  installed = await installProduction();
 }, 600_000);
 
 test('no port but the public one is reached, and no route but the public ones', async () => {
@@ -24,15 +22,12 @@ test('no port but the public one is reached, and no route but the public ones', 
 });
 
 describe.concurrent('what may be reached', () => {
-  networkPaths(production);
-  sampling();
+  networkPaths(() => installed);
 });
 
 describe('under the workload', () => {
   playEachRow(table.cluster, () => startOnCluster(installed));
 });
-
-tracing();
 
 test('the services hold little memory after all that', async () => {
   const script = `console.log(/VmRSS:\\s+(\\d+)/.exec(require('node:fs').readFileSync('/proc/1/status', 'utf8'))[1])`;

@@ -1,5 +1,5 @@
 // vitest's globalSetup of the suite on containers: a Docker engine and the images. Variables: DOCKER_HOST, DOCKER,
-// IMAGE_PREFIX, IMAGE_TAG (given: nothing is built), POSTGRES_IMAGE, REDIS_IMAGE, COMPOSE (`docker compose`).
+// IMAGE_PREFIX, IMAGE_TAG (given: nothing is built), POSTGRES_IMAGE, REDIS_IMAGE, COLLECTOR_IMAGE, COMPOSE (`docker compose`).
 import { spawnSync } from 'node:child_process';
 import { root } from '../check/step.ts';
 import { type Engine, findEngine } from '../containers/engine.ts';
@@ -10,8 +10,9 @@ const say = (line: string) => console.log(line);
 export async function setup(): Promise<() => Promise<void>> {
   const engine = await findEngine(say);
   try {
-    const { images } = prepareImages(engine, say);
+    const { images, collectorImage } = prepareImages(engine, say);
     process.env.COMPOSE ??= composeClient(engine);
+    process.env.COLLECTOR_IMAGE = collectorImage();
     process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
     Object.assign(process.env, { DOCKER_HOST: engine.host, DOCKER: engine.client }, images);
   } catch (error) {

@@ -53,7 +53,7 @@ export async function receiveTraces() {
 }
 
 /** Of the body of an export in JSON. */
-export function spansOf(body: string): ReceivedSpan[] {
+function spansOf(body: string): ReceivedSpan[] {
   const { resourceSpans } = JSON.parse(body) as Export;
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = String(attributesOf(resource.attributes).get('service.name'));
