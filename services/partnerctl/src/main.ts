@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 // partnerctl, the operator's tool: connects the process (argv, streams, clock, account, signals) to the commands.
 import { randomUUID } from 'node:crypto';
+import { enableCompileCache } from 'node:module';
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runCli } from './cli/cli.ts';
-import { candidateLines } from './cli/completion.ts';
-import { createProgram } from './cli/program.ts';
-import { openTerminal } from './cli/terminal.ts';
+
+// Halves the start of a command, for imports that follow it. Not in /tmp: another account could plant code there.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache'));
 
 const argv = process.argv.slice(2);
 // A reader that has seen enough, such as `head`, is no failure.
@@ -19,12 +20,16 @@ process.on('uncaughtException', (error) => {
 });
 
 if (argv[0] === '__complete') {
+  const { candidateLines } = await import('./cli/completion.ts');
+  const { createProgram } = await import('./cli/program.ts');
   process.stdout.write(candidateLines(createProgram(), argv.slice(1)));
 } else {
   const interruption = new AbortController();
   process.once('SIGINT', () => interruption.abort());
   process.once('SIGTERM', () => interruption.abort());
   const { signal } = interruption;
+  const { runCli } = await import('./cli/cli.ts');
+  const { openTerminal } = await import('./cli/terminal.ts');
   process.exitCode = await runCli(argv, {
     terminal: openTerminal(process, argv.includes('--no-color')),
     environment: process.env,

@@ -1,6 +1,6 @@
 // The whole command tree, and how its help and errors look.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import project from '../../../../package.json' with { type: 'json' };
+import project from '../../package.json' with { type: 'json' };
 import { auditCommand } from '../audit.ts';
 import { clientCommand } from '../client/client.ts';
 import { consentCommand } from '../consent.ts';
