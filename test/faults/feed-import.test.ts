@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTool } from '../operator/tool.ts';
-import { until } from '../stores/redis-servers.ts';
+import { holdRow } from '../support/held-row.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const designs = 60_000;
@@ -21,13 +21,6 @@ afterAll(async () => {
   await system?.stop();
   rmSync(directory, { recursive: true });
 });
-
-async function openDatabase(): Promise<pg.Client> {
-  const client = new pg.Client(system.stack.postgres);
-  client.on('error', () => {});
-  await client.connect();
-  return client;
-}
 
 function runTool(...words: readonly string[]) {
   const { PATH = '', HOME = '/' } = process.env;
@@ -54,26 +47,21 @@ function writeDesigns(owner: string): string {
 test.each(['design-catalog', 'postgres'] as const)('%s is killed: the import goes on', async (part) => {
   const owner = `import-${part}`;
   const file = writeDesigns(owner);
-  const [blocker, observer] = [await openDatabase(), await openDatabase()];
-  const count = async (client: pg.Client, sql: string) => Number((await client.query(sql)).rows[0]?.count);
-  const imported = `select count(*) from catalog.designs where owner = '${owner}'`;
-  // The import comes no further than this row. Without triggers, which would hold back the batches before it.
-  await blocker.query(`begin; set local session_replication_role = replica;
-    insert into catalog.designs (owner, id, event_id) values ('${owner}', 'd${designs / 2}', 'late')`);
+  const late = `insert into catalog.designs (owner, id, event_id) values ('${owner}', 'd${designs / 2}', 'late')`;
+  const held = await holdRow(system.stack.postgres, late);
   const ended = runTool('import', file);
-  await until('it waits for the row', async () => {
-    const waiting = await count(observer, 'select count(*) from pg_locks where not granted');
-    return waiting > 0 && (await count(observer, imported)) > 0;
-  });
+  await held.reached();
   await system.kill(part);
-  await Promise.allSettled([blocker.end(), observer.end()]);
+  await held.release();
   await system.start(part);
   // For the line that is no design.
   expect((await ended).exit).toBe(1);
-  const after = await openDatabase();
-  expect(await count(after, imported)).toBe(designs);
-  expect(await count(after, 'select count(*) from catalog.resume_points')).toBe(0);
-  await after.end();
+  const database = new pg.Client(system.stack.postgres);
+  await database.connect();
+  const count = async (sql: string) => Number((await database.query(sql)).rows[0]?.count);
+  expect(await count(`select count(*) from catalog.designs where owner = '${owner}'`)).toBe(designs);
+  expect(await count('select count(*) from catalog.resume_points')).toBe(0);
+  await database.end();
   expect(readFileSync(`${file}.rejected`, 'utf8').trim().split('\n')).toHaveLength(1);
   expect(JSON.parse((await runTool('verify')).out)).toMatchObject({ differences: [] });
 });
