@@ -72,7 +72,7 @@ export function reportRejected({ terminal }: CommandContext): (line: RejectedLin
 
 /**
  * The absolute path of what --rejected names, or of `<file>.rejected`; undefined for standard input without the option.
- * Throws where it is the imported file or its journal, or exists and was not written by an import. Changes nothing.
+ * Throws where it is the imported file, or exists and was not written by an import. Changes nothing.
  */
 export function rejectedPath(
   { directory }: CommandContext,
@@ -82,8 +82,7 @@ export function rejectedPath(
   if (imported === '-' && option === undefined) return undefined;
   const file = resolve(directory, imported);
   const path = resolve(directory, option ?? `${file}.rejected`);
-  refuseSame(path, file, 'the imported file itself');
-  refuseSame(path, `${file}.import`, 'the journal of the import');
+  refuseSame(path, file);
   if (option === undefined) return path;
   if (!mayReplace(path))
     throw usageError(`${path} already exists.`, 'Name a new file, or that of an earlier import.');
@@ -92,12 +91,12 @@ export function rejectedPath(
 }
 
 /** Also under another name: a link, or another path to the same directory. */
-function refuseSame(path: string, other: string, name: string): void {
+function refuseSame(path: string, other: string): void {
   const [one, two] = [path, other].map((each) => statSync(each, { throwIfNoEntry: false }));
   const isSameFile = one !== undefined && one.dev === two?.dev && one.ino === two.ino;
   if (!isSameFile && realPath(path) !== realPath(other)) return;
   throw usageError(
-    `The rejected lines cannot go to ${path}: it is ${name}.`,
+    `The rejected lines cannot go to ${path}: it is the imported file itself.`,
     'Name another file with --rejected.',
   );
 }

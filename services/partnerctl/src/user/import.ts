@@ -1,12 +1,10 @@
-// `user import`: users with their password hashes, batch by batch. A journal beside the file keeps what the service has
-// answered, so that an interrupted import resumes.
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+// `user import`: users with their password hashes, batch by batch. An interrupted import starts again: what the service
+// has already imported it answers with `unchanged`.
 import { create } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
-import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { ImportUsersResponseSchema, UserService } from '@course-exchange/proto/operator/v1/user';
 import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
-import { importContent, replaceFile } from '../files/files.ts';
+import { importContent } from '../files/files.ts';
 import { type Content, identifyFile, lineBlocks } from '../files/ndjson.ts';
 import {
   importResult,
@@ -22,7 +20,7 @@ export function importCommand() {
   const command = newCommand('import', {
     about: 'Import users with their password hashes from NDJSON',
     details:
-      'A line is {"sub","email","emailVerified","name","passwordHash"}, the hash in PHC form: argon2id, bcrypt, scrypt or pbkdf2. It is replaced by our own at the next login. A user whose password a line replaces is signed out everywhere. Interrupted at any point and repeated, the import resumes; repeated when complete, it changes nothing. Rejected lines, among them a user whom an earlier line names, are written with number and reason to a file, or to standard error if the input is standard input; then the exit code is 1.',
+      'A line is {"sub","email","emailVerified","name","passwordHash"}, the hash in PHC form: argon2id, bcrypt, scrypt or pbkdf2. It is replaced by our own at the next login. A user whose password a line replaces is signed out everywhere. It may be interrupted at any point and repeated; what it has imported is then unchanged. Rejected lines, among them a user whom an earlier line names, are written with number and reason to a file, or to standard error if the input is standard input; then the exit code is 1.',
     examples: {
       'What would be rejected?': 'partnerctl user import users.ndjson --dry-run',
       'Import; repeat the command after an interruption': 'partnerctl user import users.ndjson',
@@ -36,29 +34,20 @@ export function importCommand() {
     const { dryRun, services, signal } = context;
     const path = rejectedPath(context, name, options.rejected);
     const file = await importContent(context, name);
-    const { digest, lines } = await identifyFile(file);
-    const { issuer } = await services.identity(ClientService).describeInstallation({});
-    // Standard input cannot have a journal: its import starts again, which changes nothing twice.
-    const canResume = typeof file === 'string' && !dryRun;
-    const journal = canResume ? openImportJournal(`${file}.import`, `${issuer} ${digest}`) : undefined;
-    const batches = [...(journal?.done ?? [])];
-    const resumedAfter = batches.at(-1)?.through ?? 0;
+    const { lines } = await identifyFile(file);
+    const batches: Batch[] = [];
     const progress = openProgress('Users', context);
     const { keepSessions = false } = options;
-    const task = { file, dryRun, keepSessions: keepSessions === true, after: resumedAfter, signal };
+    const task = { file, dryRun, keepSessions: keepSessions === true, signal };
     try {
       for await (const batch of importUsers(services.identity(UserService), task)) {
-        journal?.add(batch);
         batches.push(batch);
         progress.update(batch.through, lines);
       }
     } finally {
       progress.clear();
-      journal?.close();
     }
-    const result = usersResult(context, batches, { lines, resumedAfter, path });
-    journal?.remove();
-    return result;
+    return usersResult(context, batches, { lines, path });
   });
 }
 
@@ -66,16 +55,15 @@ export function importCommand() {
 function usersResult(
   context: CommandContext,
   batches: readonly Batch[],
-  file: { readonly lines: number; readonly resumedAfter: number; readonly path: string | undefined },
+  { lines, path }: { readonly lines: number; readonly path: string | undefined },
 ): Result {
   const { dryRun } = context;
-  const { path, ...read } = file;
   const rejected = openRejectedLines(dryRun ? undefined : (path ?? reportRejected(context)));
   for (const { line, reason } of batches.flatMap((batch) => batch.rejected)) rejected.add(line, reason);
   rejected.close();
   const counts = { ...sumOf(batches), rejected: rejected.count() };
   const rejectedFile = dryRun || counts.rejected === 0 ? undefined : path;
-  const report = { dryRun, ...read, ...counts, rejectedFile };
+  const report = { dryRun, lines, resumedAfter: 0, ...counts, rejectedFile };
   return importResult(report, (dryRun ? 'Would be: ' : '') + countsText(counts), rejected.first());
 }
 
@@ -102,13 +90,12 @@ interface ImportTask {
   readonly file: Content;
   readonly dryRun: boolean;
   readonly keepSessions: boolean;
-  readonly after: number;
   readonly signal: AbortSignal;
 }
 
 const batchSize = 1000;
 
-/** Sends the lines after `after` except users whom an earlier line names. Repeating a batch changes nothing. */
+/** Leaves out users whom an earlier line names. Repeating a batch changes nothing. */
 export async function* importUsers(
   users: Client<typeof UserService>,
   task: ImportTask,
@@ -129,7 +116,7 @@ interface ReadUser {
   readonly reason?: string;
 }
 
-async function* readUsers({ file, after }: ImportTask): AsyncGenerator<ReadUser> {
+async function* readUsers({ file }: ImportTask): AsyncGenerator<ReadUser> {
   const earlierLine = openSeenUsers();
   for await (const { first, lines } of lineBlocks(file)) {
     for (const [at, content] of lines.entries()) {
@@ -137,7 +124,6 @@ async function* readUsers({ file, after }: ImportTask): AsyncGenerator<ReadUser>
       const line = first + at;
       const read = readUserLine(content, line);
       const earlier = read.user && earlierLine(read.user, line);
-      if (line <= after) continue;
       yield { line, ...(earlier === undefined ? read : { reason: `Line ${earlier} names the same user.` }) };
     }
   }
@@ -159,32 +145,4 @@ async function send(
   const refused = response.rejected.map(({ line, reason }) => ({ line: Number(line), reason }));
   const rejected = [...invalid, ...refused].sort((one, other) => one.line - other.line);
   return { through: batch.at(-1)?.line ?? 0, created, updated, unchanged, signedOut, rejected };
-}
-
-/** `subject` names content and installation: a journal of another subject is replaced. */
-export function openImportJournal(path: string, subject: string) {
-  const head = JSON.stringify({ subject });
-  // A line that a crash cut off has no line break.
-  const [found, ...batches] = contentOf(path).split('\n').slice(0, -1);
-  const kept = found === head ? batches : [];
-  replaceFile(path, [head, ...kept].map((line) => `${line}\n`).join(''));
-  const file = openSync(path, 'a');
-  return {
-    done: kept.map((line) => JSON.parse(line) as Batch),
-    /** Durable when it returns. */
-    add: (batch: Batch): void => {
-      writeSync(file, `${JSON.stringify(batch)}\n`);
-      fsyncSync(file);
-    },
-    close: (): void => closeSync(file),
-    remove: (): void => rmSync(path, { force: true }),
-  };
-}
-
-function contentOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }
