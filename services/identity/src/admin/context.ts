@@ -91,15 +91,8 @@ export interface AdminResult<T> {
   readonly changes: readonly AuditedChange[];
 }
 
-/** Carries a dry run's result out of its transaction. */
-class DryRunRollback extends Error {
-  readonly carried: unknown;
-
-  constructor(carried: unknown) {
-    super('dry run');
-    this.carried = carried;
-  }
-}
+/** Rolls a dry run back. */
+const dryRunEnds = new Error('dry run');
 
 /** Throws the `DetailedFailure` of `work`, `conflict` and `temporarily_unavailable`. */
 export async function auditedTransaction<T>(
@@ -107,21 +100,22 @@ export async function auditedTransaction<T>(
   { actor, requestId, dryRun }: AdminRequest,
   work: (transaction: AdminTransaction) => Promise<T>,
 ): Promise<AdminResult<T>> {
-  let head: AppendedHead | undefined;
+  let dry: AdminResult<T> | undefined;
   try {
-    const done = await context.database.transaction(async (queries) => {
+    const { head, ...done } = await context.database.transaction(async (queries) => {
       const changes: OperatorChange[] = [];
       const recordChange = (change: OperatorChange) => void changes.push(change);
       const result = await work({ ...context, actor, queries, recordChange });
-      if (dryRun) throw new DryRunRollback({ result, changes });
+      dry = { result, changes };
+      if (dryRun) throw dryRunEnds;
       const at = new Date(context.now()).toISOString();
-      if (changes.length > 0) head = await appendToAudit(queries, { actor, requestId, at }, changes);
-      return { result, changes };
+      const head = changes.length > 0 && (await appendToAudit(queries, { actor, requestId, at }, changes));
+      return { result, changes, head };
     });
     if (head) context.onAudited(head, actor, done.changes);
     return done;
   } catch (error) {
-    if (error instanceof DryRunRollback) return error.carried as AdminResult<T>;
+    if (error === dryRunEnds && dry) return dry;
     throw isWriteConflict(error) ? conflict('Two changes met. Try again.') : error;
   }
 }

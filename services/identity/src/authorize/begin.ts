@@ -29,7 +29,9 @@ import { codeRedirect, type PartnerRedirect, refuseByRedirect, refuseDirectly } 
 import { touchSession } from './session-store.ts';
 import { findSignedIn, type StepDeps } from './signed-in-user.ts';
 
-type Deps = StepDeps & { readonly tokens: TokenIssuer };
+export interface BeginDeps extends StepDeps {
+  readonly tokens: TokenIssuer;
+}
 
 interface ReceivedRequest {
   readonly parameters: AuthorizationParameters;
@@ -51,7 +53,10 @@ export type AuthorizeResult =
     };
 
 /** Answers at once when nothing needs to be asked. Throws a Failure for a direct refusal (R1, R2, R5). */
-export async function beginAuthorization(deps: Deps, received: ReceivedRequest): Promise<AuthorizeResult> {
+export async function beginAuthorization(
+  deps: BeginDeps,
+  received: ReceivedRequest,
+): Promise<AuthorizeResult> {
   const { parameters, repeated, notUtf8, browserSession } = received;
   refuseDirectly(deps, undefined, () => checkRepetition(repeated));
   const client = parameters.clientId ? await findClient(deps.database, parameters.clientId) : undefined;
@@ -72,7 +77,7 @@ export async function beginAuthorization(deps: Deps, received: ReceivedRequest):
 }
 
 async function begin(
-  deps: Deps,
+  deps: BeginDeps,
   client: Client,
   request: AuthorizationRequest,
   cookie: string,
@@ -118,7 +123,7 @@ async function begin(
 
 /** Counts as a use of the session (R29). */
 async function acceptedSubject(
-  deps: Deps,
+  deps: StepDeps,
   request: AuthorizationRequest,
   cookie: string,
 ): Promise<Subject | undefined> {

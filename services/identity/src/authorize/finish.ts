@@ -19,8 +19,6 @@ import { type AuthorizationRequest, authTimeClaim } from './request.ts';
 import { codeRedirect, errorRedirect, type PartnerRedirect, type RedirectedError } from './response.ts';
 import type { StepDeps } from './signed-in-user.ts';
 
-type Deps = Pick<StepDeps, 'database' | 'redis' | 'now'>;
-
 const reasons: Partial<Record<RedirectedError, string>> = {
   access_denied: 'consent.denied' satisfies keyof typeof securityEvents,
   login_required: 'another user than the hinted one',
@@ -43,7 +41,7 @@ export function reportDecision(
 
 /** Creates what the decision promises. Idempotent: each call gives the same redirect, and there is one code at most. */
 export async function completeDecision(
-  deps: Deps,
+  deps: StepDeps,
   stored: StoredInteraction,
   decision: Decision,
   cookie: InteractionCookie,
@@ -61,7 +59,7 @@ export async function completeDecision(
 
 /** Idempotent. A crash between the two writes leaves the consent without a code; a repeat does not extend it. */
 export async function issueCode(
-  { database, redis, now }: Deps,
+  { database, redis, now }: StepDeps,
   request: AuthorizationRequest,
   { subject: { sub, authTime }, consentId, newConsent }: Allowed,
   cookie: InteractionCookie,

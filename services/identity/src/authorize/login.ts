@@ -21,8 +21,6 @@ import type { PartnerRedirect } from './response.ts';
 import { createSession, endSession } from './session-store.ts';
 import { type StepDeps, signOut } from './signed-in-user.ts';
 
-type Deps = StepDeps & LoginDeps;
-
 export type LoginForm = PresentedForm & Credentials;
 
 interface RejectedLogin extends RejectedCredentials {
@@ -42,7 +40,7 @@ export type LoginOutcome =
   | RejectedForm;
 
 /** Accepted in any state before the decision, and for 10 s after it. Only the owner's form verifies a password. */
-export async function submitLogin(deps: Deps, form: LoginForm): Promise<LoginOutcome> {
+export async function submitLogin(deps: StepDeps & LoginDeps, form: LoginForm): Promise<LoginOutcome> {
   const own = await openForm(deps, form);
   if (own.kind !== 'owned') return own;
   const { interaction } = own.stored;
@@ -53,7 +51,7 @@ export async function submitLogin(deps: Deps, form: LoginForm): Promise<LoginOut
 }
 
 async function signIn(
-  deps: Deps,
+  deps: StepDeps & LoginDeps,
   own: OwnedForm,
   form: LoginForm,
   { user: { sub }, loggedInAt: authTime, deviceCookie }: AcceptedCredentials,

@@ -42,11 +42,9 @@ function locationWith({ redirectUri, state }: AnswerAddress, name: string, value
   return `${redirectUri}?${answer}`;
 }
 
-type Deps = Pick<RequestLog, 'onAuthorizationRefused'>;
-
 /** `reason`: a constant text. */
 export function refuseByRedirect(
-  deps: Deps,
+  deps: Pick<RequestLog, 'onAuthorizationRefused'>,
   request: AnswerAddress & { readonly clientId: ClientId },
   error: RedirectedError,
   reason: string,
@@ -56,7 +54,11 @@ export function refuseByRedirect(
 }
 
 /** A Failure that `check` throws is the direct refusal of a request of `client`. */
-export function refuseDirectly<T>(deps: Deps, client: ClientId | undefined, check: () => T): T {
+export function refuseDirectly<T>(
+  deps: Pick<RequestLog, 'onAuthorizationRefused'>,
+  client: ClientId | undefined,
+  check: () => T,
+): T {
   try {
     return check();
   } catch (error) {

@@ -13,17 +13,16 @@ import { enumKey } from '@course-exchange/rules/enum-key';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { clientAddressOf } from '@course-exchange/runtime/process/request-context';
 import type { LoginDeps } from '../login/credentials.ts';
-import type { TokenIssuer } from '../token/jwt.ts';
 import { submitAccountChoice } from './account.ts';
-import { type AuthorizeResult, beginAuthorization } from './begin.ts';
+import { type AuthorizeResult, type BeginDeps, beginAuthorization } from './begin.ts';
 import { type ConsentDecision, cancelAuthorization, submitConsent } from './consent.ts';
 import type { FormResult, PresentedForm } from './form.ts';
 import { type LoginOutcome, submitLogin } from './login.ts';
 import { getInteraction } from './page.ts';
-import { endBrowserSession, getBrowserSession, type StepDeps } from './signed-in-user.ts';
+import { endBrowserSession, getBrowserSession } from './signed-in-user.ts';
 
 export function createAuthorizationHandlers(
-  deps: StepDeps & LoginDeps & { readonly tokens: TokenIssuer },
+  deps: BeginDeps & LoginDeps,
 ): Handlers<typeof AuthorizationService> {
   return {
     beginAuthorization: async ({ browserSession, ...request }) => {

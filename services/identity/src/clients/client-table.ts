@@ -1,6 +1,6 @@
 // Tables `clients` and `client_approvals`. Requests read a client fresh: a deactivation holds at the next one (R13).
 // Operators change it under the lock of its row; approvals are append-only.
-import { forUpdate, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { forUpdate, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { ClientId } from '../ids.ts';
 import type { ApprovalState, Client, ClientState, RegisteredClient } from './client.ts';
 import type { ClientRegistration, Environment } from './client-registration.ts';
@@ -85,9 +85,7 @@ export async function updateClient(
   own: Environment,
   client: ClientState,
 ): Promise<RegisteredClient> {
-  const [row] = await queries.query<Row>(update, valuesOf(client, own));
-  if (row === undefined) throw new Error('a locked client is gone');
-  return toClient(row, own);
+  return toClient(await onlyRow<Row>(queries, update, valuesOf(client, own)), own);
 }
 
 function valuesOf({ registration, active, approvalState }: ClientState, own: Environment): unknown[] {

@@ -21,6 +21,7 @@ import {
   secretMessage,
 } from './messages.ts';
 import { addSecret, listSecrets, resumeSecret, retireSecret } from './secret-admin.ts';
+import type { IssuedSecret } from './secret-table.ts';
 import type { ClientView } from './view.ts';
 
 export function createClientHandlers(context: AdminContext): Handlers<typeof ClientService> {
@@ -103,6 +104,10 @@ function readingHandlers(context: AdminContext): Pick<Handlers<typeof ClientServ
 }
 
 export function createSecretHandlers(context: AdminContext): Handlers<typeof SecretService> {
+  const shown = ({ result, changes }: AdminResult<IssuedSecret>) => ({
+    secret: secretMessage(result, context.now()),
+    changes: changeMessages(changes),
+  });
   return {
     addSecret: async (request, call) => {
       const { clientId, expiresIn } = request;
@@ -114,13 +119,9 @@ export function createSecretHandlers(context: AdminContext): Handlers<typeof Sec
       const secrets = await listSecrets(context, clientId);
       return { secrets: secrets.map((secret) => secretMessage(secret, context.now())) };
     },
-    retireSecret: async (request, call) => {
-      const { result, changes } = await retireSecret(context, adminRequest(call, request), request);
-      return { secret: secretMessage(result, context.now()), changes: changeMessages(changes) };
-    },
-    resumeSecret: async (request, call) => {
-      const { result, changes } = await resumeSecret(context, adminRequest(call, request), request);
-      return { secret: secretMessage(result, context.now()), changes: changeMessages(changes) };
-    },
+    retireSecret: async (request, call) =>
+      shown(await retireSecret(context, adminRequest(call, request), request)),
+    resumeSecret: async (request, call) =>
+      shown(await resumeSecret(context, adminRequest(call, request), request)),
   };
 }

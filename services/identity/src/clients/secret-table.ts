@@ -1,5 +1,5 @@
 // Table `client_secrets`. Only hashes are stored.
-import { forUpdate, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { forUpdate, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import type { ClientId } from '../ids.ts';
 import type { SecretTimes } from './secret.ts';
@@ -45,9 +45,7 @@ export async function insertSecret(
   queries: Queries,
   secret: { readonly clientId: ClientId; readonly hash: Buffer; readonly expiresAt: number | null },
 ): Promise<IssuedSecret> {
-  const [row] = await queries.query<IssuedSecret>(insert, [secret.clientId, secret.hash, secret.expiresAt]);
-  if (row === undefined) throw new Error('an insert returned no row');
-  return row;
+  return onlyRow<IssuedSecret>(queries, insert, [secret.clientId, secret.hash, secret.expiresAt]);
 }
 
 // Index: client_secrets_id.
@@ -57,9 +55,7 @@ const retire = {
 };
 
 export async function retireIssuedSecret(queries: Queries, secretId: string): Promise<IssuedSecret> {
-  const [row] = await queries.query<IssuedSecret>(retire, [secretId]);
-  if (row === undefined) throw new Error('a locked secret is gone');
-  return row;
+  return onlyRow<IssuedSecret>(queries, retire, [secretId]);
 }
 
 // Index: client_secrets_id.
@@ -114,9 +110,7 @@ const resume = {
 };
 
 export async function resumeSuspendedSecret(queries: Queries, secretId: string): Promise<IssuedSecret> {
-  const [row] = await queries.query<IssuedSecret>(resume, [secretId]);
-  if (row === undefined) throw new Error('a locked secret is gone');
-  return row;
+  return onlyRow<IssuedSecret>(queries, resume, [secretId]);
 }
 
 // One write a minute, however many pods serve the client.

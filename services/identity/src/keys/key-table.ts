@@ -1,6 +1,6 @@
 // Table `signing_keys`: the states of `signing-key.ts`, written under one lock. Private halves stay encrypted (R17,
 // R18).
-import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 import { type SigningAlgorithm, type SigningKeyRecord, supersededLifetime } from './signing-key.ts';
 
 export interface NewSigningKey {
@@ -66,9 +66,7 @@ const clock = {
 
 /** The database's, milliseconds since the epoch. */
 export async function readClock(database: Queries): Promise<number> {
-  const [row] = await database.query<{ now: number }>(clock, []);
-  if (row === undefined) throw new Error('the clock returned no row');
-  return row.now;
+  return (await onlyRow<{ now: number }>(database, clock, [])).now;
 }
 
 // `where not exists` and index signing_keys_active let concurrent first migrations make one key.

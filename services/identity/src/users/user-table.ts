@@ -81,9 +81,7 @@ export async function replacePasswordHash(
 // Indexes: users_pkey, users_email.
 const known = {
   name: 'users of a batch',
-  text: `select sub, email, email_verified as "emailVerified", name, password_hash as "passwordHash",
-      encode(imported_hash, 'hex') as "importedHash", ${milliseconds('signed_out_at')} as "signedOutAt"
-    from users where sub = any($1) or lower(email) in (select lower(unnest($2::text[])))
+  text: `select ${columns}, ${loginColumns} from users where sub = any($1) or lower(email) in (select lower(unnest($2::text[])))
     order by sub for update`,
 };
 
@@ -136,9 +134,8 @@ function columnsOf(users: readonly UserRecord[]): unknown[] {
   return names.map((name) => users.map((user) => user[name]));
 }
 
-const account = `select sub, email, email_verified as "emailVerified", name, password_hash as "passwordHash",
-      ${milliseconds('created_at')} as "createdAt", ${milliseconds('disabled_at')} as "disabledAt",
-      ${milliseconds('signed_out_at')} as "signedOutAt"
+const account = `select ${columns}, ${loginColumns}, ${milliseconds('created_at')} as "createdAt",
+      ${milliseconds('disabled_at')} as "disabledAt"
     from users`;
 // Index: users_pkey.
 const accountBySub = { name: 'account by sub', text: `${account} where sub = $1` };

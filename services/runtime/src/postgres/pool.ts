@@ -35,6 +35,17 @@ export function forUpdate({ name, text }: Statement): Statement {
   return { name: `${name} for update`, text: `${text} for update` };
 }
 
+/** The row of a statement that always has one: an insert, or a change of a locked row. */
+export async function onlyRow<Row>(
+  queries: Queries,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<Row> {
+  const [row] = await queries.query<Row>(statement, values);
+  if (row === undefined) throw new Error(`no row: ${statement.name}`);
+  return row;
+}
+
 /** SQL: milliseconds since the epoch. */
 export function milliseconds(expression: string): string {
   return `(extract(epoch from ${expression}) * 1000)::float8`;
