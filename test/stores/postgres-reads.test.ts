@@ -157,7 +157,7 @@ test('metrics tell how many are not answered, and the span of each how long thos
   await flush();
   const waits = traces.spans().map(({ name, attributes }) => ({
     name,
-    wait: Number(attributes.get('course_exchange.db.connection.wait_ms')),
+    wait: Number(attributes['course_exchange.db.connection.wait_ms']),
   }));
   const waited = (wanted: string) => waits.filter(({ name }) => name === wanted).at(-1)?.wait;
   expect(waited('postgres echo')).toBeGreaterThanOrEqual(Math.floor(heldUp));

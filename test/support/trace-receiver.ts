@@ -3,35 +3,28 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export type ReceivedSpan = {
-  readonly service: string;
+type Attributes = Readonly<Record<string, unknown>>;
+
+export interface ReceivedSpan {
+  readonly service: unknown;
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string;
-  /** Trace ids of the spans that it links. */
-  readonly linked: readonly string[];
-  readonly attributes: ReadonlyMap<string, unknown>;
-  /** Attributes of its events `exception`. */
-  readonly exceptions: readonly ReadonlyMap<string, unknown>[];
-  readonly status: { readonly code?: number; readonly message?: string };
-};
+  readonly links: readonly { readonly traceId: string }[];
+  readonly attributes: Attributes;
+  readonly events: readonly { readonly name: string; readonly attributes: Attributes }[];
+  readonly status?: { readonly message?: string };
+}
+
+interface Export {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: Attributes };
+    readonly scopeSpans: readonly { readonly spans: readonly Partial<ReceivedSpan>[] }[];
+  }[];
+}
 
 export type TraceReceiver = Awaited<ReturnType<typeof receiveTraces>>;
-
-type Attribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
-type Span = Readonly<Record<'name' | 'traceId' | 'spanId' | 'parentSpanId', string | undefined>> & {
-  readonly attributes?: readonly Attribute[];
-  readonly links?: readonly { readonly traceId: string }[];
-  readonly events?: readonly { readonly name: string; readonly attributes?: readonly Attribute[] }[];
-  readonly status?: ReceivedSpan['status'];
-};
-type Export = {
-  readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly Attribute[] };
-    readonly scopeSpans: readonly { readonly spans: readonly Span[] }[];
-  }[];
-};
 
 export async function receiveTraces() {
   const bodies: string[] = [];
@@ -52,24 +45,20 @@ export async function receiveTraces() {
   };
 }
 
+const absent = { name: '', traceId: '', spanId: '', parentSpanId: '', links: [], attributes: {}, events: [] };
+
 /** Of the body of an export in JSON. */
 function spansOf(body: string): ReceivedSpan[] {
-  const { resourceSpans } = JSON.parse(body) as Export;
+  const { resourceSpans } = JSON.parse(body, flattened) as Export;
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
-    const service = String(attributesOf(resource.attributes).get('service.name'));
-    const spans = scopeSpans.flatMap((scope) => scope.spans);
-    return spans.map(({ name = '', traceId = '', spanId = '', parentSpanId = '', ...span }) => ({
-      ...{ service, name, traceId, spanId, parentSpanId },
-      linked: (span.links ?? []).map((link) => link.traceId),
-      attributes: attributesOf(span.attributes),
-      exceptions: (span.events ?? []).flatMap((event) =>
-        event.name === 'exception' ? [attributesOf(event.attributes)] : [],
-      ),
-      status: span.status ?? {},
-    }));
+    const service = resource.attributes['service.name'];
+    return scopeSpans.flatMap(({ spans }) => spans.map((span) => ({ ...absent, ...span, service })));
   });
 }
 
-function attributesOf(attributes: readonly Attribute[] = []): ReadonlyMap<string, unknown> {
-  return new Map(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+/** A reviver: a list of attributes becomes an object of their plain values. */
+function flattened(key: string, value: unknown): unknown {
+  if (key !== 'attributes') return value;
+  const list = value as readonly { readonly key: string; readonly value: Attributes }[];
+  return Object.fromEntries(list.map((one) => [one.key, Object.values(one.value)[0]]));
 }
