@@ -58,8 +58,8 @@ export async function workOf(
   const current = [...(await make(operation, lanes))];
   return {
     ask: async (lane) => {
-      const { status, body } = await ask(lane, current[lane]);
-      if (status === 200) current[lane] = JSON.parse(body.toString()).refresh_token;
+      const { status, json } = await ask(lane, current[lane]);
+      if (status === 200) current[lane] = `${json().refresh_token}`;
       return status;
     },
     renew: async (lane) => {

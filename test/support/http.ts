@@ -1,13 +1,15 @@
 // HTTP as it is written: node:http with the path untouched, redirects not followed, every header kept.
-import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { once } from 'node:events';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import { isIP } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** An answer, whole. */
 export type Answer = {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: http.IncomingHttpHeaders;
   readonly text: string;
   /** The body as JSON; throws when it is none. */
   readonly json: () => Record<string, unknown>;
@@ -23,13 +25,15 @@ export type Sent = {
   readonly form?: Fields;
   /** The address to call from, to be another network for the throttle (loopback only). */
   readonly from?: string | undefined;
+  /** Its connections are used. */
+  readonly agent?: http.Agent;
+  /** Until the answer is there, whole. */
   readonly timeoutMs?: number;
 };
 
-const agents = {
-  'http:': new HttpAgent({ keepAlive: true, maxSockets: 64 }),
-  'https:': new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
-};
+const kept = { keepAlive: true, maxSockets: 64 };
+const plain = { request: http.request, agent: new http.Agent(kept) };
+const secure = { request: https.request, agent: new https.Agent(kept) };
 
 /** Where requests for an origin really go, for a deployment that is called from behind its proxy. */
 const entrances = new Map<string, URL>();
@@ -40,40 +44,45 @@ export function sendThrough(origin: string, address: string): void {
 }
 
 /** Sends one request. `url` is split, never normalised: what stands behind the authority is the path sent. */
-export function send(url: string, sent: Sent = {}): Promise<Answer> {
-  const [, scheme, authority, path] = /^(https?:)\/\/([^/?]+)(.*)$/s.exec(url) ?? [];
-  if (!scheme || !authority) throw new Error(`Not an absolute address: ${url}`);
-  const meant = new URL(`${scheme}//${authority}`);
-  const entrance = entrances.get(`${scheme}//${authority}`);
+export async function send(url: string, sent: Sent = {}): Promise<Answer> {
+  const [, origin = '', authority = '', path] = /^(https?:\/\/([^/?]+))(.*)$/s.exec(url) ?? [];
+  const meant = new URL(origin);
+  const entrance = entrances.get(origin);
   const { protocol, hostname, port } = entrance ?? meant;
+  const { request: ask, agent } = { 'http:': plain, 'https:': secure }[protocol] ?? plain;
   const body = sent.form === undefined ? sent.body : formEncoded(sent.form);
-  const options = {
+  const request = ask({
     hostname: hostname.replace(/^\[|\]$/g, ''),
     port,
     path: path === '' ? '/' : path,
     method: sent.method ?? (body === undefined ? 'GET' : 'POST'),
-    ...(protocol === 'https:' && isIP(meant.hostname) === 0 ? { servername: meant.hostname } : {}),
-    agent: sent.from === undefined ? agents[protocol as 'http:' | 'https:'] : false,
+    ...(isIP(meant.hostname) === 0 && { servername: meant.hostname }),
+    agent: sent.agent ?? (sent.from === undefined && agent),
     localAddress: sent.from,
-    timeout: sent.timeoutMs ?? 20_000,
-  };
-  return new Promise((resolve, reject) => {
-    const request = (protocol === 'https:' ? httpsRequest : httpRequest)(options as object, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () =>
-        resolve(answerOf(response.statusCode ?? 0, response.headers, Buffer.concat(chunks).toString('utf8'))),
-      );
-    });
-    request.on('timeout', () => request.destroy(new Error(`No answer in time from ${url}`)));
-    request.on('error', reject);
-    // Not among the options, where Node refuses a header that comes twice.
-    const host = entrance && { host: authority };
-    request.setHeaders(new Map(Object.entries({ ...host, ...headersOf(sent, body) })));
-    request.end(body);
-  });
+    signal: AbortSignal.timeout(sent.timeoutMs ?? 20_000),
+  } as https.RequestOptions);
+  const headers = { ...(entrance && { host: authority }), ...headersOf(sent, body) };
+  // Not among the options, where Node refuses a header that comes twice.
+  request.setHeaders(new Map(Object.entries(headers)));
+  // An answer that breaks off says so itself.
+  request.on('error', () => {});
+  request.end(body);
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+  const answer = { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
+  return { ...answer, json: () => JSON.parse(answer.text) };
 }
+
+function headersOf({ form, headers }: Sent, body: string | Buffer | undefined) {
+  return {
+    ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
+    ...(body !== undefined && { 'content-length': `${Buffer.byteLength(body)}` }),
+    ...headers,
+  };
+}
+
+/** What Retry-After names, 0 where it names nothing. */
+export const retryAfterMs = ({ headers }: Pick<Answer, 'headers'>) =>
+  1_000 * Number(headers['retry-after'] ?? 0);
 
 /**
  * Sends as `send` does, and again after Retry-After where nobody had time for an answer (R14), as on a busy machine. A request
@@ -82,7 +91,7 @@ export function send(url: string, sent: Sent = {}): Promise<Answer> {
 export async function sendUntilServed(url: string, sent: Sent = {}): Promise<Answer> {
   let answer = await send(url, sent);
   for (let more = 0; more < 3 && answer.status === 503; more += 1) {
-    await sleep(1_000 * Number(answer.headers['retry-after'] ?? 1));
+    await sleep(retryAfterMs(answer) || 1_000);
     answer = await send(url, sent);
   }
   return answer;
@@ -95,17 +104,4 @@ export function formEncoded(fields: Fields): string {
     : Object.entries(fields);
   const given = pairs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
   return new URLSearchParams(given).toString();
-}
-
-function headersOf(
-  sent: Sent,
-  body: string | Buffer | undefined,
-): Record<string, string | readonly string[]> {
-  const form = sent.form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' };
-  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-  return { ...form, ...length, ...sent.headers };
-}
-
-function answerOf(status: number, headers: IncomingHttpHeaders, text: string): Answer {
-  return { status, headers, text, json: () => JSON.parse(text) as Record<string, unknown> };
 }

@@ -1,47 +1,25 @@
 // Kept connections of a load generator, each of which asks one thing at a time.
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
+import { type Answer, type Fields, send } from '../http.ts';
 
 export interface Request {
   readonly path: string;
   readonly authorization?: string | undefined;
   /** Sent by POST; without it the request is a GET. */
-  readonly form?: Readonly<Record<string, string>>;
-}
-
-export interface Reply {
-  readonly status: number;
-  /** Seconds; 0 where the answer names none. */
-  readonly retryAfter: number;
-  readonly body: Buffer;
+  readonly form?: Fields;
 }
 
 /** Each lane has its own connection, opened by its first request. */
-export function connectionsTo(origin: string, timeout = 10_000) {
+export function connectionsTo(origin: string, timeoutMs = 10_000) {
   const agents = new Map<number, Agent>();
+  const agentOf = (lane: number) =>
+    agents.getOrInsertComputed(lane, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   return {
     /** Rejects when no answer comes in time. */
-    ask: (lane: number, { path, authorization, form }: Request): Promise<Reply> =>
-      new Promise((resolve, reject) => {
-        const agent = agents.get(lane) ?? new Agent({ keepAlive: true, maxSockets: 1 });
-        agents.set(lane, agent);
-        const body = form && new URLSearchParams(form).toString();
-        const headers = {
-          ...(authorization && { authorization }),
-          ...(body && { 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length }),
-        };
-        const options = { agent, timeout, headers, method: body ? 'POST' : 'GET' };
-        const asked = request(`${origin}${path}`, options, (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () => {
-            const retryAfter = Number(response.headers['retry-after'] ?? 0);
-            resolve({ status: response.statusCode ?? 0, retryAfter, body: Buffer.concat(chunks) });
-          });
-        });
-        asked.on('timeout', () => asked.destroy(new Error('no answer in time')));
-        asked.on('error', reject);
-        asked.end(body);
+    ask: (lane: number, { path, authorization, ...form }: Request): Promise<Answer> =>
+      send(`${origin}${path}`, {
+        ...{ agent: agentOf(lane), timeoutMs, ...form },
+        headers: authorization === undefined ? {} : { authorization },
       }),
     close: (): void => {
       for (const agent of agents.values()) agent.destroy();

@@ -1,5 +1,6 @@
 // Readers of a long list, each over its own connection: they read it again and again, and wait as long as a refusal says.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { retryAfterMs } from '../http.ts';
 import { connectionsTo } from './connection.ts';
 
 export interface ReadOptions {
@@ -21,7 +22,7 @@ export interface ReadReport {
   readonly unexpected: Readonly<Record<number, number>>;
 }
 
-const none = { status: 0, retryAfter: 0 };
+const none = { status: 0, headers: {} };
 
 export async function readLists(options: ReadOptions): Promise<ReadReport> {
   const { issuer, accessToken, readers, forMs, impatient = false } = options;
@@ -33,12 +34,14 @@ export async function readLists(options: ReadOptions): Promise<ReadReport> {
   const read = async (lane: number) => {
     while (performance.now() < end) {
       const begun = performance.now();
-      const { status, retryAfter } = await ask(lane, request).catch(() => none);
+      const answer = await ask(lane, request).catch(() => none);
+      const { status } = answer;
       const tookMs = performance.now() - begun;
       if (status === 503) refusalMs.push(tookMs);
       else if (status !== 200) unexpected[status] = (unexpected[status] ?? 0) + 1;
       else if (begun + tookMs <= end) listMs.push(tookMs);
-      if (!impatient) await sleep(Math.min(retryAfter * 1_000, Math.max(0, end - performance.now())));
+      const left = Math.max(0, end - performance.now());
+      if (!impatient) await sleep(Math.min(retryAfterMs(answer), left));
     }
   };
   await Promise.all(Array.from({ length: readers }, (_, lane) => read(lane)));

@@ -4,8 +4,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { basic } from '../flow.ts';
+import { type Answer, retryAfterMs } from '../http.ts';
 import type { Partner } from '../stack-file.ts';
-import { connectionsTo, type Reply } from './connection.ts';
+import { connectionsTo } from './connection.ts';
 
 /** `count` more families like that of `token`, straight into Redis. */
 export async function cloneFamilies(redisUrl: string, token: string, count: number): Promise<string[]> {
@@ -34,61 +35,42 @@ export interface BurstOptions {
   readonly onConnected: () => void;
 }
 
-export interface BurstReport {
-  /** Partners that got their tokens. */
-  readonly refreshed: number;
-  readonly refusals: number;
-  /** Refused, and then `invalid_grant`. */
-  readonly lost: number;
-  /** Any other answer, by status and code, or why there was none. */
-  readonly unexpected: Readonly<Record<string, number>>;
-}
-
 /** Longer than the service needs for any answer, on a slow machine too. */
 const timeoutMs = 30_000;
 
-/** Each partner asks until it has its tokens, and waits longer after each refusal. */
-export async function refreshAtOnce(options: BurstOptions): Promise<BurstReport> {
-  const { tokenEndpoint, partner, tokens, forMs } = options;
-  const { origin, pathname: path } = new URL(tokenEndpoint);
-  const { authorization } = basic(partner);
+/** Each partner asks until it has its tokens, and waits longer after each refusal. Rejects where no answer comes. */
+export async function refreshAtOnce(options: BurstOptions) {
+  const { origin, pathname: path } = new URL(options.tokenEndpoint);
+  const { authorization } = basic(options.partner);
   const { ask, close } = connectionsTo(origin, timeoutMs);
-  const counts = { refreshed: 0, refusals: 0, lost: 0 };
-  const unexpected: Record<string, number> = {};
+  /** Partners that got their tokens; refusals; those refused who then got `invalid_grant`; any other answer, by its text. */
+  const report = { refreshed: 0, refusals: 0, lost: 0, unexpected: {} as Record<string, number> };
+
+  const settle = ({ status, text }: Answer, refusals: number) => {
+    if (status === 200) report.refreshed += 1;
+    else if (refusals > 0 && text.includes('"invalid_grant"')) report.lost += 1;
+    else report.unexpected[text] = (report.unexpected[text] ?? 0) + 1;
+  };
 
   async function live(lane: number, refresh_token: string, end: number): Promise<void> {
     const form = { grant_type: 'refresh_token', refresh_token };
     for (let refusals = 0; performance.now() < end; refusals += 1) {
-      const [what, retryAfter] = await ask(lane, { path, authorization, form }).then(
-        told,
-        (error) => [String(error), 0] as const,
-      );
-      if (what === '503 temporarily_unavailable') {
-        counts.refusals += 1;
-        await sleep(retryAfter * (refusals + 1) * 1_000);
-        continue;
-      }
-      if (what === '200') counts.refreshed += 1;
-      else if (refusals > 0 && what === '400 invalid_grant') counts.lost += 1;
-      else unexpected[what] = (unexpected[what] ?? 0) + 1;
-      return;
+      const answer = await ask(lane, { path, authorization, form });
+      const isRefused = answer.status === 503 && answer.text.includes('"temporarily_unavailable"');
+      if (!isRefused) return settle(answer, refusals);
+      report.refusals += 1;
+      await sleep(retryAfterMs(answer) * (refusals + 1));
     }
   }
 
-  const connecting = tokens.keys();
+  const connecting = options.tokens.keys();
   const connect = async () => {
     for (const lane of connecting) await ask(lane, { path: '/.well-known/openid-configuration' });
   };
   await Promise.all(Array.from({ length: 16 }, connect));
   options.onConnected();
-  const end = performance.now() + forMs;
-  await Promise.all(tokens.map((token, lane) => live(lane, token, end)));
+  const end = performance.now() + options.forMs;
+  await Promise.all(options.tokens.map((token, lane) => live(lane, token, end)));
   close();
-  return { ...counts, unexpected };
-}
-
-/** Status and code, and the seconds of Retry-After. */
-function told({ status, retryAfter, body }: Reply): readonly [what: string, retryAfter: number] {
-  const { error } = JSON.parse(body.toString()) as { readonly error?: string };
-  return [error === undefined ? String(status) : `${status} ${error}`, retryAfter];
+  return report;
 }
