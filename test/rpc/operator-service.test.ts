@@ -16,7 +16,6 @@ import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { expect, test } from 'vitest';
 import { callService, grpcTransport, refusalOf } from '../support/grpc-client.ts';
 import { runningStack } from '../support/running-stack.ts';
-import { clientOf } from './services.ts';
 
 const stack = runningStack();
 const address = `${stack.operator?.identity}`;
@@ -61,8 +60,8 @@ test('a caller without a name is refused by every method; one with a name is tol
 
 test('the public ports serve neither operator nor feed, the operator port no partner', async () => {
   const calls = [
-    clientOf('identity', ClientService).listClients({}),
-    clientOf('design-catalog', FeedService).getResumePoint({ source: 's' }),
+    callService(ClientService, `${stack.addresses?.identity}`).listClients({}),
+    callService(FeedService, `${stack.addresses?.['design-catalog']}`).getResumePoint({ source: 's' }),
     operator(TokenService).exchangeToken({}),
   ];
   for (const { status } of await Promise.all(calls.map(refusalOf))) expect(status).toBe(Code.Unimplemented);

@@ -1,6 +1,7 @@
 // What the services answer at their own ports and HTTP does not show: the gRPC status and error code of a refusal, and the
 // bounds of a call. The rules themselves: test/contract.
 import { randomBytes } from 'node:crypto';
+import type { DescMethod, DescMethodUnary } from '@bufbuild/protobuf';
 import { Code } from '@connectrpc/connect';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { AuthorizationService, LoginRejected_Reason } from '@course-exchange/proto/identity/v1/authorization';
@@ -8,27 +9,28 @@ import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { expect, test } from 'vitest';
 import { openCaller } from '../support/caller.ts';
 import { basic } from '../support/flow.ts';
-import { refusalOf } from '../support/grpc-client.ts';
+import { callService, grpcTransport, refusalOf } from '../support/grpc-client.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { partnerFor } from '../support/stack-file.ts';
-import { callUnknown, clientOf, withToken } from './services.ts';
 
 const stack = runningStack();
 const partner = partnerFor(stack, 'openid', 'email', 'profile');
 const [redirectUri] = partner.redirectUris;
-const authorization = clientOf('identity', AuthorizationService);
-const tokens = clientOf('identity', TokenService);
-const catalog = clientOf('design-catalog', CatalogService);
+const at = (service: 'identity' | 'design-catalog') => `${stack.addresses?.[service]}`;
+const authorization = callService(AuthorizationService, at('identity'));
+const tokens = callService(TokenService, at('identity'));
+const catalog = callService(CatalogService, at('design-catalog'));
 
 const plain = { responseType: 'code', clientId: partner.clientId, redirectUri, scope: 'openid', state: '' };
 const begin = (change: object, repeatedParameters: string[] = []) =>
   authorization.beginAuthorization({ parameters: { ...plain, ...change }, repeatedParameters });
 const grant = { ...basic(partner), grantType: 'authorization_code', code: 'AAAA.BBBB', redirectUri };
 const exchange = (change: object) => tokens.exchangeToken({ ...grant, ...change });
-const listEvents = (accessToken: string, headers = {}) =>
-  Array.fromAsync(catalog.listEvents({}, withToken(accessToken, headers)));
+const bearer = (accessToken: string) => ({ authorization: `Bearer ${accessToken}` });
+const listEvents = (accessToken: string, more = {}) =>
+  Array.fromAsync(catalog.listEvents({}, { headers: { ...bearer(accessToken), ...more } }));
 const listDesigns = (eventId: string) =>
-  Array.fromAsync(catalog.listDesigns({ eventId }, withToken('wrong')));
+  Array.fromAsync(catalog.listDesigns({ eventId }, { headers: bearer('wrong') }));
 
 test.each<[string, () => Promise<unknown>, Code, string]>([
   ['an unknown client', () => begin({ clientId: 'x' }), Code.Unauthenticated, 'invalid_client'],
@@ -90,11 +92,15 @@ test('2,000 events come whole, in parts; a list that outlasts its deadline ends 
 
 test('an oversized message is refused before it is read, an unknown method is unimplemented', async () => {
   const long = 'x'.repeat(300 * 1024);
+  const unknownOf = (service: Parameters<typeof at>[0], like: DescMethod) => {
+    const method = { ...like, methodKind: 'unary', name: 'Unknown' } as DescMethodUnary;
+    return grpcTransport(at(service)).unary(method, undefined, 5_000, undefined, {});
+  };
   const calls = [
     begin({ state: long }),
     listDesigns(long),
-    callUnknown('identity', AuthorizationService.method.getInteraction, 'GrantEverything'),
-    callUnknown('design-catalog', CatalogService.method.listDesigns, 'DeleteDesign'),
+    unknownOf('identity', AuthorizationService.method.getInteraction),
+    unknownOf('design-catalog', CatalogService.method.listDesigns),
   ];
   const refusals = await Promise.all(calls.map(refusalOf));
   const [tooLong, unknown] = [Code.ResourceExhausted, Code.Unimplemented];
