@@ -14,22 +14,13 @@ type OnConflict = 'update' | 'keep';
 
 /** Adds what is missing of the demo data. The demo partner's address may be new. */
 export async function seedDemoData(client: pg.Client, partners: readonly Partner[]): Promise<void> {
-  await inTransaction(client, async () => {
-    for (const partner of partners) {
-      await putPartner(client, partner, 'keep');
-      await addRedirectUris(client, partner);
-    }
-    const found = await client.query<SeedUser>('select sub from identity.users');
-    const known = new Set(found.rows.map(({ sub }) => sub));
-    const missing = allDemoUsers.filter(({ sub }) => !known.has(sub));
-    for (const user of missing) await putUser(client, user, 'keep');
-    const owners = new Set(missing.map(({ sub }) => sub));
-    if (missing.length > 0)
-      await putDesigns(
-        client,
-        demoDesigns().filter(({ owner }) => owners.has(owner)),
-      );
-  });
+  const found = await client.query<SeedUser>('select sub from identity.users');
+  const known = new Set(found.rows.map(({ sub }) => sub));
+  const users = allDemoUsers.filter(({ sub }) => !known.has(sub));
+  const owners = new Set(users.map(({ sub }) => sub));
+  const designs = demoDesigns().filter(({ owner }) => owners.has(owner));
+  await load(client, { partners, users }, 'keep', users.length > 0 ? designs : []);
+  for (const partner of partners) await addRedirectUris(client, partner);
 }
 
 export async function seedContent(
@@ -37,12 +28,26 @@ export async function seedContent(
   content: SeedContent,
   onConflict: OnConflict = 'update',
 ): Promise<void> {
-  await inTransaction(client, async () => {
-    for (const partner of content.partners) await putPartner(client, partner, onConflict);
-    for (const user of content.users) await putUser(client, user, onConflict);
-    const designs = content.users.flatMap((user) => [...seasonOf(user, user.events ?? 0)]);
-    if (designs.length > 0) await putDesigns(client, designs);
-  });
+  const designs = content.users.flatMap((user) => [...seasonOf(user, user.events ?? 0)]);
+  await load(client, content, onConflict, designs);
+}
+
+async function load(
+  client: pg.Client,
+  { partners, users }: SeedContent,
+  onConflict: OnConflict,
+  designs: Iterable<DemoDesign>,
+): Promise<void> {
+  await client.query('begin');
+  try {
+    for (const partner of partners) await putPartner(client, partner, onConflict);
+    for (const user of users) await putUser(client, user, onConflict);
+    await putDesigns(client, [...designs]);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
 }
 
 function conflict(onConflict: OnConflict, key: string, ...columns: readonly string[]): string {
@@ -83,8 +88,8 @@ async function putUser(client: pg.Client, user: SeedUser, onConflict: OnConflict
   );
 }
 
-async function putDesigns(client: pg.Client, generated: Iterable<DemoDesign>): Promise<void> {
-  const designs = [...generated];
+async function putDesigns(client: pg.Client, designs: readonly DemoDesign[]): Promise<void> {
+  if (designs.length === 0) return;
   for (let first = 0; first < designs.length; first += batchSize)
     await client.query(insertDesigns, [JSON.stringify(designs.slice(first, first + batchSize))]);
   await client.query('analyze catalog.designs');
@@ -99,14 +104,3 @@ const insertDesigns = `insert into catalog.designs (id, owner, local_id, event_i
        "eventName" text, "eventDate" timestamptz, "updatedAt" timestamptz, "authorName" text,
        "shortDescr" text, "deletedAt" timestamptz)
      on conflict do nothing`;
-
-async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
-  await client.query('begin');
-  try {
-    await work();
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback');
-    throw error;
-  }
-}
