@@ -7,33 +7,22 @@ import { openRunDirectory } from './run-directory.ts';
 export const runOption = () =>
   new Option(
     '--run-dir <dir>',
-    'where data, logs and stack.json lie, for several stacks at once (default: .run)',
+    'directory for data, logs and stack.json; each stack has its own (default: .run)',
   ).argParser((path) => openRunDirectory(resolve(path)));
 
 export const startCommand = () =>
   new Command('start')
-    .description('starts everything and stays in the foreground; Ctrl-C ends it')
-    .option('--detach', 'returns when everything answers, and leaves it running', false)
-    .option('--watch', 'a saved source file restarts the process it belongs to, within a second', false)
-    .option(
-      '--observe',
-      'adds a page on which requests arrive, with their traces and logs, and the metrics move',
-      false,
-    )
-    .option('--reset', 'deletes all data first', false)
-    .option(
-      '--port <n>',
-      'port of the gateway, the one address you need (0: any free one)',
-      wholeNumber(65_535),
-      8_080,
-    )
-    .option('--issuer <url>', 'public address, when a TLS proxy stands in front', origin)
-    .option('--seed <file>', 'adds partners and users, in the form that .run/stack.json has', (path) =>
-      resolve(path),
-    )
+    .description('start everything and stay in the foreground; Ctrl-C ends it')
+    .option('--detach', 'return when everything answers, and leave it running', false)
+    .option('--watch', 'restart a process when its source changes', false)
+    .option('--observe', 'serve a page with live requests, traces, logs and metrics', false)
+    .option('--reset', 'delete all data first', false)
+    .option('--port <n>', 'port of the gateway (0: any free port)', wholeNumber(65_535), 8_080)
+    .option('--issuer <url>', 'public address, when a TLS proxy is in front', origin)
+    .option('--seed <file>', 'add partners and users, in the form of stack.json', (path) => resolve(path))
     .option(
       '--restart-after <ms>',
-      'a process that dies is reported and starts again after so many milliseconds; what keeps dying stays down',
+      'time until a process that died starts again; after four deaths in a minute it stays down',
       wholeNumber(600_000),
       5_000,
     )

@@ -1,12 +1,12 @@
-// The supervisor's socket: its holder is the one supervisor of its run directory. `stop` and `status` speak to it and
-// signal no process id, which may belong to another program by now.
+// The supervisor's socket: its holder is the one supervisor of its run directory. `stop` and `status` are HTTP requests
+// to it and signal no process id, which may belong to another program by now.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { createServer, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunDirectory } from './run-directory.ts';
 
@@ -26,11 +26,17 @@ interface ControlHandlers {
 /** False when another process holds the socket. The system frees it when this process ends, whatever ended it. */
 export async function takeControl(run: RunDirectory, handlers?: ControlHandlers): Promise<boolean> {
   const token = randomBytes(32).toString('base64url');
-  const server = createServer((socket) => serve(socket, token, handlers));
+  const server = createServer((request, response) => {
+    const allowed = request.headers.authorization === token ? handlers : undefined;
+    if (allowed && request.url === '/status')
+      void allowed.status().then((report) => response.end(JSON.stringify(report)));
+    // The connection stays open until this process ends, which is the answer to `stop`.
+    else if (allowed && request.url === '/stop') allowed.stop();
+    else request.socket.destroy();
+  });
   const listen = () => {
-    const listening = once(server, 'listening');
     server.listen(address(run));
-    return listening.then(
+    return once(server, 'listening').then(
       () => true,
       () => false,
     );
@@ -41,7 +47,6 @@ export async function takeControl(run: RunDirectory, handlers?: ControlHandlers)
     if (!(await listen())) return false;
   }
   writeFileSync(run.controlTokenFile, token, { mode: 0o600 });
-  server.unref();
   return true;
 }
 
@@ -51,29 +56,17 @@ function address({ key }: RunDirectory): string {
   return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), `${name}.sock`);
 }
 
-function serve(socket: Socket, token: string, handlers: ControlHandlers | undefined): void {
-  socket.unref();
-  const lines = createInterface({ input: socket }).on('error', () => {});
-  lines.once('line', (line) => {
-    if (line === `${token} status` && handlers)
-      void handlers.status().then((report) => socket.end(JSON.stringify(report)));
-    // The connection stays open until this process ends, which is the answer to `stop`.
-    else if (line === `${token} stop` && handlers) handlers.stop();
-    else socket.destroy();
-  });
-}
-
 /** A supervisor that is just ending does not answer any more. */
 const statusTimeoutMs = 8_000;
 
 export async function askStatus(run: RunDirectory): Promise<StatusReport | undefined> {
-  const answer = await ask(run, 'status', statusTimeoutMs);
+  const answer = await ask(run, '/status', statusTimeoutMs);
   return answer ? (JSON.parse(answer) as StatusReport) : undefined;
 }
 
 /** Resolves when the supervisor has freed the socket; false when it does not, undefined when none lived. */
 export async function askStop(run: RunDirectory): Promise<boolean | undefined> {
-  if ((await ask(run, 'stop')) === undefined) return undefined;
+  if ((await ask(run, '/stop')) === undefined) return undefined;
   for (let attempt = 0; attempt < 40; attempt += 1) {
     if (!(await isHeld(run))) return true;
     await sleep(50);
@@ -82,21 +75,20 @@ export async function askStop(run: RunDirectory): Promise<boolean | undefined> {
 }
 
 async function isHeld(run: RunDirectory): Promise<boolean> {
-  return (await ask(run, 'nothing')) !== undefined;
+  return (await ask(run, '/')) !== undefined;
 }
 
 /** Empty when the connection was closed without an answer; undefined when nothing listens. */
-function ask(run: RunDirectory, request: string, timeoutMs = 0): Promise<string | undefined> {
+async function ask(run: RunDirectory, path: string, timeoutMs?: number): Promise<string | undefined> {
   const file = run.controlTokenFile;
-  const socket = connect(address(run)).setEncoding('utf8');
-  let answer: string | undefined;
-  socket.setTimeout(timeoutMs, () => socket.destroy()).on('error', () => {});
-  socket.on('connect', () => {
-    answer = '';
-    socket.write(`${existsSync(file) ? readFileSync(file, 'utf8') : 'none'} ${request}\n`);
-  });
-  socket.on('data', (chunk) => {
-    answer += String(chunk);
-  });
-  return new Promise((resolve) => socket.on('close', () => resolve(answer)));
+  const authorization = existsSync(file) ? readFileSync(file, 'utf8') : 'none';
+  const signal = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+  const request = get({ socketPath: address(run), path, headers: { authorization }, signal });
+  try {
+    const [response] = await once(request, 'response');
+    return await text(response);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    return ['ECONNREFUSED', 'ENOENT'].includes(code) ? undefined : '';
+  }
 }

@@ -45,8 +45,8 @@ const carriedOut = (work: Work) => async (options: Partial<StartOptions>) =>
 
 const program = new Command('npx --yes pnpm@12').addCommand(startCommand().action(carriedOut(start)));
 const others = [
-  ['stop', 'ends it, and waits until all of it is gone', stop],
-  ['status', 'says what runs; exit code 0 when all of it answers, else 1', status],
+  ['stop', 'end it, and wait until all of it is gone', stop],
+  ['status', 'show what runs; exit code 0 when all of it answers, else 1', status],
 ] as const;
 for (const [name, about, work] of others)
   program.command(name).description(about).addOption(runOption()).action(carriedOut(work));

@@ -2,7 +2,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StartOptions } from './arguments.ts';
-import { StartFailure } from './component.ts';
 import { choosePorts } from './free-ports.ts';
 import {
   commandFor,
@@ -37,7 +36,7 @@ export type StackPlan = Awaited<ReturnType<typeof makePlan>>;
 /** Rejects when the gateway's port is taken; only then does --reset delete the data of the run directory. */
 export async function makePlan(
   run: RunDirectory,
-  options: Pick<StartOptions, 'reset' | 'port' | 'issuer'> & Partial<Pick<StartOptions, 'observe'>>,
+  options: Pick<StartOptions, 'port'> & Partial<Pick<StartOptions, 'reset' | 'issuer' | 'observe' | 'watch'>>,
 ) {
   const ports = await planPorts(run, options.port);
   if (options.reset)
@@ -48,6 +47,7 @@ export async function makePlan(
     ports,
     issuer: options.issuer ?? `http://127.0.0.1:${ports.gateway}`,
     demoPartnerUrl: `http://localhost:${ports['demo-partner']}`,
+    watch: options.watch ?? false,
     observeUrl: options.observe ? `http://127.0.0.1:${ports.observe}` : undefined,
   };
 }
@@ -73,7 +73,7 @@ async function planPorts(run: RunDirectory, port: number) {
   const wished = port === 0 ? before : { ...before, gateway: port };
   const ports = await choosePorts(['gateway', ...portNames], wished);
   if (port !== 0 && ports.gateway !== port) {
-    throw new StartFailure(
+    throw new Error(
       `Port ${port} is taken by another program. Choose another one: ${commandFor(run, 'start')} --port ${port + 1}`,
     );
   }

@@ -69,20 +69,27 @@ function service(
   const port = plan.ports[name];
   const healthPort = plan.ports[`${name}-health`];
   const http = name === 'demo-partner' ? plan.demoPartnerUrl : `http://127.0.0.1:${port}`;
+  const program = nodeProgram(plan, name, `${name}/src/main.ts`, {
+    [`${listens}_HOST`]: '127.0.0.1',
+    [`${listens}_PORT`]: String(port),
+    HEALTH_HOST: '127.0.0.1',
+    HEALTH_PORT: String(healthPort),
+    SHUTDOWN_DELAY_MS: '0',
+    ISSUER: plan.issuer,
+    ...(plan.observeUrl !== undefined && observedBy(plan.observeUrl)),
+    ...environment,
+  });
   return {
-    program: nodeProgram(plan, name, `${name}/src/main.ts`, {
-      [`${listens}_HOST`]: '127.0.0.1',
-      [`${listens}_PORT`]: String(port),
-      HEALTH_HOST: '127.0.0.1',
-      HEALTH_PORT: String(healthPort),
-      SHUTDOWN_DELAY_MS: '0',
-      ISSUER: plan.issuer,
-      ...(plan.observeUrl !== undefined && observedBy(plan.observeUrl)),
-      ...environment,
-    }),
+    program: { ...program, arguments: [...(plan.watch ? watchFlags(name) : []), ...program.arguments] },
     address: listens === 'HTTP' ? http : `127.0.0.1:${port}`,
     problem: () => healthProblem(healthPort),
   };
+}
+
+/** Node itself restarts the program when one of these files is saved. */
+function watchFlags(name: string): readonly string[] {
+  const imported = name === 'demo-partner' ? [] : ['proto', 'services/rules/src', 'services/runtime/src'];
+  return [`services/${name}/src`, ...imported].map((path) => `--watch-path=${join(checkout, path)}`);
 }
 
 function observedBy(url: string): Readonly<Record<string, string>> {

@@ -38,8 +38,6 @@ export function describeStack(
   };
 }
 
-/** What a --seed FILE brings is cut; all of it stands in stack.json. */
-const longestCell = 72;
 const maxAccounts = 30;
 
 function columns(rows: readonly (readonly string[])[]): string {
@@ -50,30 +48,26 @@ function columns(rows: readonly (readonly string[])[]): string {
 
 export function stackTable({ issuer, demoPartner, users, addresses, logs }: StackFile): string {
   const { gateway = '', observe, postgres = '', redis = '' } = addresses;
-  const shown = (cell: string) => {
-    const line = cell.replace(/\p{Cc}+/gu, ' ');
-    return line.length > longestCell ? `${line.slice(0, longestCell - 1)}…` : line;
-  };
-  const accounts = users
-    .slice(0, maxAccounts)
-    .map(({ email, password, about }) => [email, password, about].map(shown));
+  const accounts = users.map(({ email, password, about }) => [email, password, about]);
+  const more = users.length - maxAccounts;
   return [
     'The stack runs.',
     '',
     columns([
-      ['Demo partner', demoPartner, 'open this in a browser, click "Connect", log in as below'],
+      ['Demo partner', demoPartner, 'open it in a browser, press "Connect", log in as below'],
       ['Gateway', gateway, issuer === gateway ? 'the issuer' : `behind ${issuer}`],
-      ...(observe === undefined ? [] : [['Requests', observe, 'traces, logs and metrics as they come']]),
+      ...(observe === undefined ? [] : [['Request viewer', observe, 'live traces, logs and metrics']]),
       ['Postgres', postgres, ''],
       ['Redis', redis, ''],
     ]),
     '',
     'Demo accounts',
-    columns(accounts),
-    ...(users.length > maxAccounts ? [`  … and ${users.length - maxAccounts} more, see stack.json`] : []),
+    columns(accounts.slice(0, maxAccounts)),
+    ...(more > 0 ? [`  … and ${more} more, see stack.json`] : []),
     '',
     `Logs: ${logs}`,
     `Partners with their secrets, and the stores' passwords: ${join(dirname(logs), 'stack.json')}`,
+    `Try it: curl ${gateway}/.well-known/openid-configuration`,
   ].join('\n');
 }
 
@@ -85,5 +79,5 @@ export function statusTable(report: StatusReport): string {
   const { phase, issuer, processes } = report;
   const state = phase === 'ready' && !isHealthy(report) ? 'degraded' : phase;
   const rows = processes.map(({ name, pid, address, state }) => [name, `pid ${pid}`, address, state]);
-  return [`${issuer} is ${state}.`, columns(rows)].filter((part) => part !== '').join('\n');
+  return `${issuer} is ${state}.\n${columns(rows)}`.trimEnd();
 }

@@ -1,7 +1,7 @@
 // Hears that the stack shall end: Ctrl-C, a closed terminal, a signal, or the end of the launchers: the parent, and npx,
 // npm and pnpm above it, which pass no signal on when they are killed.
 import { readFileSync } from 'node:fs';
-import { identify, isAlive, type ProcessIdentity, statOf } from './shutdown.ts';
+import { statOf } from './shutdown.ts';
 
 /** Set for the supervisor in the background: it outlives its parent and shows no passwords. */
 export const backgroundMark = 'COURSE_EXCHANGE_IN_BACKGROUND';
@@ -21,7 +21,9 @@ export function listenForStop(request: (reason: string) => void, hurry: () => vo
       request(signal);
     });
   }
-  if (!isInBackground) watchLaunchers(() => request('the program that started it is gone'));
+  const began = launchers();
+  const watch = () => launchers() === began || request('the program that started it is gone');
+  if (!isInBackground) setInterval(watch, 1_000).unref();
   if (process.env.STOP_WITH_PARENT === 'true')
     process.stdin.resume().once('end', () => request('parent gone'));
 }
@@ -31,23 +33,22 @@ const runner =
   /^([^\0\s]*\/)?(node\0([^\0\s]*\/)?)?(npm|npx|pnpm|pnpx|yarn|corepack)(-cli)?(\.[cm]?js)?[\0 ]/;
 const shell = /^([^\0\s]*\/)?(sh|bash|dash|zsh|ash|ksh)\0-c\0/;
 
-const pollMs = 1_000;
-
-function watchLaunchers(onGone: () => void): void {
-  const parent = process.ppid;
-  const runners = runnersAbove(parent);
-  const timer = setInterval(() => {
-    if (process.ppid === parent && runners.every(isAlive)) return;
-    clearInterval(timer);
-    onGone();
-  }, pollMs).unref();
+/** The parent, and the runners above it: the child of a dead process gets another parent. */
+function launchers(): string {
+  const found = [process.ppid];
+  for (let pid = process.ppid, command = commandOf(pid); command !== ''; command = commandOf(pid)) {
+    if (runner.test(command)) found.push(pid);
+    else if (!shell.test(command)) break;
+    pid = Number(statOf(pid)?.[1]);
+  }
+  return found.join();
 }
 
-/** The ancestors from `pid` on as long as they are runners or their shells. Elsewhere than on Linux the parent alone is watched. */
-function runnersAbove(pid: number): readonly ProcessIdentity[] {
-  const known = process.platform === 'linux' ? identify(pid) : undefined;
-  const command = known ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
-  if (!known || !(runner.test(command) || shell.test(command))) return [];
-  const above = runnersAbove(Number(statOf(pid)?.[1]));
-  return runner.test(command) ? [known, ...above] : above;
+/** Empty elsewhere than on Linux: the parent alone is watched there. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }

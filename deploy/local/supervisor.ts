@@ -1,29 +1,26 @@
 // Supervises one stack: brings it up in order (stores, roles, migrations, data, services, demo partner), keeps it
 // running, answers `stop` and `status`, and ends it in order, stores last.
-import { EventEmitter } from 'node:events';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StartOptions } from './arguments.ts';
-import { bringUp, type Component, keepRunning, type RunningComponent, StartFailure } from './component.ts';
+import { bringUp, type Component, keepRunning, type RunningComponent } from './component.ts';
 import { askStatus, type StatusReport, takeControl } from './control.ts';
 import { migrateBoth, prepareDatabase } from './database.ts';
 import { healthAddresses, makePlan, type StackPlan } from './plan.ts';
 import { openProcesses, type Processes } from './processes.ts';
 import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-directory.ts';
-import { loadData, readNewSeed } from './seed-content.ts';
-import { type SeedContent, SeedError } from './seed-file.ts';
+import { loadData } from './seed-content.ts';
+import { readSeedFile, type SeedContent } from './seed-file.ts';
 import { serviceComponents, storeComponents } from './services.ts';
 import { endRecorded } from './shutdown.ts';
 import { describeStack, stackTable } from './stack-file.ts';
 import { isInBackground, listenForStop } from './stop-requests.ts';
-import { watchSources } from './watch.ts';
 
 interface Stack {
   readonly run: RunDirectory;
   readonly options: StartOptions;
   readonly say: (line: string) => void;
   readonly components: Map<string, RunningComponent>;
-  readonly saves: EventEmitter;
   processes?: Processes;
   publish: () => void;
   phase: StatusReport['phase'];
@@ -40,7 +37,6 @@ export async function supervise(
     options,
     say,
     components: new Map(),
-    saves: new EventEmitter(),
     publish: () => {},
     phase: 'starting',
     issuer: options.issuer ?? `http://127.0.0.1:${options.port}`,
@@ -52,8 +48,8 @@ export async function supervise(
     say(await describeOther(run));
     return 1;
   }
-  const starting = startUp(stack).catch((error: unknown) =>
-    end.resolve({ code: 1, sentence: sentenceOf(error) }),
+  const starting = startUp(stack).catch(({ message, detail = '' }: Error & { detail?: string }) =>
+    end.resolve({ code: 1, sentence: `The start failed: ${message} ${detail}`.trim() }),
   );
   const { code, sentence } = await end.promise;
   say(sentence);
@@ -70,7 +66,7 @@ async function describeOther(run: RunDirectory): Promise<string> {
 
 async function startUp(stack: Stack): Promise<void> {
   const { run, options, say } = stack;
-  const seed = readNewSeed(run, options);
+  const seed = options.seed === undefined ? undefined : readSeedFile(options.seed);
   await endRecorded(run);
   const plan = await makePlan(run, options);
   stack.issuer = plan.issuer;
@@ -88,7 +84,6 @@ async function startUp(stack: Stack): Promise<void> {
   stack.publish = () => writeWhole(run.stackFile, description());
   stack.publish();
   stack.phase = 'ready';
-  if (options.watch) watchSources((name) => stack.saves.emit(name));
   // In the background the output is a log, and the table holds passwords.
   say(isInBackground ? 'The stack runs.' : `${stackTable(description())}\n\nCtrl-C ends all of it.`);
 }
@@ -99,14 +94,13 @@ async function assemble(
   processes: Processes,
   seed: SeedContent | undefined,
 ): Promise<SeedContent> {
-  const { say, components, options, saves } = stack;
+  const { say, components, options } = stack;
   const keep = (component: RunningComponent) => components.set(component.program.name, component);
   const deps = {
     processes,
     say,
     restartAfterMs: options.restartAfter,
     isStopping: () => stack.phase === 'stopping',
-    nextSave: (name: string) => new Promise<'saved'>((resolve) => saves.once(name, () => resolve('saved'))),
     onReplaced: (component: RunningComponent) => {
       keep(component);
       stack.publish();
@@ -149,9 +143,4 @@ async function report({ phase, issuer, components }: Stack): Promise<StatusRepor
     })),
   );
   return { pid: process.pid, phase, issuer, processes };
-}
-
-function sentenceOf(error: unknown): string {
-  if (error instanceof StartFailure || error instanceof SeedError) return error.message;
-  return error instanceof Error ? `The start failed: ${error.message}` : 'The start failed.';
 }
