@@ -78,7 +78,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
   });
   limitConnections(app);
   addRoutes(app, routes, options, {
-    admit: createAdmission(options),
+    admit: createAdmission(options.now),
     readBody: createBodyReader(),
     holdAnswer: limitUnreadAnswers(app, options.logger),
   });

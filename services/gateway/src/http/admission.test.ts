@@ -1,17 +1,13 @@
 // Admission with a clock of the test's: who has room, and whose turn it is (R14.7, R14.10).
 import { Overloaded } from '@course-exchange/runtime/process/errors';
-import { createLogger } from '@course-exchange/runtime/process/logger';
 import { beforeEach, expect, test } from 'vitest';
 import { type Admission, createAdmission, type Work } from './admission.ts';
 
 let time: number;
-let lines: string[];
 let admit: Admission;
 beforeEach(() => {
   time = 1_000_000;
-  lines = [];
-  const logger = createLogger('gateway', 'info', (line) => lines.push(line));
-  admit = createAdmission({ logger, now: () => time });
+  admit = createAdmission(() => time);
 });
 
 /** Asks until one is refused; what is admitted, in work or not. */
@@ -85,15 +81,4 @@ test('a request that would have too little time left at its turn is refused, and
   expect(room).toHaveLength(20);
   (await asked[0])?.();
   expect(await outcomeOf(asked[16] as Promise<unknown>)).toBe('in work');
-});
-
-test('refusals are one line a second, with their number', async () => {
-  for (let again = 0; again < 50; again += 1) await fill('list', 'a');
-  time += 1_000;
-  await fill('list', 'a');
-  const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(told.map(({ message, work, refused }) => [message, work, refused])).toEqual([
-    ['work refused', 'list', 1],
-    ['work refused', 'list', 50],
-  ]);
 });

@@ -1,7 +1,6 @@
 // Admission bounds the requests in flight and queued, so that what is begun ends in time (R14.7, decision 0027). Each
 // class of work has its own capacity, so that lists never delay tokens, and networks take turns.
 import { Overloaded } from '@course-exchange/runtime/process/errors';
-import { type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { createTurns } from '@course-exchange/runtime/process/turns';
 import { gatewayMetrics } from '../metrics.ts';
 import { fairCapacity } from './fair-capacity.ts';
@@ -29,48 +28,27 @@ const limits: Readonly<Record<Work, Limits>> = {
  * call, and what it has consumed must still be answered (decision 0025).
  */
 const leastMs = 900;
-const logEveryMs = 1_000;
-
-export interface AdmissionOptions {
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-}
 
 export type Admission = ReturnType<typeof createAdmission>;
 
-export function createAdmission({ logger, now }: AdmissionOptions) {
+/** `now`: milliseconds since the epoch. */
+export function createAdmission(now: () => number) {
   const open = (work: Work) => {
     const { capacity, concurrency } = limits[work];
     const requests = fairCapacity(capacity);
     const turns = createTurns(concurrency);
-    let [refused, loggedAt] = [0, 0];
     gatewayMetrics.workAdmitted.observe(() => [[requests.held(), { work }]]);
     gatewayMetrics.workRunning.observe(() => [[turns.running(), { work }]]);
     gatewayMetrics.workRoom.observe(() => [[capacity, { work }]]);
-    const refuse = (reason: string): never => {
-      refused += 1;
-      if (now() - loggedAt >= logEveryMs) {
-        logger.warn('work refused', {
-          work: logText(work),
-          refused,
-          admitted: requests.held(),
-          room: capacity,
-        });
-        [refused, loggedAt] = [0, now()];
-      }
-      throw new Overloaded(reason, true);
-    };
     return async (network: string, deadline: number): Promise<() => void> => {
-      if (!requests.acquire(network)) refuse('no room');
-      const inTurn = await turns.take(deadline - leastMs - now(), network);
-      if (inTurn)
+      if (!requests.acquire(network)) throw new Overloaded('no room');
+      if (await turns.take(deadline - leastMs - now(), network))
         return () => {
           turns.end();
           requests.release(network);
         };
       requests.release(network);
-      return refuse('its turn came too late');
+      throw new Overloaded('its turn came too late');
     };
   };
   const classes = { token: open('token'), login: open('login'), list: open('list'), other: open('other') };

@@ -24,44 +24,34 @@ export function createBodyReader() {
    * Fails with `invalid_request` where the body is over 64 KiB or breaks off, with `Overloaded` where there is no
    * capacity.
    */
-  return (raw: IncomingMessage, network: string): Promise<Body> =>
-    new Promise((resolve, reject) => {
-      // One buffer: each kept chunk costs some hundred bytes more.
-      let body = Buffer.alloc(0);
-      let [length, counted] = [0, 0];
-      const release = (): void => {
-        bytes.release(network, counted);
-        counted = 0;
-      };
-      const grow = (needed: number): void => {
-        if (needed > longestBody) throw new Failure('invalid_request', 'body too large');
-        const size = Math.min(longestBody, 2 * needed);
-        const more = Math.max(0, size - alwaysFree) - counted;
-        if (more > 0 && !bytes.acquire(network, more))
-          throw new Overloaded('too many bytes of requests have not ended');
-        counted += Math.max(0, more);
-        body = Buffer.concat([body], size);
-      };
-      const fail = (error: unknown): void => {
-        // The rest is drained, so that the client reads the answer; requestTimeout bounds it.
-        raw.off('data', keep).off('end', finish).off('close', breakOff).resume();
-        release();
-        reject(error);
-      };
-      const keep = (chunk: Buffer): void => {
-        try {
-          if (length + chunk.length > body.length) grow(length + chunk.length);
-          length += chunk.copy(body, length);
-        } catch (error) {
-          fail(error);
-        }
-      };
-      const finish = (): void => {
-        // Every request closes in the end.
-        raw.off('close', breakOff);
-        resolve({ text: body.toString('utf8', 0, length), release });
-      };
-      const breakOff = (): void => fail(new Failure('invalid_request', 'body broke off'));
-      raw.on('data', keep).once('end', finish).once('close', breakOff).once('error', breakOff);
-    });
+  return async (raw: IncomingMessage, network: string): Promise<Body> => {
+    // One buffer: each kept chunk costs some hundred bytes more.
+    let body = Buffer.alloc(0);
+    let [length, counted] = [0, 0];
+    const release = (): void => {
+      bytes.release(network, counted);
+      counted = 0;
+    };
+    const grow = (needed: number): void => {
+      if (needed > longestBody) throw new Failure('invalid_request', 'body too large');
+      const size = Math.min(longestBody, 2 * needed);
+      const more = Math.max(0, size - alwaysFree - counted);
+      if (more > 0 && !bytes.acquire(network, more))
+        throw new Overloaded('too many bytes of requests have not ended');
+      counted += more;
+      body = Buffer.concat([body], size);
+    };
+    try {
+      for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
+        if (length + chunk.length > body.length) grow(length + chunk.length);
+        length += chunk.copy(body, length);
+      }
+    } catch (error) {
+      release();
+      // The rest is drained, so that the client reads the answer; requestTimeout bounds it.
+      raw.resume();
+      throw error instanceof Failure ? error : new Failure('invalid_request', 'body broke off');
+    }
+    return { text: body.toString('utf8', 0, length), release };
+  };
 }

@@ -145,8 +145,8 @@ test('bodies that never come take nobody’s room, not even their own network’
 test('refreshes that hang fill the room of their network and class, and nobody else’s [R14.7, R14.10]', async () => {
   const held = await fill(heldRefresh, [1], 700);
   await expect.poll(() => held.filter(({ answer }) => answer === '').length, patient).toBe(512);
-  // A flood does not fill the log: `work refused` tells their number.
-  expect(gateway.lines.filter((line) => line.includes('answer failed'))).toEqual([]);
+  // A flood does not fill the log: after ten lines comes their number.
+  expect(gateway.lines.filter((line) => line.includes('answer failed')).length).toBeLessThanOrEqual(10);
   expect([await list(1), await ask('/userinfo', 1), await ask('/authorize', 1)]).toEqual([200, 200, 303]);
   const other = refresh(2);
   gate.open();
@@ -172,6 +172,7 @@ test('a queued request whose client goes away is never sent to a service [R14.7]
   const last = refresh(2);
   gate.open();
   expect(await last).toBe(200);
+  await expect.poll(() => refresh(1), patient).toBe(200);
   expect(exchanged).not.toContain('gone');
 });
 

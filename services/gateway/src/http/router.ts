@@ -143,7 +143,7 @@ function report(error: unknown, route: Route, logger: Logger): void {
   recordError(error);
   const fields = { route: logText(route.path) };
   if (!(error instanceof Failure)) logger.error('unforeseen error', { ...fields, ...describeError(error) });
-  else if (isFault(error) && !(error instanceof Overloaded && error.isLogged)) {
+  else if (isFault(error)) {
     const reason = error.message === error.code ? {} : { reason: logText(error.message) };
     logger.warn('answer failed', { ...fields, code: logText(error.code), ...reason });
   }

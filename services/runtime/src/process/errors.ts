@@ -43,12 +43,8 @@ export function retryAfterSeconds(): number {
 
 /** More work than this process can do in time (R14.7). */
 export class Overloaded extends Failure<'temporarily_unavailable'> {
-  /** No further line is written. */
-  readonly isLogged: boolean;
-
-  constructor(reason: string, isLogged = false) {
+  constructor(reason: string) {
     super('temporarily_unavailable', reason);
-    this.isLogged = isLogged;
   }
 }
 
