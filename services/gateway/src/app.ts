@@ -39,7 +39,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
   /** Answers what no route may see, before any path is judged (R25, R28). */
   const refused = (request: FastifyRequest, reply: FastifyReply): boolean => {
     reply.header('x-request-id', request.id);
-    const answer = hostIsPlain(request.raw)
+    const answer = isUnderstood(request.raw)
       ? plainHttpAnswer(request.raw, request.originalUrl, options.issuer, trusts)
       : errorReply('invalid_request', 'public');
     if (answer !== undefined) sendPublic(reply, answer, options);
@@ -102,8 +102,13 @@ function isUtf8Encoded(run: string): boolean {
   return isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex'));
 }
 
-/** Node keeps the first of several `Host` headers and hides the others (R25). */
-function hostIsPlain({ headersDistinct, httpVersion }: IncomingMessage): boolean {
+/**
+ * Node keeps the first of several `Host` headers and hides the others (R25), and takes any transfer coding that ends in
+ * `chunked` for that alone (RFC 9112 §6.1).
+ */
+function isUnderstood({ headers, headersDistinct, httpVersion }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding']?.toLowerCase() ?? 'chunked';
+  if (coding !== 'chunked') return false;
   const hosts = headersDistinct.host?.length ?? 0;
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }

@@ -89,6 +89,11 @@ describe('what never became a request is refused with a one-field body (R25)', (
     ['an oversized header', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
     ['no Host', 'GET /api/events HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    [
+      'a transfer coding other than chunked',
+      'GET /api/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+      400,
+    ],
   ])('%s', async (_what, text, status) => {
     const answer = await raw(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -104,11 +109,12 @@ describe('what never became a request is refused with a one-field body (R25)', (
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  test('an upgrade is not followed', async () => {
-    const answer = await raw(
-      'GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n',
-    );
-    expect(answer).toMatch(/^HTTP\/1.1 404 /);
+  test('an upgrade is not followed, and its connection is closed', async () => {
+    const upgrade = 'GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    // Node reads no further than this.
+    const answer = await raw(`${upgrade}GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(answer.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['404']);
+    expect(answer).toContain('\r\nconnection: close\r\n');
   });
 });
 

@@ -172,7 +172,10 @@ export function sendPublic(reply: FastifyReply, answer: Answer, { issuer }: Rout
   return send(reply, profileHeaders('public', issuer), answer);
 }
 
-/** `answer`'s headers override the profile's. While the server stops, each answer closes its connection. */
+/**
+ * `answer`'s headers override the profile's. While the server stops, each answer closes its connection; so does one to
+ * a request for an upgrade, since Node drops what follows that.
+ */
 function send(
   reply: FastifyReply,
   headers: Headers,
@@ -181,7 +184,8 @@ function send(
 ): FastifyReply {
   outcomes.set(reply.request, { context: active, client: clientOf(active), code: answer.code });
   reply.code(answer.status).headers(headers).headers(answer.headers);
-  if (!reply.server.server.listening) reply.header('connection', 'close');
+  const isLast = !reply.server.server.listening || reply.request.headers.upgrade !== undefined;
+  if (isLast) reply.header('connection', 'close');
   if (answer.cookies.length > 0) reply.header('set-cookie', answer.cookies);
   if (typeof answer.body === 'string') return reply.send(answer.body);
   const length = bytesOf(answer.body);
