@@ -55,7 +55,7 @@ const key = object({
   nextStepAt: maybeTime,
   currentEncryption: flag,
 });
-const user = texts('sub email passwordAlgorithm', { disabledAt: maybeTime });
+const user = texts('sub email passwordAlgorithm userHash', { disabledAt: maybeTime });
 const entry = texts('actor requestId hash', { sequence: count, at: time, change });
 const head = texts('hash', { sequence: count });
 

@@ -47,7 +47,9 @@ test('every answer keeps to its schema', async () => {
   await answer('export', `client export --out ${file('clients.yaml')}`);
   await answer('plan', `client plan ${file('clients.yaml')}`);
   await answer('plan', `client apply ${file('clients.yaml')} --yes`);
-  await answer('user', `user show ${sub}`);
+  const shown = await answer('user', `user show ${sub}`);
+  const { userHash } = shown.user as { readonly userHash: string };
+  expect(await answer('user', `user show --hash ${userHash}`)).toEqual(shown);
   await answer('result', `user disable ${sub} --dry-run`);
   const { accessTokensEndAt } = await answer('result', `user sign-out ${sub} --yes`);
   expect(Date.parse(`${accessTokensEndAt}`) - Date.now()).toBeGreaterThan(600_000);

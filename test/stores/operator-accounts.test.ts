@@ -4,8 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { findConsents, withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { Sub } from '../../services/identity/src/ids.ts';
-import { disableUser, enableUser, getAccount, signOutUser } from '../../services/identity/src/users/admin.ts';
+import {
+  disableUser,
+  enableUser,
+  getAccount,
+  getAccountByHash,
+  signOutUser,
+} from '../../services/identity/src/users/admin.ts';
 import { importUsers } from '../../services/identity/src/users/import.ts';
+import { everySub } from '../../services/identity/src/users/user-table.ts';
 import { addConsent, addPartner, addUser, openEndpoint, outcomeOf, useRedis } from './identity-grant.ts';
 import { anna, dry, refusalOf, useAdminContext } from './operator-context.ts';
 
@@ -94,4 +101,18 @@ test('consents of a client come in pages without gap or repetition', async () =>
     seen.push(...page.map(({ sub }) => sub));
   } while (page.length === 10);
   expect(seen.toSorted()).toEqual(subs.toSorted());
+});
+
+test('the hash in a log line finds its user, whom pages of users hold without gap or repetition', async () => {
+  const sub = await addUser(identity);
+  await identity.sql(
+    `insert into users (sub, email, password_hash)
+     select 'page-' || at, 'page-' || at || '@example.org', '-' from generate_series(1, 2000) as at`,
+  );
+  const subs = await Array.fromAsync(everySub(context.database));
+  const [users] = await identity.sql('select count(*)::int as count from users');
+  expect([subs.length, new Set(subs).size]).toEqual([users?.count, users?.count]);
+  for (const one of [sub, subs.at(-1)])
+    expect(await getAccountByHash(context, `keyed-${one}`)).toMatchObject({ sub: one });
+  expect((await refusalOf(getAccountByHash(context, 'unknown'))).code).toBe('not_found');
 });

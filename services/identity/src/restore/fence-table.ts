@@ -1,6 +1,5 @@
 // What a restore fence writes over whole tables, in batches by primary key, so that no statement takes too long.
 import type { Queries, Statement } from '@course-exchange/runtime/postgres/pool';
-import type { Sub } from '../ids.ts';
 
 const batch = 10_000;
 
@@ -43,18 +42,5 @@ async function changeAll(queries: Queries, change: Statement, ...values: unknown
     if (page === undefined || page.last === null) return all;
     all += page.changed;
     after = page.last;
-  }
-}
-
-// Index: users_pkey.
-const nextSubs = { name: 'subs after', text: 'select sub from users where sub > $1 order by sub limit $2' };
-
-/** In batches: logs name a user by a hash that cannot be reversed. */
-export async function* everySub(queries: Queries): AsyncGenerator<Sub> {
-  for (let last = ''; ; ) {
-    const rows = await queries.query<{ sub: Sub }>(nextSubs, [last, batch]);
-    for (const { sub } of rows) yield sub;
-    if (rows.length < batch) return;
-    last = rows.at(-1)?.sub ?? '';
   }
 }

@@ -22,8 +22,9 @@ import { findSecret, type IssuedSecret, listValidSecrets, suspendSecrets } from 
 import { activate, publish, retire as retireKey } from '../keys/admin.ts';
 import { listKeys, lockKeys } from '../keys/key-table.ts';
 import { disableSub } from '../users/admin.ts';
+import { everySub } from '../users/user-table.ts';
 import { type AuditedTransaction, type Ending, endedAfter } from './audit-trail.ts';
-import { everySub, signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
+import { signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
 
 export interface Restore {
   readonly store: 'redis' | 'postgres';

@@ -12,11 +12,18 @@ import {
 } from '../admin/context.ts';
 import type { Sub } from '../ids.ts';
 import type { UserAccount, UserName } from './user.ts';
-import { readAccount, updateAccount } from './user-table.ts';
+import { everySub, readAccount, updateAccount } from './user-table.ts';
 
 /** Throws `not_found`, which does not quote an e-mail address. */
 export async function getAccount(context: AdminContext, user: UserName): Promise<UserAccount> {
   return existing(await readAccount(context.database, user), user);
+}
+
+/** By the hash under which logs name the user: compares every user's. Throws `not_found`. */
+export async function getAccountByHash(context: AdminContext, userHash: string): Promise<UserAccount> {
+  for await (const sub of everySub(context.database))
+    if (context.keyedUser(sub) === userHash) return getAccount(context, { sub });
+  throw notFound('user with this hash');
 }
 
 /** Ends login, exchange, refresh, user-info and sessions. Throws `not_found`. Atomic. */

@@ -11,13 +11,13 @@ import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext, AdminResult } from '../admin/context.ts';
 import { accessTokensEndAt, adminRequest, changeMessages, timestamps } from '../admin/messages.ts';
 import { passwordAlgorithm } from '../login/password-formats.ts';
-import { disableUser, enableUser, getAccount, signOutUser } from './admin.ts';
+import { disableUser, enableUser, getAccount, getAccountByHash, signOutUser } from './admin.ts';
 import { importUsers } from './import.ts';
 import type { UserAccount, UserName } from './user.ts';
 
 export function createUserHandlers(context: AdminContext): Handlers<typeof UserService> {
   const shown = ({ result, changes }: AdminResult<UserAccount>) => ({
-    user: userMessage(result),
+    user: userMessage(result, context),
     changes: changeMessages(changes),
   });
   const asked = (
@@ -36,8 +36,9 @@ export function createUserHandlers(context: AdminContext): Handlers<typeof UserS
       const rejected = imported.rejected.map(({ line, reason }) => ({ line: BigInt(line), reason }));
       return { ...imported, rejected };
     },
-    getUser: async ({ user }) => {
-      return { user: userMessage(await getAccount(context, readUserName(user))) };
+    getUser: async ({ user, userHash }) => {
+      const found = userHash ? getAccountByHash(context, userHash) : getAccount(context, readUserName(user));
+      return { user: userMessage(await found, context) };
     },
     disableUser: async (request, call) => ended(await disableUser(...asked(request, call))),
     enableUser: async (request, call) => shown(await enableUser(...asked(request, call))),
@@ -52,7 +53,7 @@ export function readUserName(user: WireUserName | undefined): UserName {
   throw new DetailedFailure('invalid_argument', 'The user is named neither by sub nor by e-mail.');
 }
 
-function userMessage(account: UserAccount): MessageInitShape<typeof UserSchema> {
+function userMessage(account: UserAccount, { keyedUser }: AdminContext): MessageInitShape<typeof UserSchema> {
   const { sub, email, emailVerified, name, passwordHash, createdAt, disabledAt, signedOutAt } = account;
   return {
     sub,
@@ -60,6 +61,7 @@ function userMessage(account: UserAccount): MessageInitShape<typeof UserSchema> 
     emailVerified,
     name,
     passwordAlgorithm: passwordAlgorithm(passwordHash),
+    userHash: keyedUser(sub),
     ...timestamps({ createdAt, disabledAt, signedOutAt }),
   };
 }

@@ -2,7 +2,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type User, type UserNameSchema, UserService } from '@course-exchange/proto/operator/v1/user';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';
-import { CliError } from '../cli/errors.ts';
+import { CliError, usageError } from '../cli/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { fields, localTime } from '../output/table.ts';
 import { importCommand } from './import.ts';
@@ -28,11 +28,21 @@ const userArgument = ['<user>', 'The user: sub or e-mail address'] as const;
 function showCommand() {
   const command = newCommand('show', {
     about: 'Show a user',
-    examples: { 'By e-mail address': 'partnerctl user show ann@example.com' },
-  }).argument(...userArgument);
-  return withAction(command, async ({ services }, name) => {
-    const { user } = await services.identity(UserService).getUser({ user: userNamed(name) });
-    if (!user) throw new CliError('missing', `There is no user ${name}.`);
+    details:
+      'Logs name a user by a keyed hash. --hash looks for it among all users, which takes 5 s for a million.',
+    examples: {
+      'By e-mail address': 'partnerctl user show ann@example.com',
+      'By the hash in a log line': 'partnerctl user show --hash bw7yWkQ1x0aVZ3mT5uN8rg',
+    },
+  })
+    .argument('[user]', 'The user: sub or e-mail address')
+    .option('--hash <hash>', 'The user, as logs name it');
+  return withAction(command, async ({ services }, name, { hash = '' }) => {
+    if ((name === undefined) === (hash === ''))
+      throw usageError('Name one user.', 'Give a sub, an e-mail address or --hash.');
+    const request = name === undefined ? { userHash: hash } : { user: userNamed(name) };
+    const { user } = await services.identity(UserService).getUser(request, { timeoutMs: 120_000 });
+    if (!user) throw new CliError('missing', 'There is no such user.');
     return { json: { user }, text: userText(user) };
   });
 }
@@ -85,9 +95,10 @@ function userText(user: User): string {
     User: user.sub,
     'E-mail': `${user.email} (${user.emailVerified ? 'verified' : 'not verified'})`,
     Name: user.name,
-    Status: disabledAt ? `disabled since ${localTime(disabledAt)}` : 'may log in',
+    Status: disabledAt ? `disabled since ${localTime(disabledAt)}` : 'enabled',
     'Signed out': signedOutAt && `sessions and tokens from before ${localTime(signedOutAt)}`,
     Password: user.passwordAlgorithm,
+    'Log hash': user.userHash,
     Since: user.createdAt,
   });
 }
