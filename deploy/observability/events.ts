@@ -39,26 +39,18 @@ export function recent<Name extends keyof Counted>(
 const ofProcess = `${release}, instance`;
 const readings = (of: string) => `count_over_time(${of}[${within}])`;
 
-/** Names of labels, by that of what is recorded. */
-export const eventLabels: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries(counted).map(([name, { definition }]) => [
-    recordOf(name as keyof Counted),
-    definition.labels.map((label) => label.replaceAll('.', '_')),
-  ]),
-);
-
 /**
  * `increase` does not see the first value of a series. It counts where the process has been read more often: what is old,
  * and only Prometheus, the job or its namespace is new, is no event of now.
  */
 function recordingOf([name, metric]: readonly [string, Metric]): Recording {
-  const record = recordOf(name as keyof Counted);
+  const labels = metric.definition.labels.map((label) => label.replaceAll('.', '_'));
   const events = series(metric);
   const reading = readings(series(runtimeMetrics.eventLoopUtilization));
   return {
-    record,
+    record: recordOf(name as keyof Counted),
     expr: [
-      `sum by (${[release, 'component', ...(eventLabels.get(record) ?? [])].join(', ')}) (`,
+      `sum by (${[release, 'component', ...labels].join(', ')}) (`,
       `  (${events} unless ${events} offset ${within}`,
       `    and ${readings(events)} < on (${ofProcess}) group_left () max by (${ofProcess}) (${reading}))`,
       `  or increase(${events}[${within}])`,

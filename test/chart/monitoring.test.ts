@@ -10,11 +10,12 @@ import { renderAll } from './rendered.ts';
 
 const on = 'test-monitoring-values';
 const full = 'environment-course-exchange';
+const sourceLabels = ['__meta_kubernetes_pod_label_app_kubernetes_io_component'];
 const [asked = [], withPods = []] = (
   await renderAll([{ on }, { on, values: { metrics: { monitor: { kind: 'PodMonitor' } } } }])
 ).map(({ objects }) => objects);
 
-test('monitors lead to /metrics of the health port that each scraped pod has', () => {
+test('monitors scrape /metrics of the three services, with the labels that rules and dashboards use', () => {
   const [service] = ofKind(asked, 'Service').filter(({ metadata }) => metadata.name.endsWith('-metrics'));
   const [serviceMonitor] = ofKind(asked, 'ServiceMonitor');
   const [podMonitor] = ofKind(withPods, 'PodMonitor');
@@ -27,7 +28,11 @@ test('monitors lead to /metrics of the health port that each scraped pod has', (
     expect(pods.filter(({ labels }) => selects(selector, labels))).toHaveLength(3);
   for (const [endpoint] of [serviceMonitor?.spec.endpoints, podMonitor?.spec.podMetricsEndpoints]) {
     expect(endpoint).toMatchObject({ port: 'health', path: '/metrics' });
-    expect(endpoint.relabelings).toContainEqual({ targetLabel: 'job', replacement: full });
+    expect(endpoint.relabelings).toEqual([
+      { sourceLabels, regex: 'gateway|identity|design-catalog', action: 'keep' },
+      { sourceLabels, targetLabel: 'component' },
+      { targetLabel: 'job', replacement: full },
+    ]);
   }
   for (const { spec } of pods)
     expect(spec.containers[0].ports).toContainEqual(expect.objectContaining({ name: 'health' }));

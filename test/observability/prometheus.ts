@@ -1,14 +1,14 @@
 // A Prometheus of the test's own that scrapes a running system and judges it by the chart's rules, in which an hour is a
 // minute. Nothing else of them differs.
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bringUp } from '@course-exchange/local-stack/component';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
-import { openProcesses, type Program } from '@course-exchange/local-stack/processes';
 import { job } from '@course-exchange/observability/promql';
 import { stringify } from 'yaml';
 import { root } from '../check/step.ts';
+import { until } from '../stores/redis-servers.ts';
 import { send } from '../support/http.ts';
 import type { StackFile } from '../support/stack-file.ts';
 
@@ -50,20 +50,13 @@ export async function startPrometheus(addresses: StackFile['addresses']) {
     scrape_configs: [{ job_name: job, static_configs }],
   };
   writeFileSync(join(folder, 'prometheus.yaml'), stringify(config));
-  const processes = openProcesses(join(folder, 'processes.json'), [folder]);
-  const program: Program = {
-    name: 'prometheus',
-    command: process.env.PROMETHEUS ?? 'prometheus',
-    arguments: [
-      `--config.file=${folder}/prometheus.yaml`,
-      `--storage.tsdb.path=${folder}/data`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ],
-    environment: { PATH: `${process.env.PATH}` },
-    logFile: join(folder, 'log'),
-    stopSignal: 'SIGTERM',
-    rank: 1,
-  };
+  const words = [
+    `--config.file=${folder}/prometheus.yaml`,
+    `--storage.tsdb.path=${folder}/data`,
+    `--web.listen-address=127.0.0.1:${port}`,
+  ];
+  const log = openSync(join(folder, 'log'), 'a');
+  const server = spawn(process.env.PROMETHEUS ?? 'prometheus', words, { stdio: ['ignore', log, log] });
 
   async function ask(path: string): Promise<unknown> {
     const { json, text } = await send(`http://127.0.0.1:${port}/api/v1/${path}`);
@@ -78,14 +71,14 @@ export async function startPrometheus(addresses: StackFile['addresses']) {
     };
     return result;
   };
-  const problem = async () => {
-    const up = await query('up == 1').catch(() => []);
-    return up.length < static_configs.length ? 'It has not scraped every service.' : undefined;
-  };
+  const stop = () => server.kill();
   try {
-    await bringUp(processes, { program, address: `http://127.0.0.1:${port}`, problem });
+    await until('every service is scraped', async () => {
+      const up = await query('up == 1').catch(() => []);
+      return up.length === static_configs.length;
+    });
   } catch (error) {
-    await processes.stopAll();
+    stop();
     throw error;
   }
 
@@ -93,6 +86,6 @@ export async function startPrometheus(addresses: StackFile['addresses']) {
     query,
     /** Pending and firing ones. */
     alerts: async () => ((await ask('alerts')) as { alerts: readonly AlertNow[] }).alerts,
-    stop: () => processes.stopAll(),
+    stop,
   };
 }

@@ -43,6 +43,8 @@ export const panels = allPanels.map(([title, queries]) => ({
   ),
 }));
 
+export const runbook = readFileSync(join(root, 'docs/runbook.md'), 'utf8');
+
 /** The series of one process, or of another installation. */
 export const of = (instance: string, text: string) => text.replace(/\}$/, `,instance="${instance}"}`);
 export const at = (namespace: string, text: string) => text.replace(/\}$/, `,namespace="${namespace}"}`);
@@ -52,18 +54,6 @@ export const alive = (component: Component, instance: string = component) =>
 /** Throws where a file of rules is malformed. */
 export function checkRules(): string {
   return execFileSync(promtool, ['check', 'rules', ...files], { encoding: 'utf8' });
-}
-
-/** Calls promtool in a folder that holds these files, by name. */
-export function askPromtool(contents: Readonly<Record<string, object>>, ...words: readonly string[]) {
-  const cwd = mkdtempSync(join(tmpdir(), 'promtool-'));
-  try {
-    for (const [name, content] of Object.entries(contents))
-      writeFileSync(join(cwd, name), stringify(content));
-    return spawnSync(promtool, words, { cwd, encoding: 'utf8' });
-  } finally {
-    rmSync(cwd, { recursive: true });
-  }
 }
 
 /**
@@ -85,10 +75,15 @@ export function mistakesOf(
       exp_samples: is === undefined ? [] : [{ labels: '{}', value: is }],
     })),
   }));
-  const contents = {
-    'rules.yaml': { groups: [{ name: 'rules', rules: rules.filter(matter) }] },
-    'tests.yaml': { rule_files: ['rules.yaml'], evaluation_interval, tests },
-  };
-  const { status, stdout, stderr } = askPromtool(contents, 'test', 'rules', 'tests.yaml');
+  const groups = [{ name: 'rules', rules: rules.filter(matter) }];
+  const cwd = mkdtempSync(join(tmpdir(), 'promtool-'));
+  writeFileSync(join(cwd, 'rules.yaml'), stringify({ groups }));
+  writeFileSync(
+    join(cwd, 'tests.yaml'),
+    stringify({ rule_files: ['rules.yaml'], evaluation_interval, tests }),
+  );
+  const words = ['test', 'rules', 'tests.yaml'];
+  const { status, stdout, stderr } = spawnSync(promtool, words, { cwd, encoding: 'utf8' });
+  rmSync(cwd, { recursive: true });
   return status === 0 ? '' : stdout + stderr;
 }

@@ -1,10 +1,8 @@
-// promtool on the rules and relabelings as the chart brings them: each alert just fires at its threshold, and not below.
+// promtool on the rules as the chart brings them: each alert just fires at its threshold, and not below.
 import { objectives } from '@course-exchange/observability/objectives';
 import { alerts } from '@course-exchange/observability/rules';
 import { expect, test } from 'vitest';
-import { ofKind } from '../chart/objects.ts';
-import { renderAll } from '../chart/rendered.ts';
-import { askPromtool, checkRules, type Input, mistakesOf, type Question, type Rule } from './promtool.ts';
+import { checkRules, type Input, mistakesOf, type Question, type Rule } from './promtool.ts';
 import { ruleCases } from './rule-cases.ts';
 
 const nameOf = ({ alert, severity }: (typeof alerts)[number]) =>
@@ -88,36 +86,4 @@ test.each(objectives)('$name: it fires at 6 and 1 times what may go wrong, and n
   ];
   // Of windows of hours every tenth minute is enough.
   expect(mistakesOf(questions, ({ labels }) => labels?.objective === objective.name, 10)).toBe('');
-});
-
-const scraped = ['gateway', 'identity', 'design-catalog'];
-type Labels = Readonly<Record<string, string>>;
-
-/** Labels of the targets that remain of a pod of each component. */
-function targetsOf(relabelings: readonly Labels[]): readonly Labels[] {
-  // As Prometheus' operator writes them.
-  const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  const relabel_configs = relabelings.map((rule) =>
-    Object.fromEntries(Object.entries(rule).map(([name, value]) => [snake(name), value])),
-  );
-  const static_configs = [...scraped, 'demo-partner', 'migrations'].map((component) => ({
-    targets: [`${component}:8081`],
-    labels: { __meta_kubernetes_pod_label_app_kubernetes_io_component: component },
-  }));
-  const scrape_configs = [{ job_name: 'pods', static_configs, relabel_configs }];
-  // It always takes its time.
-  const words = ['check', 'service-discovery', '--timeout=2s', 'prometheus.yaml', 'pods'];
-  const { stdout, stderr } = askPromtool({ 'prometheus.yaml': { scrape_configs } }, ...words);
-  expect(stderr).toBe('');
-  const found = JSON.parse(stdout) as readonly { readonly labels: Labels }[];
-  return found.map(({ labels }) => labels).filter((labels) => Object.keys(labels).length > 0);
-}
-
-test('the monitor keeps the three services, and names them as rules and dashboards do', async () => {
-  const [rendered] = await renderAll([{ on: 'test-monitoring-values' }]);
-  const [monitor] = ofKind(rendered?.objects ?? [], 'ServiceMonitor');
-  const targets = targetsOf(monitor?.spec.endpoints[0].relabelings);
-  expect(targets.map(({ component }) => component).toSorted()).toEqual(scraped.toSorted());
-  for (const { job, component, instance } of targets)
-    expect([job, instance]).toEqual(['environment-course-exchange', `${component}:8081`]);
 });
