@@ -38,8 +38,6 @@ export async function startBare(stack: StackFile): Promise<Subject> {
         events12: owned('/events', 'typical season'),
         events2000: owned('/events', '2,000 events'),
         designs500: owned('/designs', '730 designs', '&event=show-2026-festival'),
-        userinfo: undefined,
-        discovery: { path: '/discovery' },
       })[operation],
     stop: async () => {
       redis.disconnect();

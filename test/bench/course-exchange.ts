@@ -56,13 +56,9 @@ export async function startCourseExchange(name: string, checkout: string): Promi
     return made;
   }
 
-  const path = (url: string) => new URL(url).pathname;
-  const post = (form: Readonly<Record<string, string>>) => ({
-    path: path(discovery.token_endpoint),
-    authorization,
-    form,
-  });
-  const get = (to: string, accessToken: string) => ({ path: to, authorization: `Bearer ${accessToken}` });
+  const { pathname } = new URL(discovery.token_endpoint);
+  const post = (form: Readonly<Record<string, string>>) => ({ path: pathname, authorization, form });
+  const get = (path: string, accessToken: string) => ({ path, authorization: `Bearer ${accessToken}` });
   const redirect_uri = partner.redirectUris[0] ?? '';
   return {
     name,
@@ -79,8 +75,6 @@ export async function startCourseExchange(name: string, checkout: string): Promi
         events12: get('/api/events', few.accessToken),
         events2000: get('/api/events', huge.accessToken),
         designs500: get(`/api/events/${largest}/designs`, large.accessToken),
-        userinfo: get(path(discovery.userinfo_endpoint), few.accessToken),
-        discovery: { path: '/.well-known/openid-configuration' },
       })[operation],
     stop: async () => {
       await stop();

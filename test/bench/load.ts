@@ -79,14 +79,3 @@ export function percentile(values: readonly number[], part: number): number {
 }
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
-
-/** Median, least and most. */
-export interface Spread {
-  readonly median: number;
-  readonly least: number;
-  readonly most: number;
-}
-
-export function spreadOf(values: readonly number[]): Spread {
-  return { median: median(values), least: Math.min(...values), most: Math.max(...values) };
-}

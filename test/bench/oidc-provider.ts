@@ -50,9 +50,8 @@ export async function startOidcProvider(stack: StackFile): Promise<Subject> {
     },
     request: (operation, secret) => {
       if (operation === 'refresh') return post({ grant_type: 'refresh_token', refresh_token: secret });
-      if (operation === 'exchange')
-        return post({ grant_type: 'authorization_code', code: secret, redirect_uri });
-      return operation === 'discovery' ? { path: '/.well-known/openid-configuration' } : undefined;
+      if (operation !== 'exchange') return undefined;
+      return post({ grant_type: 'authorization_code', code: secret, redirect_uri });
     },
     stop: async () => server.kill(),
   };

@@ -1,6 +1,6 @@
 // The figures in Markdown.
 import { table } from '../generate/page.ts';
-import { type Spread, spreadOf } from './load.ts';
+import { median } from './load.ts';
 import { type Row, ratiosOf } from './measure.ts';
 import { operations, type Subject } from './subject.ts';
 
@@ -9,8 +9,9 @@ export const milliseconds = (value: number): string => `${value.toFixed(value < 
 export const rate = (perSecond: number): string => `${Math.round(perSecond).toLocaleString('en')}/s`;
 export const percent = (part: number): string => `${Math.round(100 * part)} %`;
 
-export function withNoise({ median, least, most }: Spread, format: (value: number) => string): string {
-  return `${format(median)} (${format(least)}–${format(most)})`;
+/** The median, and in brackets the least and the most. */
+export function withNoise(values: readonly number[], format: (value: number) => string): string {
+  return `${format(median(values))} (${format(Math.min(...values))}–${format(Math.max(...values))})`;
 }
 
 /** What each operation costs `ours`, and how much more than each of the others. */
@@ -21,10 +22,10 @@ export function costTable([ours, ...others]: readonly Subject[], rows: readonly 
     const beside = others.flatMap((other) => {
       const cost = costs.get(other);
       if (cost === undefined) return ['', ''];
-      const ratio = withNoise(spreadOf(ratiosOf(own, cost)), (value) => value.toFixed(2));
-      return [microseconds(spreadOf(cost).median), ratio];
+      const ratio = withNoise(ratiosOf(own, cost), (value) => value.toFixed(2));
+      return [microseconds(median(cost)), ratio];
     });
-    return [operations[operation], `${lanes}`, withNoise(spreadOf(own), microseconds), ...beside];
+    return [operations[operation], `${lanes}`, withNoise(own, microseconds), ...beside];
   });
   return table(['operation', 'at a time', `${ours?.name}, µs`, ...heads], lines);
 }

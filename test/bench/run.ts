@@ -29,7 +29,7 @@ const chosen = options.operations.split(',').filter((name): name is Operation =>
 const isWhole = chosen.length === Object.keys(operations).length;
 const underLoad = options['under-load']?.split(',') ?? (isWhole ? Object.keys(loads) : []);
 /** At 64 too, where it says more than at 8. */
-const atMany: readonly Operation[] = ['refresh', 'exchange', 'events12', 'userinfo'];
+const atMany: readonly Operation[] = ['refresh', 'exchange', 'events12'];
 
 const [begun = 0] = loadavg();
 const ours = await startCourseExchange('ours', root);
@@ -39,15 +39,10 @@ try {
   if (options.peers) subjects.push(await startOidcProvider(ours.stack));
   if (options.against) subjects.push(await startCourseExchange('against', resolve(options.against)));
   const rows: Row[] = [];
-  for (const operation of chosen)
-    rows.push(
-      ...(await measure(
-        subjects,
-        operation,
-        atMany.includes(operation) ? [8, 64] : [8],
-        Number(options.rounds),
-      )),
-    );
+  for (const operation of chosen) {
+    const lanes = atMany.includes(operation) ? [8, 64] : [8];
+    rows.push(...(await measure(subjects, operation, lanes, Number(options.rounds))));
+  }
   console.log(`${machine()}\n\n${costTable(subjects, rows)}`);
   for (const load of underLoad.flatMap((name) => loads[name] ?? [])) console.log(`\n${await load(ours)}`);
 } finally {

@@ -9,8 +9,6 @@ export const operations = {
   events12: '`GET /api/events`, 12 events',
   events2000: '`GET /api/events`, 2,000 events',
   designs500: '`GET …/designs`, 500 designs',
-  userinfo: 'user-info',
-  discovery: 'discovery',
 } as const;
 
 export type Operation = keyof typeof operations;

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readLists } from '../support/load/lists.ts';
 import type { CourseExchange } from './course-exchange.ts';
-import { closedLoop, median, openLoop, percentile, spreadOf } from './load.ts';
+import { closedLoop, median, openLoop, percentile } from './load.ts';
 import { milliseconds, percent, rate, withNoise } from './report.ts';
 import { type Subject, type Work, workOf } from './subject.ts';
 
@@ -47,7 +47,7 @@ async function overload(subject: Subject, connections: number): Promise<string> 
   }
   return (
     `**Overload, ${connections} connections.** Ten times as many refreshes as a closed loop of 64 gets ` +
-    `(${withNoise(spreadOf(capacities), rate)}): answered with 200 are ${withNoise(spreadOf(goodputs), percent)} of that ` +
+    `(${withNoise(capacities, rate)}): answered with 200 are ${withNoise(goodputs, percent)} of that ` +
     `capacity. Answers by status, 0 for none: ${JSON.stringify(statuses)}; never sent, since every connection waited: ` +
     `${unsent}. Refused tokens that were spent all the same: ${lostGrants}.`
   );
@@ -61,9 +61,9 @@ async function untilAdmitted(ask: Work['ask'], lane: number): Promise<number> {
   throw new Error('a refused refresh was refused for five seconds');
 }
 
-/** Lists of 2,000 Events for 96 readers, who wait as long as a refusal says or ask again at once, beside 8 readers. */
-async function lists({ origin, accessToken }: CourseExchange, impatient: boolean): Promise<string> {
-  const reader = { issuer: origin, accessToken, forMs: 4_000, impatient };
+/** Lists of 2,000 Events for 96 readers, who wait as long as a refusal says, beside 8 readers. */
+async function lists({ origin, accessToken }: CourseExchange): Promise<string> {
+  const reader = { issuer: origin, accessToken, forMs: 4_000 };
   const [throughput, list, refusal]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < rounds; round += 1) {
     const few = await readLists({ ...reader, readers: 8 });
@@ -73,8 +73,8 @@ async function lists({ origin, accessToken }: CourseExchange, impatient: boolean
     refusal.push(...many.refusalMs);
   }
   return (
-    `**Lists of 2,000 events, 96 readers** who ${impatient ? 'ask again at once' : 'wait as long as Retry-After says'}: ` +
-    `${withNoise(spreadOf(throughput), percent)} of what 8 readers get; a list takes ${milliseconds(median(list))}, each of ` +
+    `**Lists of 2,000 events, 96 readers** who wait as long as Retry-After says: ` +
+    `${withNoise(throughput, percent)} of what 8 readers get; a list takes ${milliseconds(median(list))}, each of ` +
     `${refusal.length} refusals ${milliseconds(median(refusal))} (medians).`
   );
 }
@@ -105,6 +105,6 @@ async function headOfLine(subject: Subject): Promise<string> {
 /** By the names that `--under-load` takes. */
 export const loads: Readonly<Record<string, readonly ((ours: CourseExchange) => Promise<string>)[]>> = {
   'head-of-line': [headOfLine],
-  lists: [false, true].map((impatient) => (ours) => lists(ours, impatient)),
+  lists: [lists],
   overload: [500, 2_000, 5_000].map((connections) => (ours) => overload(ours, connections)),
 };

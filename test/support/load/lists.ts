@@ -8,8 +8,6 @@ export interface ReadOptions {
   readonly accessToken: string;
   readonly readers: number;
   readonly forMs: number;
-  /** They ask again at once, whatever Retry-After says. */
-  readonly impatient?: boolean;
 }
 
 export interface ReadReport {
@@ -24,8 +22,7 @@ export interface ReadReport {
 
 const none = { status: 0, headers: {} };
 
-export async function readLists(options: ReadOptions): Promise<ReadReport> {
-  const { issuer, accessToken, readers, forMs, impatient = false } = options;
+export async function readLists({ issuer, accessToken, readers, forMs }: ReadOptions): Promise<ReadReport> {
   const { ask, close } = connectionsTo(issuer);
   const request = { path: '/api/events', authorization: `Bearer ${accessToken}` };
   const [listMs, refusalMs]: [number[], number[]] = [[], []];
@@ -41,7 +38,7 @@ export async function readLists(options: ReadOptions): Promise<ReadReport> {
       else if (status !== 200) unexpected[status] = (unexpected[status] ?? 0) + 1;
       else if (begun + tookMs <= end) listMs.push(tookMs);
       const left = Math.max(0, end - performance.now());
-      if (!impatient) await sleep(Math.min(retryAfterMs(answer), left));
+      await sleep(Math.min(retryAfterMs(answer), left));
     }
   };
   await Promise.all(Array.from({ length: readers }, (_, lane) => read(lane)));
