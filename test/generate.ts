@@ -11,7 +11,7 @@ import { valuesPart } from './generate/chart-values.ts';
 import { commandsPart, exitCodesPart, generalOptionsPart } from './generate/cli.ts';
 import { errorsPart, redirectsPart, routesPart } from './generate/http.ts';
 import { jsonText } from './generate/json-text.ts';
-import { decisionsPart, runFilesPart, stackFieldsPart, suitesPart } from './generate/lists.ts';
+import { decisionsPart, suitesPart } from './generate/lists.ts';
 import {
   alertsPart,
   logEventsPart,
@@ -31,10 +31,8 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'docs/operations.md': {
     'log events': logEventsPart,
     metrics: metricsPart,
-    'run files': runFilesPart,
     'security events': securityEventsPart,
     'span attributes': spanAttributesPart,
-    'stack fields': stackFieldsPart,
   },
   'docs/routes.md': { routes: routesPart },
   'docs/runbook.md': { objectives: objectivesPart, alerts: alertsPart },

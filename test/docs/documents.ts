@@ -33,36 +33,26 @@ export function documents(): string[] {
 export function section(document: string, heading: string): string {
   const [, rest] = `\n${read(document)}`.split(`\n${heading}\n`);
   if (rest === undefined) throw new Error(`${document} has no heading "${heading}"`);
-  const [text = ''] = rest.split(new RegExp(`^#{1,${heading.indexOf(' ')}} `, 'm'));
-  return text;
+  return rest.split(new RegExp(`^#{1,${heading.indexOf(' ')}} `, 'm'))[0] ?? '';
 }
 
 /** Rows of all tables in `text`, cell by cell, without their headings. */
 export function tableRows(text: string): string[][] {
-  const lines = text.split('\n');
-  return lines
-    .filter((line, index) => line.startsWith('|') && !isRule(line) && !isRule(lines[index + 1] ?? ''))
-    .map(cellsOf);
-}
-
-function isRule(line: string): boolean {
-  return /^\|(?:\s*:?-+:?\s*\|)+$/.test(line);
-}
-
-function cellsOf(row: string): string[] {
-  const cells = row.slice(1, row.lastIndexOf('|')).split(/(?<!\\)\|/);
-  return cells.map((cell) => cell.trim().replaceAll('\\|', '|'));
+  const bodies = [...text.matchAll(/^\|[-|]+\n((?:\|.*\n?)+)/gm)].flatMap(([, body = '']) =>
+    body.trim().split('\n'),
+  );
+  return bodies.map((row) =>
+    row
+      .slice(1, row.lastIndexOf('|'))
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll('\\|', '|')),
+  );
 }
 
 /** Texts in backticks outside fenced blocks. */
 export function codeSpans(text: string): string[] {
   const prose = text.replace(/^```[\s\S]*?^```/gm, '');
   return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code ?? '');
-}
-
-/** Lines of fenced blocks. */
-export function fencedLines(text: string): string[] {
-  return [...text.matchAll(/^```\w*\n([\s\S]*?)^```/gm)].flatMap(([, block]) => (block ?? '').split('\n'));
 }
 
 /** The blocks of shell in `text`, in order, without the indentation of a list. */

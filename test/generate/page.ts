@@ -1,5 +1,6 @@
 // Generated parts of a page: what stands between `<!-- generated: NAME -->` and `<!-- end -->`. Code knows the rows of a
 // table; their last cell may be prose, which the page keeps.
+import { tableRows } from '../docs/documents.ts';
 
 /** Makes a part anew, given what stands there now. */
 export type Part = (before: string) => string;
@@ -41,34 +42,21 @@ export function tableWithProse(
   keys = 1,
 ): string {
   const keyOf = (row: readonly string[]) => row.slice(0, keys).join(' ');
-  const kept = rowsOf(before);
+  const kept = tableRows(before);
   const order = new Map(kept.map((row, index) => [keyOf(row), index]));
   const complete = rows.map((row) => {
     const at = order.get(keyOf(row)) ?? kept.length;
     const prose = heads.slice(row.length).map((_, index) => kept[at]?.[row.length + index] ?? unwritten);
     return { at, cells: [...row, ...prose] };
   });
-  const inOrder = complete.toSorted((one, other) => one.at - other.at);
-  return table(
-    heads,
-    inOrder.map(({ cells }) => cells),
-  );
+  const inOrder = complete.toSorted((one, other) => one.at - other.at).map(({ cells }) => cells);
+  return table(heads, inOrder);
 }
 
 /** A table of names, beside which the page says what each is. */
 export function names(before: string, heads: readonly string[], all: readonly string[]): string {
   const rows = all.map((name) => [code(name)]);
   return tableWithProse(before, heads, rows);
-}
-
-/** Cells of the rows of a table, without its head. */
-function rowsOf(text: string): readonly (readonly string[])[] {
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .slice(2)
-    .map((line) => line.slice(1, line.lastIndexOf('|')).split(/(?<!\\)\|/))
-    .map((cells) => cells.map((cell) => cell.trim().replaceAll('\\|', '|')));
 }
 
 export function code(text: string): string {
