@@ -93,6 +93,24 @@ test('a refusal has its code and its reason, and is no error of a span', async (
   expect(ended.get('outer')?.status).toEqual({ code: SpanStatusCode.UNSET });
 });
 
+test.each([
+  ['connect ECONNREFUSED 10.0.0.7:7001', 'connect ECONNREFUSED an address'],
+  ['connect ETIMEDOUT fd00::7:7001', 'connect ETIMEDOUT an address'],
+  [
+    'Deadline exceeded after 1.8s,LB pick: 0.001s,remote_addr=[fd00::7]:7001',
+    'Deadline exceeded after 1.8s,LB pick: 0.001s,remote_addr=an address',
+  ],
+  [
+    "Host: identity. is not in the cert's altnames: DNS:x",
+    "Host: identity. is not in the cert's altnames: DNS:x",
+  ],
+])('the reason %j holds no address of a pod', async (reason, recorded) => {
+  await inSpan('call', SpanKind.CLIENT, {}, async () =>
+    recordError(new Failure('temporarily_unavailable', reason)),
+  );
+  expect(ended.get('call')?.attributes['course_exchange.error.reason']).toBe(recorded);
+});
+
 test('an unforeseen error that became an answer is told on the span that answered', async () => {
   await inSpan('outer', SpanKind.SERVER, {}, async () => recordError(new RangeError(secret)));
   expect(ended.get('outer')).toMatchObject({

@@ -88,6 +88,9 @@ export function recordError(error: unknown): void {
   if (span !== undefined) tellError(span, error);
 }
 
+/** Of a pod, in a reason that grpc-js words. */
+const address = /[^\s,=]*(?:(?:\d+\.){3}\d|:[\da-f]*:)[^\s,=]*/gi;
+
 /** Errors with a reason on some span: the spans around it only fail. */
 const told = new WeakSet<Error>();
 
@@ -99,7 +102,7 @@ function tellError(span: Span, error: unknown): void {
   told.add(error);
   const isFailure = error instanceof Failure;
   if (isFailure && error.message !== error.code)
-    span.setAttribute('course_exchange.error.reason', error.message);
+    span.setAttribute('course_exchange.error.reason', error.message.replace(address, 'an address'));
   const thrown = isFailure ? error.cause : error;
   if (!(thrown instanceof Error)) return;
   const { error: type, errorCode, at } = describeError(thrown);
