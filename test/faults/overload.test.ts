@@ -1,7 +1,11 @@
-// Partners that refresh at the same moment, each over a connection of its own: 500 are admitted and wait, of more the rest is
-// refused. Whoever is refused sends the same token again after Retry-After, and nobody has lost one.
+// More token requests at the same moment than a gateway admits, each over its own connection. A partner that is refused
+// sends the same token again after Retry-After and has not lost it; a flood from few networks leaves capacity for others.
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, openCaller } from '../support/caller.ts';
+import { type Caller, openCaller, unknownToken } from '../support/caller.ts';
+import { basic } from '../support/flow.ts';
+import { send } from '../support/http.ts';
 import { cloneFamilies, refreshAtOnce } from '../support/load/refresh-burst.ts';
 import { standstillWatch } from '../support/own-time.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -10,7 +14,7 @@ let system: System;
 let caller: Caller;
 beforeAll(async () => {
   // On a slow machine too, an answer reaches a partner that waits for it: what is tested is what a refusal means.
-  system = await startSystem({ RPC_TIMEOUT_MS: '10000' });
+  system = await startSystem({ RPC_TIMEOUT_MS: '10000', TRUSTED_PROXIES: '127.0.0.0/8' });
   caller = await openCaller(system.stack);
 }, 120_000);
 afterAll(() => system?.stop());
@@ -50,4 +54,41 @@ test.each([
   },
   // Some seconds, unless other work has the machine.
   900_000,
+);
+
+const [flood, honest, rounds] = [1_100, 20, 3];
+
+/** Refused requests of partners with the right secret, each from its own network, beside wrong secrets from `networks`. */
+async function refusedBeside(networks: number): Promise<number> {
+  const { discovery, partner } = caller;
+  const [right, wrong] = [basic(partner), basic({ ...partner, clientSecret: 'wrong' })];
+  const agents = Array.from({ length: flood + honest }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+  await Promise.all(agents.map((agent) => send(discovery.jwks_uri, { agent, timeoutMs: 30_000 })));
+  const form = { grant_type: 'refresh_token', refresh_token: unknownToken };
+  const ask = async (agent: Agent, credentials: typeof right, network: string): Promise<number> => {
+    const headers = { ...credentials, 'x-forwarded-for': network };
+    return (await send(discovery.token_endpoint, { agent, timeoutMs: 30_000, headers, form })).status;
+  };
+  // However fast the machine is, they pile up.
+  system.pause('identity');
+  const attack = agents.slice(honest).map((agent, nth) => ask(agent, wrong, `10.1.${nth % networks}.1`));
+  await sleep(60);
+  const others = agents.slice(0, honest).map((agent, nth) => ask(agent, right, `10.2.${nth}.1`));
+  await sleep(940);
+  system.resume('identity');
+  const [statuses, attacked] = await Promise.all([Promise.all(others), Promise.all(attack)]);
+  for (const agent of agents) agent.destroy();
+  expect(new Set(statuses).difference(new Set([400, 503]))).toEqual(new Set());
+  expect(attacked).toContain(503);
+  return statuses.filter((status) => status === 503).length;
+}
+
+test.each([2, 4])(
+  'wrong secrets at once from %d networks refuse at most one in twenty requests of others [R14.10]',
+  async (networks) => {
+    let refused = 0;
+    for (let round = 0; round < rounds; round += 1) refused += await refusedBeside(networks);
+    expect(refused).toBeLessThanOrEqual(0.05 * honest * rounds);
+  },
+  300_000,
 );
