@@ -19,7 +19,8 @@ export const routesPart: Part = (before) => {
 
 /** The gateway's own list; its clients connect when they are called, which nobody does here. */
 function routesOfGateway(): readonly Route[] {
-  const services = connectServices({ identity: '127.0.0.1:1', catalog: '127.0.0.1:1', timeoutMs: 1 });
+  const nowhere = { identity: '127.0.0.1:1', catalog: '127.0.0.1:1', timeoutMs: 1, now: () => 0 };
+  const services = connectServices(nowhere);
   try {
     return allRoutes(services, {
       authorization: services.authorization,

@@ -1,6 +1,6 @@
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { expect, test } from 'vitest';
-import { withLastAnswer } from './discovery.ts';
+import { withLastAnswer } from './last-answer.ts';
 
 function scene() {
   const at = { now: 0, calls: 0, answer: async (): Promise<string> => 'first' };

@@ -26,6 +26,7 @@ async function run(config: Config): Promise<void> {
     identity: config.IDENTITY_TARGET,
     catalog: config.CATALOG_TARGET,
     timeoutMs: config.LOGIN_TIMEOUT_MS,
+    now: Date.now,
     tls: openRpcTls(config.RPC_TLS_DIRECTORY, logger),
   });
   const browser = {

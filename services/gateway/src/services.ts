@@ -6,12 +6,15 @@ import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { bearerToken } from '@course-exchange/rules/access-token';
 import { connectRpc, type OutgoingCall } from '@course-exchange/runtime/grpc/client';
 import type { RpcTls } from '@course-exchange/runtime/grpc/tls';
+import { withLastAnswer } from './last-answer.ts';
 
 interface ServiceTargets {
   readonly identity: string;
   readonly catalog: string;
   /** Longest time of any call in milliseconds. */
   readonly timeoutMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Plaintext without. */
   readonly tls?: RpcTls | undefined;
 }
@@ -28,7 +31,7 @@ export function bearerCall(authorization: string | undefined): OutgoingCall {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
-export function connectServices({ identity, catalog, timeoutMs, tls }: ServiceTargets) {
+export function connectServices({ identity, catalog, timeoutMs, now, tls }: ServiceTargets) {
   const each = { timeoutMs, streams: true, credentials: tls?.channel };
   const toIdentity = connectRpc([AuthorizationService, TokenService, DiscoveryService], {
     target: identity,
@@ -36,14 +39,20 @@ export function connectServices({ identity, catalog, timeoutMs, tls }: ServiceTa
     ...each,
   });
   const toCatalog = connectRpc([CatalogService], { target: catalog, reads: catalogReads, ...each });
+  const { getDiscovery, getKeySet } = toIdentity.client(DiscoveryService);
+  const discovery = {
+    document: withLastAnswer(() => getDiscovery({}), now),
+    keySet: withLastAnswer(() => getKeySet({}), now),
+  };
   return {
     authorization: toIdentity.client(AuthorizationService),
     token: toIdentity.client(TokenService),
-    discovery: toIdentity.client(DiscoveryService),
+    discovery,
     catalog: toCatalog.client(CatalogService),
-    /** Resolves when both were reached once, or after `timeoutMs`. */
+    /** Resolves when both were reached once, or after `timeoutMs`; then it has asked for discovery and key set. */
     reached: async (timeoutMs: number): Promise<void> => {
       await Promise.all([toIdentity.reached(timeoutMs), toCatalog.reached(timeoutMs)]);
+      await Promise.allSettled([discovery.document(), discovery.keySet()]);
     },
     close: () => {
       toIdentity.close();

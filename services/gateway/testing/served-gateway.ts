@@ -40,6 +40,7 @@ export async function serveGateway(options: ServedOptions = {}) {
     // Another name of it: metrics tell the two apart by theirs.
     catalog: `dns:///${target}`,
     timeoutMs: 10_000,
+    now: Date.now,
   });
   const issuer = options.issuer ?? 'http://127.0.0.1';
   const none = { passwordReset: undefined, privacy: undefined, imprint: undefined, support: undefined };

@@ -15,7 +15,7 @@ import { userinfoRoutes } from './userinfo.ts';
 
 export function allRoutes(services: Services, browser: BrowserRouteDeps): readonly Route[] {
   return [
-    ...discoveryRoutes({ discovery: services.discovery, now: browser.now }),
+    ...discoveryRoutes(services),
     ...resourceRoutes(services),
     ...userinfoRoutes(services),
     tokenRoute(services),

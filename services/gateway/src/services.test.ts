@@ -1,0 +1,24 @@
+// What a gateway knows before it is ready.
+import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
+import { errorStatuses } from '@course-exchange/rules/error-codes';
+import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
+import { createLogger } from '@course-exchange/runtime/process/logger';
+import { expect, onTestFinished, test } from 'vitest';
+import { cannedAnswers } from '../testing/canned-answers.ts';
+import { connectServices } from './services.ts';
+
+test('once identity was reached, discovery and key set outlive it [R14.1]', async () => {
+  const identity = await serveRpc({
+    services: [bindService(DiscoveryService, cannedAnswers)],
+    errorStatuses,
+    logger: createLogger('stand-in', 'error'),
+    address: '127.0.0.1:0',
+  });
+  const target = `127.0.0.1:${identity.port}`;
+  const services = connectServices({ identity: target, catalog: target, timeoutMs: 5_000, now: Date.now });
+  onTestFinished(services.close);
+  await services.reached(10_000);
+  await identity.stop(0);
+  expect((await services.discovery.keySet()).jwks).toContain('"kid":"k1"');
+  expect((await services.discovery.document()).responseTypesSupported).toEqual(['code']);
+});
