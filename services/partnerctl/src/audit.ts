@@ -1,10 +1,14 @@
 // `audit`: who changed what, and whether the log is complete. Each service keeps its own log.
+import { appendFileSync, existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import { type AuditEntry, AuditService } from '@course-exchange/proto/operator/v1/audit';
+import * as z from 'zod';
 import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
 import { usageError } from './cli/errors.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
 import { paint, sanitize } from './cli/terminal.ts';
+import { lineBlocks, readLine } from './files/ndjson.ts';
 import { jsonText } from './output/json.ts';
 import { fieldText } from './output/result.ts';
 import { fields, localTime } from './output/table.ts';
@@ -34,6 +38,7 @@ function listCommand() {
       'What happened to a client this week': 'partnerctl audit list --client acme --since 7d',
       'What was imported today': 'partnerctl audit list --log designs --since 24h',
       Watch: 'partnerctl audit list --follow',
+      'Keep it outside the database': 'partnerctl audit list --append identity.ndjson',
     },
   })
     .addOption(timeOption('--since <time>', 'Entries since then: 2h, 7d or 2026-11-20T13:20:00Z'))
@@ -44,13 +49,23 @@ function listCommand() {
     .option('--action <action>', 'Of this kind: secret.add, or secret alone')
     .addOption(logOption)
     .addOption(countOption('--limit <number>', `How many; ${defaultLimit} by default`, 1_000_000))
-    .option('--follow', 'Stay and print entries as they come; with --json one entry a line');
+    .option('--follow', 'Stay and print entries as they come; with --json one entry a line')
+    .addOption(
+      new Option(
+        '--append <file>',
+        'Append all entries that this file lacks, one JSON object a line',
+      ).conflicts(['since', 'until', 'actor', 'client', 'object', 'action', 'limit', 'follow']),
+    );
   return withAction(command, async (context, options) => {
     const { since, until, actor = '', client: clientId = '', object = '', action = '' } = options;
     const now = context.now();
     const period = given({ since: since?.(now), until: until?.(now) });
     const filter = { ...period, actor, clientId, object, action };
     const audit = auditOf(context, options.log);
+    if (options.append !== undefined) {
+      const appended = await appendEntries(audit, resolve(context.directory, options.append));
+      return { json: { appended }, text: `${appended} entries appended to ${sanitize(options.append)}.\n` };
+    }
     const limit = options.limit ?? defaultLimit;
     const found = await newest(audit, filter, limit + 1);
     const [entries, more] = [found.slice(-limit), found.length > limit];
@@ -76,6 +91,44 @@ async function newest(audit: Audit, filter: Filter, limit: number): Promise<read
     more = page.more && page.entries.length > 0;
   }
   return entries;
+}
+
+const exportedEntry = z.object({ sequence: z.int().positive(), hash: z.string() });
+
+/**
+ * The number of entries appended. A log that does not hold the file's last entry was restored from a backup: it is then
+ * appended whole, for its entries continue another chain.
+ */
+export async function appendEntries(audit: Pick<Audit, 'listAuditEntries'>, path: string): Promise<number> {
+  const { last, endsWhole } = await exportedUpTo(path);
+  const before = BigInt(last?.sequence ?? 1) - 1n;
+  const [known] = (await audit.listAuditEntries({ afterSequence: before, pageSize: 1 })).entries;
+  let afterSequence = last && known?.hash === last.hash ? known.sequence : 0n;
+  let appended = 0;
+  for (let more = true; more; ) {
+    const page = await audit.listAuditEntries({ pageSize, afterSequence });
+    const lines = page.entries.map((entry) => `${jsonText(entry)}\n`).join('');
+    const start = appended === 0 && !endsWhole ? '\n' : '';
+    appendFileSync(path, start + lines, { mode: 0o600, flush: true });
+    afterSequence = page.entries.at(-1)?.sequence ?? afterSequence;
+    appended += page.entries.length;
+    more = page.more && page.entries.length > 0;
+  }
+  return appended;
+}
+
+/** `endsWhole`: no line was cut off while it was written. */
+async function exportedUpTo(path: string) {
+  let last: z.output<typeof exportedEntry> | undefined;
+  let endsWhole = true;
+  if (existsSync(path))
+    for await (const { lines } of lineBlocks(path))
+      for (const line of lines) {
+        const { reason, ...read } = readLine(exportedEntry, line);
+        if ('value' in read) last = read.value;
+        endsWhole = reason === undefined || line === '';
+      }
+  return { last, endsWhole };
 }
 
 async function follow(
