@@ -5,8 +5,8 @@
 #   deploy/kubernetes/prepare.sh             namespace, Secrets, roles
 #   deploy/kubernetes/prepare.sh --dry-run   what is missing of the first two, as YAML; changes nothing
 #   deploy/kubernetes/prepare.sh roles       the roles alone, with passwords that another tool brought
-# Variables: NAMESPACE, HOST, REDIS_PASSWORD, PSQL; PARTNER_HOST where there is a demo partner; CLUSTER_DOMAIN where the DNS
-# domain of the cluster is another than cluster.local. docs/install.md explains them.
+# Variables: NAMESPACE, HOST, REDIS_PASSWORD, PSQL; for a test environment PARTNER_HOST; for production OPERATORS, POSTGRES_CA and
+# REDIS_CA; REDIS_USERNAME, CLUSTER_DOMAIN. docs/install.md explains them.
 set -euo pipefail
 umask 077
 
@@ -78,16 +78,24 @@ authority() {
   fi
 }
 
-# certificate SECRET AUTHORITY USAGE NAME… — of an authority, for these names
+# certificate SECRET COMMON-NAME AUTHORITY USAGE NAME… — of an authority, for these names
 certificate() {
   wanted "$1" || return 0
-  authority "$2"
+  authority "$3"
   local names
-  names=$(printf ',DNS:%s' "${@:4}")
-  certify "$1" -days 365 -subj "/CN=${1#course-exchange-}" -addext "subjectAltName=${names#,}" \
-    -addext basicConstraints=critical,CA:FALSE -addext "extendedKeyUsage=$3" \
-    -CA "$work/$2/tls.crt" -CAkey "$work/$2/tls.key"
-  cp "$work/$2/tls.crt" "$work/$1/ca.crt"
+  names=$(printf ',DNS:%s' "${@:5}")
+  certify "$1" -days 365 -subj "/CN=$2" -addext "subjectAltName=${names#,}" \
+    -addext basicConstraints=critical,CA:FALSE -addext "extendedKeyUsage=$4" \
+    -CA "$work/$3/tls.crt" -CAkey "$work/$3/tls.key"
+  cp "$work/$3/tls.crt" "$work/$1/ca.crt"
+  make "$1"
+}
+
+# trusted SECRET FILE — the file of an authority, where one is given
+trusted() {
+  [[ -n $2 ]] || return 0
+  wanted "$1" || return 0
+  cp "$2" "$work/$1/ca.crt"
   make "$1"
 }
 
@@ -115,6 +123,7 @@ END
   done
   if wanted course-exchange-redis; then
     printf %s "${REDIS_PASSWORD:?is the password of Redis}" >"$work/course-exchange-redis/password"
+    [[ -z ${REDIS_USERNAME:-} ]] || printf %s "$REDIS_USERNAME" >"$work/course-exchange-redis/username"
     make course-exchange-redis
   fi
   if [[ -n ${PARTNER_HOST:-} ]] && wanted course-exchange-demo-partner; then
@@ -124,12 +133,21 @@ END
     random course-exchange-demo-partner token-encryption-key
     make course-exchange-demo-partner
   fi
+  trusted course-exchange-postgres-ca "${POSTGRES_CA:-}"
+  trusted course-exchange-redis-ca "${REDIS_CA:-}"
   # shellcheck disable=SC2086 # no word without a demo partner
-  certificate course-exchange-ingress-tls course-exchange-public serverAuth "$HOST" ${PARTNER_HOST:-}
+  certificate course-exchange-ingress-tls "$HOST" course-exchange-public serverAuth "$HOST" ${PARTNER_HOST:-}
+  local domain=$NAMESPACE.svc.${CLUSTER_DOMAIN:-cluster.local}
   for name in gateway identity design-catalog; do
-    certificate "course-exchange-$name-tls" course-exchange-services serverAuth,clientAuth \
-      "course-exchange-$name.$NAMESPACE.svc.${CLUSTER_DOMAIN:-cluster.local}"
+    certificate "course-exchange-$name-tls" "$name" course-exchange-services serverAuth,clientAuth "course-exchange-$name.$domain"
   done
+  [[ -n ${OPERATORS:-} ]] || return 0
+  certificate course-exchange-operator-tls operator course-exchange-operators serverAuth \
+    "course-exchange-identity-operator.$domain" localhost
+  for name in key-rotation audit-export; do
+    certificate "course-exchange-$name-tls" "$name" course-exchange-operators clientAuth "$name"
+  done
+  for name in $OPERATORS; do certificate "operator-$name" "$name" course-exchange-operators clientAuth "$name"; done
 }
 
 # hmac KEY TEXT — by SHA-256, of a key of 32 bytes in hex. Programs get no secret as an argument, which others could list.

@@ -18,7 +18,7 @@ const secrets = [
   secret('course-exchange-keys', 'key-encryption-key', 'user-hash-key'),
   ...roles.split(' ').map((role) => secret(`course-exchange-${role}`, 'username', 'password')),
   secret('course-exchange-redis', 'password'),
-  ...['gateway', 'identity', 'design-catalog', 'operator', 'ingress'].map((name) =>
+  ...['gateway', 'identity', 'design-catalog', 'operator', 'key-rotation', 'ingress'].map((name) =>
     secret(`course-exchange-${name}-tls`, ...pair),
   ),
   ...['postgres', 'redis'].map((store) => secret(`course-exchange-${store}-ca`, 'ca.crt')),
@@ -45,8 +45,8 @@ const external = { spec: { target: { name: 'course-exchange-redis' } } };
 const certManager = { issuerRef: { name: 'services' } };
 const annotations = { 'cert-manager.io/cluster-issuer': 'public' };
 const [lacksCertificate, lacksKeys, lacksPassword] = [
-  'Secret course-exchange-gateway-tls is missing in namespace space-2: create it with ca.crt and tls.crt and tls.key, as docs/install.md says.',
-  'Secret course-exchange-keys is missing in namespace space-2: create it with key-encryption-key and user-hash-key, as docs/install.md says.',
+  'Secret course-exchange-gateway-tls is missing in namespace space-2: run deploy/kubernetes/prepare.sh, or create it with ca.crt and tls.crt and tls.key, as docs/install.md says.',
+  'Secret course-exchange-keys is missing in namespace space-2: run deploy/kubernetes/prepare.sh, or create it with key-encryption-key and user-hash-key, as docs/install.md says.',
   'Secret course-exchange-redis in namespace space-3 has no password: add it, or name the key that it has in the values.',
 ];
 const passless = [...without('redis'), secret('course-exchange-redis', 'pass')];
@@ -62,14 +62,6 @@ const answers: readonly Answer[] = [
     without('gateway-tls', 'identity-tls', 'design-catalog-tls'),
     [],
     { internalTls: { certManager } },
-  ],
-  [
-    'one has no name',
-    secrets,
-    [
-      'internalTls.secretNames.gateway is missing: create a Secret with tls.crt, tls.key and ca.crt, and name it, or set internalTls.certManager.',
-    ],
-    { internalTls: { secretNames: { gateway: '' } } },
   ],
   ['cert-manager makes that of the Ingress', without('ingress-tls'), [], { ingress: { annotations } }],
 ];

@@ -5,57 +5,92 @@ import { ofKind } from './objects.ts';
 import type { KubernetesObject, Values } from './render.ts';
 import { renderAll, renderSets } from './rendered.ts';
 
-const unredirected = {
-  'nginx.ingress.kubernetes.io/ssl-redirect': 'false',
-  'nginx.ingress.kubernetes.io/force-ssl-redirect': 'false',
-};
-const limited = {
+const under = (prefix: string, values: Values) =>
+  Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [`${prefix}.ingress.kubernetes.io/${key}`, value]),
+  );
+const unredirected = under('nginx', { 'ssl-redirect': 'false', 'force-ssl-redirect': 'false' });
+const limited = (seconds: string, more: Values = {}) => ({
   ...unredirected,
-  'nginx.ingress.kubernetes.io/proxy-body-size': '64k',
-  'nginx.ingress.kubernetes.io/proxy-connect-timeout': '2',
-  'nginx.ingress.kubernetes.io/proxy-read-timeout': '15',
-  'nginx.ingress.kubernetes.io/proxy-send-timeout': '15',
-  'nginx.ingress.kubernetes.io/proxy-next-upstream': 'error timeout',
-  'nginx.ingress.kubernetes.io/proxy-next-upstream-tries': '2',
+  ...under('nginx', {
+    'proxy-body-size': '64k',
+    'proxy-connect-timeout': '2',
+    'proxy-read-timeout': seconds,
+    'proxy-send-timeout': seconds,
+    'proxy-next-upstream': 'error timeout',
+    'proxy-next-upstream-tries': '4',
+    ...more,
+  }),
+});
+const byNginx = { gateway: limited('3'), 'gateway-login': limited('15') };
+const perAddress = { 'limit-connections': '9' };
+const own = (name: string) => `environment-course-exchange-${name}`;
+const known = (name: string) => `exchange-${own(name)}@kubernetescrd`;
+const byTraefik = (...middlewares: readonly string[]) => {
+  const named = { 'router.middlewares': middlewares.map(known).join() };
+  const annotations = { ...unredirected, ...under('traefik', named) };
+  return { gateway: annotations, 'gateway-login': annotations };
 };
-const [retry, transport] = ['retry', 'gateway'].map(
-  (name) => `exchange-environment-course-exchange-${name}@kubernetescrd`,
-);
-const ofTraefik = { ...unredirected, 'traefik.ingress.kubernetes.io/router.middlewares': retry };
+const issuer = { 'cert-manager.io/cluster-issuer': 'public' };
 
 const controllers: readonly (readonly [what: string, ingress: Values, annotations: Values])[] = [
-  ['a class of ingress-nginx', { className: 'nginx-internal' }, limited],
-  ['ingress-nginx by its own name', { className: 'public', controller: 'nginx' }, limited],
-  ['the default class', {}, unredirected],
-  ['a controller without limits', { className: 'nginx', controller: 'none' }, unredirected],
-  ['an operator who says the same', { className: 'nginx', annotations: unredirected }, limited],
-  ['Traefik, also for a class of ingress-nginx', { className: 'nginx', controller: 'traefik' }, ofTraefik],
+  ['a class of ingress-nginx', { className: 'nginx-internal' }, byNginx],
+  ['ingress-nginx by its own name', { className: 'public', controller: 'nginx' }, byNginx],
+  ['the default class', {}, { gateway: unredirected }],
+  ['a controller without limits', { className: 'nginx', controller: 'none' }, { gateway: unredirected }],
+  ['an operator who says the same', { className: 'nginx', annotations: unredirected }, byNginx],
+  [
+    'cert-manager, which makes one certificate',
+    { className: 'nginx', annotations: issuer },
+    { ...byNginx, gateway: { ...byNginx.gateway, ...issuer } },
+  ],
+  [
+    'ingress-nginx with a bound for each address',
+    { className: 'nginx', connectionsPerAddress: 9 },
+    { gateway: limited('3', perAddress), 'gateway-login': limited('15', perAddress) },
+  ],
+  [
+    'Traefik, also for a class of ingress-nginx',
+    { className: 'nginx', controller: 'traefik' },
+    byTraefik('retry'),
+  ],
+  [
+    'Traefik with a bound for each address',
+    { controller: 'traefik', connectionsPerAddress: 9 },
+    byTraefik('retry', 'connections'),
+  ],
 ];
 const rendered = await renderAll(
   controllers.map(([, ingress]) => ({ on: 'test-minimal-values', values: { ingress } })),
 );
 
 test.each(controllers.map(([what, , annotations], at) => ({ what, annotations, at })))(
-  'what the Ingress says of redirects, limits and other pods: $what [R28.5]',
+  'what the Ingresses say of redirects, limits and other pods: $what [R28.5]',
   ({ annotations, at }) => {
-    const objects = rendered[at]?.objects ?? [];
-    expect(ofKind(objects, 'Ingress')[0]?.metadata.annotations).toEqual(annotations);
-    const made = objects.filter(({ apiVersion }) => apiVersion === 'traefik.io/v1alpha1');
-    const named = made.map(({ metadata, spec }) => [
-      `${metadata.namespace}-${metadata.name}@kubernetescrd`,
-      spec,
-    ]);
-    const services = ofKind(objects, 'Service').flatMap(({ metadata }) => metadata.annotations ?? []);
-    const isTraefik = annotations === ofTraefik;
-    const transportOf = { 'traefik.ingress.kubernetes.io/service.serverstransport': transport };
-    expect(services).toEqual(isTraefik ? [transportOf] : []);
-    const limits = { forwardingTimeouts: { dialTimeout: '2s', responseHeaderTimeout: '15s' } };
-    const again = { retry: { attempts: 2, initialInterval: '100ms' } };
-    expect(Object.fromEntries(named)).toEqual(
-      isTraefik ? { [`${transport}`]: limits, [`${retry}`]: again } : {},
-    );
+    const ingresses = ofKind(rendered[at]?.objects ?? [], 'Ingress');
+    const said = ingresses.map(({ metadata }) => [metadata.name, metadata.annotations]);
+    const expected = Object.entries(annotations).map(([name, all]) => [own(name), all]);
+    expect(Object.fromEntries(said)).toEqual(Object.fromEntries(expected));
   },
 );
+
+test('Traefik leaves a gateway that hangs after 3 s, at /login after 15, and tries one that is gone four times', () => {
+  const objects = rendered.at(-1)?.objects ?? [];
+  const made = objects.filter(({ apiVersion }) => apiVersion === 'traefik.io/v1alpha1');
+  const waiting = (responseHeaderTimeout: string) => ({
+    forwardingTimeouts: { dialTimeout: '2s', responseHeaderTimeout },
+  });
+  expect(Object.fromEntries(made.map(({ metadata, spec }) => [metadata.name, spec]))).toEqual({
+    [own('gateway')]: waiting('3s'),
+    [own('gateway-login')]: waiting('15s'),
+    [own('retry')]: { retry: { attempts: 4, initialInterval: '100ms' } },
+    [own('connections')]: { inFlightReq: { amount: 9, sourceCriterion: { ipStrategy: {} } } },
+  });
+  const services = ofKind(objects, 'Service').flatMap(({ metadata: { name, annotations = {} } }) =>
+    Object.values(annotations).map((transport) => [name, transport]),
+  );
+  expect(services).toEqual(['gateway', 'gateway-login'].map((name) => [own(name), known(name)]));
+});
 
 test.each(await renderSets())(
   '$set: nothing redirects, and every path leads to the public port [R28.5]',
@@ -65,16 +100,26 @@ test.each(await renderSets())(
     );
     for (const { metadata, spec } of ofKind(objects, 'Ingress')) {
       const backend = { service: { name: metadata.name, port: { name: 'http' } } };
-      const paths = [{ path: '/', pathType: 'Prefix', backend }];
-      expect(spec.rules).toEqual([{ host: expect.any(String), http: { paths } }]);
+      const path = metadata.name.endsWith('-login')
+        ? { path: '/login', pathType: 'Exact' }
+        : { path: '/', pathType: 'Prefix' };
+      expect(spec.rules).toEqual([{ host: expect.any(String), http: { paths: [{ ...path, backend }] } }]);
       expect(spec).not.toHaveProperty('defaultBackend');
     }
     for (const { metadata, spec } of ofKind(objects, 'HTTPRoute')) {
-      const matches = [{ path: { type: 'PathPrefix', value: '/' } }];
-      const backendRefs = [{ name: metadata.name, port: 8080 }];
-      expect(spec.rules).toEqual([{ matches, timeouts: { request: '12s' }, backendRefs }]);
+      const rule = (type: string, value: string, timeouts: Values) => {
+        return {
+          matches: [{ path: { type, value } }],
+          timeouts,
+          backendRefs: [{ name: metadata.name, port: 8080 }],
+        };
+      };
+      expect(spec.rules).toEqual([
+        rule('Exact', '/login', { request: '12s' }),
+        rule('PathPrefix', '/', { request: '12s', backendRequest: '3s' }),
+      ]);
     }
     const entries: KubernetesObject[] = ['Ingress', 'HTTPRoute'].flatMap((kind) => ofKind(objects, kind));
-    for (const { metadata } of entries) expect(metadata.name).toMatch(/-(gateway|demo-partner)$/);
+    for (const { metadata } of entries) expect(metadata.name).toMatch(/-(gateway(-login)?|demo-partner)$/);
   },
 );

@@ -51,7 +51,9 @@ everySet('$set: pods keep to Pod Security "restricted" and mount no account toke
     expect([spec.hostNetwork, spec.hostPID, spec.hostIPC], owner).toEqual([undefined, undefined, undefined]);
     expect(spec.automountServiceAccountToken, owner).toBe(false);
     const kinds = (spec.volumes ?? []).flatMap(({ name, ...kind }: KubernetesObject) => Object.keys(kind));
-    for (const kind of kinds) expect(['configMap', 'emptyDir', 'projected', 'secret'], owner).toContain(kind);
+    const claimed = owner.endsWith('-audit-export') ? ['persistentVolumeClaim'] : [];
+    for (const kind of kinds)
+      expect(['configMap', 'emptyDir', 'projected', 'secret', ...claimed], owner).toContain(kind);
   }
   for (const { where, pod: _, ...container } of containersOf(podsOf(objects))) {
     const { privileged = false, ...context } = container.securityContext;
@@ -91,6 +93,8 @@ everySet('$set: what serves is probed, and only /livez restarts it', ({ objects 
     const asked = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
     const [alive, ready] = ['/livez', '/readyz'].map((path) => ({ port: 'health', path }));
     expect(asked, metadata.name).toEqual([alive, alive, ready]);
+    // A pod that hangs gets no more requests after three seconds.
+    expect(readinessProbe).toMatchObject({ periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 2 });
     const pause = lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(terminationGracePeriodSeconds, metadata.name).toBeGreaterThan(pause);
   }
@@ -135,7 +139,7 @@ everySet('$set: selectors select the pods of their own component, and no others'
       expect(containers[0].ports.map(({ name }: KubernetesObject) => name)).toContain(targetPort);
     // Of every pod: the monitors choose among them.
     const ofAll = metadata.name.endsWith('-metrics');
-    const owner = `Deployment/${metadata.name.replace(/-(operator|feed)$/, '')}`;
+    const owner = `Deployment/${metadata.name.replace(/-(operator|feed|login)$/, '')}`;
     if (ofAll) expect(serving).toHaveLength(ofKind(objects, 'Deployment').length);
     else expect(owners(spec.selector)).toEqual([owner]);
     // gRPC clients see every pod that is ready, and none is reached from outside.

@@ -89,7 +89,7 @@ const strangers: readonly Party[] = [
 const neighbour = pod('another pod of the ingress', 'ingress', { app: 'other' });
 
 const tcp = [
-  ...[53, 443, 4318, 5432, 5433, 6379, 6380, 7001, 7002, 7101, 7102, 7201, 7301, 8080, 8081, 8443],
+  ...[53, 443, 4318, 5432, 5433, 6379, 6380, 6381, 7001, 7002, 7101, 7102, 7201, 7301, 8080, 8081, 8443],
   ...[9000, 9001, 26379],
 ];
 const ports: readonly Port[] = [
@@ -122,7 +122,7 @@ const within = [
   'contract-tests → gateway: 8080',
   ...from('gateway, design-catalog', 'identity: 7001'),
   'gateway → design-catalog: 7002',
-  'key-rotation → identity: 7201',
+  ...from('key-rotation, audit-export', 'identity: 7201'),
 ];
 const inward = [
   ...from('ingress controller, public entry, load generator', 'gateway: 8080'),
@@ -137,10 +137,10 @@ const inward = [
 const services = 'gateway, identity, design-catalog, migrations';
 const outward = [
   ...from('identity, design-catalog, migrations', 'Postgres: 5433'),
-  ...from('identity, migrations', 'Redis: 6380 26379'),
+  ...from('identity, migrations', 'Redis: 6380 6381 26379'),
   ...from('demo-partner, contract-tests', 'public entry: 443 8443'),
   ...from(services, 'collector: 4318'),
-  ...from(`${services}, demo-partner, contract-tests, key-rotation`, 'DNS: 53/udp 53'),
+  ...from(`${services}, demo-partner, contract-tests, key-rotation, audit-export`, 'DNS: 53/udp 53'),
 ];
 
 test.each([

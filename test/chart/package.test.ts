@@ -51,7 +51,7 @@ test('the examples have an issuer for every certificate, and the names that clie
   const [rendered] = await renderAll([examples]);
   const given = documents('examples/cert-manager.yaml');
   const certificates = [...given, ...(rendered?.objects ?? [])].filter(({ kind }) => kind === 'Certificate');
-  expect(certificates).toHaveLength(7);
+  expect(certificates).toHaveLength(8);
   const issuers = ofKind(given, 'Issuer').map(({ metadata }) => metadata.name);
   for (const { spec } of certificates) expect(issuers).toContain(spec.issuerRef.name);
   const served = certificates.find(({ spec }) => spec.secretName === 'course-exchange-operator-tls');
@@ -77,7 +77,8 @@ test.each<[on: string, values: Values, says: readonly string[], not: string]>([
   ['production-hosts', {}, [port, ...names], unreached],
   ['production-hosts', { identity: { operator: { enabled: false } } }, [], 'partnerctl'],
   ['test-everything-values', {}, ['Both an Ingress and an HTTPRoute'], 'certificates must be'],
-  [minimal, nobody, [unreached], 'certificates must be'],
+  [minimal, nobody, [unreached], 'Nothing rotates'],
+  ['production-hosts', { identity: { keyRotation: { tlsSecret: '' } } }, ['Nothing rotates'], unreached],
 ])('the notes of %s with %j', async (on, values, says, not) => {
   const [rendered] = await renderAll([{ on, values, release }]);
   for (const text of says) expect(rendered?.notes).toContain(text);

@@ -2,9 +2,10 @@
 // operator's.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { withApiServer } from './api-server.ts';
 import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
 import { chart, type KubernetesObject, template } from './render.ts';
 import { renderAll } from './rendered.ts';
@@ -23,7 +24,7 @@ const rotation = {
   containerSecurityContext: { capabilities: { drop: ['ALL'] }, runAsGroup: 3 },
   podSecurityContext: { runAsUser: 7 },
 };
-const [everything, open, byIpv6, spreading, rotating, otherDomain] = (
+const [everything, open, byIpv6, spreading, rotating] = (
   await renderAll([
     { on: 'test-everything-values' },
     { on: 'test-open-values' },
@@ -33,7 +34,6 @@ const [everything, open, byIpv6, spreading, rotating, otherDomain] = (
       values: { gateway: { topologySpreadConstraints: [{ ...spread, labelSelector }, spread] } },
     },
     { on: 'test-everything-values', values: { identity: { ...placed, ...rotation } } },
-    { on: minimal, values: { clusterDomain: 'other.local' }, release: 'course-exchange' },
   ])
 ).map(({ objects }) => objects);
 
@@ -113,21 +113,39 @@ test('as part of a parent chart it stands under a condition', async () => {
   expect(await Promise.all(kinds)).toEqual([3, undefined]);
 });
 
-test('services are called by the names that prepare.sh signs', () => {
-  const called = containersOf(podsOf(otherDomain ?? []))
-    .flatMap(({ env }) => env.filter(({ name }: KubernetesObject) => name.endsWith('_TARGET')))
-    .map(({ value }) => value.replace(/^dns:\/\/\/|:\d+$/g, ''));
-  expect(new Set(called).size).toBe(2);
-  // In the place of kubectl and openssl, which are there in name alone.
+test('prepare.sh makes every Secret of production, and signs the names that clients call', async () => {
+  // In place of kubectl and openssl, which are there in name alone.
   const tools = folder();
   const openssl = 'echo "$@"; while [ $# -gt 0 ]; do case $1 in -keyout|-out) : >"$2" ;; esac; shift; done';
-  for (const [name, script] of Object.entries({ openssl, kubectl: '' }))
+  const kubectl = 'case $* in *generic*) echo made "$6" $(ls "$(echo "$8" | cut -d= -f2)") ;; esac';
+  for (const [name, script] of Object.entries({ openssl, kubectl }))
     writeFileSync(join(tools, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  const PATH = `${tools}:${process.env.PATH}`;
-  const of = { HOST: 'exchange.example', NAMESPACE: 'exchange', REDIS_PASSWORD: 'of Redis' };
-  const env = { PATH, CLUSTER_DOMAIN: 'other.local', ...of };
+  const of = { HOST: 'exchange.example', NAMESPACE: 'exchange', CLUSTER_DOMAIN: 'other.local' };
+  const stores = { REDIS_USERNAME: 'identity', REDIS_PASSWORD: 'of Redis', REDIS_CA: devNull };
+  const env = {
+    PATH: `${tools}:${process.env.PATH}`,
+    ...of,
+    ...stores,
+    POSTGRES_CA: devNull,
+    OPERATORS: 'ann',
+  };
   const script = join(chart, '../../deploy/kubernetes/prepare.sh');
   const said = execFileSync('bash', [script, '--dry-run'], { env, encoding: 'utf8' });
-  const signed = [...said.matchAll(/subjectAltName=(?:DNS:)?(\S+)/g)].map(([, name]) => name);
+  const made = [...said.matchAll(/^made (\S+) (.*)$/gm)].map(([, name, keys = '']) => {
+    const data = Object.fromEntries(keys.split(' ').map((key) => [key, 'eA==']));
+    return { kind: 'Secret', metadata: { name, namespace: 'exchange' }, data };
+  });
+  const audited = { auditExport: { existingClaim: 'audit', tlsSecret: 'course-exchange-audit-export-tls' } };
+  const values = { clusterDomain: 'other.local', redis: { usernameKey: 'username' }, identity: audited };
+  const on = { on: 'production-hosts', release: 'course-exchange', values };
+  const [production] = await withApiServer(made, (address) => renderAll([on], address));
+  expect(production?.refused).toBe('');
+  const called = containersOf(podsOf(production?.objects ?? [])).flatMap(({ env, args }) =>
+    [...args, ...env.map(({ value }: KubernetesObject) => value)].flatMap(
+      (text) => /(?:^dns:\/\/\/|^https:\/\/)(.*\.svc\..*):\d+$/.exec(text)?.[1] ?? [],
+    ),
+  );
+  expect(new Set(called).size).toBe(3);
+  const signed = [...said.matchAll(/DNS:([^,\s]+)/g)].map(([, name]) => name);
   expect(signed).toEqual(expect.arrayContaining(called));
 });

@@ -43,7 +43,7 @@ test.each([
   expect(plain).toEqual([expected, expected, expected]);
 });
 
-const sentinel = { mode: 'sentinel', sentinel: { masterName: 'exchange', serverPort: 6380 } };
+const sentinel = { mode: 'sentinel', sentinel: { masterName: 'exchange', serverPorts: [6380] } };
 const reached: readonly (readonly [what: string, redis: Values, ports: readonly number[]])[] = [
   ['a name without port', { hosts: ['redis'] }, [6379]],
   ['a name with digits at its end', { hosts: ['redis-7'] }, [6379]],

@@ -28,6 +28,9 @@ export const valueTypes: Readonly<Record<string, Schema>> = {
       'name',
     ]),
   ),
+  environmentSources: listOf(
+    closed({ prefix: { type: 'string' }, configMapRef: type('object'), secretRef: type('object') }),
+  ),
   flags: listOf(text('^--')),
   host: text('^[A-Za-z0-9_.-]*$'),
   hostAliases: listOf(

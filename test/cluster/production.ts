@@ -93,10 +93,11 @@ export async function installProduction(): Promise<Production> {
   };
 }
 
-/** Of the operators' port and the feed's; the tool in the pod shows them too. */
+/** Of the operators' port, the feed's and the rotation of keys; the tool in the pod shows those of its port too. */
 export function privatePortCertificates() {
-  const names = ['operator', 'feed'].map((name) => `course-exchange-${name}-tls`);
-  return Promise.all(names.map(async (name) => secret(name, await signCertificate('localhost'))));
+  const names = ['operator', 'feed', 'key-rotation'].map((name) => `course-exchange-${name}-tls`);
+  const operator = `${release}-identity-operator.${namespaceOf('production')}.svc.cluster.local`;
+  return Promise.all(names.map(async (name) => secret(name, await signCertificate('localhost', operator))));
 }
 
 /** What the file leaves to the operator, requests that two cores hold, and a connection age that a test can wait for. */

@@ -38,6 +38,10 @@
     {{- with .values.extraEnv }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
+  {{- with .values.extraEnvFrom }}
+  envFrom:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
   {{- include "course-exchange.volumeMounts" . | nindent 2 }}
 {{- end -}}
 
@@ -65,9 +69,9 @@ startupProbe:
   failureThreshold: 60
 readinessProbe:
   httpGet: { path: /readyz, port: health }
-  periodSeconds: 2
-  timeoutSeconds: 2
-  failureThreshold: 3
+  periodSeconds: 1
+  timeoutSeconds: 1
+  failureThreshold: 2
 livenessProbe:
   httpGet: { path: /livez, port: health }
   periodSeconds: 10

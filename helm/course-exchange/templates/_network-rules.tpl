@@ -12,9 +12,10 @@
 {{- $issuer := include "course-exchange.network.issuer" . | fromYamlArray -}}
 {{- $tested := eq (include "course-exchange.contract-tests.wanted" .) "true" -}}
 {{- $pods := dict -}}
-{{- range list "gateway" "identity" "design-catalog" "key-rotation" "contract-tests" -}}
+{{- range list "gateway" "identity" "design-catalog" "key-rotation" "audit-export" "contract-tests" -}}
 {{- $_ := set $pods . (list (dict "podSelector" (dict "matchLabels" (include "course-exchange.selector" (list $ .) | fromYaml)))) -}}
 {{- end -}}
+{{- $jobs := include "course-exchange.operatorJobs" . | fromYaml -}}
 {{- $toIdentity := include "course-exchange.network.to" (list $pods.identity (list $ports.identity.grpc)) | fromYamlArray -}}
 {{- $toCatalog := include "course-exchange.network.to" (list (get $pods "design-catalog") (list $catalogPorts.grpc)) | fromYamlArray -}}
 {{- $controller := include "course-exchange.network.controller" . | fromYamlArray -}}
@@ -26,10 +27,10 @@ gateway:
 identity:
   ingress:
     {{- include "course-exchange.network.from" (list (concat $pods.gateway (get $pods "design-catalog")) $ports.identity.grpc) | nindent 4 }}
-    {{- with .Values.identity }}
-    {{- if and .operator.enabled .operator.tlsSecret }}
-    {{- include "course-exchange.network.from" (list (concat $policy.operatorFrom (empty .keyRotation.tlsSecret | ternary list (get $pods "key-rotation"))) $ports.identity.operator) | nindent 4 }}
-    {{- end }}
+    {{- if and .Values.identity.operator.enabled .Values.identity.operator.tlsSecret }}
+    {{- $operators := $policy.operatorFrom }}
+    {{- range keys $jobs | sortAlpha }}{{ $operators = concat $operators (get $pods .) }}{{ end }}
+    {{- include "course-exchange.network.from" (list $operators $ports.identity.operator) | nindent 4 }}
     {{- end }}
     {{- include "course-exchange.network.from" (list $policy.monitoring $ports.identity.health) | nindent 4 }}
   egress: {{ concat $dns $postgres $redis $telemetry | toJson }}
@@ -53,8 +54,8 @@ demo-partner:
 {{- end }}
 migrations:
   egress: {{ concat $dns $postgres $redis $telemetry | toJson }}
-{{- if .Values.identity.keyRotation.tlsSecret }}
-key-rotation:
+{{- range $job, $_ := $jobs }}
+{{ $job }}:
   egress: {{ concat $dns (include "course-exchange.network.to" (list $pods.identity (list $ports.identity.operator)) | fromYamlArray) | toJson }}
 {{- end }}
 {{- if $tested }}
@@ -105,7 +106,7 @@ contract-tests:
 {{- range $redis.hosts -}}
 {{- $ports = append $ports (regexFind ":[0-9]+$" . | trimPrefix ":" | default ($sentinel | ternary "26379" "6379") | int) -}}
 {{- end -}}
-{{- if $sentinel -}}{{- $ports = append $ports (int $redis.sentinel.serverPort) -}}{{- end -}}
+{{- range $sentinel | ternary $redis.sentinel.serverPorts list -}}{{- $ports = append $ports (int .) -}}{{- end -}}
 {{- include "course-exchange.network.to" (list .Values.networkPolicy.redisTo (uniq $ports)) -}}
 {{- end -}}
 

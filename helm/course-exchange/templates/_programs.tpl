@@ -120,12 +120,6 @@ DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
 {{- end }}
 {{- end -}}
 
-{{- define "course-exchange.key-rotation.env" -}}
-{{- range $setting, $file := dict "CERT" "tls.crt" "KEY" "tls.key" "CA" "ca.crt" }}
-PARTNERCTL_TLS_{{ $setting }}: /run/course-exchange/operator/{{ $file }}
-{{- end }}
-{{- end -}}
-
 {{/* `helm test`: where the contract suite finds the release and whom it logs in as. */}}
 {{- define "course-exchange.contract-tests.env" -}}
 CONTRACT_ISSUER: {{ .root.Values.issuer | quote }}

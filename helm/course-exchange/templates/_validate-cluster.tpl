@@ -13,7 +13,7 @@
 {{- end }}
 {{- if contains (quote $name) $coming }}
 {{- else if not $found }}
-Secret {{ $name }} is missing in namespace {{ $.Release.Namespace }}: create it with {{ join " and " $missing }}, as docs/install.md says.
+Secret {{ $name }} is missing in namespace {{ $.Release.Namespace }}: run deploy/kubernetes/prepare.sh, or create it with {{ join " and " $missing }}, as docs/install.md says.
 {{- else if $missing }}
 Secret {{ $name }} in namespace {{ $.Release.Namespace }} has no {{ join " and no " $missing }}: add it, or name the key that it has in the values.
 {{- end }}
@@ -43,18 +43,17 @@ true
 {{- if .secret }}{{ $_ := set $needed .secret (append (get $needed .secret | default list) .key) }}{{ end -}}
 {{- end -}}
 {{- end -}}
-{{- with .Values.identity.keyRotation -}}
-{{- if .tlsSecret }}{{ $_ := set $needed .tlsSecret (list "tls.crt" "tls.key" "ca.crt") }}{{ end -}}
-{{- end -}}
 {{- range list .Values.ingress (.Values.demoPartner.enabled | ternary .Values.demoPartner.ingress dict) -}}
 {{- /* cert-manager makes one for an Ingress that its annotations name. */ -}}
 {{- if and .enabled $.Values.ingress.tls.enabled .tls.existingSecret (not (regexMatch "cert-manager\\.io/|kubernetes\\.io/tls-acme" (toJson .annotations))) -}}
 {{- $_ := set $needed .tls.existingSecret (concat (get $needed .tls.existingSecret | default list) (list "tls.crt" "tls.key")) -}}
 {{- end -}}
 {{- end -}}
+{{- $certificates := include "course-exchange.operatorJobs" . | fromYaml | values -}}
 {{- if and .Values.internalTls.enabled (not .Values.internalTls.certManager.issuerRef) -}}
-{{- range .Values.internalTls.secretNames }}{{ if . }}{{ $_ := set $needed . (list "tls.crt" "tls.key" "ca.crt") }}{{ end }}{{ end -}}
+{{- $certificates = concat $certificates (include "course-exchange.tlsSecrets" . | fromYaml | values) -}}
 {{- end -}}
+{{- range $certificates }}{{ $_ := set $needed . (list "tls.crt" "tls.key" "ca.crt") }}{{ end -}}
 {{- toYaml $needed -}}
 {{- end -}}
 

@@ -94,6 +94,9 @@ ingress.annotations sets {{ $annotation }}: remove it; a client that follows a r
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and .Values.ingress.enabled .Values.ingress.connectionsPerAddress (eq (include "course-exchange.ingress.controller" .) "none") }}
+ingress.connectionsPerAddress needs ingress.controller: the chart knows how to tell nginx and traefik alone.
+{{- end }}
 {{- if and .Values.httpRoute.enabled .Values.httpRoute.requestTimeout }}
 {{- $start := toDate "2006-01-02" "2000-01-01" }}
 {{- $end := dateModify .Values.httpRoute.requestTimeout $start }}
@@ -126,20 +129,18 @@ demoPartner.enabled needs an https issuer: partners speak plain http only with t
 
 {{- define "course-exchange.validate.private" -}}
 {{- with .Values.identity }}
-{{- if and .keyRotation.tlsSecret (not (and .operator.enabled .operator.tlsSecret)) }}
-identity.keyRotation.tlsSecret needs identity.operator.tlsSecret: without certificates the operator port cannot be reached from outside the pod.
+{{- range $job, $values := dict "keyRotation" .keyRotation "auditExport" .auditExport }}
+{{- if and $values.tlsSecret (not (and $.Values.identity.operator.enabled $.Values.identity.operator.tlsSecret)) }}
+identity.{{ $job }}.tlsSecret needs identity.operator.tlsSecret: without certificates the operator port cannot be reached from outside the pod.
+{{- end }}
+{{- end }}
+{{- if ne (empty .auditExport.existingClaim) (empty .auditExport.tlsSecret) }}
+identity.auditExport needs both existingClaim and tlsSecret: the one to write to, the other to read the audit log with.
 {{- end }}
 {{- end }}
 {{- with .Values.internalTls }}
 {{- if and .certManager.issuerRef (not .certManager.issuerRef.name) }}
 internalTls.certManager.issuerRef has no name: name the Issuer that signs the services' certificates.
-{{- end }}
-{{- if and .enabled (not .certManager.issuerRef) }}
-{{- range $component, $name := .secretNames }}
-{{- if not $name }}
-internalTls.secretNames.{{ $component }} is missing: create a Secret with tls.crt, tls.key and ca.crt, and name it, or set internalTls.certManager.
-{{- end }}
-{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

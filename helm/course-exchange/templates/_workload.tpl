@@ -21,16 +21,18 @@ demo-partner: { http: 9000, health: 9001 }
 {{- $_ := set . "values" $values -}}
 {{- $_ := set . "ports" $ports -}}
 {{- if and .replicated .root.Values.internalTls.enabled -}}
-{{- $_ := set . "certificates" (dict "tls" (include "course-exchange.tlsSecret" .)) -}}
+{{- $_ := set . "certificates" (dict "tls" (get (include "course-exchange.tlsSecrets" .root | fromYaml) .component)) -}}
 {{- end -}}
 {{- $_ := set . "program" (printf "/app/services/%s/src/main.js" .component) -}}
 {{- $_ := set . "env" (include (printf "course-exchange.%s.env" .component) .) -}}
 {{- $_ := set . "files" (include (printf "course-exchange.%s.files" .component) .root) -}}
 {{- end -}}
 
-{{/* The Secret with a component's certificate, of its context. */}}
-{{- define "course-exchange.tlsSecret" -}}
-{{- default (printf "%s-tls" (include "course-exchange.name" (list .root .component))) (get .root.Values.internalTls.secretNames .key) -}}
+{{/* The Secrets with the services' certificates, by component. */}}
+{{- define "course-exchange.tlsSecrets" -}}
+{{- range $component, $key := dict "gateway" "gateway" "identity" "identity" "design-catalog" "designCatalog" }}
+{{ $component }}: {{ default (printf "%s-tls" (include "course-exchange.name" (list $ $component))) (get $.Values.internalTls.secretNames $key) }}
+{{- end }}
 {{- end -}}
 
 {{/* `spec` of a Deployment: how it rolls out, and its pods. One that is not `replicated` has a single pod, and a new one starts
@@ -159,7 +161,7 @@ kind: Certificate
 metadata:
   {{- include "course-exchange.metadata" (list $.root $.component) | nindent 2 }}
 spec:
-  secretName: {{ include "course-exchange.tlsSecret" $ }}
+  secretName: {{ get (include "course-exchange.tlsSecrets" $.root | fromYaml) $.component }}
   duration: 2160h
   renewBefore: 720h
   privateKey: { algorithm: ECDSA, size: 256, rotationPolicy: Always }
