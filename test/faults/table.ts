@@ -127,7 +127,7 @@ const local: readonly Row[] = [
   ...(['postgres', 'redis', 'design-catalog'] as const).map((part) =>
     row(part, 'far away', { ends: 'it is near' }),
   ),
-  row('signing keys', 'rotated', { ...unnoticed, ends: 'each pod has the new keys alone' }),
+  row('signing keys', 'rotated', { ...unnoticed, ends: 'every pod has had its time to follow' }),
   row('machine', 'standing still', { disturbs: kinds, spends: true, lastsMs: 3_000, ends: wakes }),
 ];
 
@@ -144,8 +144,6 @@ const containers: readonly Row[] = [
     recoversMs: 5_000,
     ends: 'the replica has its name',
   }),
-  // The replica's: after the row above. A consent is what identity writes.
-  row('postgres', 'out of disk', { disturbs: ['login', 'authorize'], ends: 'there is room' }),
 ];
 
 /**
@@ -175,7 +173,6 @@ const cluster: readonly Row[] = [
   // The ingress asks one that is gone until its endpoint is, and one that stands still until it is not ready.
   row('gateway', 'killed', { ...oneGateway, settlesMs: 8_000, ends: ready }),
   row('gateway', 'frozen', { ...oneGateway, settlesMs: 15_000, ends: wakes }),
-  row('replica of redis', 'frozen', { ...redis, fails: tokens, disturbs: ofRedis, ends: wakes }),
 ];
 
 export const table = { local, containers, cluster } as const;

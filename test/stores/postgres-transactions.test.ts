@@ -42,6 +42,13 @@ test('an error that ends the connection is a fault of the store, whatever its co
   expect(await backend()).toHaveProperty('pid');
 });
 
+test('a full disk is a fault of the store, and the connection is kept [R14.1]', async () => {
+  const before = await backend();
+  const full = run("do $$ begin raise exception using errcode = 'disk_full'; end $$");
+  await expect(database.transaction(full)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  expect(await backend()).toEqual(before);
+});
+
 test('a connection whose statement was wrong is kept', async () => {
   const before = await backend();
   await expect(database.transaction(run('select 1 / 0'))).rejects.toMatchObject({ code: '22012' });
