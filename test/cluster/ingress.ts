@@ -1,43 +1,35 @@
 // Where the suite finds the issuer: the address of the ingress, which no DNS tells for the hosts under test.
+import { expect, vi } from 'vitest';
 import { discover } from '../support/flow.ts';
 import { sendThrough } from '../support/http.ts';
-import { eventually, type Kube, kubeIn } from './kube.ts';
+import { type Kube, waiting } from './kube.ts';
 import { ingressAddress, ingressNamespaceName } from './settings.ts';
 
-interface Nodes {
-  readonly items: readonly {
-    readonly spec: { readonly podCIDRs?: readonly string[] };
-    readonly status: { readonly addresses: readonly { readonly type: string; readonly address: string }[] };
-  }[];
-}
+export type Ingress = Awaited<ReturnType<typeof findIngress>>;
 
-export interface Ingress {
-  /** For this machine and for pods: what INGRESS_ADDRESS says, else the node's. */
-  readonly address: string;
-  /** Of its controller: what INGRESS_NAMESPACE says, else where a pod runs that is known by its name. */
-  readonly namespace: string;
-  /** Where the controller calls from: its pods, or their networks, and nodes. */
-  readonly networks: readonly string[];
-}
-
-export async function findIngress(kube: Kube): Promise<Ingress> {
-  const { items } = await kube.get<Nodes>('nodes');
-  const nodes = items.flatMap(({ status }) =>
-    status.addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
-  );
+export async function findIngress({ kubectl }: Kube) {
+  const list = async (what: string, path: string, ...words: readonly string[]) =>
+    (await kubectl('get', what, `--output=jsonpath={.items[*]${path}}`, ...words)).split(' ').filter(Boolean);
+  const nodes = await list('nodes', '.status.addresses[?(@.type=="InternalIP")].address');
   const columns = 'custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name';
-  const pods = await kube.kubectl('get', 'pods', '--all-namespaces', '--no-headers', `--output=${columns}`);
+  const pods = await kubectl('get', 'pods', '--all-namespaces', '--no-headers', `--output=${columns}`);
   const [, found = ''] = /^(\S+)\s+\S*(?:traefik|ingress|nginx|contour|haproxy)\S*$/m.exec(pods) ?? [];
   const [address, namespace] = [ingressAddress || nodes[0], ingressNamespaceName || found];
   if (!address || !namespace)
     throw new Error('No ingress is found: set INGRESS_ADDRESS and INGRESS_NAMESPACE.');
-  const addresses = await kubeIn(namespace).kubectl(
-    'get',
-    'pods',
-    '--output=jsonpath={.items[*].status.podIP}',
-  );
-  const networks = [...items.flatMap(({ spec }) => spec.podCIDRs ?? []), ...nodes, ...addresses.split(' ')];
-  return { address, namespace, networks: [...new Set(networks.filter((network) => network !== ''))] };
+  const networks = [
+    ...(await list('nodes', '.spec.podCIDRs[*]')),
+    ...nodes,
+    ...(await list('pods', '.status.podIP', `--namespace=${namespace}`)),
+  ];
+  return {
+    /** For this machine and for pods: what INGRESS_ADDRESS says, else the node's. */
+    address,
+    /** Of its controller: what INGRESS_NAMESPACE says, else where a pod runs that is known by its name. */
+    namespace,
+    /** Where the controller calls from: its pods, or their networks, and nodes. */
+    networks: [...new Set(networks)],
+  };
 }
 
 /** Requests of this process for these origins go to `address`. */
@@ -50,9 +42,5 @@ export function leadTo(address: string, ...origins: readonly string[]): void {
 }
 
 /** Resolves when the ingress leads there. Helm waits for pods alone: the controller has yet to read Ingress, Secret and endpoints. */
-export async function untilLed(issuer: string): Promise<void> {
-  await eventually(
-    () => discover(issuer),
-    (document) => document.issuer === issuer,
-  );
-}
+export const untilLed = (issuer: string) =>
+  vi.waitFor(async () => expect(await discover(issuer)).toMatchObject({ issuer }), waiting);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { roles } from '@course-exchange/local-stack/run-directory';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { chart } from '../chart/render.ts';
 import { filesOf, valueSets } from '../chart/value-sets.ts';
 import { root } from '../check/step.ts';
@@ -13,7 +13,7 @@ import { logInAndAgree } from '../support/flow.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import { blocksOf, runBlocks, trustIngress } from './guide.ts';
 import { findIngress, leadTo, untilLed } from './ingress.ts';
-import { eventually, type Kube, type KubeObject, kubeIn, makeNamespace } from './kube.ts';
+import { type Kube, kubeIn, makeNamespace, waiting } from './kube.ts';
 import { podsWith } from './pods.ts';
 import { secret } from './programs.ts';
 import { imagePrefix, imageTag, namespaceOf, runLabel, runName } from './settings.ts';
@@ -113,10 +113,10 @@ test('preparing it again keeps every Secret, and makes anew what was deleted', a
 
 test('preparing it again makes no second authority beside certificates of the first', async () => {
   const [authority, signed] = ['course-exchange-services', 'course-exchange-gateway-tls'];
-  const { data } = await installed.get<{ data: Record<string, string> }>('secret', authority);
+  const kept = await installed.kubectl('get', 'secret', authority, '--output=jsonpath={.data}');
   await installed.kubectl('delete', 'secret', authority, signed);
   await expect(prepare()).rejects.toThrow(`secret/${authority} is missing`);
-  await installed.apply({ ...secret(authority, {}), data } as KubeObject);
+  await installed.apply({ ...secret(authority, {}), data: JSON.parse(kept) });
   expect(await prepare()).toContain(`secret/${signed} created`);
 }, 240_000);
 
@@ -130,15 +130,13 @@ test('the roles get the passwords that another tool brought, and no log shows th
   await beside.apply(secret('course-exchange', passwords));
   await stores.query("alter system set log_statement = 'all'");
   await stores.query('select pg_reload_conf()');
-  await eventually(
-    () => stores.query('show log_statement'),
-    (said) => said.trim() === 'all',
-  );
+  await vi.waitFor(async () => expect(await stores.query('show log_statement')).toBe('all\n'), waiting);
   await run(['deploy/kubernetes/prepare.sh roles'], { NAMESPACE: beside.namespace });
-  const logged = await eventually(
-    () => beside.kubectl('logs', 'postgres'),
-    (log) => roles.every((role) => log.includes(`alter role ${role} password 'SCRAM-SHA-256$`)),
-  );
+  const logged = await vi.waitFor(async () => {
+    const log = await beside.kubectl('logs', 'postgres');
+    for (const role of roles) expect(log).toContain(`alter role ${role} password 'SCRAM-SHA-256$`);
+    return log;
+  }, waiting);
   for (const role of roles) expect(logged).not.toContain(`of ${role}, isn`);
   const [pod] = await podsWith(beside, 'app=postgres');
   const login = `host=${pod?.address} dbname=${database} user=catalog_ro`;
@@ -147,8 +145,8 @@ test('the roles get the passwords that another tool brought, and no log shows th
       ...['exec', 'postgres', '--', 'env', `PGPASSWORD=${password}`],
       ...['psql', login, '--command=select 1'],
     ]);
-  expect(await connect(passwords.catalog_ro ?? '')).toMatchObject({ code: 0 });
-  expect((await connect('another')).errors).toContain('password authentication failed');
+  expect(await connect(passwords.catalog_ro ?? '')).toMatchObject({ exit: 0 });
+  expect((await connect('another')).err).toContain('password authentication failed');
 }, 240_000);
 
 test.each(valueSets)('the API server accepts what the values %s render', async (name) => {
@@ -159,8 +157,8 @@ test.each(valueSets)('the API server accepts what the values %s render', async (
     .filter((object) => !isDefined.test(object) && /^kind:/m.test(object));
   expect(known.length).toBeGreaterThan(3);
   const tried = ['apply', '--dry-run=server', '--server-side', '--force-conflicts', '--filename=-'];
-  const { code, errors } = await beside.tryKubectl(tried, known.join('\n---\n'));
-  expect({ code, errors: errors.replace(/^Warning: .*$/gm, '').trim() }).toEqual({ code: 0, errors: '' });
+  const { exit, err } = await beside.tryKubectl(tried, known.join('\n---\n'));
+  expect({ exit, err: err.replace(/^Warning: .*$/gm, '').trim() }).toEqual({ exit: 0, err: '' });
 });
 
 /** Of a kind that a cluster knows only by a CustomResourceDefinition. */

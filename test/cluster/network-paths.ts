@@ -1,10 +1,9 @@
 // NetworkPolicies: the paths of the architecture are open, all others are not.
-import { expect, test } from 'vitest';
-import { eventually, type Kube, kubeIn } from './kube.ts';
+import { expect, test, vi } from 'vitest';
+import { type Kube, makeNamespace, waiting } from './kube.ts';
 import { type Component, components, podsOf, runInside } from './pods.ts';
 import { monitoring, type Production, scraper } from './production.ts';
-import { node, startProgram } from './programs.ts';
-import { namespaceOf } from './settings.ts';
+import { idle, startProgram } from './programs.ts';
 
 /** Pods that are not the release's, by the namespace that they run in. */
 const strangers = { stranger: 'production', [scraper]: monitoring } as const;
@@ -33,53 +32,35 @@ export function networkPaths(production: () => Production): void {
   const everybody = Object.keys(allowed) as (Component | Stranger)[];
   test.each(everybody)('by the NetworkPolicies %s reaches what it may and nothing else', async (from) => {
     const { kube: own } = production();
-    const kube = isStranger(from) ? kubeIn(namespaceOf(strangers[from])) : own;
-    if (isStranger(from)) await startProgram(kube, from, node('setInterval(() => {}, 60_000)'));
+    const kube = isStranger(from) ? await makeNamespace(strangers[from], 'restricted') : own;
+    if (isStranger(from)) await startProgram(kube, from, idle);
     const pod = isStranger(from) ? from : `${(await podsOf(kube, from))[0]?.name}`;
-    const addresses = await addressesOf(production(), from);
-    const targets = [...addresses.keys(), ...stores];
-    const openPaths = async () => {
-      const said = await tryConnections(kube, pod, from, targets);
-      const open = targets.filter((target) => said[target] === 'open');
-      return open.map((target) => addresses.get(target) ?? target);
-    };
+    const paths = await pathsFrom(own, from);
+    const open = new Set<string>();
     // On a busy node a path that is allowed may take longer than an attempt; one that is not must never be open.
-    const open = await eventually(openPaths, (seen) => {
-      const isStrange = seen.some((path) => !allowed[from].includes(path));
-      return isStrange || seen.length === allowed[from].length;
-    });
-    expect(open.sort()).toEqual([...allowed[from]].sort());
+    await vi.waitFor(async () => {
+      const said = await runInside(kube, pod, from, script, ...paths);
+      for (const path of said.split(/\s/).filter(Boolean)) open.add(path);
+      expect([...open].sort()).toEqual([...allowed[from]].sort());
+    }, waiting);
   });
 }
 
-/** `component:port` by `address:port`, of one pod of each other component. */
-async function addressesOf({ kube }: Production, from: string): Promise<ReadonlyMap<string, string>> {
+/** `component:port@address:port` of one pod of each other component, and the stores. */
+async function pathsFrom(kube: Kube, from: string): Promise<readonly string[]> {
   const others = components.filter((component) => component !== from);
-  const entries = await Promise.all(
-    others.map(async (component) => {
-      const [pod] = await podsOf(kube, component);
-      return ports[component].map((port) => [`${pod?.address}:${port}`, `${component}:${port}`] as const);
-    }),
-  );
-  return new Map(entries.flat());
-}
-
-const script = `
-  const net = require('node:net');
-  const attempt = (target) => new Promise((resolve) => {
-    const at = target.lastIndexOf(':');
-    const socket = net.connect({ host: target.slice(0, at), port: Number(target.slice(at + 1)), timeout: 2500 });
-    const end = (said) => { socket.destroy(); resolve([target, said]); };
-    socket.once('connect', () => end('open')).once('timeout', () => end('silent')).once('error', (error) => end(error.code));
+  const found = others.map(async (component) => {
+    const [pod] = await podsOf(kube, component);
+    return ports[component].map((port) => `${component}:${port}@${pod?.address}:${port}`);
   });
-  Promise.all(process.argv.slice(1).map(attempt)).then((said) => console.log(JSON.stringify(Object.fromEntries(said))));`;
-
-/** For each `host:port`: `open`, `silent` (no answer within 2.5 s), or the code of the refusal. */
-async function tryConnections(
-  kube: Kube,
-  pod: string,
-  container: string,
-  targets: readonly string[],
-): Promise<Readonly<Record<string, string>>> {
-  return JSON.parse(await runInside(kube, pod, container, script, ...targets)) as Record<string, string>;
+  return [...(await Promise.all(found)).flat(), ...stores.map((store) => `${store}@${store}`)];
 }
+
+/** Prints which paths are open: where a connection is made within 2.5 s. */
+const script = `
+  for (const path of process.argv.slice(1)) {
+    const [name, host, port] = path.split(/@|:(?=\\d+$)/);
+    const socket = require('node:net').connect({ host, port, timeout: 2500 });
+    socket.once('connect', () => console.log(name)).once('error', () => {});
+    for (const event of ['connect', 'timeout', 'error']) socket.once(event, () => socket.destroy());
+  }`;

@@ -1,41 +1,34 @@
 // The pods of a component: which there are, what they logged, and what they answer when a program runs in them.
-import { eventually, type Kube } from './kube.ts';
+import { expect, vi } from 'vitest';
+import { type Kube, waiting } from './kube.ts';
 import { release } from './settings.ts';
 
 export const components = ['gateway', 'identity', 'design-catalog'] as const;
 export type Component = (typeof components)[number];
 
-export interface Pod {
-  readonly name: string;
-  readonly uid: string;
-  readonly address: string;
-  readonly node: string;
-  readonly ready: boolean;
-  readonly restarts: number;
-}
+export type Pod = Awaited<ReturnType<typeof podsWith>>[number];
 
-interface PodObject {
-  readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
-  readonly spec: { readonly nodeName?: string };
-  readonly status: {
-    readonly podIP?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-    readonly containerStatuses?: readonly { readonly restartCount: number }[];
-  };
-}
+const columns = [
+  'NAME:.metadata.name',
+  'UID:.metadata.uid',
+  'ADDRESS:.status.podIP',
+  'NODE:.spec.nodeName',
+  'READY:.status.conditions[?(@.type=="Ready")].status',
+  'RESTARTS:.status.containerStatuses[0].restartCount',
+  'LEAVES:.metadata.deletionTimestamp',
+].join();
 
 /** Without those that are on their way out. */
-export async function podsWith(kube: Kube, labels: string): Promise<readonly Pod[]> {
-  const { items } = await kube.get<{ items: readonly PodObject[] }>('pods', `--selector=${labels}`);
-  return items
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .map(({ metadata, spec, status }) => ({
-      name: metadata.name,
-      uid: metadata.uid,
-      address: status.podIP ?? '',
-      node: spec.nodeName ?? '',
-      ready: status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
-      restarts: status.containerStatuses?.[0]?.restartCount ?? 0,
+export async function podsWith(kube: Kube, labels: string) {
+  const words = [`--selector=${labels}`, '--no-headers', `--output=custom-columns=${columns}`];
+  const rows = (await kube.kubectl('get', 'pods', ...words)).trimEnd().split('\n');
+  return rows
+    .map((row) => row.split(/ +/))
+    .filter(([, , , , , , leaves]) => leaves === '<none>')
+    .map(([name = '', uid = '', address = '', node = '', ready, restarts]) => ({
+      ...{ name, uid, address, node },
+      ready: ready === 'True',
+      restarts: Number(restarts) || 0,
     }));
 }
 
@@ -52,12 +45,12 @@ export async function podNames(kube: Kube): Promise<readonly string[]> {
 }
 
 /** Resolves with the pods when there are `count` of them, all ready. */
-export function readyPods(kube: Kube, component: Component, count: number): Promise<readonly Pod[]> {
-  return eventually(
-    () => podsOf(kube, component),
-    (pods) => pods.length === count && pods.every(({ ready }) => ready),
-  );
-}
+export const readyPods = (kube: Kube, component: Component, count: number): Promise<readonly Pod[]> =>
+  vi.waitFor(async () => {
+    const pods = await podsOf(kube, component);
+    expect(pods.map(({ ready }) => ready)).toEqual(Array(count).fill(true));
+    return pods;
+  }, waiting);
 
 /** Resolves when each Deployment has come to its newest state, with `count` pods. */
 export async function allReady(kube: Kube, count: number): Promise<void> {
@@ -67,11 +60,9 @@ export async function allReady(kube: Kube, count: number): Promise<void> {
   }
 }
 
-/** The messages of each pod's log since then, as they are written. */
-export async function logOf(kube: Kube, component: Component, pod: Pod, since: Date) {
-  const words = [`--container=${component}`, `--since-time=${since.toISOString()}`];
-  return (await kube.kubectl('logs', pod.name, ...words)).split('\n');
-}
+/** The pod's log since then. */
+export const logOf = (kube: Kube, component: Component, pod: Pod, since: Date) =>
+  kube.kubectl('logs', pod.name, `--container=${component}`, `--since-time=${since.toISOString()}`);
 
 /** Runs a script with Node in a container; what it prints. */
 export function runInside(

@@ -1,34 +1,25 @@
 // Production as the chart installs it: helm/course-exchange/values-production.yaml, with stores that speak TLS, Secrets by
 // prepare.sh, and a partner, users and designs that an operator brings by partnerctl.
-import { pbkdf2Sync, randomBytes } from 'node:crypto';
 import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { demoDesigns } from '@course-exchange/local-stack/demo-designs';
+import { parse } from 'yaml';
+import { hashPassword } from '../../services/identity/src/login/password.ts';
 import { chart } from '../chart/render.ts';
 import { root } from '../check/step.ts';
+import { section } from '../docs/documents.ts';
 import type { DemoUser, Partner, StackFile } from '../support/stack-file.ts';
 import { authority, signCertificate } from './certificates.ts';
 import { runBlocks, trustIngress } from './guide.ts';
 import { findIngress, type Ingress, leadTo, untilLed } from './ingress.ts';
-import { type Kube, makeNamespace } from './kube.ts';
+import { checked, makeNamespace } from './kube.ts';
 import { secret } from './programs.ts';
 import { imagePrefix, imageTag, ingressClass, namespaceOf, release } from './settings.ts';
-import { database, type Stores, startStores } from './stores.ts';
+import { database, startStores } from './stores.ts';
 
-export interface Production {
-  readonly kube: Kube;
-  readonly stores: Stores;
-  /** Makes what is missing of Secrets and roles. */
-  readonly prepare: () => Promise<string>;
-  /** Words for `helm install` and `helm upgrade`: release, chart, values. */
-  readonly helmWords: readonly string[];
-  /** Runs a block of the guide with production's values; those of the host are of another version. */
-  readonly follow: (block: string | undefined) => Promise<unknown>;
-  readonly stack: StackFile;
-  readonly partnerctl: (...words: readonly string[]) => Promise<string>;
-}
+export type Production = Awaited<ReturnType<typeof installProduction>>;
 
 /** Pods of each component, so that one serves while another goes. */
 export const replicas = 2;
@@ -44,11 +35,12 @@ const host = 'exchange.courses-of-the-north.net';
 const issuer = `https://${host}`;
 const users = [demoUsers.typical, demoUsers.shares] as const;
 
-export async function installProduction(): Promise<Production> {
+export async function installProduction() {
   const kube = await makeNamespace('production', 'restricted');
   const [stores, ingress] = await Promise.all([startStores(kube, true), findIngress(kube)]);
   leadTo(ingress.address, issuer);
   const variables = { NAMESPACE: kube.namespace, REDIS_PASSWORD: stores.redisPassword, PSQL: stores.psql };
+  /** Makes what is missing of Secrets and roles. */
   const prepare = () => runBlocks(['deploy/kubernetes/prepare.sh'], { ...variables, HOST: host });
   await prepare();
   await trustIngress(kube);
@@ -65,32 +57,28 @@ export async function installProduction(): Promise<Production> {
   writeFileSync(`${second}`, JSON.stringify({ ...values, defaults }));
   symlinkSync(join(root, 'helm'), join(directory, 'helm'));
   const files = [join(chart, 'values-production.yaml'), `${first}`];
+  /** For `helm install` and `helm upgrade`: release, chart, values. */
   const helmWords = [release, chart, ...files.map((file) => `--values=${file}`)];
   await kube.helm('install', ...helmWords, '--wait', '--timeout=8m');
-  const partnerctl = (component: string, words: readonly string[], input?: string) =>
-    askPartnerctl(kube, component, words, input);
+  const ask = async (component: string, words: readonly string[], input?: string): Promise<string> => {
+    const within = [`deployment/${release}-${component}`, `--container=${component}`, '--', 'partnerctl'];
+    const said = await kube.tryKubectl(['exec', '--stdin', ...within, ...words], input);
+    return checked(said, ['partnerctl', ...words]);
+  };
   const [partner] = await Promise.all([
-    register((words, input) => partnerctl('identity', words, input)),
-    partnerctl('identity', ['user', 'import', '-'], users.map(userLine).join('')),
-    partnerctl('design-catalog', ['designs', 'import', '-'], designLines()),
+    register((words, input) => ask('identity', words, input)),
+    ask('identity', ['user', 'import', '-'], (await Promise.all(users.map(userLine))).join('')),
+    ask('design-catalog', ['designs', 'import', '-'], designLines()),
   ]);
   await untilLed(issuer);
-  const stack = { issuer, partners: [partner], users };
-  const follow = (block = '') =>
-    runBlocks(
-      [block.replace('values-test', 'values-production')],
-      { ...variables, TAG: imageTag },
-      directory,
-    );
-  return {
-    kube,
-    stores,
-    prepare,
-    helmWords,
-    follow,
-    stack,
-    partnerctl: (...words) => partnerctl('identity', words),
+  /** Runs a block of the guide with production's values; those of the host are of another version. */
+  const follow = (block = '') => {
+    const ours = block.replace('values-test', 'values-production');
+    return runBlocks([ours], { ...variables, TAG: imageTag }, directory);
   };
+  const stack: StackFile = { issuer, partners: [partner], users };
+  const partnerctl = (...words: readonly string[]) => ask('identity', words);
+  return { kube, prepare, helmWords, follow, stack, partnerctl };
 }
 
 /** Of the operators' port, the feed's and the rotation of keys; the tool in the pod shows those of its port too. */
@@ -148,51 +136,25 @@ function ownEnvironment(address: string, url: string, port: string): readonly ob
   return [{ name: address, value: url }, ...files, connectionAge];
 }
 
-async function askPartnerctl(kube: Kube, component: string, words: readonly string[], input?: string) {
-  const within = ['exec', '--stdin', `deployment/${release}-${component}`, `--container=${component}`, '--'];
-  const { code, output, errors } = await kube.tryKubectl([...within, 'partnerctl', ...words], input);
-  if (code !== 0) throw new Error(`partnerctl ${words.join(' ')} ended with ${code}: ${output}${errors}`);
-  return output;
-}
-
-/** From draft to active: two approvals, as production asks for. */
+/** From draft to active, with the registration of docs/operator.md and two approvals, as production asks for. */
 async function register(
   ask: (words: readonly string[], input?: string) => Promise<string>,
 ): Promise<Partner> {
-  const [clientId, name, scopes] = ['ringside-results', 'Ringside Results', ['openid', 'email', 'profile']];
-  const redirectUri = `https://${clientId}.example/callback`;
-  const registration = {
-    clientId,
-    name,
-    technicalContact: { name: 'Ann Example', email: 'ann@acme.example', phone: '+49 30 1234' },
-    credentialContacts: [{ name: 'Bo Example', email: 'bo@acme.example' }],
-    environments: {
-      test: { redirectUris: ['http://127.0.0.1:3999/callback'] },
-      production: { redirectUris: [redirectUri] },
-    },
-    scopes,
-    userJourney: 'Riders connect once and see the courses of their events.',
-    requirements: { logout: 'None.', unlinking: 'A button deletes our tokens.', retention: '30 days.' },
-  };
-  const made = await ask(
-    ['client', 'register', '-', '--with-secret', '--json'],
-    JSON.stringify(registration),
-  );
+  const page = section('docs/operator.md', '## On-board a partner');
+  const registration = /<<'END'\n(.*?)^END$/ms.exec(page)?.[1] ?? '';
+  const { clientId, name, scopes, environments } = parse(registration);
+  const made = await ask(['client', 'register', '-', '--with-secret', '--json'], registration);
   const clientSecret = `${/"secret": ?"([\w-]{43})"/.exec(made)?.[1]}`;
   for (const note of ['Test agreement', 'Agreement'])
     await ask(['client', 'approve', clientId, '--note', note]);
   await ask(['client', 'activate', clientId]);
-  return { name, clientId, clientSecret, redirectUris: [redirectUri], scopes, active: true };
+  const { redirectUris } = environments.production;
+  return { name, clientId, clientSecret, redirectUris, scopes, active: true };
 }
 
-/** Its hash is cheap to make here; the first login replaces it. */
-function userLine({ sub, email, name, password }: DemoUser): string {
-  const [salt, iterations] = [randomBytes(16), 10_000];
-  const [salted, hash] = [salt, pbkdf2Sync(password, salt, iterations, 32, 'sha256')].map((bytes) =>
-    bytes.toString('base64').replace(/=+$/, ''),
-  );
-  const passwordHash = `$pbkdf2-sha256$i=${iterations}$${salted}$${hash}`;
-  return `${JSON.stringify({ sub, email, emailVerified: true, name, passwordHash })}\n`;
+async function userLine({ sub, email, name, password }: DemoUser): Promise<string> {
+  const user = { sub, email, emailVerified: true, name, passwordHash: await hashPassword(password) };
+  return `${JSON.stringify(user)}\n`;
 }
 
 function designLines(): string {

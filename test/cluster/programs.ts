@@ -1,5 +1,5 @@
 // Pods beside a release, as an operator brings them: stores, what observes a release, and a stranger.
-import type { Kube, KubeObject } from './kube.ts';
+import type { Kube } from './kube.ts';
 import { imagePrefix, imageTag } from './settings.ts';
 
 interface Program {
@@ -13,15 +13,17 @@ interface Program {
   readonly user?: number;
   /** Folders beside /tmp that can be written; they lie in memory: a node's disk that images and etcd share would be measured. */
   readonly folders?: readonly string[];
+  /** It runs on this node as root, and may send signals to all of the node's processes. */
+  readonly seesNode?: string;
 }
 
-/** Runs a script for as long as it has something to do. */
-export const node = (script: string) => ({
+/** Does nothing; other scripts run beside it. */
+export const idle: Program = {
   image: `${imagePrefix}/gateway:${imageTag}`,
-  args: ['--eval', script],
-});
+  args: ['--eval', 'setInterval(() => {}, 60_000)'],
+};
 
-export function secret(name: string, stringData: Readonly<Record<string, string>>): KubeObject {
+export function secret(name: string, stringData: Readonly<Record<string, string>>) {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
 }
 
@@ -42,18 +44,20 @@ export async function startProgram(kube: Kube, name: string, program: Program): 
   await kube.kubectl('wait', `pod/${name}`, '--for=condition=Ready', '--timeout=120s');
 }
 
-function podOf(name: string, program: Program): KubeObject {
-  const { image, args, env = {}, port, user = 65532, folders = [] } = program;
+function podOf(name: string, program: Program) {
+  const { image, args, env = {}, port, folders = [], seesNode: nodeName } = program;
+  const { user = nodeName === undefined ? 65532 : 0 } = program;
   const paths = ['/tmp', ...folders];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, labels: { app: name } },
     spec: {
+      ...(nodeName !== undefined && { nodeName, hostPID: true }),
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 1,
       securityContext: {
-        runAsNonRoot: true,
+        runAsNonRoot: user > 0,
         runAsUser: user,
         runAsGroup: user,
         fsGroup: user,
@@ -71,7 +75,10 @@ function podOf(name: string, program: Program): KubeObject {
           ...(port && {
             startupProbe: { tcpSocket: { port }, periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 90 },
           }),
-          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ['ALL'], ...(user === 0 && { add: ['KILL', 'SYS_PTRACE'] }) },
+          },
           volumeMounts: [
             { name: 'files', mountPath: '/etc/program' },
             ...paths.map((mountPath, index) => ({ name: `folder-${index}`, mountPath })),

@@ -1,7 +1,8 @@
 // Postgres, and Redis with a replica, as an operator brings them: empty.
 import { randomBytes } from 'node:crypto';
+import { expect, vi } from 'vitest';
 import { signCertificate } from './certificates.ts';
-import { eventually, type Kube } from './kube.ts';
+import { type Kube, waiting } from './kube.ts';
 import { startProgram } from './programs.ts';
 import { kubectlProgram, postgresImage, redisImage } from './settings.ts';
 
@@ -58,10 +59,8 @@ export async function startStores(kube: Kube, encrypted: boolean): Promise<Store
     startRedis('redis-replica', '--replicaof', 'redis 6379', '--masterauth', `${redisPassword}`),
   ]);
   const client = `redis-cli --no-auth-warning ${encrypted ? '--tls --insecure' : ''} --pass ${redisPassword}`;
-  await eventually(
-    () => kube.kubectl('exec', 'redis', '--', ...client.split(/ +/), 'info', 'replication'),
-    (said) => said.includes('state=online'),
-  );
+  const asked = ['exec', 'redis', '--', ...client.split(/ +/), 'info', 'replication'];
+  await vi.waitFor(async () => expect(await kube.kubectl(...asked)).toContain('state=online'), waiting);
   const inside = `exec --stdin postgres -- psql --username=postgres --dbname=${database} --host=/var/run/postgresql --no-psqlrc`;
   return {
     redisPassword: `${redisPassword}`,

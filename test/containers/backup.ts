@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { StartedTestContainer } from 'testcontainers';
 import { expect, vi } from 'vitest';
 import { read, section, shellBlocks } from '../docs/documents.ts';
-import type { PostgresContainer } from './postgres.ts';
+import { query } from './postgres.ts';
 
 export const waiting = { timeout: 60_000, interval: 200 };
 
@@ -57,8 +57,8 @@ export async function inContainer(
 }
 
 /** All that is written so far is in the archive. */
-export async function untilArchived({ query }: PostgresContainer): Promise<void> {
-  const [switched] = await query('select pg_walfile_name(pg_switch_wal()) as name');
-  const archived = async () => (await query('select last_archived_wal as name from pg_stat_archiver'))[0];
+export async function untilArchived(postgres: StartedTestContainer): Promise<void> {
+  const switched = await query(postgres, 'select pg_walfile_name(pg_switch_wal())');
+  const archived = () => query(postgres, 'select last_archived_wal from pg_stat_archiver');
   await vi.waitFor(async () => expect(await archived()).toEqual(switched), waiting);
 }

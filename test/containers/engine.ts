@@ -1,5 +1,6 @@
 // Finds a Docker engine, or installs and starts one where it may: root on a Debian. Else says what to install.
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, openSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -11,27 +12,28 @@ export interface Engine {
   /** The client program. */
   readonly client: string;
   /** Stops the engine where it was started here. */
-  readonly stop: () => Promise<void>;
+  readonly stop: () => Promise<unknown>;
 }
 
 const home = process.env.TEST_DOCKER_HOME ?? join(homedir(), '.cache/course-exchange/docker');
 const wanted =
   'No Docker engine answers. Install one (on Debian as root: apt-get install docker.io; elsewhere Docker Desktop, ' +
   'Colima or Podman with its Docker socket), or name one by DOCKER_HOST, then start again.';
+const mayInstall = process.getuid?.() === 0 && onPath('apt-get');
 
 /** Rejects with one sentence that says what to install. */
 export async function findEngine(say: (line: string) => void): Promise<Engine> {
-  const given = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock';
-  const client = clientFor(given);
-  if (client) return { host: given, client, stop: async () => {} };
-  if (process.env.DOCKER_HOST || !isRootOnLinux()) throw new Error(wanted);
-  const there = onPath('dockerd');
-  if (!obtain('dockerd', ['docker.io', 'iptables'], say)) throw new Error(wanted);
+  const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock';
+  const isInstalled = onPath('dockerd');
+  let client = clientFor(host);
+  if (client === undefined && (process.env.DOCKER_HOST || !mayInstall)) throw new Error(wanted);
+  if (client === undefined && !obtain('dockerd', ['docker.io', 'iptables'], say)) throw new Error(wanted);
   // The package starts one itself where there is an init system.
-  for (let tries = 0; !there && tries < 15; tries += 1, await sleep(200)) {
-    const started = clientFor(given);
-    if (started) return { host: given, client: started, stop: async () => {} };
+  for (let tries = isInstalled ? 0 : 15; client === undefined && tries > 0; tries -= 1) {
+    await sleep(200);
+    client = clientFor(host);
   }
+  if (client !== undefined) return { host, client, stop: async () => {} };
   say('Starting a Docker engine …');
   return startEngine();
 }
@@ -52,42 +54,29 @@ async function startEngine(): Promise<Engine> {
     stdio: ['ignore', log, log],
     detached: true,
   });
-  let ended = false;
-  daemon.once('exit', () => {
-    ended = true;
-  });
-  for (const end = Date.now() + 120_000; Date.now() < end && !ended; await sleep(200)) {
+  const ended = once(daemon, 'exit');
+  const stop = () => Promise.all([ended, daemon.kill('SIGTERM')]);
+  for (const end = Date.now() + 120_000; Date.now() < end && daemon.exitCode === null; await sleep(200)) {
     const client = clientFor(host);
-    if (client) return { host, client, stop: () => stopDaemon(daemon.pid ?? 0, () => ended) };
+    if (client) return { host, client, stop };
   }
-  if (!ended) process.kill(daemon.pid ?? 0, 'SIGTERM');
+  await stop();
   throw new Error(`The Docker engine does not start; ${home}/dockerd.log says why.`);
-}
-
-async function stopDaemon(pid: number, ended: () => boolean): Promise<void> {
-  if (!ended()) process.kill(pid, 'SIGTERM');
-  for (const end = Date.now() + 60_000; Date.now() < end && !ended(); await sleep(100));
 }
 
 export function onPath(program: string): boolean {
   return (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
 }
 
-function isRootOnLinux(): boolean {
-  return process.platform === 'linux' && process.getuid?.() === 0;
-}
-
 /** Installs Debian's packages where `program` is missing; says whether it is there now. */
 export function obtain(program: string, packages: readonly string[], say: (line: string) => void): boolean {
   if (onPath(program)) return true;
-  if (!isRootOnLinux() || !onPath('apt-get')) return false;
+  if (!mayInstall) return false;
   say(`Installing ${packages.join(', ')} …`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   // Another may be installing something, or the mirror say nothing for a moment.
-  const patient = ['-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3'];
-  const apt = (...words: string[]) =>
+  const patient = ['-qq', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3'];
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  for (const words of [['update'], ['install', '-y', '--no-install-recommends', ...packages]])
     spawnSync('apt-get', [...patient, ...words], { stdio: ['ignore', 'ignore', 'inherit'], env });
-  apt('update', '-qq');
-  apt('install', '-y', '-qq', '--no-install-recommends', ...packages);
   return onPath(program);
 }

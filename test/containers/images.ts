@@ -1,9 +1,8 @@
 // The images that the suite runs: pulled where a registry answers, else made from packages by .ci/offline-images.
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { root } from '../check/step.ts';
 import { type Engine, obtain, onPath } from './engine.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const prefix = process.env.OFFLINE_IMAGE_PREFIX ?? 'course-exchange-offline';
 const official = { postgres: 'postgres:18', redis: 'redis:8' };
 const ownStores = { postgres: `${prefix}/postgres:18`, redis: `${prefix}/redis:7` };
@@ -13,10 +12,6 @@ const collector = {
   official: 'docker.io/otel/opentelemetry-collector-contrib:0.160.0',
   own: `${prefix}/otelcol:0`,
 };
-
-const withoutDebootstrap =
-  'No image can be pulled, and debootstrap, which makes them from packages, is missing: install it as root ' +
-  '(on Debian apt-get install debootstrap), or name images by POSTGRES_IMAGE, REDIS_IMAGE and IMAGE_TAG.';
 
 type Say = (line: string) => void;
 
@@ -37,9 +32,9 @@ export function prepareImages({ host, client }: Engine, say: Say) {
   const isOffline = !Object.values(official).every(isAvailable);
   if (isOffline) {
     say('No registry answers: the images are made from packages.');
-    const all = [...Object.values(ownStores), ...ownBases];
-    if (!all.every(has) && !obtain('debootstrap', ['debootstrap'], say)) throw new Error(withoutDebootstrap);
     const missing = Object.entries(ownStores).flatMap(([name, image]) => (has(image) ? [] : [name]));
+    // Their script says what to do where it is missing.
+    if (missing.length > 0 || !ownBases.every(has)) obtain('debootstrap', ['debootstrap'], say);
     if (missing.length > 0) make(...missing);
   }
   const stores = isOffline ? ownStores : official;

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Stores } from '@course-exchange/testcontainers/stores';
 import type { StartedTestContainer } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Caller, openCaller } from '../support/caller.ts';
@@ -21,16 +22,16 @@ import {
   waiting,
 } from './backup.ts';
 import { type Copy, copyFolder, destroy } from './handles.ts';
-import { type PostgresContainer, startPostgres } from './postgres.ts';
+import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
-import { type Stores, type System, startStores, startSystem } from './system.ts';
+import { type System, startStores, startSystem } from './system.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'course-exchange-recovery-'));
 const refused = { status: 400, text: '{"error":"invalid_grant"}' };
 
 let stores: Stores;
 let system: System;
-let postgres: PostgresContainer;
+let postgres: StartedTestContainer;
 let redis: StartedTestContainer;
 let anna: Caller;
 let ben: Caller;
@@ -46,7 +47,7 @@ beforeAll(async () => {
   stores = await startStores({
     postgres: async (network) => {
       postgres = await startPostgres(network, { parameters: archiving });
-      await prepareArchive(postgres.container);
+      await prepareArchive(postgres);
       return postgres;
     },
     redis: (network) => startRedis(network, { onDisk: true }),
@@ -117,7 +118,7 @@ describe('Postgres and Redis restored', () => {
   let agents: Record<'open' | 'signedOut', UserAgent>;
 
   beforeAll(async () => {
-    await inContainer(postgres.container, backUp);
+    await inContainer(postgres, backUp);
     agents = { open: browser(), signedOut: browser() };
     // Of what follows the archive alone knows.
     for (const [caller, agent] of [
@@ -129,10 +130,7 @@ describe('Postgres and Redis restored', () => {
     code = await anna.codeForm(agents.open);
     const added = answerOf(`client secret add ${other.clientId}`).secret;
     await untilArchived(postgres);
-    const copies = [
-      await copyFolder(postgres.container, '/backup'),
-      await copyFolder(redis, '/data'),
-    ] as const;
+    const copies = [await copyFolder(postgres, '/backup'), await copyFolder(redis, '/data')] as const;
     await change(added);
     await lose(...copies);
   });
@@ -154,7 +152,7 @@ describe('Postgres and Redis restored', () => {
 
   async function lose(base: Copy, data: Copy): Promise<void> {
     const begun = performance.now();
-    await Promise.all([destroy(postgres.container), destroy(redis)]);
+    await Promise.all([destroy(postgres), destroy(redis)]);
     const logs = Object.values(system.containers).map(
       (container) => spawnSync(docker, ['logs', container.getId()], { maxBuffer: 1 << 28 }).stdout,
     );
@@ -163,7 +161,7 @@ describe('Postgres and Redis restored', () => {
       startPostgres(stores.network, { restore: { copy: base, commands: restore } }),
       startRedis(stores.network, { restore: data }),
     ]);
-    const promoted = () => inContainer(postgres.container, recovering);
+    const promoted = () => inContainer(postgres, recovering);
     await vi.waitFor(async () => expect(await promoted()).toBe('f\n'), waiting);
     await untilAnswered();
     console.log(`figure: both stores lost and restored: ${Math.round(performance.now() - begun)} ms`);
@@ -193,41 +191,16 @@ describe('Postgres and Redis restored', () => {
     expect(await anna.events(access_token)).toMatchObject({ status: 200 });
     await spend(refresh_token);
   });
+
+  test('the fence for Redis alone ends what is from before, and asks for no consent again', async () => {
+    const { refresh_token } = await anna.newTokens(agents.open);
+    onPage(blocksOf('Redis comes from a backup').join('\n'));
+    expect(await anna.refresh(refresh_token)).toMatchObject(refused);
+    expect(await seen(agents.open)).toBe('login');
+    expect(await seenAfterLogin(agents.open, anna)).toBe('code');
+  });
 });
 
 interface Entry {
   readonly change: Readonly<Record<'action' | 'object', string>>;
 }
-
-async function restartRedis(copy?: Copy): Promise<void> {
-  await destroy(redis);
-  redis = await startRedis(stores.network, copy ? { restore: copy } : { onDisk: true });
-  await untilAnswered();
-}
-
-test('Redis lost: all log in again, and nobody is asked for a consent again', async () => {
-  const agent = browser();
-  const { refresh_token } = await anna.newTokens(agent);
-  await restartRedis();
-  expect(await anna.refresh(refresh_token)).toMatchObject(refused);
-  expect(await seen(agent)).toBe('login');
-  expect(await seenAfterLogin(agent, anna)).toBe('code');
-});
-
-test('Redis restored: the fence ends what was spent, used or signed out since [R10.1, R11.2, R13.5]', async () => {
-  const agent = browser();
-  const tokens = [await anna.newTokens(agent), await anna.newTokens(agent)];
-  const code = await anna.codeForm(agent);
-  const copy = await copyFolder(redis, '/data');
-  for (const { refresh_token } of tokens) await spend(refresh_token);
-  expect((await anna.ask(code)).status).toBe(200);
-  const before = browser(agent.cookies);
-  await signOut(agent);
-  await restartRedis(copy);
-  expect(await anna.refresh(tokens[1]?.refresh_token ?? '')).toMatchObject({ status: 200 });
-  onPage(blocksOf('Redis comes from a backup').join('\n'));
-  for (const { refresh_token } of tokens) expect(await anna.refresh(refresh_token)).toMatchObject(refused);
-  expect(await anna.ask(code)).toMatchObject(refused);
-  expect(await seen(before)).toBe('login');
-  expect(await seenAfterLogin(before, anna)).toBe('code');
-});

@@ -7,14 +7,14 @@ import {
   createRoles,
   database,
   newSecret,
-  type Stores as SystemStores,
+  type Stores,
   settled,
   startNetwork,
 } from '@course-exchange/testcontainers/stores';
 import { freePort, type ServiceName, serviceNames } from '@course-exchange/testcontainers/system';
 import type { GenericContainer, StartedNetwork, StartedTestContainer } from 'testcontainers';
 import type { StackFile } from '../support/stack-file.ts';
-import { type PostgresContainer, password, type Rows, startPostgres } from './postgres.ts';
+import { password, startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 
 export interface System extends Pick<StartedCourseExchange, 'network'> {
@@ -59,14 +59,9 @@ function demoPartnerAt(port: number, issuer: string): GenericContainer {
     .withExposedPorts({ container: 9000, host: port });
 }
 
-export interface Stores extends SystemStores {
-  /** One statement as superuser. */
-  readonly query: (sql: string) => Promise<Rows>;
-}
-
 interface StoreOptions {
   /** In the place of one plain server. */
-  readonly postgres?: (network: StartedNetwork) => Promise<PostgresContainer>;
+  readonly postgres?: (network: StartedNetwork) => Promise<StartedTestContainer>;
   readonly redis?: (network: StartedNetwork) => Promise<StartedTestContainer>;
   /** Behind each address of Postgres: `?sslmode=…`. */
   readonly postgresQuery?: string;
@@ -82,15 +77,14 @@ export async function startStores(options: StoreOptions = {}): Promise<Stores> {
     (options.postgres ?? startPostgres)(network),
     (options.redis ?? startRedis)(network),
   );
-  await createRoles(postgres.container, password);
+  await createRoles(postgres, password);
   return {
     network,
     postgresUrl: (role, address = 'postgres:5432') =>
       `postgres://${role}:${password}@${address}/${database}${postgresQuery}`,
     redisUrl,
     keyEncryptionKey: newSecret(),
-    containers: { postgres: postgres.container, redis },
-    query: postgres.query,
+    containers: { postgres, redis },
     ...(given === undefined ? {} : { given }),
   };
 }

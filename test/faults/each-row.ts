@@ -16,7 +16,7 @@ export function playEachRow(rows: readonly Row[], start: (probe: Probe) => Promi
     round = await startRound(target, probe, 1);
   });
   afterAll(async () => {
-    await target?.stop();
+    await target?.stop?.();
     probe?.stop();
   });
 

@@ -63,7 +63,8 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
     /** Resolves when all is well again, with what is wrong, a line each. */
     play: async (row: Row): Promise<readonly string[]> => {
       const begun = performance.now();
-      const undo = await target.strike(row);
+      const undo = await target.faults[row.fault]?.(row.part);
+      if (undo === undefined) throw new Error(`Nothing here can be ${row.fault}.`);
       const struck = performance.now();
       let healing = struck;
       try {

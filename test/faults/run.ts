@@ -55,7 +55,7 @@ async function playFor(wanted: number, drawnBy: number): Promise<number> {
       totals.rotations += rotations.length;
     }
   } finally {
-    await target.stop();
+    await target.stop?.();
     probe.stop();
   }
   for (const line of wrong) console.log(`FAILED ${line}`);

@@ -10,10 +10,11 @@ import { read, shellBlocks } from '../docs/documents.ts';
 import { openCaller } from '../support/caller.ts';
 import { authorizeUrl, type Discovery, discover, logIn, tokensOf } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
+import { type Outcome, startProcess } from '../support/process.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { type Partner, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
-import { answerOf, decrypted, type Outcome, startProcess, toolEnvironment, toolOnPath } from './tool.ts';
+import { answerOf, decrypted, toolEnvironment, toolOnPath } from './tool.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'partnerctl-runbook-'));
 const path = toolOnPath();

@@ -2,7 +2,8 @@
 // input, what must be kept leaves by standard output.
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { afterAll, expect, test } from 'vitest';
-import { answerOf, decrypted, type Outcome, startTool, tool, toolEnvironment } from './tool.ts';
+import type { Outcome } from '../support/process.ts';
+import { answerOf, decrypted, startTool, tool, toolEnvironment } from './tool.ts';
 
 const fed = (input: string, ...words: string[]): Promise<Outcome> =>
   startTool(words, toolEnvironment(), input).ended;

@@ -1,20 +1,14 @@
 // partnerctl as a process of its own against the stack under test, the way an operator or a script runs it.
 
-import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { armor, Decrypter } from 'age-encryption';
+import { type Outcome, startProcess } from '../support/process.ts';
 import { stackFile } from '../support/running-stack.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
 const main = join(repository, 'services/partnerctl/src/main.ts');
-
-export interface Outcome {
-  readonly exit: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 /** The tool's own environment: the stack under test, and nothing that the test runner brought along. */
 export function toolEnvironment(more: Environment = {}): Record<string, string> {
@@ -28,18 +22,6 @@ export function startTool(words: readonly string[], environment = toolEnvironmen
 }
 
 type Environment = Readonly<Record<string, string>>;
-
-export function startProcess(program: string, words: readonly string[], env: Environment, input?: string) {
-  const options = { env, cwd: repository, maxBuffer: Number.POSITIVE_INFINITY };
-  const { promise: ended, resolve } = Promise.withResolvers<Outcome>();
-  const child = execFile(program, words, options, (_error, out, err) =>
-    resolve({ exit: child.exitCode, out, err }),
-  );
-  // It is closed by a process that does not read it to its end.
-  child.stdin?.on('error', () => {});
-  child.stdin?.end(input);
-  return { child, ended };
-}
 
 export function tool(...words: string[]): Promise<Outcome> {
   return startTool(words).ended;

@@ -7,7 +7,7 @@ import { prepareImages } from '../containers/images.ts';
 
 const say = (line: string) => console.log(line);
 
-export async function setup(): Promise<() => Promise<void>> {
+export async function setup(): Promise<Engine['stop']> {
   const engine = await findEngine(say);
   try {
     const { images, collectorImage } = prepareImages(engine, say);
@@ -22,22 +22,12 @@ export async function setup(): Promise<() => Promise<void>> {
   return engine.stop;
 }
 
-/** A Compose client beside the engine's: one on PATH that is version 2, else one that Go builds. */
+/** A Compose client beside the engine's, else one that Go builds. */
 function composeClient({ host, client }: Engine): string {
-  const told = (program: string, ...words: string[]) =>
-    spawnSync(program, words, {
-      cwd: root,
-      encoding: 'utf8',
-      env: { ...process.env, DOCKER_HOST: host },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-  if (told(client, 'compose', 'version').status === 0) return `${client} compose`;
-  if (/^v?[2-9]/.test(told('docker-compose', 'version', '--short').stdout?.trim() ?? ''))
-    return 'docker-compose';
-  if (told('go', 'version').status === 0) {
-    say('There is no Compose 2: it is built from its Go module.');
-    const built = told('bash', '.ci/offline-images/compose.sh').stdout.trim();
-    if (built !== '') return built;
-  }
+  const env = { ...process.env, DOCKER_HOST: host };
+  if (spawnSync(client, ['compose', 'version'], { env }).status === 0) return `${client} compose`;
+  say('There is no Compose 2: it is built from its Go module.');
+  const built = spawnSync('bash', ['.ci/offline-images/compose.sh'], { cwd: root, encoding: 'utf8' });
+  if (built.status === 0) return built.stdout.trim();
   throw new Error('No Compose 2: install it, or Go to build it, or name one by COMPOSE.');
 }

@@ -1,23 +1,21 @@
 // A production release on a cluster as a target: two pods of each component behind the cluster's ingress.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import * as changes from '../../cluster/changes.ts';
-import { eventually } from '../../cluster/kube.ts';
-import { allPods, type Component, type Pod, podsOf, podsWith, readyPods } from '../../cluster/pods.ts';
+import { waiting } from '../../cluster/kube.ts';
+import { allPods, type Component, type Pod, podsOf, readyPods } from '../../cluster/pods.ts';
 import { type Production, replicas } from '../../cluster/production.ts';
 import { openSignals } from '../../cluster/signals.ts';
 import type { PartName } from '../table.ts';
-import { type Faults, strikeWith, type Target, type Undo } from './target.ts';
+import type { Target, Undo } from './target.ts';
 
 export async function startOnCluster(production: Production): Promise<Target> {
   const { kube, stack, partnerctl } = production;
   const signal = await openSignals(await allPods(kube));
 
-  const ready = async (component: Component, wanted: Pick<Pod, 'name' | 'restarts'>): Promise<void> => {
-    await eventually(
-      () => podsOf(kube, component),
-      (pods) => pods.some(({ name, restarts }) => name === wanted.name && restarts === wanted.restarts),
-    );
+  const ready = async (component: Component, { name, restarts }: Pick<Pod, 'name' | 'restarts'>) => {
+    const restarted = expect.objectContaining({ name, restarts });
+    await vi.waitFor(async () => expect(await podsOf(kube, component)).toContainEqual(restarted), waiting);
     await readyPods(kube, component, replicas);
   };
   const oneOf = async (component: Component) => (await readyPods(kube, component, replicas))[0] as Pod;
@@ -27,20 +25,18 @@ export async function startOnCluster(production: Production): Promise<Target> {
     return () => ready(part as Component, { name: pod.name, restarts: pod.restarts + 1 });
   };
   const freeze = async (part: PartName): Promise<Undo> => {
-    const isReplica = part === 'replica of redis';
-    const [pod] = isReplica ? await podsWith(kube, 'app=redis-replica') : [await oneOf(part as Component)];
-    const program = isReplica ? 'redis-server' : undefined;
-    await signal(pod as Pod, 'SIGSTOP', program);
+    const pod = await oneOf(part as Component);
+    await signal(pod, 'SIGSTOP');
     return async () => {
-      await signal(pod as Pod, 'SIGCONT', program);
-      if (!isReplica) await ready(part as Component, pod as Pod);
+      await signal(pod, 'SIGCONT');
+      await ready(part as Component, pod);
     };
   };
   const change = (make: (on: Production) => Promise<void>) => async (): Promise<Undo> => {
     await make(production);
     return async () => {};
   };
-  const faults: Faults = {
+  const faults: Target['faults'] = {
     killed: kill,
     frozen: freeze,
     upgraded: change(changes.upgrade),
@@ -54,14 +50,12 @@ export async function startOnCluster(production: Production): Promise<Target> {
     stack,
     // The node's processors are the workload's, too.
     families: [4, 1],
-    strike: (row) => strikeWith(faults, row),
+    faults,
     withdraw: async ({ email }, clientId) => {
       const words = ['consent', 'withdraw', '--user', email, '--client', clientId, '--yes'];
       const late = sleep(withdrawalMs).then(() => expect.unreachable('the withdrawal is late'));
       await Promise.race([partnerctl(...words), late]);
     },
-    // The namespaces end with the run.
-    stop: async () => {},
   };
 }
 

@@ -8,7 +8,7 @@ import type { PartName } from '../table.ts';
 import { rotateKeys } from './key-rotation.ts';
 import { joinLink, type Link } from './links.ts';
 import { type Process, startRedisPair } from './redis-pair.ts';
-import { type Faults, strikeWith, type Target, type Undo } from './target.ts';
+import type { Target, Undo } from './target.ts';
 
 /** How long nothing passes a link before it is cut, so that operations are under way in it, milliseconds. */
 const silenceMs = 1_000;
@@ -32,10 +32,13 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
     start: () => system.start(name),
     signal: (signal) => (signal === 'SIGSTOP' ? system.pause(name) : system.resume(name)),
   });
-  let strikes = 0;
+  let isSecond = true;
   /** Of the two of identity, one time the one and one time the other. */
-  const nameOf = (part: PartName): SystemPart =>
-    part === 'identity' && strikes % 2 > 0 ? 'identity-2' : (part as SystemPart);
+  const nameOf = (part: PartName): SystemPart => {
+    if (part !== 'identity') return part as SystemPart;
+    isSecond = !isSecond;
+    return isSecond ? 'identity-2' : 'identity';
+  };
   const everyIdentity = (['identity', 'identity-2'] as const).map(processOf);
   const services = (['gateway', 'design-catalog', 'postgres'] as const).map(processOf);
   const asProcess: Process = {
@@ -65,7 +68,7 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
       for (const { signal } of frozen) signal('SIGCONT');
     };
   };
-  const faults: Faults = {
+  const faults: Target['faults'] = {
     killed: end,
     restarted: (part) => end(part, 'asked'),
     frozen: freeze,
@@ -97,10 +100,7 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
   const operator = callService(ConsentService, `${system.stack.operator?.identity}`);
   return {
     stack: system.stack,
-    strike: (row) => {
-      strikes += 1;
-      return strikeWith(faults, row);
-    },
+    faults,
     withdraw: ({ email }, clientId) =>
       operator.withdrawConsent(
         { user: { name: { case: 'email', value: email } }, clientId },
