@@ -1,8 +1,12 @@
-// A canary for each kind of R27 is put through every flow, well and badly, with stores up and down; then
-// every log line, every exported span and every metric is searched for each of them.
+// A canary for each kind of R27 is put through every flow, well and badly, with stores up and down, between services that speak
+// mutual TLS; then every log line, every exported span and every metric is searched for each of them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { logEventsSchema } from '../generate/observability.ts';
+import { createAuthority, mount } from '../rpc/certificate-authority.ts';
 import { send } from '../support/http.ts';
 import { type Partner, partnersFor } from '../support/stack-file.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -10,6 +14,8 @@ import { type ReceivedSpan, receiveTraces, type TraceReceiver } from '../support
 import { type Flows, openFlows } from './flows.ts';
 import { logLines, metricsOf, records, securityEvents } from './reports.ts';
 
+/** RPC_TLS_DIRECTORY. To each port its caller is the gateway. */
+const certificates = mkdtempSync(join(tmpdir(), 'course-exchange-canaries-'));
 let traces: TraceReceiver;
 let system: System;
 /** Of processes that are killed later. */
@@ -17,18 +23,25 @@ let earlierMetrics = '';
 let flows: Flows;
 
 beforeAll(async () => {
+  const authority = await createAuthority();
+  const issued = await authority.issue(['localhost', 'gateway']);
+  mount(certificates, { ...issued, authority: authority.certificate });
   traces = await receiveTraces();
-  system = await startSystem({
+  system = await startSystem(({ ports }) => ({
+    RPC_TLS_DIRECTORY: certificates,
+    IDENTITY_TARGET: `dns:///localhost:${ports.identity}`,
+    CATALOG_TARGET: `dns:///localhost:${ports['design-catalog']}`,
     LOG_LEVEL: 'debug',
     OTEL_EXPORTER_OTLP_ENDPOINT: traces.endpoint,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '500',
-  });
+  }));
   flows = await openFlows(system);
 }, 120_000);
 afterAll(async () => {
   await system?.stop();
   await traces?.stop();
+  rmSync(certificates, { recursive: true });
 });
 
 const answersAgain = () => expect.poll(async () => (await flows.refresh('x')).status).toBe(400);
