@@ -42,10 +42,10 @@ test.each(languages)('the pages of a first connection in %s', async (_, locale, 
   await page.getByRole('alert').waitFor();
   await named('login-empty');
   await logIn(page, { ...user, password: 'wrong' }, said);
-  await page.getByText(said.wrong).first().waitFor();
+  await page.getByText(said.login.wrong).first().waitFor();
   await named('login-wrong');
   await logIn(page, user, said);
-  await expect.poll(() => heading(page)).toMatch(said.consent);
+  await expect.poll(() => heading(page)).toMatch(said.asks);
   await named('consent');
   await decide(page, 'deny', said);
   await named('partner-refused');
@@ -66,7 +66,7 @@ test.each(languages)(
     const page = await browser.person({ locale });
     await page.goto(silentRequest(partnerFor(stack, 'email', 'profile')));
     await logIn(page, user, said);
-    await page.getByRole('button', { name: said.allow, exact: true }).waitFor();
+    await page.getByRole('button', { name: said.consent.allow, exact: true }).waitFor();
     await inspect(page, `${locale.slice(0, 2)}-consent-nothing`);
   },
 );
@@ -77,7 +77,7 @@ test.each(languages)('the pages of the connected partner in %s', async (_, local
   await connectAs(page, user, said);
   await page.goto(`${partnerOrigin()}/`);
   await named('connected');
-  await page.getByRole('link', { name: said.events }).click();
+  await page.getByRole('link', { name: said.partner.showEvents }).click();
   await arrive(page, said);
   await named('events');
   await page.locator('main li').first().getByRole('link').click();
@@ -88,7 +88,7 @@ test.each(languages)('the pages of the connected partner in %s', async (_, local
   await page.goto(`${partnerOrigin()}/callback?state=unknown&code=unknown`);
   await named('failed');
   await page.goto(`${partnerOrigin()}/`);
-  await page.getByRole('button', { name: said.disconnect }).click();
+  await page.getByRole('button', { name: said.partner.disconnect }).click();
   await page.waitForURL('**/disconnected');
   await named('disconnected');
   await page.goto(`${partnerOrigin()}/events`);

@@ -21,35 +21,15 @@ export function partnerOrigin(): string {
 
 /** Both services' own tables, so that a better wording breaks no test. */
 export const words = {
-  en: wordsOf('en', 'en-GB', /would like to read your events and course designs/),
-  de: wordsOf('de', 'de-DE', /möchte Ihre Veranstaltungen und Parcourspläne lesen/),
+  en: { ...en, partner: messagesFor('en-GB'), asks: /would like to read your events and course designs/ },
+  de: { ...de, partner: messagesFor('de-DE'), asks: /möchte Ihre Veranstaltungen und Parcourspläne lesen/ },
 };
-export type Words = ReturnType<typeof wordsOf>;
-
-function wordsOf(language: 'en' | 'de', locale: string, consentHeading: RegExp) {
-  const { login, consent } = { en, de }[language];
-  const partner = messagesFor(locale);
-  return {
-    connect: partner.connect,
-    logIn: login.button,
-    email: login.email,
-    password: login.password,
-    allow: consent.allow,
-    deny: consent.deny,
-    wrong: login.wrong,
-    events: partner.showEvents,
-    eventsTitle: partner.eventsTitle,
-    connectFirst: partner.firstTitle,
-    refused: partner.refusedTitle,
-    disconnect: partner.disconnect,
-    consent: consentHeading,
-  };
-}
+export type Words = (typeof words)['en' | 'de'];
 
 /** Opens the demo partner and presses Connect; who is connected already goes where the button leads. */
 export async function connect(page: Page, said: Words = words.en): Promise<void> {
   await page.goto(`${partnerOrigin()}/`);
-  const button = page.getByRole('link', { name: said.connect, exact: true });
+  const button = page.getByRole('link', { name: said.partner.connect, exact: true });
   if (await button.count()) await button.first().click();
   else await page.goto(`${partnerOrigin()}/connect`);
 }
@@ -59,25 +39,25 @@ export async function logIn(
   { email, password }: Pick<DemoUser, 'email' | 'password'>,
   said: Words = words.en,
 ): Promise<void> {
-  await page.getByLabel(said.email).fill(email);
-  await page.getByLabel(said.password).fill(password);
-  await page.getByRole('button', { name: said.logIn, exact: true }).click();
+  await page.getByLabel(said.login.email).fill(email);
+  await page.getByLabel(said.login.password).fill(password);
+  await page.getByRole('button', { name: said.login.button, exact: true }).click();
 }
 
 export async function decide(page: Page, decision: 'allow' | 'deny', said: Words = words.en): Promise<void> {
-  await page.getByRole('button', { name: said[decision], exact: true }).click();
+  await page.getByRole('button', { name: said.consent[decision], exact: true }).click();
 }
 
 /** Agrees where a consent page comes: consent may stand from an earlier test. */
 async function agreeIfAsked(page: Page, said: Words = words.en): Promise<void> {
-  const allow = page.getByRole('button', { name: said.allow, exact: true });
+  const allow = page.getByRole('button', { name: said.consent.allow, exact: true });
   await allow.or(eventsHeading(page, said)).first().waitFor();
   if (await allow.isVisible()) await allow.click();
   await arrive(page, said);
 }
 
 function eventsHeading(page: Page, said: Words) {
-  return page.getByRole('heading', { level: 1, name: said.eventsTitle, exact: true });
+  return page.getByRole('heading', { level: 1, name: said.partner.eventsTitle, exact: true });
 }
 
 /** Waits for the end of a connection: the partner shows the person's events. */
@@ -97,7 +77,7 @@ export async function connectAs(page: Page, user: DemoUser, said: Words = words.
 export async function reachConsent(page: Page, user: DemoUser): Promise<void> {
   await connect(page);
   await logIn(page, user);
-  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await expect.poll(() => heading(page)).toMatch(words.en.asks);
 }
 
 /** Of a page that has come as a whole. */

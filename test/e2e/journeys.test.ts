@@ -29,17 +29,17 @@ test('Cancel, a wrong password and a refusal each lead on, with nothing connecte
   const page = await browser.person();
   await connect(page);
   await page.getByRole('button', { name: /^Cancel and go back/ }).click();
-  await expect.poll(() => heading(page)).toBe(words.en.refused);
+  await expect.poll(() => heading(page)).toBe(words.en.partner.refusedTitle);
   await connect(page);
   await logIn(page, { email: user.email, password: 'not my password' });
-  await page.getByRole('alert').getByText(words.en.wrong).first().waitFor();
+  await page.getByRole('alert').getByText(words.en.login.wrong).first().waitFor();
   await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
   expect(await page.getByLabel('E-mail address').inputValue()).toBe(user.email);
   expect(await page.getByLabel('Password').inputValue()).toBe('');
   await logIn(page, user);
-  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await expect.poll(() => heading(page)).toMatch(words.en.asks);
   await decide(page, 'deny');
-  await expect.poll(() => heading(page)).toBe(words.en.refused);
+  await expect.poll(() => heading(page)).toBe(words.en.partner.refusedTitle);
   expect(new URL(page.url()).origin).toBe(partnerOrigin());
 });
 
@@ -55,13 +55,13 @@ test('without script, who agrees reads events and designs, refreshes, disconnect
   await page.goto(`${partnerOrigin()}/`);
   await page.getByRole('button', { name: 'Refresh now' }).click();
   await page.getByText('Refreshed at').waitFor();
-  await page.getByRole('link', { name: words.en.events }).click();
+  await page.getByRole('link', { name: words.en.partner.showEvents }).click();
   await arrive(page);
   await page.goto(`${partnerOrigin()}/`);
   await page.getByRole('button', { name: 'Disconnect' }).click();
   await expect.poll(() => heading(page)).toBe('You are disconnected');
   await page.goto(`${partnerOrigin()}/events`);
-  expect(await heading(page)).toBe(words.en.connectFirst);
+  expect(await heading(page)).toBe(words.en.partner.firstTitle);
   await connect(page);
   await arrive(page);
   await expectConnected(page, other);
@@ -78,7 +78,7 @@ test('two tabs of one partner both come to their end', async () => {
   await connect(first);
   await connect(second);
   await logIn(second, user);
-  await expect.poll(() => heading(second)).toMatch(words.en.consent);
+  await expect.poll(() => heading(second)).toMatch(words.en.asks);
   await logIn(first, user);
   await decide(first, 'allow');
   await arrive(first);
@@ -109,12 +109,12 @@ test('reload shows the same page, and back from consent to login and on again co
   await page.reload();
   expect(await heading(page)).toBe('Log in');
   await logIn(page, user);
-  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await expect.poll(() => heading(page)).toMatch(words.en.asks);
   await page.reload();
-  expect(await heading(page)).toMatch(words.en.consent);
+  expect(await heading(page)).toMatch(words.en.asks);
   await page.goBack();
   await page.reload();
-  expect(await heading(page)).toMatch(words.en.consent);
+  expect(await heading(page)).toMatch(words.en.asks);
   await decide(page, 'allow');
   await arrive(page);
   await expectConnected(page, user);
@@ -124,7 +124,7 @@ test('back after the end never makes a second connection out of the old page', a
   const page = await browser.person();
   await page.goto(silentRequest(partnerFor(stack, 'openid'), { state: 'once' }));
   await logIn(page, user);
-  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await expect.poll(() => heading(page)).toMatch(words.en.asks);
   const consentPage = page.url();
   await page.getByRole('button', { name: 'Allow', exact: true }).dblclick();
   await page.getByText('back at the partner').waitFor();
@@ -146,7 +146,7 @@ test('a link opened in another browser shows nothing of the flow, and no protoco
   expect(text).toContain(answer?.headers()['x-request-id'] ?? 'a reference');
   expect(text).not.toMatch(/invalid_|oauth|interaction|token|redirect/i);
   await page.reload();
-  expect(await heading(page)).toMatch(words.en.consent);
+  expect(await heading(page)).toMatch(words.en.asks);
 });
 
 test('on a phone the consent page folds what is never shared, and opens it without script', async () => {
@@ -179,7 +179,7 @@ test('with a keyboard alone, or a password manager, a person logs in and agrees'
   await page.keyboard.press('ControlOrMeta+V');
   await expect.poll(() => password.inputValue()).toBe(user.password);
   await page.keyboard.press('Enter');
-  await expect.poll(() => heading(page)).toMatch(words.en.consent);
+  await expect.poll(() => heading(page)).toMatch(words.en.asks);
   await tabTo(page, 'Allow');
   await page.keyboard.press('Enter');
   await arrive(page);
