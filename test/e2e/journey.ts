@@ -1,5 +1,5 @@
 // What a person does between the demo partner and the pages of the service, by what the pages say.
-import { Client } from 'pg';
+import { withClient } from '@course-exchange/local-stack/postgres';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { messagesFor } from '../../services/demo-partner/src/messages.ts';
@@ -111,10 +111,8 @@ export async function expectConnected(page: Page, user: DemoUser): Promise<void>
 
 /** Withdraws every consent, so that the next connection asks. The stack under test has to be our own. */
 export async function withdrawConsents(): Promise<void> {
-  const client = new Client({ connectionString: stack.postgres });
-  await client.connect();
-  await client.query('UPDATE identity.consents SET withdrawn_at = now() WHERE withdrawn_at IS NULL');
-  await client.end();
+  const withdraw = 'update identity.consents set withdrawn_at = now() where withdrawn_at is null';
+  await withClient(`${stack.postgres}`, (client) => client.query(withdraw));
 }
 
 /** The address of an authorization request of `partner`; its redirect URI is answered by the browser's setting. */

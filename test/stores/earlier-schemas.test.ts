@@ -1,6 +1,8 @@
 // From each earlier version of each schema, with rows in it, to the newest: every row stays as it is, and what the
 // code of that version says to Postgres is still understood (decision 0019).
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { withClient } from '@course-exchange/local-stack/postgres';
 import { migrate } from '@course-exchange/runtime/postgres/migrate';
 import { newestMigration } from '@course-exchange/runtime/postgres/schema-version';
 import { Secret } from '@course-exchange/runtime/process/secret';
@@ -10,10 +12,11 @@ import { generateSigningKey } from '../../services/identity/src/keys/private-key
 import { differences } from './feed-changes.ts';
 import { accountsFor, runJob } from './migration-jobs.ts';
 import { type JobDatabase, openJobDatabase } from './postgres.ts';
-import { earlierMigrations, type Schema, writings } from './schema-history.ts';
+import { type Schema, writings } from './schema-history.ts';
 
-const identity = earlierMigrations('identity');
-const catalog = earlierMigrations('catalog');
+const migrations = (service: string) => join(import.meta.dirname, '../../services', service, 'migrations');
+const identity = migrations('identity');
+const catalog = migrations('design-catalog');
 const encryptionKey = randomBytes(32);
 let database: JobDatabase;
 
@@ -29,14 +32,11 @@ function versionsIn(directory: string): readonly number[] {
 /** As the code of the first version writes, each statement under its own role. */
 async function write(schema: Schema, mark: string): Promise<void> {
   for (const writing of writings.filter((one) => one.schema === schema)) {
-    const connectionString = writing.as === 'superuser' ? database.superuser : database.as(writing.as);
-    const client = new pg.Client({ connectionString, options: `-c search_path=${schema}` });
-    await client.connect();
-    try {
+    const url = writing.as === 'superuser' ? database.superuser : database.as(writing.as);
+    await withClient(url, async (client) => {
+      await client.query(`set search_path to ${schema}`);
       for (const statement of writing.statements(mark)) await client.query(statement);
-    } finally {
-      await client.end();
-    }
+    });
   }
 }
 

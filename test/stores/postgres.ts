@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient } from '@course-exchange/local-stack/postgres';
 import { type Role, roles } from '@course-exchange/local-stack/run-directory';
 import { migrate } from '@course-exchange/runtime/postgres/migrate';
 import { type Database, openDatabase } from '@course-exchange/runtime/postgres/pool';
@@ -46,13 +47,7 @@ export async function openJobDatabase() {
 }
 
 async function once(url: string, text: string, values?: unknown[]): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  try {
-    return (await client.query(text, values)).rows ?? [];
-  } finally {
-    await client.end();
-  }
+  return withClient(url, async (client) => (await client.query(text, values)).rows ?? []);
 }
 
 const open = (schema: 'identity' | 'catalog', url: string, poolSize: number, readOnly = false): Database =>

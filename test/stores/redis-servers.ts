@@ -1,10 +1,11 @@
 // Redis servers and Sentinels of a test's own, at 127.0.0.1, that can be killed and started again on their data.
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheDirectory } from '@course-exchange/local-stack/cache';
-import { openProcesses, type RunningProgram } from '@course-exchange/local-stack/processes';
+import { bringUp, type Component } from '@course-exchange/local-stack/component';
+import { openProcesses } from '@course-exchange/local-stack/processes';
 import { durable, identityUser } from '@course-exchange/local-stack/redis';
 import { findRedis } from '@course-exchange/local-stack/redis-program';
 import { createLogger } from '@course-exchange/runtime/process/logger';
@@ -67,39 +68,44 @@ export async function openServers() {
   const directory = mkdtempSync(join(tmpdir(), 'course-exchange-redis-'));
   const processes = openProcesses(join(directory, 'processes.json'), [directory]);
   const admins: Redis[] = [];
-  const libraries = program.libraries ? { LD_LIBRARY_PATH: program.libraries } : {};
-  const launch = (home: string, { name, sentinel }: ServerOptions): RunningProgram =>
-    processes.start({
-      name,
-      command: program.command,
-      arguments: [join(home, 'redis.conf'), ...(sentinel ? ['--sentinel'] : [])],
-      environment: { LC_ALL: 'C', ...libraries },
-      directory: home,
-      logFile: join(home, 'log'),
-      stopSignal: 'SIGKILL',
-      rank: 1,
-    });
   return {
     directory,
-    start: async (options: ServerOptions): Promise<TestServer> => {
-      const home = join(directory, options.name);
+    start: async ({ name, lines, sentinel, look }: ServerOptions): Promise<TestServer> => {
+      const home = join(directory, name);
       const configuration = join(home, 'redis.conf');
+      const write = (more: readonly string[]) => appendFileSync(configuration, `${more.join('\n')}\n`);
       mkdirSync(home);
-      writeFileSync(configuration, lines(['bind 127.0.0.1', `dir ${home}`, ...options.lines]));
-      let running = launch(home, options);
-      const admin = new Redis({ ...options.look, host: '127.0.0.1', retryStrategy: () => 50 });
+      write(['bind 127.0.0.1', `dir ${home}`, ...lines]);
+      const admin = new Redis({ ...look, host: '127.0.0.1', retryStrategy: () => 50 });
       admin.on('error', () => {});
       admins.push(admin);
-      await answers(admin, join(home, 'log'));
+      const component: Component = {
+        program: {
+          name,
+          command: program.command,
+          arguments: [configuration, ...(sentinel ? ['--sentinel'] : [])],
+          environment: { LC_ALL: 'C', LD_LIBRARY_PATH: program.libraries ?? '' },
+          directory: home,
+          logFile: join(home, 'log'),
+          stopSignal: 'SIGKILL',
+          rank: 1,
+        },
+        address: `127.0.0.1:${look.port}`,
+        problem: () =>
+          admin.ping().then(
+            () => undefined,
+            () => 'Redis did not start.',
+          ),
+      };
+      let { running } = await bringUp(processes, component, 60_000);
       return {
         admin,
         pid: () => running.pid,
         kill: (signal) => process.kill(running.pid, signal),
         restart: async (extraLines = []) => {
           await running.exited;
-          writeFileSync(configuration, readFileSync(configuration, 'utf8') + lines(extraLines));
-          running = launch(home, options);
-          await answers(admin, join(home, 'log'));
+          write(extraLines);
+          running = (await bringUp(processes, component, 60_000)).running;
         },
       };
     },
@@ -108,16 +114,6 @@ export async function openServers() {
       await processes.stopAll(1_000);
     },
   };
-}
-
-function lines(all: readonly string[]): string {
-  return all.map((line) => `${line}\n`).join('');
-}
-
-async function answers(admin: Redis, log: string): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(50))
-    if (await admin.ping().catch(() => undefined)) return;
-  throw new Error(`Redis did not start:\n${readFileSync(log, 'utf8')}`);
 }
 
 /** Whether a master's first `count` replicas are online. */
@@ -137,24 +133,19 @@ export async function until(
   throw new Error(`${what}: not within ${timeoutMs} ms`);
 }
 
+const page = () => section('docs/settings.md', '## How identity reaches Redis');
+
 /** The ACL user that docs/settings.md shows to operators: words of ACL SETUSER, the name, then the rules. */
-export function documentedUser(password: string): string[] {
-  return identityUser(password).split(' ');
-}
+export const documentedUser = (password: string) => identityUser(password).split(' ');
 
 /** The same for the Sentinels. */
 export function documentedSentinelUser(password: string): string[] {
   const [indented = ''] = /(?:^ {4}.*\n?)+/m.exec(page()) ?? [];
-  const words = indented.split(/\s+/).filter((word) => word !== '');
-  return words.slice(2).map((word) => (word === '>password' ? `>${password}` : word));
+  return indented.replace('>password', `>${password}`).trim().split(/\s+/).slice(2);
 }
 
 /** The same in a Cluster. */
 export function documentedClusterUser(password: string): string[] {
   const [, more = ''] = /in a Cluster also `([^`]*)`/.exec(page()) ?? [];
   return [...documentedUser(password), ...more.split(/\s+/)];
-}
-
-function page(): string {
-  return section('docs/settings.md', '## How identity reaches Redis');
 }

@@ -1,34 +1,8 @@
-// The earlier versions of the two schemas, and what each was written with: the statements of the code of that time,
-// which every later version must go on taking (decision 0019).
-import { spawnSync } from 'node:child_process';
+// What the first version of each schema was written with: the statements of the code of that time, which every later version
+// must go on taking (decision 0019).
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
-const repository = new URL('../../', import.meta.url).pathname;
 
 export type Schema = 'identity' | 'catalog';
-
-/**
- * Directory of the migrations that an upgrade starts from: those of the commit before, where its first one is today's. Until
- * v0.2.0 of the images a first migration may be rewritten; then there is nothing earlier than the present ones.
- */
-export function earlierMigrations(schema: Schema): string {
-  const path = `services/${schema === 'catalog' ? 'design-catalog' : schema}/migrations`;
-  const present = join(repository, path);
-  const first = readdirSync(present).sort()[0] ?? '';
-  if (git('show', `HEAD^:${path}/${first}`) !== readFileSync(join(present, first), 'utf8')) return present;
-  const directory = mkdtempSync(join(tmpdir(), `earlier-${schema}-`));
-  for (const file of git('ls-tree', '--name-only', `HEAD^:${path}`).split('\n').filter(Boolean))
-    writeFileSync(join(directory, file), git('show', `HEAD^:${path}/${file}`));
-  return directory;
-}
-
-/** What git answers; empty where it does not know. */
-function git(...words: string[]): string {
-  return spawnSync('git', words, { cwd: repository, encoding: 'utf8' }).stdout ?? '';
-}
 
 export interface Writing {
   readonly schema: Schema;
