@@ -41,6 +41,9 @@ export function serviceComponents(plan: StackPlan) {
       CATALOG_TARGET: `127.0.0.1:${ports['design-catalog']}`,
       // A TLS proxy in front of a local stack runs on this machine.
       TRUSTED_PROXIES: issuer.startsWith('https:') ? '127.0.0.0/8,::1/128' : '',
+      LINK_PASSWORD_RESET: 'https://example.com/reset-password',
+      LINK_PRIVACY: 'https://example.com/privacy',
+      LINK_SUPPORT: 'mailto:support@example.com',
     }),
     'demo-partner': service(plan, 'demo-partner', 'HTTP', {
       PUBLIC_URL: demoPartnerUrl,

@@ -3,8 +3,8 @@ import type { AccountSummary, AccountView } from '@course-exchange/proto/identit
 import { html, nameOf } from './html.ts';
 import {
   cancelForm,
-  formAddress,
-  hiddenFields,
+  choice,
+  form,
   type InteractionFields,
   type PageLayout,
   renderPage,
@@ -17,14 +17,12 @@ export function accountPage(layout: PageLayout, content: AccountContent): string
   const { messages } = layout.language;
   const { account } = messages;
   const who = content.account?.name || content.account?.email || '';
+  const choices = html`${choice('choice', 'continue', 'primary', account.proceed(nameOf(who)))}
+${choice('choice', 'another', 'secondary', messages.anotherAccount)}`;
   const main = html`<h1>${account.heading}</h1>
 <p>${account.intro(nameOf(content.partner))}</p>
 ${signedInAs(messages, content.account)}
-<form method="post" action="${formAddress('/account', content)}">
-${hiddenFields(content)}
-<button class="primary" type="submit" name="choice" value="continue">${account.proceed(nameOf(who))}</button>
-<button class="secondary" type="submit" name="choice" value="another">${messages.anotherAccount}</button>
-</form>
+${form('/account', content, choices)}
 ${cancelForm(messages, content)}`;
   return renderPage(layout, { name: account.heading, partner: content.partner, main });
 }

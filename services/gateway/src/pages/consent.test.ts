@@ -20,11 +20,15 @@ const content: ConsentContent = {
   scopesGrantedBefore: [],
 };
 
-/** The page as it is read: without markup. */
-function read(changes: Partial<ConsentContent> = {}, tag = 'en', support?: string): string {
+function pageWith(changes: Partial<ConsentContent>, tag = 'en', support?: string): string {
   const messages = languages[tag] ?? expect.fail();
   const layout = { language: { tag, messages }, links: { ...noLinks, support }, reference: 'r' };
-  return consentPage(layout, { ...content, ...changes })
+  return consentPage(layout, { ...content, ...changes });
+}
+
+/** The page as it is read: without markup. */
+function read(changes: Partial<ConsentContent> = {}, ...how: [tag?: string, support?: string]): string {
+  return pageWith(changes, ...how)
     .replace(/<[^>]+>/g, '')
     .replace(/\s+/g, ' ');
 }
@@ -37,8 +41,8 @@ describe('how consent ends (R6)', () => {
   });
 
   test('not by disconnecting, and not by itself', () => {
-    expect(read()).toContain('it may connect again without asking you');
-    expect(read()).toContain('Your consent stays until it is withdrawn.');
+    expect(read()).toContain('It can reconnect without asking you again.');
+    expect(read()).toContain('Your consent lasts until you withdraw it.');
   });
 
   test('with 15 minutes of reading for who can read at all', () => {
@@ -84,8 +88,18 @@ describe('consent that is asked again', () => {
 
 test.each(['en', 'de'])('whatever is not exposed is listed in %s (specification §1)', (tag) => {
   const words = {
-    en: 'geometry route obstacles groups arena drawings PDFs previews images download create change delete upload look.up filter notice team organisation shared.or.public deleted competitions activities destinations subscription payments profile password sessions tokens',
-    de: 'Geometrie Linienführung Hindernisse Gruppen Platzaufteilung Zeichnungen PDFs Vorschauen Bilder Herunterladen anzulegen ändern löschen hochzuladen abzurufen filtern Nachricht Teams Organisation geteilte gelöscht Wettbewerbe Aktivitäten Ziele Abonnement Zahlungen Profil Passwort Sitzungen Tokens',
+    en: 'geometry route obstacles groups arena drawings PDFs previews images download create change delete upload Notifications team organisation shared.or.public deleted competitions activities destinations subscription payments profile password sessions tokens',
+    de: 'Geometrie Linienführung Hindernisse Gruppen Platzaufteilung Zeichnungen PDFs Vorschauen Bilder Herunterladen anzulegen ändern löschen hochzuladen Benachrichtigungen Teams Organisation geteilte gelöscht Wettbewerbe Aktivitäten Ziele Abonnement Zahlungen Profil Passwort Sitzungen Tokens',
   }[tag];
   for (const word of words?.split(' ') ?? expect.fail()) expect(read({}, tag)).toMatch(new RegExp(word));
 });
+
+test.each(['openid', 'email'])(
+  'four lines of it are in view where %s is asked for, the others fold',
+  (scope) => {
+    const [, inView = '', folded = ''] = pageWith({ scopes: [scope] }).split('class="never"');
+    expect(inView.match(/<li>/g)).toHaveLength(4);
+    expect(inView).toContain('<details>');
+    expect(folded.match(/<li>/g)?.length).toBeGreaterThan(4);
+  },
+);

@@ -3,8 +3,8 @@
 import type { ConsentView } from '@course-exchange/proto/identity/v1/authorization';
 import { type Html, html, nameOf } from './html.ts';
 import {
-  formAddress,
-  hiddenFields,
+  choice,
+  form,
   type InteractionFields,
   type PageLayout,
   renderPage,
@@ -24,7 +24,8 @@ export function consentPage(layout: PageLayout, content: ConsentContent): string
   const opens = content.scopes.includes('openid');
   const heading = opens ? consent.heading : consent.headingNothing;
   const name = opens ? consent.title : consent.titleNothing;
-  const never = opens ? consent.neverList : [consent.neverOpened, ...consent.neverList];
+  const decision = html`${choice('decision', 'allow', 'primary', consent.allow)}
+${choice('decision', 'deny', 'secondary', consent.deny)}`;
   const main = html`<h1>${heading(partner)}</h1>
 ${signedInOrAnother(messages, content)}
 ${askedInAddition(layout, content)}
@@ -33,15 +34,11 @@ ${askedInAddition(layout, content)}
 <h2>${consent.shared(partner)}</h2>
 ${opens ? released(consent, partner) : html`<p>${consent.nothing(partner)}</p>`}
 </section>
-${neverShared(consent.never(partner), never)}
+${neverShared(consent, partner, opens)}
 </div>
 <h2>${consent.until}</h2>
 ${howItEnds(layout, partner, opens)}
-<form class="decision" method="post" action="${formAddress('/consent', content)}">
-${hiddenFields(content)}
-<button class="primary" type="submit" name="decision" value="allow">${consent.allow}</button>
-<button class="secondary" type="submit" name="decision" value="deny">${consent.deny}</button>
-</form>`;
+${form('/consent', content, decision, 'decision')}`;
   return renderPage(layout, { name, partner: content.partner, main, wide: true });
 }
 
@@ -53,14 +50,13 @@ function released(consent: Messages['consent'], partner: Html): Html {
 <p class="hint">${consent.whatever}</p>`;
 }
 
-/**
- * Twice: in full, and folded for a phone, so that the buttons are near. The stylesheet shows one: without script a
- * width cannot open a `details`.
- */
-function neverShared(heading: Html, items: readonly string[]): Html {
-  const list = html`<ul class="never">${items.map((item) => html`<li>${item}</li>`)}</ul>`;
-  return html`<section class="unfolded"><h2>${heading}</h2>${list}</section>
-<details class="folded"><summary><h2>${heading}</h2></summary>${list}</details>`;
+/** Four items in view, so that the buttons are near; the others unfold without a script. */
+function neverShared(consent: Messages['consent'], partner: Html, opens: boolean): Html {
+  const items = opens ? consent.neverList : [consent.neverOpened, ...consent.neverList];
+  const list = (some: readonly string[]) =>
+    html`<ul class="never">${some.map((item) => html`<li>${item}</li>`)}</ul>`;
+  return html`<section><h2>${consent.never(partner)}</h2>${list(items.slice(0, 4))}
+<details><summary>${consent.neverMore}</summary>${list(items.slice(4))}</details></section>`;
 }
 
 /** Only `openid` releases more than before (R6). */

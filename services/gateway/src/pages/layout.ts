@@ -34,7 +34,7 @@ export function renderPage(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${messages.title(name, partner && isolated(partner))}</title>
+<title>${messages.title(name, partner)}</title>
 <link rel="stylesheet" href="${stylesheetPath}">
 </head>
 <body${wide && html` class="wide"`}>
@@ -62,11 +62,6 @@ function footer({ messages }: Language, links: Links): Html | undefined {
   return html`<footer><nav aria-label="${label}"><ul class="links">${items}</ul></nav></footer>`;
 }
 
-/** A title holds no markup: characters isolate the direction of a name. */
-function isolated(name: string): string {
-  return `\u2068${name}\u2069`;
-}
-
 /** What ties a form to its interaction and its browser. */
 export interface InteractionFields {
   readonly interactionId: string;
@@ -76,15 +71,21 @@ export interface InteractionFields {
   readonly partner: string;
 }
 
-/** The address names a stored interaction, so that reloading the answer leads back to it. */
-export function formAddress(path: string, { interactionId, sealedInteraction }: InteractionFields): string {
-  return sealedInteraction === '' ? `${path}?interaction=${interactionId}` : path;
+/** Its address names a stored interaction, so that reloading the answer leads back to it. */
+export function form(path: string, fields: InteractionFields, inside: Html, look = ''): Html {
+  const { interactionId, formToken, sealedInteraction } = fields;
+  const address = sealedInteraction === '' ? `${path}?interaction=${interactionId}` : path;
+  return html`<form class="${look}" method="post" action="${address}" novalidate>
+<input type="hidden" name="interaction" value="${interactionId}">
+<input type="hidden" name="form_token" value="${formToken}">
+${sealedInteraction && html`<input type="hidden" name="sealed_interaction" value="${sealedInteraction}">`}
+${inside}
+</form>`;
 }
 
-export function hiddenFields({ interactionId, formToken, sealedInteraction }: InteractionFields): Html {
-  return html`<input type="hidden" name="interaction" value="${interactionId}">
-<input type="hidden" name="form_token" value="${formToken}">
-${sealedInteraction && html`<input type="hidden" name="sealed_interaction" value="${sealedInteraction}">`}`;
+/** A button that says what the form is sent for. */
+export function choice(name: string, value: string, look: string, text: Html | string): Html {
+  return html`<button class="${look}" type="submit" name="${name}" value="${value}">${text}</button>`;
 }
 
 export function signedInAs(messages: Messages, account: AccountSummary | undefined): Html {
@@ -97,17 +98,13 @@ export function signedInOrAnother(
   messages: Messages,
   content: InteractionFields & Pick<AccountView, 'account'>,
 ): Html {
+  const another = choice('choice', 'another', 'link', messages.anotherAccount);
   return html`<div class="who">${signedInAs(messages, content.account)}
-<form method="post" action="${formAddress('/account', content)}">
-${hiddenFields(content)}
-<button class="link" type="submit" name="choice" value="another">${messages.anotherAccount}</button>
-</form></div>`;
+${form('/account', content, another)}</div>`;
 }
 
 /** A separate form, so that Enter in the login form never cancels. */
 export function cancelForm(messages: Messages, fields: InteractionFields): Html {
-  return html`<form class="cancel" method="post" action="${formAddress('/cancel', fields)}">
-${hiddenFields(fields)}
-<button class="quiet" type="submit">${messages.backTo(nameOf(fields.partner))}</button>
-</form>`;
+  const back = html`<button class="quiet" type="submit">${messages.backTo(nameOf(fields.partner))}</button>`;
+  return form('/cancel', fields, back, 'cancel');
 }

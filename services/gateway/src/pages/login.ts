@@ -3,8 +3,7 @@ import type { LoginView } from '@course-exchange/proto/identity/v1/authorization
 import { type Html, html, nameOf } from './html.ts';
 import {
   cancelForm,
-  formAddress,
-  hiddenFields,
+  form,
   type InteractionFields,
   type PageLayout,
   renderPage,
@@ -16,7 +15,7 @@ import type { Messages } from './messages/en.ts';
 export interface LoginProblem {
   readonly email?: string;
   readonly password?: string;
-  readonly both?: Html | string;
+  readonly both?: string;
   /** Beside the fields, when they are wrong together. */
   readonly again?: string;
 }
@@ -33,13 +32,7 @@ export function loginPage(layout: PageLayout, content: LoginContent): string {
   const { email, partner, problem } = content;
   const { passwordReset } = layout.links;
   const passwordError = problem?.password ?? (problem?.both && problem.again);
-  const main = html`<h1>${login.heading}</h1>
-${problem && problemSummary(messages, problem)}
-${content.account && signedInOrAnother(messages, content)}
-<p>${login.intro(nameOf(partner))}</p>
-<form method="post" action="${formAddress('/login', content)}" novalidate>
-${hiddenFields(content)}
-<div class="field">
+  const fields = html`<div class="field">
 <label for="email">${login.email}</label>
 ${problem?.email && html`<p class="error" id="email-error">${problem.email}</p>`}
 <input type="email" id="email" name="email" value="${email}" autocomplete="username" autocapitalize="none" spellcheck="false" required${errorLink('email', problem)}>
@@ -53,8 +46,12 @@ ${passwordReset && html`<p class="aside"><a href="${passwordReset}">${login.forg
 <div class="choice"><input type="checkbox" id="forget-me" name="forget_me" value="yes"${content.forgetMe && html` checked`}>
 <label for="forget-me">${login.forgetMe} <span class="hint">${login.forgetMeHint}</span></label></div>
 <button class="primary" type="submit">${login.button}</button>
-<p class="hint note">${login.neverSees(nameOf(partner))}</p>
-</form>
+<p class="hint note">${login.neverSees(nameOf(partner))}</p>`;
+  const main = html`<h1>${login.heading}</h1>
+${problem && problemSummary(messages, problem)}
+${content.account && signedInOrAnother(messages, content)}
+<p>${login.intro(nameOf(partner))}</p>
+${form('/login', content, fields)}
 ${cancelForm(messages, content)}`;
   return renderPage(layout, { name: login.heading, partner, main });
 }
@@ -76,11 +73,4 @@ function errorLink(field: 'email' | 'password', problem: LoginProblem | undefine
   return problem.again
     ? html` aria-invalid="true" aria-describedby="problem password-error"`
     : html` aria-describedby="problem"`;
-}
-
-/** When the next try is accepted (R30): in seconds, and the moment, since a page may lie open. */
-export function nextTry({ login }: Messages, seconds: number, now: number): Html {
-  const moment = new Date(now + seconds * 1000).toISOString();
-  const time = html`<time datetime="${moment}">${moment.slice(11, 19)} UTC</time>`;
-  return login.throttled(seconds, time);
 }

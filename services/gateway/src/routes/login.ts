@@ -7,7 +7,7 @@ import {
 } from '@course-exchange/proto/identity/v1/authorization';
 import type { Form } from '../http/form.ts';
 import { type Answer, type Route, redirectAnswer } from '../http/route.ts';
-import { type LoginProblem, loginPage, nextTry } from '../pages/login.ts';
+import { type LoginProblem, loginPage } from '../pages/login.ts';
 import type { Messages } from '../pages/messages/en.ts';
 import { type BrowserRouteDeps, expiredAnswer, layoutOf } from './browser.ts';
 import { formRoute, type InteractionForm, nextPageAddress, pageAnswer } from './interaction.ts';
@@ -64,7 +64,7 @@ function rejectedAnswer(at: InteractionForm, { view, reason, retryAfterSeconds }
   const { messages } = layoutOf(deps, request, view.page?.uiLocales).language;
   const throttled = reason === LoginRejected_Reason.THROTTLED;
   const problem = throttled
-    ? { both: nextTry(messages, retryAfterSeconds, deps.now()) }
+    ? { both: messages.login.throttled(retryAfterSeconds) }
     : problemOf(messages, reason, form);
   const attempt = { ...view, email: form.get('email'), forgetMe: forgetsMe(form), problem };
   const page = pageAnswer(at, attempt, loginPage);

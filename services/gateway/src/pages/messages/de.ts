@@ -14,7 +14,7 @@ export const de: Messages = {
   problem: 'Das hat nicht geklappt',
   reference: 'Kennung für den Support',
   signedInAs: 'Angemeldet als',
-  anotherAccount: 'Anderes Konto verwenden',
+  anotherAccount: 'Abmelden und anderes Konto verwenden',
   backTo: (partner) => html`Abbrechen und zurück zu ${partner}`,
   login: {
     heading: 'Anmelden',
@@ -28,12 +28,12 @@ export const de: Messages = {
     forgotten: 'Passwort vergessen?',
     neverSees: (partner) => html`${partner} erfährt Ihr Passwort nicht.`,
     wrong: 'E-Mail-Adresse oder Passwort stimmt nicht.',
-    typeAgain: 'Geben Sie es noch einmal ein und prüfen Sie auch die E-Mail-Adresse.',
+    typeAgain: 'Prüfen Sie E-Mail-Adresse und Passwort und versuchen Sie es noch einmal.',
     emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
     passwordMissing: 'Geben Sie Ihr Passwort ein.',
     tooLong: 'Diese Eingabe ist zu lang. Prüfen Sie sie und versuchen Sie es noch einmal.',
-    throttled: (seconds, time) =>
-      html`Zu viele Fehlversuche. Versuchen Sie es in ${seconds} ${seconds === 1 ? 'Sekunde' : 'Sekunden'} noch einmal, ab ${time}.`,
+    throttled: (seconds) =>
+      `Zu viele Fehlversuche. Versuchen Sie es in ${seconds} ${seconds === 1 ? 'Sekunde' : 'Sekunden'} noch einmal.`,
   },
   account: {
     heading: 'Mit diesem Konto fortfahren?',
@@ -60,7 +60,7 @@ export const de: Messages = {
     email: html`<strong>Ihre E-Mail-Adresse</strong> und die Angabe, ob sie bestätigt ist`,
     identifier: (partner) =>
       html`<strong>Eine Kennung Ihres Kontos,</strong> an der ${partner} Sie beim nächsten Mal erkennt`,
-    whatever: 'Name und E-Mail-Adresse gehören immer dazu, auch wenn nicht danach gefragt wurde.',
+    whatever: 'Ihr Name und Ihre E-Mail-Adresse werden immer weitergegeben.',
     nothing: (partner) =>
       html`<strong>Nichts.</strong> Diese Verbindung gibt weder Ihren Namen und Ihre E-Mail-Adresse noch Ihre Veranstaltungen und Parcourspläne an ${partner} weiter.`,
     never: (partner) => html`Was ${partner} nie bekommt`,
@@ -68,26 +68,27 @@ export const de: Messages = {
       'Den Parcours selbst: Geometrie und Linienführung, Hindernisse und Gruppen, Platzaufteilung und Zeichnungen',
       'Dateien: PDFs, Vorschauen, Bilder oder Links zum Herunterladen',
       'Eine Möglichkeit, etwas anzulegen, zu ändern, zu löschen oder hochzuladen',
-      'Eine Möglichkeit, einzelne Pläne abzurufen oder zu filtern, oder Nachricht von Ihren Änderungen',
+      'Ihr Passwort oder die Sitzungen und Schlüssel (Tokens), mit denen Sie unsere Plattform nutzen',
+      'Benachrichtigungen, wenn Sie etwas ändern',
       'Pläne anderer Personen, Ihres Teams oder Ihrer Organisation, selbst geteilte oder öffentliche',
       'Pläne, die Sie gelöscht haben oder die zu keiner Veranstaltung gehören',
       'Ihre Wettbewerbe, Aktivitäten oder gespeicherten Ziele',
       'Ihr Abonnement und Ihre Zahlungen oder mehr von Ihrem Profil, als hier steht',
-      'Ihr Passwort oder die Sitzungen und Schlüssel (Tokens), mit denen Sie unsere Plattform nutzen',
     ],
+    neverMore: 'Alles zeigen, was nie weitergegeben wird',
     neverOpened: 'Ihren Namen und Ihre E-Mail-Adresse, Ihre Veranstaltungen und Parcourspläne',
     until: 'Wie lange das gilt',
     untilText: (partner) =>
-      html`Ihre Zustimmung gilt, bis sie widerrufen wird. Nach 30 Tagen ohne Nutzung muss ${partner} Sie erneut hierher schicken.`,
+      html`Ihre Zustimmung gilt, bis Sie sie widerrufen. Wird ${partner} 30 Tage lang nicht genutzt, müssen Sie sich erneut anmelden.`,
     withdraw: (contact) => html`Um sie zu widerrufen, schreiben Sie ${contact}.`,
     support: 'unserem Support',
     operator: 'dem Betreiber von Course Exchange',
     after: (partner) =>
-      html`Danach kann ${partner} noch höchstens 15 Minuten lang lesen. Was bis dahin gelesen wurde, bleibt dort.`,
+      html`Der Zugang endet innerhalb von 15 Minuten. ${partner} behält, was schon gelesen wurde.`,
     disconnect: (partner) =>
-      html`Wenn Sie die Verbindung in ${partner} trennen, wird der Zugang gelöscht, der dort gespeichert ist; ${partner} kann die Verbindung aber ohne Rückfrage wiederherstellen.`,
+      html`Wenn Sie die Verbindung in ${partner} trennen, endet der Zugang. ${partner} kann sich ohne Rückfrage wieder verbinden.`,
     allow: 'Zulassen',
-    deny: 'Nicht zulassen',
+    deny: 'Ablehnen',
   },
   signOut: {
     heading: 'Abmelden',
@@ -101,8 +102,8 @@ export const de: Messages = {
   },
   expired: {
     heading: 'Diese Seite ist nicht mehr gültig',
-    text: 'Sie ist abgelaufen, wurde schon benutzt oder in einem anderen Browser geöffnet als dem, in dem Sie begonnen haben.',
-    next: 'Gehen Sie zurück zu der Anwendung, von der Sie kamen, und beginnen Sie dort noch einmal.',
+    text: 'Sie ist abgelaufen, wurde schon benutzt oder in einem anderen Browser begonnen.',
+    next: 'Gehen Sie zurück zu der Anwendung, von der Sie kamen, und beginnen Sie noch einmal.',
   },
   unavailable: {
     heading: 'Gerade geht es nicht weiter',

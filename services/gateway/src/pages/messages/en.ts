@@ -17,7 +17,8 @@ export const en = {
   problem: 'There is a problem',
   reference: 'Reference for support',
   signedInAs: 'Signed in as',
-  anotherAccount: 'Use another account',
+  /** The session ends with it (R29.3). */
+  anotherAccount: 'Sign out and use another account',
   backTo: (partner: Html) => html`Cancel and go back to ${partner}`,
   login: {
     heading: 'Log in',
@@ -32,13 +33,12 @@ export const en = {
     neverSees: (partner: Html) => html`${partner} never sees your password.`,
     wrong: 'The e-mail address or the password is incorrect.',
     /** Beside the fields, when they are wrong together. */
-    typeAgain: 'Type it again, and check the e-mail address too.',
+    typeAgain: 'Check your e-mail address and password, then try again.',
     emailMissing: 'Enter your e-mail address.',
     passwordMissing: 'Enter your password.',
     tooLong: 'This is too long. Check it and try again.',
-    /** `time` is HTML. */
-    throttled: (seconds: number, time: Html) =>
-      html`Too many failed attempts. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}, from ${time} on.`,
+    throttled: (seconds: number) =>
+      `Too many failed attempts. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
   },
   account: {
     heading: 'Continue with this account?',
@@ -63,35 +63,36 @@ export const en = {
     email: html`<strong>Your e-mail address,</strong> and whether it is confirmed`,
     identifier: (partner: Html) =>
       html`<strong>An identifier for your account,</strong> so that ${partner} recognises you next time`,
-    whatever: 'Name and e-mail address are always part of it, whether or not they were asked for.',
+    whatever: 'Your name and e-mail address are always shared.',
     /** In place of that list, without `openid` (R6). */
     nothing: (partner: Html) =>
       html`<strong>Nothing.</strong> This connection opens neither your name and e-mail address nor your events and course designs to ${partner}.`,
     never: (partner: Html) => html`What ${partner} never gets`,
+    /** The first ones are always shown; `neverMore` opens the others. */
     neverList: [
       'The course itself: its geometry and route, obstacles and groups, arena layout and drawings',
       'Files: PDFs, previews, images or links to download them',
       'A way to create, change, delete or upload anything',
-      'A way to look up single designs or to filter them, or notice of your changes',
+      'Your password, or the sessions and keys (tokens) with which you use our platform',
+      'Notifications when you change something',
       'Designs of other people, your team or your organisation, even shared or public ones',
       'Designs that you have deleted, or that belong to no event',
       'Your competitions, activities or saved destinations',
       'Your subscription and payments, or more of your profile than is listed here',
-      'Your password, or the sessions and keys (tokens) with which you use our platform',
     ],
+    neverMore: 'Show everything that is never shared',
     /** Heads that list without `openid`. */
     neverOpened: 'Your name and e-mail address, your events and course designs',
     until: 'How long it lasts',
     untilText: (partner: Html) =>
-      html`Your consent stays until it is withdrawn. After 30 days without use ${partner} must send you here again.`,
+      html`Your consent lasts until you withdraw it. If ${partner} is not used for 30 days, you will have to log in again.`,
     /** The one way to withdraw (specification §1); `contact` is `support`, linked, or else `operator`. */
     withdraw: (contact: Html) => html`To withdraw it, write to ${contact}.`,
     support: 'our support',
     operator: 'the operator of Course Exchange',
-    after: (partner: Html) =>
-      html`${partner} can then read for 15 minutes at most. What it has read by then stays with it.`,
+    after: (partner: Html) => html`Access ends within 15 minutes. ${partner} keeps what it has already read.`,
     disconnect: (partner: Html) =>
-      html`Disconnecting in ${partner} deletes the access that it holds, but it may connect again without asking you.`,
+      html`Disconnecting in ${partner} removes its access. It can reconnect without asking you again.`,
     allow: 'Allow',
     deny: 'Do not allow',
   },
@@ -107,12 +108,12 @@ export const en = {
   },
   expired: {
     heading: 'This page is no longer valid',
-    text: 'It has expired, was already used, or was opened in another browser than the one it began in.',
-    next: 'Go back to the application that you came from and begin again.',
+    text: 'It has expired, was already used, or was started in a different browser.',
+    next: 'Go back to the application that you came from and start again.',
   },
   unavailable: {
     heading: 'We cannot continue right now',
-    text: 'A part of our service does not answer. That is on our side, and usually over within a minute.',
+    text: 'Part of our service is not responding. This is our fault and usually lasts less than a minute.',
     next: 'Please wait a moment, then try again.',
     again: 'Try again',
   },
