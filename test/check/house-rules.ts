@@ -1,7 +1,6 @@
 // Rules of the house that no tool at hand knows: what a source file is called, begins with and must not hold.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { root, type StepResult, sourceFiles } from './step.ts';
+import { filesOfProject, read } from '../docs/documents.ts';
+import { fail, type Step } from './step.ts';
 
 interface HouseRule {
   readonly says: string;
@@ -67,14 +66,7 @@ export function breaches(path: string, text: string): string[] {
 }
 
 /** Passes when no tracked or new file breaches a rule. */
-export async function findBreaches(): Promise<StepResult> {
-  const paths = await sourceFiles();
-  const found = await Promise.all(paths.map(async (path) => breaches(path, await contentOf(path))));
-  return { passed: found.flat().length === 0, output: found.flat().join('\n') };
-}
-
-/** Empty for a file that was deleted and not yet committed so. */
-async function contentOf(path: string): Promise<string> {
-  if (!/\.(ts|sql|proto|md|yaml|yml|css)$/.test(path)) return '';
-  return readFile(join(root, path), 'utf8').catch(() => '// deleted');
-}
+export const findBreaches: Step = async () => {
+  const texts = filesOfProject().filter((path) => /\.(ts|sql|proto|md|yaml|yml|css)$/.test(path));
+  return fail(texts.flatMap((path) => breaches(path, read(path))));
+};
