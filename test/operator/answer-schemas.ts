@@ -71,6 +71,7 @@ export const schemas = {
   consents: object({ consents: list(texts('consentId sub clientId')) }),
   keys: object({ keys: list(key) }),
   audit: object({ entries: list(entry), more: flag }),
+  appended: object({ appended: count }),
   verified: object({ intact: flag, entries: count, head, firstBreak: {} }),
   fence: object({
     dryRun: flag,
@@ -79,6 +80,7 @@ export const schemas = {
     consentsWithdrawn: count,
     endedAgain: list(text),
     unknownSecrets: list(texts('clientId secretId')),
+    continuation: {},
   }),
   recount: object({ owners: count, events: count, differences: list({ type: 'object' }) }),
   status: object({

@@ -1,5 +1,13 @@
 // What programs rely on: the shape of each JSON answer, exit codes, and that no answer and no log holds a secret.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -84,6 +92,29 @@ test('a fence reads a log that is larger than a message, before and after the re
   expect(await answer('fence', fence)).toMatchObject({
     endedAgain: [`client.deactivate client:${clientId}`],
   });
+});
+
+test('a file of audit entries tells a fence what ended after a restore', async () => {
+  const file = join(work, 'audit.ndjson');
+  const append = () => answer('appended', `audit list --append ${file}`);
+  await append();
+  const { head } = await answer('verified', 'audit verify');
+  const { sequence, hash } = head as { sequence: number; hash: string };
+  // An entry that the restored log does not have.
+  const lost = { sequence: sequence + 1, hash: '1'.repeat(64), previous: hash, at: new Date().toISOString() };
+  const { sub = '' } = runningStack().users[0] ?? {};
+  const change = { action: 'user.disable', object: `user:${sub}`, fields: [] };
+  appendFileSync(file, `${JSON.stringify({ ...lost, change })}\n`);
+  expect(await append()).toEqual({ appended: sequence });
+  const fence = `restore fence --restored postgres --audit-log ${file} --dry-run`;
+  expect(await answer('fence', fence)).toMatchObject({
+    endedAgain: [`user.disable user:${sub}`],
+    continuation: { restoredSequence: sequence, lastSequence: sequence + 1, lastAt: lost.at },
+  });
+  const { out } = await tool(...fence.split(' '));
+  expect(out).toContain(
+    `ends with entry ${sequence}; the lines bring entries ${sequence + 1} to ${sequence + 1}`,
+  );
 });
 
 test.each([

@@ -9,7 +9,7 @@ import { usageError } from './cli/errors.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
 import { paint, sanitize } from './cli/terminal.ts';
 import { lineBlocks, readLine } from './files/ndjson.ts';
-import { jsonText } from './output/json.ts';
+import { fieldsOf, jsonText } from './output/json.ts';
 import { fieldText } from './output/result.ts';
 import { fields, localTime } from './output/table.ts';
 
@@ -53,7 +53,7 @@ function listCommand() {
     .addOption(
       new Option(
         '--append <file>',
-        'Append all entries that this file lacks, one JSON object a line',
+        'Append all entries that this file lacks, one JSON object a line, as `restore fence` reads them',
       ).conflicts(['since', 'until', 'actor', 'client', 'object', 'action', 'limit', 'follow']),
     );
   return withAction(command, async (context, options) => {
@@ -93,6 +93,9 @@ async function newest(audit: Audit, filter: Filter, limit: number): Promise<read
   return entries;
 }
 
+/** What comes before the first entry. */
+const chainStart: Pick<AuditEntry, 'sequence' | 'hash'> = { sequence: 0n, hash: '0'.repeat(64) };
+
 const exportedEntry = z.object({ sequence: z.int().positive(), hash: z.string() });
 
 /**
@@ -103,14 +106,17 @@ export async function appendEntries(audit: Pick<Audit, 'listAuditEntries'>, path
   const { last, endsWhole } = await exportedUpTo(path);
   const before = BigInt(last?.sequence ?? 1) - 1n;
   const [known] = (await audit.listAuditEntries({ afterSequence: before, pageSize: 1 })).entries;
-  let afterSequence = last && known?.hash === last.hash ? known.sequence : 0n;
+  let end = last && known?.hash === last.hash ? known : chainStart;
   let appended = 0;
   for (let more = true; more; ) {
-    const page = await audit.listAuditEntries({ pageSize, afterSequence });
-    const lines = page.entries.map((entry) => `${jsonText(entry)}\n`).join('');
+    const page = await audit.listAuditEntries({ pageSize, afterSequence: end.sequence });
+    const lines = page.entries.map((entry) => {
+      const line = `${jsonText({ previous: end.hash, ...fieldsOf(entry) })}\n`;
+      end = entry;
+      return line;
+    });
     const start = appended === 0 && !endsWhole ? '\n' : '';
-    appendFileSync(path, start + lines, { mode: 0o600, flush: true });
-    afterSequence = page.entries.at(-1)?.sequence ?? afterSequence;
+    appendFileSync(path, start + lines.join(''), { mode: 0o600, flush: true });
     appended += page.entries.length;
     more = page.more && page.entries.length > 0;
   }

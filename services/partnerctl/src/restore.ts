@@ -16,6 +16,7 @@ import { sanitize } from './cli/terminal.ts';
 import { importContent } from './files/files.ts';
 import { type Content, lineBlocks, readLine } from './files/ndjson.ts';
 import { changeResult } from './output/result.ts';
+import { localTime } from './output/table.ts';
 
 export function restoreCommand() {
   return newGroup('restore', 'After a restore from a backup', [fenceCommand()]);
@@ -33,10 +34,10 @@ function fenceCommand() {
   const command = newCommand('fence', {
     about: 'End everything from before the restore, so that nothing that had ended comes to life',
     details:
-      'All users log in again. After a restore of Postgres (with or without Redis) they also consent again, new keys sign, and what was retired, suspended, disabled or deactivated after the backup is so again, by the log lines of identity since then. Without these lines all secrets are suspended: `client secret resume` opens those that are good.',
+      'All users log in again. After a restore of Postgres (with or without Redis) they also consent again, new keys sign, and what was retired, suspended, disabled or deactivated after the backup is so again, by what `audit list --append` kept or the log lines of identity since then; the dry run says which entries these bring. Without them all secrets are suspended: `client secret resume` opens those that are good.',
     examples: {
       'Redis came from a backup, Postgres is as it was': 'partnerctl restore fence --restored redis',
-      'Postgres came from a backup': 'partnerctl restore fence --restored postgres --audit-log identity.log',
+      'Postgres came from a backup': 'partnerctl restore fence --restored postgres --audit-log audit.ndjson',
       'What it would do': 'partnerctl restore fence --restored postgres --accept-unknown --dry-run',
     },
     takes: ['--dry-run', '--yes'],
@@ -48,7 +49,7 @@ function fenceCommand() {
     )
     .option(
       '--audit-log <file>',
-      'Log lines of identity from the backup on: JSON, other lines are passed over; - reads standard input, at most 64 MiB',
+      'The file of `audit list --append`, or log lines of identity from the backup on: JSON, other lines are passed over; - reads standard input, at most 64 MiB',
     )
     .addOption(
       new Option(
@@ -67,45 +68,66 @@ function fenceCommand() {
     const request = { restored: stores[restored], acceptUnknown, dryRun };
     const requests = fenceRequests(request, log);
     const response = await services.identity(RestoreService).fence(requests, { signal, timeoutMs });
-    return changeResult(context, response, unknownText(response, acceptUnknown));
+    return changeResult(context, response, trailText(response) + unknownText(response, acceptUnknown));
   });
 }
 
-const auditLine = z.object({
-  service: z.literal('identity'),
-  event: z.literal('operator.change'),
-  time: z.iso.datetime(),
+const chained = {
   sequence: z.int().positive(),
   hash: z.hex().length(64),
   previous: z.hex().length(64),
-  endings: z.string().optional(),
-});
+};
+const logLine = z
+  .object({
+    ...chained,
+    service: z.literal('identity'),
+    event: z.literal('operator.change'),
+    time: z.iso.datetime(),
+    endings: z.string().default(''),
+  })
+  .transform(({ time, endings, ...line }) => ({ ...transactionOf(line, time), endings: endingsIn(endings) }));
+/** As `audit list --append` writes it. */
+const archivedLine = z
+  .object({
+    ...chained,
+    at: z.iso.datetime(),
+    change: z.object({
+      action: z.string(),
+      object: z.string(),
+      fields: z.array(
+        z.object({ field: z.string(), after: z.unknown().transform((value) => JSON.stringify(value)) }),
+      ),
+    }),
+  })
+  .transform(({ at, change, ...line }) => ({ ...transactionOf(line, at), change }));
+const auditLine = z.union([logLine, archivedLine]);
 
-/** The lines `operator.change` of identity, a block of the log at a time; others are passed over. */
+function transactionOf({ sequence, ...line }: z.output<z.ZodObject<typeof chained>>, time: string) {
+  return { ...line, sequence: BigInt(sequence), at: timestampFromMs(Date.parse(time)) };
+}
+
+function endingsIn(text: string) {
+  return text.split(', ').flatMap((ending) => {
+    const [action = '', object] = ending.split(' ');
+    return object === undefined ? [] : [{ action, object }];
+  });
+}
+
+/** A block of the file at a time; other lines are passed over. */
 async function* readTrail(log: Content) {
   for await (const { lines } of lineBlocks(log))
     yield lines.flatMap((line) => {
-      const read = line?.includes('"operator.change"') ? readLine(auditLine, line) : undefined;
-      return read === undefined || read.reason !== undefined ? [] : [transactionOf(read.value)];
+      const read = line?.includes('"previous"') ? readLine(auditLine, line) : undefined;
+      return read === undefined || read.reason !== undefined ? [] : [read.value];
     });
-}
-
-function transactionOf({ sequence, time, endings = '', hash, previous }: z.output<typeof auditLine>) {
-  return {
-    sequence: BigInt(sequence),
-    hash,
-    previous,
-    at: timestampFromMs(Date.parse(time)),
-    endings: endings.split(', ').flatMap((ending) => {
-      const [action = '', object] = ending.split(' ');
-      return object === undefined ? [] : [{ action, object }];
-    }),
-  };
 }
 
 async function requireTrail(log: Content, name: string): Promise<void> {
   for await (const { length } of readTrail(log)) if (length > 0) return;
-  throw usageError(`${name} has no line of identity with the event operator.change.`, 'Give its JSON log.');
+  throw usageError(
+    `${name} has no entry of the audit log.`,
+    'Give the file of `audit list --append`, or the JSON log of identity.',
+  );
 }
 
 /** A block of lines is smaller than a message may be. */
@@ -116,6 +138,19 @@ async function* fenceRequests(
   yield request;
   if (log === undefined) return;
   for await (const transactions of readTrail(log)) if (transactions.length > 0) yield { transactions };
+}
+
+/** That the end is missing no line can tell: the operator compares. */
+function trailText({ continuation }: FenceResponse): string {
+  if (continuation === undefined) return '';
+  const { restoredSequence, lastSequence, lastAt } = continuation;
+  const brought =
+    lastSequence === restoredSequence
+      ? 'no entry after it'
+      : `entries ${restoredSequence + 1n} to ${lastSequence}, the last of ${localTime(lastAt)}`;
+  return `The restored audit log ends with entry ${restoredSequence}; the lines bring ${brought}.
+What identity wrote after that is not known: compare with the last value of course_exchange.audit.sequence.
+`;
 }
 
 function unknownText({ unknownSecrets }: FenceResponse, accepted: boolean): string {

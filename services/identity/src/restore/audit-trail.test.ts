@@ -1,6 +1,6 @@
 // What the audit trail says that ended: in the order of the log, whatever the clocks of its writers said (R10, R17).
 import { expect, test } from 'vitest';
-import { type AuditedTransaction, endedAfter, endingsOf } from './audit-trail.ts';
+import { type AuditedTransaction, continuationOf, endingsOf } from './audit-trail.ts';
 
 const head = { sequence: 5, hash: 'head' };
 
@@ -11,7 +11,7 @@ function line(sequence: number, previous: string, at: number, ending: string): A
 }
 
 const ended = (...trail: readonly AuditedTransaction[]) =>
-  endedAfter(trail, head, 0)?.map(({ action, object }) => `${action} ${object}`);
+  continuationOf(trail, head, 0).endings.map(({ action, object }) => `${action} ${object}`);
 
 test('of one log the sequence tells the order, not the clocks of the pods, also where lines came twice', () => {
   const on = line(6, 'head', 3_000, 'user.disable user:a');
@@ -20,6 +20,19 @@ test('of one log the sequence tells the order, not the clocks of the pods, also 
   expect(ended(again, on, off)).toEqual(['user.disable user:a']);
   expect(ended(on, off)).toEqual([]);
   expect(ended(off, again, on, off, on)).toEqual(['user.disable user:a']);
+});
+
+test('a missing line shows by the last that follows and the first that does not', () => {
+  const [six, seven] = [line(6, 'head', 1, 'a b'), line(7, 'head.1', 2, 'a b')];
+  const [eight, nine] = [line(8, 'head.1.2', 3, 'a b'), line(9, 'head.1.2.3', 4, 'a b')];
+  const seen = (...trail: readonly AuditedTransaction[]) => {
+    const { isWhole, last, parted } = continuationOf(trail, head, 0);
+    return [isWhole, last?.sequence, parted?.sequence];
+  };
+  expect(seen(nine, eight, seven, six)).toEqual([true, 9, undefined]);
+  expect(seen(nine, six, seven)).toEqual([false, 7, 9]);
+  expect(seen(nine, eight)).toEqual([false, undefined, 8]);
+  expect(seen()).toEqual([false, undefined, undefined]);
 });
 
 test('of the logs that restores began the later one tells, also where it is shorter', () => {

@@ -34,30 +34,45 @@ function actionOf({ action, fields }: AuditedChange): string {
   return active.after === 'true' ? 'client.activate' : 'client.deactivate';
 }
 
-/** Undefined when a line is missing. `headAt`: when the restored log was last written to. */
-export function endedAfter(
+/** What a trail says of the time after the restored audit log. */
+export interface Continuation {
+  /** False when a line is missing. */
+  readonly isWhole: boolean;
+  /** Undefined when no line follows the restored log. */
+  readonly last: AuditedTransaction | undefined;
+  /** The first line that a missing one parts from the restored log. */
+  readonly parted: AuditedTransaction | undefined;
+  readonly endings: readonly Ending[];
+}
+
+/** `headAt`: when the restored log was last written to. */
+export function continuationOf(
   lines: readonly AuditedTransaction[],
   head: AuditHead,
   headAt: number,
-): readonly Ending[] | undefined {
+): Continuation {
   // A log collector may deliver a line twice.
   const trail = [...new Map(lines.map((line) => [line.hash, line])).values()];
   const found = followingLines(trail, head);
   const reachesBack = found.size > 0 || trail.some(({ hash }) => hash === head.hash);
   // Lines of a fork that an earlier restore ended are older than the restored log's end.
-  const isMissing = trail.some(
-    (line) => !found.has(line) && line.sequence > head.sequence && line.at > headAt,
-  );
-  if (isMissing || !reachesBack) return undefined;
-  const last = new Map<string, Ending>();
-  for (const { endings } of found)
-    for (const ending of endings) {
+  const [parted] = trail
+    .filter((line) => !found.has(line) && line.sequence > head.sequence && line.at > headAt)
+    .sort((one, other) => one.sequence - other.sequence);
+  const endings = new Map<string, Ending>();
+  for (const line of found)
+    for (const ending of line.endings) {
       // A fence without a log suspends also what had been retired after its backup.
       const isKnown =
-        ending.action === 'secret.suspend' && last.get(ending.object)?.action === 'secret.retire';
-      if (!isKnown) last.set(ending.object, ending);
+        ending.action === 'secret.suspend' && endings.get(ending.object)?.action === 'secret.retire';
+      if (!isKnown) endings.set(ending.object, ending);
     }
-  return [...last.values()].filter(({ action }) => effectOf(action) !== 'restores');
+  return {
+    isWhole: reachesBack && parted === undefined,
+    last: [...found].at(-1),
+    parted,
+    endings: [...endings.values()].filter(({ action }) => effectOf(action) !== 'restores'),
+  };
 }
 
 /**

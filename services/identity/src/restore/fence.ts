@@ -23,7 +23,7 @@ import { activate, publish, retire as retireKey } from '../keys/admin.ts';
 import { listKeys, lockKeys } from '../keys/key-table.ts';
 import { disableSub } from '../users/admin.ts';
 import { everySub } from '../users/user-table.ts';
-import { type AuditedTransaction, type Ending, endedAfter } from './audit-trail.ts';
+import { type AuditedTransaction, continuationOf, type Ending } from './audit-trail.ts';
 import { signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
 
 export interface Restore {
@@ -41,6 +41,13 @@ export interface Fence {
   readonly endedAgain: readonly string[];
   /** Perhaps retired after the backup; suspended unless that is accepted. */
   readonly unknownSecrets: readonly IssuedSecret[];
+  readonly continuation: Followed | undefined;
+}
+
+/** The last entry of the restored audit log, and the last that the log lines bring. */
+interface Followed {
+  readonly restored: AuditHead;
+  readonly last: { readonly sequence: number; readonly at: number };
 }
 
 /** Throws `refused` when `trail` does not follow the restored audit log. Atomic. */
@@ -51,8 +58,8 @@ export const putUpFence: AdminAction<Restore, Fence> = (
 ) => {
   return auditedTransaction(context, request, async (transaction) => {
     const { queries, now, recordChange } = transaction;
-    const ended = store === 'postgres' && trail ? await readEnded(queries, trail) : undefined;
-    const unknown = store === 'postgres' && ended === undefined;
+    const followed = store === 'postgres' && trail ? await readTrail(queries, trail) : undefined;
+    const unknown = store === 'postgres' && followed === undefined;
     const usersSignedOut = await signOutEverybody(queries, now());
     const consentsWithdrawn = store === 'postgres' ? await withdrawEveryConsent(queries) : 0;
     const fields = fieldChanges(
@@ -61,20 +68,27 @@ export const putUpFence: AdminAction<Restore, Fence> = (
     );
     recordChange({ action: 'restore.fence', object: 'installation', fields });
     if (store === 'postgres') await replaceKeys(transaction, unknown && !acceptUnknown);
-    const endedAgain = await endAgain(transaction, ended ?? []);
+    const endedAgain = await endAgain(transaction, followed?.endings ?? []);
     const unknownSecrets = unknown ? await closeSecrets(transaction, acceptUnknown) : [];
-    return { usersSignedOut, consentsWithdrawn, endedAgain, unknownSecrets };
+    return { usersSignedOut, consentsWithdrawn, endedAgain, unknownSecrets, continuation: followed };
   });
 };
 
-async function readEnded(queries: Queries, trail: readonly AuditedTransaction[]): Promise<readonly Ending[]> {
-  const head = await readAuditHead(queries);
-  const ended = endedAfter(trail, head, await timeOf(queries, head));
-  if (ended === undefined)
-    throw refused(
-      `The lines do not follow entry ${head.sequence}, the last of the restored audit log: give all lines from the backup on.`,
-    );
-  return ended;
+/** Throws `refused` when a line is missing, and says where. */
+async function readTrail(
+  queries: Queries,
+  trail: readonly AuditedTransaction[],
+): Promise<Followed & { readonly endings: readonly Ending[] }> {
+  const restored = await readAuditHead(queries);
+  const restoredAt = await timeOf(queries, restored);
+  const { isWhole, last, parted, endings } = continuationOf(trail, restored, restoredAt);
+  if (isWhole) return { restored, last: last ?? { ...restored, at: restoredAt }, endings };
+  const brought = last === undefined ? 'none that follows it' : `it up to entry ${last.sequence}`;
+  const then = parted === undefined ? '' : `, then entry ${parted.sequence}: the lines between are missing`;
+  throw refused(
+    `The lines do not follow entry ${restored.sequence}, the last of the restored audit log: give all lines from the backup on.`,
+    `They bring ${brought}${then}.`,
+  );
 }
 
 async function timeOf(queries: Queries, { sequence }: AuditHead): Promise<number> {
