@@ -113,10 +113,12 @@ test('a code that is created again after a lost answer is the same one, while it
 });
 
 test('where a replica is asked for and does not answer, no token leaves, and none is accepted twice (R14)', async () => {
-  const alone = { ...endpoint.deps, redis: { ...redis, replicas: createReplicas(1) } };
-  const { refreshToken } = await exchange(await issue());
-  expect(await outcomeOf(refresh(refreshToken, { by: alone }))).toBe('temporarily_unavailable');
-  await expect(issue({}, alone.redis)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  const alone = () => ({ ...endpoint.deps, redis: { ...redis, replicas: createReplicas(1) } });
+  const [code, { refreshToken }] = [await issue(), await exchange(await issue())];
+  expect(await outcomeOf(exchange(code, { by: alone() }))).toBe('temporarily_unavailable');
+  expect(await outcomeOf(refresh(refreshToken, { by: alone() }))).toBe('temporarily_unavailable');
+  await expect(issue({}, alone().redis)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
   expect(await outcomeOf(refresh(refreshToken))).toBe('invalid_grant');
 });
 
