@@ -5,7 +5,11 @@ import { Secret } from '@course-exchange/runtime/process/secret';
 import { beforeEach } from 'vitest';
 import { beginAuthorization } from '../../services/identity/src/authorize/begin.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
-import { formToken } from '../../services/identity/src/authorize/interaction.ts';
+import {
+  accountFormToken,
+  formToken,
+  type InteractionCookie,
+} from '../../services/identity/src/authorize/interaction.ts';
 import { createInteractionSeal } from '../../services/identity/src/authorize/interaction-store.ts';
 import { submitLogin } from '../../services/identity/src/authorize/login.ts';
 import type { AuthorizationParameters } from '../../services/identity/src/authorize/request.ts';
@@ -112,7 +116,9 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
   const signIn = async (form: PresentedForm, person = flow.person): Promise<PresentedForm> => {
     const outcome = await logIn(form, { who: person });
     if (outcome.kind !== 'accepted') throw new Error(`login ended as ${outcome.kind}`);
-    return { ...form, sealedInteraction: '', browserSession: outcome.browserSession };
+    const { browserSession } = outcome;
+    const token = accountFormToken(form.interactionCookie as InteractionCookie, person.sub);
+    return { ...form, sealedInteraction: '', browserSession, formToken: token };
   };
 
   return Object.assign(flow, {

@@ -68,6 +68,14 @@ test('a repeat after the exchange gives the same redirect and no new code, a lat
   expect((await getInteraction(deps, form)).kind).toBe('expired');
 });
 
+test('the login form’s token decides nothing on the consent page: it names no account [R6.6]', async () => {
+  const begun = await beginForm();
+  const form = { ...(await signIn(begun)), formToken: begun.formToken };
+  expect(await allow(form)).toEqual({ kind: 'next', page: 'consent' });
+  expect(await consents()).toHaveLength(0);
+  expect(answerOf(await allow(await shownForm(form))).get('code')).not.toBeNull();
+});
+
 describe('crash points of a decision', () => {
   const crash = () => Promise.reject(new Error('crash'));
 

@@ -129,10 +129,10 @@ export function isFormToken(presented: string, cookie: string, purpose: 'form' |
   return sameText(presented.split('.', 1)[0] ?? '', formToken(cookie, purpose));
 }
 
-/** False for a form, left open in another tab or reached by Back, that showed another account than `sub`. */
+/** False for a form that showed no account, as the login form, or another one than `sub`, as in an older tab. */
 export function isAboutAccount(presented: string, interactionCookie: InteractionCookie, sub: Sub): boolean {
-  const [, part] = presented.split('.', 2);
-  return part === undefined || sameText(part, accountPart(interactionCookie, sub));
+  const [, part = ''] = presented.split('.', 2);
+  return sameText(part, accountPart(interactionCookie, sub));
 }
 
 function accountPart(interactionCookie: InteractionCookie, sub: Sub): string {

@@ -10,7 +10,7 @@ import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import type { Secret } from '@course-exchange/runtime/process/secret';
 import type { ClientId, RandomBytes, Sub } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
-import { newSecret, secretPattern } from '../secrets.ts';
+import { newSecret } from '../secrets.ts';
 import type { OnSecurityEvent, ReasonOf } from '../security-events.ts';
 import type { User } from '../users/user.ts';
 import { findSettledUser, findUserByEmail, replacePasswordHash } from '../users/user-table.ts';
@@ -136,14 +136,14 @@ async function beginAttempt(
   return { id, account, networks, knownNetwork, ...(isKnown && { knownDevice: device }) };
 }
 
-/** A browser keeps its cookie, whoever logged in first. */
+/** A cookie that the account did not know is replaced: somebody else may have planted it. */
 async function remember(
   deps: LoginDeps,
-  { account, networks }: LoginAttempt,
+  { account, networks, knownDevice }: LoginAttempt,
   { deviceCookie: presented, forgetMe }: Credentials,
 ): Promise<string> {
   const key = deps.accountsKey.reveal();
-  const kept = secretPattern.test(presented) ? presented : newSecret(deps.randomBytes);
+  const kept = knownDevice === undefined ? newSecret(deps.randomBytes) : presented;
   const deviceCookie = forgetMe ? '' : kept;
   const origins = [originKey(key, account, 'network', networks[0])];
   if (!forgetMe) origins.push(originKey(key, account, 'device', deviceCookie));
