@@ -35,6 +35,8 @@ export function securityEvents(system: System, metrics: string): readonly (reado
   const counted = [...metrics.matchAll(counter)].flatMap(([, event, reason, times]) =>
     Array<string>(Number(times)).fill(`${event} ${reason}`),
   );
-  const logged = records(system).flatMap(({ event, reason = '' }) => (event ? [`${event} ${reason}`] : []));
+  const logged = records(system).flatMap(({ event, reason = '', repeated = 1 }) =>
+    event ? Array<string>(Number(repeated)).fill(`${event} ${reason}`) : [],
+  );
   return [counted.toSorted(), logged.toSorted()];
 }

@@ -1,11 +1,11 @@
-// Each security event is one log line and one counter.
+// Each security event is one counter, and one log line or one of a sum.
 import { randomBytes } from 'node:crypto';
 import { logAuditHead } from '@course-exchange/runtime/audit/table';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
-import { expect, test } from 'vitest';
-import type { ClientId } from './ids.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { ClientId, Sub } from './ids.ts';
 import { createRequestLog } from './request-log.ts';
 import { type SecurityEvent, securityEvents } from './security-events.ts';
 
@@ -58,4 +58,60 @@ test('names a client where it has proven itself, and nowhere else', async () => 
   tell({ event: 'login.accepted', client });
   const named = [...(await counted()).keys()].filter((labels) => labels.endsWith(client));
   expect(named).toEqual(['refresh_token.refused reused acme', 'consent.given  acme']);
+});
+
+/** A log of its own, whose minute the test ends. */
+function minutes() {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const written: Record<string, unknown>[] = [];
+  const own = createLogger('identity', 'error', (line) => written.push(JSON.parse(line)));
+  const { onSecurityEvent } = createRequestLog(own, new Secret(randomBytes(32)));
+  return {
+    record: onSecurityEvent,
+    endMinute: () => void vi.advanceTimersByTime(60_000),
+    written: () => written.splice(0),
+  };
+}
+
+const reused = { event: 'refresh_token.refused', reason: 'reused', client: 'sums' as ClientId } as const;
+
+test('of equal refusals ten in a minute have a line, the others one line with their number; all are counted [R33.2 R33.4]', async () => {
+  const { record, endMinute, written } = minutes();
+  for (let nth = 0; nth < 25; nth += 1) record({ ...reused, sub: 'ada' as Sub, network: '192.0.2.0/24' });
+  record({ ...reused, sub: 'ada' as Sub, network: '198.51.100.0/24' });
+  const [line, ...others] = written();
+  expect(others).toHaveLength(10);
+  endMinute();
+  const { user, network } = line ?? {};
+  expect(written()).toMatchObject([{ ...reused, user, network, repeated: 15 }]);
+  record({ ...reused, sub: 'ada' as Sub, network: '192.0.2.0/24' });
+  expect(written()).toHaveLength(1);
+  expect((await counted()).get('refresh_token.refused reused sums')).toBe(27);
+});
+
+test('a process writes 1,000 lines of refusals a minute; beyond that sums tell event and reason alone [R33.5]', () => {
+  const { record, endMinute, written } = minutes();
+  for (let nth = 0; nth < 5_000; nth += 1) record({ ...reused, network: `network ${nth}` });
+  for (let nth = 0; nth < 5; nth += 1) record({ event: 'login.throttled', network: `network ${nth}` });
+  expect(written()).toHaveLength(1_000);
+  endMinute();
+  const sums = written().map(({ event, reason, repeated, network }) => [event, reason, repeated, network]);
+  expect(sums).toEqual([
+    ['refresh_token.refused', 'reused', 4_000, undefined],
+    ['login.throttled', undefined, 5, undefined],
+  ]);
+});
+
+test('a login, a consent and a revocation have a line each, however many are equal [R33.6]', () => {
+  const { record, written } = minutes();
+  const client = 'acme' as ClientId;
+  for (let nth = 0; nth < 20; nth += 1) {
+    record({ event: 'login.accepted', client });
+    for (const event of ['consent.given', 'consent.denied', 'consent.withdrawn'] as const)
+      record({ event, client });
+    record({ event: 'grant.revoked', reason: 'code_replayed', client });
+    record({ event: 'session.ended', reason: 'sign_out', client });
+  }
+  expect(written()).toHaveLength(120);
 });

@@ -8,6 +8,7 @@ import {
   logText,
   nameUser,
   pseudonym,
+  summarising,
 } from '@course-exchange/runtime/process/logger';
 import { errorType, unknownClient } from '@course-exchange/runtime/process/metrics';
 import { clientAddressOf, nameSubject } from '@course-exchange/runtime/process/request-context';
@@ -16,24 +17,29 @@ import type { Secret } from '@course-exchange/runtime/process/secret';
 import { annotate } from '@course-exchange/runtime/process/spans';
 import type { ClientId, Sub } from './ids.ts';
 import { identityMetrics } from './metrics.ts';
-import { type OnSecurityEvent, Refusal, securityEvents } from './security-events.ts';
+import { isSummedUp, type OnSecurityEvent, Refusal, securityEvents } from './security-events.ts';
 
 const { tokensIssued, tokensRefused, authorizationsRefused, accessTokensRefused, consentsShown } =
   identityMetrics;
+
+/** Of equal refusals in a minute, and of all that a process logs in it (R33.4, R33.5). */
+const refusals = { mostAlike: 10, windowMs: 60_000, mostLines: 1_000, apart: ['event', 'reason'] };
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /** `key` keys the hashes. */
 export function createRequestLog(logger: Logger, key: Secret<Buffer>) {
   expectSecurityEvents(securityEvents);
+  const summedUp: Logger = { ...logger, record: summarising(logger.record, refusals) };
   const keyedUser = (sub: string): LogText => pseudonym(key, sub);
 
-  /** Counts and logs the event, with the network that the request came from. */
+  /** Counts the event and logs it, with the network that the request came from. */
   const onSecurityEvent: OnSecurityEvent = ({ event, client, sub, network = callersNetwork(), reason }) => {
     countSecurityEvent(event, reason, client);
     const user = sub && keyedUser(sub);
     if (user !== undefined) nameUser(user);
-    logger.record('security event', {
+    const log = isSummedUp(event) ? summedUp : logger;
+    log.record('security event', {
       event: logText(event),
       ...(client === undefined ? {} : { client: logText(client) }),
       ...(user === undefined ? {} : { user }),

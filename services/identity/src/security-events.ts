@@ -1,4 +1,4 @@
-// Security events: one log line each, under a stable name (R33). An event names the client, user and network that are
+// Security events: a log line each, under a stable name, or a sum of equal refusals (R33). An event names the client, user and network that are
 // known, the latter two as keyed hashes (R27). What a caller merely claims, such as an unknown client_id, is left out.
 
 import { Failure } from '@course-exchange/runtime/process/errors';
@@ -33,6 +33,11 @@ export const securityEvents = {
   'refresh_token.refused': ['malformed', 'expired', 'foreign', 'reused', ...grantEnds],
   'grant.revoked': ['code_replayed', ...grantEnds],
 } as const;
+
+/** A refusal: an operator's change, a login, a consent and a revocation have each a line (R33.6). */
+export function isSummedUp(event: SecurityEventName): boolean {
+  return /\.(?:failed|refused|throttled)$/.test(event);
+}
 
 type SecurityEventName = keyof typeof securityEvents;
 export type ReasonOf<Name extends SecurityEventName> = (typeof securityEvents)[Name][number];

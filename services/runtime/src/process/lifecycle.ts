@@ -2,7 +2,7 @@
 // parts in order, ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from './health.ts';
-import { describeError, type Logger, logText, sumUpRepeatedFaults, toggleDebugLines } from './logger.ts';
+import { describeError, type Logger, logText, sumUpRepeated, toggleDebugLines } from './logger.ts';
 import { ConfigurationError } from './settings.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -40,7 +40,7 @@ export function stopOnSignal(options: StopOptions): void {
     }, stopTimeoutMs);
     void runSteps(options).then((clean) => {
       clearTimeout(timer);
-      sumUpRepeatedFaults();
+      sumUpRepeated();
       logger.info('stopped');
       process.exit(clean ? exitCode : 1);
     });

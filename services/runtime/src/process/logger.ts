@@ -62,36 +62,59 @@ export function toggleDebugLines(logger: Logger): void {
   if (raises) say();
 }
 
-/** Lines of one fault in a window; the rest become one line with their number. */
-const mostAlike = 10;
-const windowMs = 10_000;
+interface Summing {
+  /** Equal lines in a window that are written; the others are one line with their number. */
+  readonly mostAlike: number;
+  readonly windowMs: number;
+  /** Lines in a window that are written at all; beyond that sums tell `apart` alone, so that memory is bounded. */
+  readonly mostLines?: number;
+  readonly apart?: readonly string[];
+}
 
-/** What writes the sum of a repeated fault. */
+const repeatedFaults: Summing = { mostAlike: 10, windowMs: 10_000 };
+
+/** Writes the pending sums of a log. */
 const sums = new Set<() => void>();
 
 /** Writes the pending sums before the process ends. */
-export function sumUpRepeatedFaults(): void {
+export function sumUpRepeated(): void {
   for (const sumUp of sums) sumUp();
 }
 
-/** A store that is away fails each request, which would flood the log. Faults are told apart by their texts. */
-function summarising(log: Log): Log {
-  const seen = new Map<string, number>();
+/** Lines are equal by their texts. A window begins with its first line. */
+export function summarising(
+  log: Log,
+  { mostAlike, windowMs, mostLines = Infinity, apart = [] }: Summing = repeatedFaults,
+): Log {
+  const seen = new Map<string, { message: string; same: LogFields; lines: number; repeated: number }>();
+  let written = 0;
+  const sumUp = () => {
+    const repeated = [...seen.values()].filter((one) => one.repeated > 0);
+    seen.clear();
+    written = 0;
+    sums.delete(sumUp);
+    for (const one of repeated)
+      outsideRequests(() => log(one.message, { ...one.same, repeated: one.repeated }));
+  };
   return (message, fields = {}) => {
-    const same = Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value === 'string'));
+    if (!sums.has(sumUp)) {
+      sums.add(sumUp);
+      setTimeout(sumUp, windowMs).unref();
+    }
+    const isFull = written >= mostLines;
+    const told = ([name, value]: [string, unknown]) =>
+      typeof value === 'string' && (!isFull || apart.includes(name));
+    const same: LogFields = Object.fromEntries(Object.entries(fields).filter(told));
     const key = JSON.stringify([message, same]);
-    const before = seen.get(key) ?? 0;
-    seen.set(key, before + 1);
-    if (before < mostAlike) log(message, fields);
-    if (before > 0) return;
-    const sumUp = () => {
-      const repeated = (seen.get(key) ?? 0) - mostAlike;
-      seen.delete(key);
-      sums.delete(sumUp);
-      if (repeated > 0) outsideRequests(() => log(message, { ...same, repeated }));
-    };
-    sums.add(sumUp);
-    setTimeout(sumUp, windowMs).unref();
+    const one = seen.get(key) ?? { message, same, lines: 0, repeated: 0 };
+    seen.set(key, one);
+    if (isFull || one.lines >= mostAlike) {
+      one.repeated += 1;
+      return;
+    }
+    one.lines += 1;
+    written += 1;
+    log(message, fields);
   };
 }
 
