@@ -3,7 +3,13 @@ import { codeOf, type Finding, findings } from '@course-exchange/runtime/process
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { Redis } from 'ioredis';
 import { connectRedis } from './connect.ts';
-import { infoField, losingSettings, readSettings, unconfirmedWrites } from './durability.ts';
+import {
+  hungReplicaCounts,
+  infoField,
+  losingSettings,
+  readSettings,
+  unconfirmedWrites,
+} from './durability.ts';
 import { type RedisConfig, redisTarget } from './settings.ts';
 
 /** Several tries, each of which asks the name server again. */
@@ -38,6 +44,11 @@ export async function checkRedis(
             ({ settings, replicas }) =>
               (replicas > 0 && minReplicas === 0) || unconfirmedWrites(settings, minReplicas).length > 0,
           ),
+      }),
+      ...findings('warning', {
+        'Redis counts a replica that hangs for longer than 3 s: set min-replicas-max-lag to 3.': masters.some(
+          ({ settings }) => hungReplicaCounts(settings, minReplicas),
+        ),
       }),
     ];
   } catch (error) {

@@ -7,10 +7,12 @@ import type { RedisStore } from './connect.ts';
 const durableSettings = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', appendfsync: 'always' };
 /** With fewer replicas a master refuses a write. */
 const leastReplicas = 'min-replicas-to-write';
+/** Seconds for which it counts a replica that hangs. */
+const longestReplicaLag = 'min-replicas-max-lag';
 
 /** Throws where CONFIG is not permitted. */
 export async function readSettings(redis: Redis): Promise<ReadonlyMap<string, string>> {
-  const names = [...Object.keys(durableSettings), leastReplicas, 'maxmemory'];
+  const names = [...Object.keys(durableSettings), leastReplicas, longestReplicaLag, 'maxmemory'];
   const words = ((await redis.config('GET', ...names)) as unknown[]).map(String);
   return new Map(words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? ''] as const] : [])));
 }
@@ -35,6 +37,12 @@ export function unconfirmedWrites(
   const least = found.get(leastReplicas);
   if (least === undefined || Number(least) >= minReplicas) return [];
   return [`${leastReplicas} is ${least}, expected ${minReplicas}`];
+}
+
+/** 0 turns `min-replicas-to-write` off. */
+export function hungReplicaCounts(found: ReadonlyMap<string, string>, minReplicas: number): boolean {
+  const lag = Number(found.get(longestReplicaLag) ?? longestLag);
+  return minReplicas > 0 && (lag === 0 || lag > 3);
 }
 
 /** One sentence on every setting that differs; undefined when none does or CONFIG is not permitted. */

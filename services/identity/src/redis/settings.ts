@@ -24,7 +24,11 @@ export const redisSettings = {
   ...addressSettings,
   REDIS_SENTINEL_MASTER: text().optional().describe('Name of the master; then the hosts are Sentinels'),
   REDIS_CLUSTER: flag().default(false).describe('The hosts are nodes of a Redis Cluster'),
-  REDIS_MIN_REPLICAS: integer(0, 5).default(0).describe('Replicas that must have a token before it leaves'),
+  REDIS_MIN_REPLICAS: integer(0, 5)
+    .default(0)
+    .describe(
+      'Replicas that must have a token before it leaves; the number of all replicas excludes that a failover brings a spent one back',
+    ),
   REDIS_SETTINGS_ATTESTED: flag()
     .default(false)
     .describe(
