@@ -22,42 +22,31 @@ const limited = (seconds: string, more: Values = {}) => ({
     ...more,
   }),
 });
-const byNginx = { gateway: limited('3'), 'gateway-login': limited('15') };
-const perAddress = { 'limit-connections': '9' };
 const own = (name: string) => `environment-course-exchange-${name}`;
 const known = (name: string) => `exchange-${own(name)}@kubernetescrd`;
-const byTraefik = (...middlewares: readonly string[]) => {
-  const named = { 'router.middlewares': middlewares.map(known).join() };
-  const annotations = { ...unredirected, ...under('traefik', named) };
-  return { gateway: annotations, 'gateway-login': annotations };
-};
 const issuer = { 'cert-manager.io/cluster-issuer': 'public' };
+const bound = { 'limit-connections': '9' };
+const middlewares = ['retry', 'connections'].map(known).join();
+const byTraefik = { ...unredirected, ...under('traefik', { 'router.middlewares': middlewares }) };
 
+/** By Ingress. cert-manager makes the certificate for one of them. */
 const controllers: readonly (readonly [what: string, ingress: Values, annotations: Values])[] = [
-  ['a class of ingress-nginx', { className: 'nginx-internal' }, byNginx],
-  ['ingress-nginx by its own name', { className: 'public', controller: 'nginx' }, byNginx],
+  [
+    'a class of ingress-nginx',
+    { className: 'nginx-internal' },
+    { gateway: limited('3'), 'gateway-login': limited('15') },
+  ],
+  [
+    'ingress-nginx by its own name, with a bound for each address',
+    { controller: 'nginx', connectionsPerAddress: 9, annotations: { ...unredirected, ...issuer } },
+    { gateway: { ...limited('3', bound), ...issuer }, 'gateway-login': limited('15', bound) },
+  ],
   ['the default class', {}, { gateway: unredirected }],
   ['a controller without limits', { className: 'nginx', controller: 'none' }, { gateway: unredirected }],
-  ['an operator who says the same', { className: 'nginx', annotations: unredirected }, byNginx],
   [
-    'cert-manager, which makes one certificate',
-    { className: 'nginx', annotations: issuer },
-    { ...byNginx, gateway: { ...byNginx.gateway, ...issuer } },
-  ],
-  [
-    'ingress-nginx with a bound for each address',
-    { className: 'nginx', connectionsPerAddress: 9 },
-    { gateway: limited('3', perAddress), 'gateway-login': limited('15', perAddress) },
-  ],
-  [
-    'Traefik, also for a class of ingress-nginx',
-    { className: 'nginx', controller: 'traefik' },
-    byTraefik('retry'),
-  ],
-  [
-    'Traefik with a bound for each address',
-    { controller: 'traefik', connectionsPerAddress: 9 },
-    byTraefik('retry', 'connections'),
+    'Traefik for a class of ingress-nginx, with a bound for each address',
+    { className: 'nginx', controller: 'traefik', connectionsPerAddress: 9 },
+    { gateway: byTraefik, 'gateway-login': byTraefik },
   ],
 ];
 const rendered = await renderAll(

@@ -98,19 +98,20 @@ function folder(): string {
   return made;
 }
 
-test('as part of a parent chart it stands under a condition', async () => {
+test('as part of a parent chart it stands under a condition, and takes any `global`', async () => {
   const parent = folder();
   cpSync(chart, join(parent, 'charts/course-exchange'), { recursive: true });
   const condition = 'course-exchange.enabled';
   const dependencies = [{ name: 'course-exchange', version: '*', condition, repository: '' }];
   const text = JSON.stringify({ apiVersion: 'v2', name: 'parent', version: '0.1.0', dependencies });
   writeFileSync(join(parent, 'Chart.yaml'), text);
-  const kinds = [true, false].map(async (enabled) => {
-    const values = { 'course-exchange': { ...valuesOfSet(minimal), enabled } };
+  const global = { anything: { at: ['all', 1] }, imageRegistry: 'images.courses.net' };
+  const images = [true, false].map(async (enabled) => {
+    const values = { global, 'course-exchange': { ...valuesOfSet(minimal), enabled } };
     const { stdout } = await template(parent, [], values);
-    return stdout.match(/^kind: Deployment$/gm)?.length;
+    return stdout.match(/images\.courses\.net\/course-exchange\/gateway/g)?.length;
   });
-  expect(await Promise.all(kinds)).toEqual([3, undefined]);
+  expect(await Promise.all(images)).toEqual([1, undefined]);
 });
 
 test('prepare.sh makes every Secret of production, and signs the names that clients call', async () => {

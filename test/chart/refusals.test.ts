@@ -61,12 +61,6 @@ test('a value of another type, and a key that is unknown, is refused by the sche
   expect(code).toBe(1);
 });
 
-test('`global` may hold anything that a parent chart puts there', async () => {
-  const global = { anything: { at: ['all', 1] }, storageClass: 'fast', imageRegistry: 'images.courses.net' };
-  const { stdout } = await template(chart, minimal, { global });
-  expect(stdout).toContain('image: images.courses.net/course-exchange/gateway:');
-});
-
 const localStores = { 'postgres.host': 'localhost', 'postgres.readHost': '127.0.0.2' };
 const inTheClear = { 'postgres.tls.mode': 'disable', 'redis.tls.enabled': false };
 const elsewhere = { 'ingress.tls.terminatedElsewhere': true };

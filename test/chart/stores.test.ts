@@ -45,8 +45,7 @@ test.each([
 
 const sentinel = { mode: 'sentinel', sentinel: { masterName: 'exchange', serverPorts: [6380] } };
 const reached: readonly (readonly [what: string, redis: Values, ports: readonly number[]])[] = [
-  ['a name without port', { hosts: ['redis'] }, [6379]],
-  ['a name with digits at its end', { hosts: ['redis-7'] }, [6379]],
+  ['a name without port', { hosts: ['redis-7'] }, [6379]],
   ['an address without port', { hosts: ['10.20.30.40'] }, [6379]],
   ['an address of IPv6 without port', { hosts: ['[fd00::7]'] }, [6379]],
   ['an address with port', { hosts: ['10.20.30.40:6390'] }, [6390]],
