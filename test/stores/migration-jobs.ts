@@ -1,5 +1,6 @@
 // The two migration jobs as programs, with what an installation tells them, and what they say.
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Role } from '@course-exchange/local-stack/run-directory';
 import type { JobDatabase } from './postgres.ts';
 
@@ -35,7 +36,7 @@ export interface Ending {
   readonly passed: readonly string[];
 }
 
-export function runJob(
+export async function runJob(
   job: Job,
   environment: Readonly<Record<string, string>>,
   ...words: string[]
@@ -43,16 +44,9 @@ export function runJob(
   const program = `${repository}services/${job}/src/migrate.ts`;
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
-  const child = spawn(process.execPath, [program, ...words], { env });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-  return new Promise((done, fail) => {
-    child.once('error', fail);
-    child.once('close', (code) => done(endingOf(code, output)));
-  });
+  const ended = promisify(execFile)(process.execPath, [program, ...words], { env });
+  const { code = 0, stdout, stderr } = await ended.catch((failure) => failure);
+  return endingOf(code, stdout + stderr);
 }
 
 export function endingOf(code: number | null, output: string): Ending {

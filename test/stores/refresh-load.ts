@@ -52,14 +52,12 @@ async function present(store: RedisStore, familyId: FamilyId, token: SecretHash,
 /** One refresh; false when the store did not answer. A refused current token is thrown: it was lost. */
 export async function refresh(store: RedisStore, client: ClientFamily): Promise<boolean> {
   const next = word();
-  try {
-    if (!(await present(store, client.familyId, client.current, next)))
-      throw new Error('an acknowledged token was lost');
-  } catch (error) {
+  const isAccepted = await present(store, client.familyId, client.current, next).catch((error: unknown) => {
     if (!(error instanceof Failure)) throw error;
-    client.unknown = true;
-    return false;
-  }
+  });
+  if (isAccepted === false) throw new Error('an acknowledged token was lost');
+  client.unknown = isAccepted === undefined;
+  if (client.unknown) return false;
   client.consumed.push(client.current);
   client.current = next;
   return true;
@@ -88,10 +86,10 @@ export function startRefreshLoad(store: RedisStore, clients: number, everyMs: nu
     families,
     /** Refreshes that were answered, and answers 503, until now. */
     counts,
-    /** Ends the load; throws what a client threw. */
-    stop: async () => {
+    /** Ends the load; rejects with what a client threw. */
+    stop: () => {
       stopped = true;
-      await all;
+      return all;
     },
   };
 }
@@ -112,15 +110,12 @@ export async function judge(connected: RedisStore, families: readonly ClientFami
         await sleep(100);
       }
   };
-  const verdict = { acceptedTwice: 0, lost: 0, consumed: 0, current: 0 };
+  const verdict = { acceptedTwice: 0, lost: 0, current: 0 };
   for (const client of families) {
-    for (const token of client.consumed) {
-      verdict.consumed += 1;
-      if (await isAccepted(client, token)) verdict.acceptedTwice += 1;
-    }
+    for (const token of client.consumed) verdict.acceptedTwice += Number(await isAccepted(client, token));
     if (client.unknown) continue;
     verdict.current += 1;
-    if (!(await isAccepted(client, client.current))) verdict.lost += 1;
+    verdict.lost += Number(!(await isAccepted(client, client.current)));
   }
   return verdict;
 }

@@ -18,20 +18,7 @@ import type { StackFile } from './stack-file.ts';
 
 export type PartName = 'postgres' | 'redis' | PodName | 'design-catalog' | 'gateway';
 
-export type System = {
-  readonly stack: StackFile;
-  readonly pods: readonly IdentityPod[];
-  /** Directory of the processes' logs. */
-  readonly logs: string;
-  /** Ends the part, by SIGKILL or as it likes to be asked; resolves when it is gone. */
-  readonly kill: (name: PartName, how?: 'asked') => Promise<void>;
-  /** Starts a killed part again, at the same address; resolves when it answers, rejects when it is silent for so long. */
-  readonly start: (name: PartName, timeoutMs?: number) => Promise<void>;
-  /** SIGSTOP of the part and its children: it holds its connections and answers nothing. */
-  readonly pause: (name: PartName) => void;
-  readonly resume: (name: PartName) => void;
-  readonly stop: () => Promise<void>;
-};
+export type System = Awaited<ReturnType<typeof startSystem>>;
 
 export interface SystemOptions {
   /** Identity processes, over which gateway and catalog balance. */
@@ -48,7 +35,7 @@ type Environment = Readonly<Record<string, string>>;
 export async function startSystem(
   additions: Environment | ((plan: Pick<StackPlan, 'ports' | 'secrets'>) => Environment) = {},
   { identities = 1, bundles, linkTo = (_, port) => port }: SystemOptions = {},
-): Promise<System> {
+) {
   const home = mkdtempSync(join(tmpdir(), 'course-exchange-fault-'));
   const run = openRunDirectory(home);
   const processes = openProcesses(run.processesFile);
@@ -64,8 +51,7 @@ export async function startSystem(
     const plan = await makePlan(run, { reset: false, port: 0 });
     const environment = typeof additions === 'function' ? additions(plan) : additions;
     const up = async (component: Component, timeoutMs?: number): Promise<void> => {
-      const asBuilt = bundles === undefined ? component : fromBundle(component, bundles);
-      const started = await bringUp(processes, withEnvironment(asBuilt, environment), timeoutMs);
+      const started = await bringUp(processes, adapted(component, environment, bundles), timeoutMs);
       running.set(component.program.name, started);
     };
     await Promise.all((await storeComponents(plan)).map((store) => up(store)));
@@ -78,29 +64,39 @@ export async function startSystem(
     const linked = { ...plan, ports: { ...ports, ...stores } };
     const pods = await identityPods(linked, identities);
     const { 'design-catalog': catalog, gateway } = serviceComponents(linked);
+    const balanced = pods.map(
+      ({ component }) => `127.0.0.1:${linkTo(component.program.name as PodName, portOf(component))}`,
+    );
     const targets = {
-      IDENTITY_TARGET: balanced(
-        pods.map(({ component }) => linkTo(component.program.name as PodName, portOf(component))),
-      ),
+      IDENTITY_TARGET: `ipv4:${balanced.join(',')}`,
       CATALOG_TARGET: `127.0.0.1:${linkTo('design-catalog', ports['design-catalog'])}`,
     };
-    const callers = [catalog, gateway].map((component) => withEnvironment(component, targets));
+    const callers = [catalog, gateway].map((component) => adapted(component, targets));
     await Promise.all(
       [...pods.map(({ component }) => component), ...callers].map((component) => up(component)),
     );
+    const part = (name: PartName): RunningComponent => {
+      const component = running.get(name);
+      if (!component) throw new Error(`${name} is no part of the system under test.`);
+      return component;
+    };
     return {
       pods,
-      stack: describeStack(plan, { partners, users: allDemoUsers }, [...running.values()]),
+      stack: describeStack(plan, { partners, users: allDemoUsers }, [...running.values()]) as StackFile,
+      /** Directory of the processes' logs. */
       logs: run.logs,
-      kill: async (name, how) => {
-        const { running: program } = part(running, name);
+      /** Ends the part, by SIGKILL or as it likes to be asked; resolves when it is gone. */
+      kill: async (name: PartName, how?: 'asked') => {
+        const { running: program } = part(name);
         if (how === 'asked') process.kill(program.pid, program.stopSignal);
         else signalAll(program.pid, 'SIGKILL');
         await program.exited;
       },
-      start: (name, timeoutMs) => up(part(running, name), timeoutMs),
-      pause: (name) => signalAll(part(running, name).running.pid, 'SIGSTOP'),
-      resume: (name) => signalAll(part(running, name).running.pid, 'SIGCONT'),
+      /** Starts a killed part again, at the same address; resolves when it answers, rejects when it is silent for so long. */
+      start: (name: PartName, timeoutMs?: number) => up(part(name), timeoutMs),
+      /** SIGSTOP of the part and its children: it holds its connections and answers nothing. */
+      pause: (name: PartName) => signalAll(part(name).running.pid, 'SIGSTOP'),
+      resume: (name: PartName) => signalAll(part(name).running.pid, 'SIGCONT'),
       stop,
     };
   } catch (error) {
@@ -109,26 +105,17 @@ export async function startSystem(
   }
 }
 
-function withEnvironment(component: Component, environment: Readonly<Record<string, string>>): Component {
-  if (component.program.rank === 2) return component;
-  return {
-    ...component,
-    program: { ...component.program, environment: { ...component.program.environment, ...environment } },
-  };
-}
-
-function fromBundle(component: Component, bundles: string): Component {
-  const { name, rank } = component.program;
+/** A service with more in its environment, of the bundles where they are given; a store as it is. */
+function adapted(component: Component, more: Environment, bundles?: string): Component {
+  const { name, rank, environment, arguments: words } = component.program;
   if (rank === 2) return component;
-  const flags = component.program.arguments.slice(0, -1);
-  const entry = join(bundles, name, 'app/services', name, 'src/main.js');
-  return { ...component, program: { ...component.program, arguments: [...flags, entry] } };
-}
-
-function part(running: ReadonlyMap<string, RunningComponent>, name: PartName): RunningComponent {
-  const component = running.get(name);
-  if (!component) throw new Error(`${name} is no part of the system under test.`);
-  return component;
+  const entry = bundles && join(bundles, name, 'app/services', name, 'src/main.js');
+  const program = {
+    ...component.program,
+    environment: { ...environment, ...more },
+    arguments: entry ? [...words.slice(0, -1), entry] : words,
+  };
+  return { ...component, program };
 }
 
 /** The part and its children: Postgres' backends leave its process group for groups of their own. */
@@ -151,16 +138,8 @@ function childrenOf(pid: number): number[] {
 
 type PodName = 'identity' | 'identity-2';
 
-interface IdentityPod {
-  /** `host:port` of what the gateway and the catalog call. */
-  readonly address: string;
-  /** Of the operator port, as in stack.json. */
-  readonly operator: string;
-  readonly component: Component;
-}
-
 /** The identity of the plan and, of two, another one beside it. */
-async function identityPods(plan: StackPlan, count: 1 | 2): Promise<readonly IdentityPod[]> {
+async function identityPods(plan: StackPlan, count: 1 | 2) {
   const first = podOf(plan, 'identity');
   if (count === 1) return [first];
   const ports = await choosePorts(['identity', 'identity-health'], {}, Object.values(plan.ports));
@@ -168,20 +147,14 @@ async function identityPods(plan: StackPlan, count: 1 | 2): Promise<readonly Ide
   return [first, podOf({ ...plan, run, ports: { ...plan.ports, ...ports } }, 'identity-2')];
 }
 
-function podOf(plan: StackPlan, name: PodName): IdentityPod {
+function podOf(plan: StackPlan, name: PodName) {
   const { program, ...component } = serviceComponents(plan).identity;
   const logFile = join(dirname(program.logFile), `${name}.log`);
   return {
-    address: component.address,
+    /** Of the operator port, as in stack.json. */
     operator: `unix:${operatorSocket(plan.run, 'identity-operator')}`,
     component: { ...component, program: { ...program, name, logFile } },
   };
-}
-
-/** What a client of identity is given to balance over pods at these ports. */
-function balanced(ports: readonly number[]): string {
-  const addresses = ports.map((port) => `127.0.0.1:${port}`).join(',');
-  return ports.length === 1 ? addresses : `ipv4:${addresses}`;
 }
 
 const portOf = ({ address }: Component): number => Number(address.split(':')[1]);
