@@ -52,13 +52,3 @@ test.each(methods)('openid-client runs the flow with %s [R5.17 S5.flow.3 S5.flow
   expect(events.status).toBe(200);
   expect(await events.json()).toMatchObject({ items: expect.arrayContaining([expect.anything()]) });
 });
-
-test('openid-client learns of a consumed refresh token as invalid_grant [R11.2]', async () => {
-  const config = await discover('client_secret_basic');
-  const { refresh_token: first = '' } = await connect(config);
-  await client.refreshTokenGrant(config, first);
-  await expect(client.refreshTokenGrant(config, first)).rejects.toMatchObject({
-    error: 'invalid_grant',
-    status: 400,
-  });
-});

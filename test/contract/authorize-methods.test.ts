@@ -36,8 +36,3 @@ test('a POST is refused as the GET is [R5.15 R1.1]', async () => {
   const form = { ...parameters, scope: 'everything' };
   expectError(await send(oidc.authorization_endpoint, { form }), 400, 'invalid_scope');
 });
-
-test('a repeated parameter in a POST is invalid_request [R1.2 R5.15]', async () => {
-  const form = [...Object.entries(parameters), ['state', 'again'] as const];
-  expectError(await send(oidc.authorization_endpoint, { form }), 400, 'invalid_request');
-});

@@ -109,15 +109,6 @@ test('login_hint fills the login form, escaped [R5.8]', async () => {
   }
 });
 
-test('a login_hint over 254 bytes and ui_locales over 100 are ignored [R3.7]', async () => {
-  const login_hint = `${'a'.repeat(243)}@example.com`;
-  const page = expectPage(
-    await begin(freshBrowser(), full, { login_hint, ui_locales: `de ${'x'.repeat(98)}` }),
-  );
-  expect(loginForm(page)?.fields.find((field) => field.type === 'email')?.value ?? '').toBe('');
-  expect(page.answer.text).toMatch(/<html[^>]* lang="en/);
-});
-
 describe('id_token_hint', () => {
   test('for the user who is signed in changes nothing [R5.9]', async () => {
     const { id_token: id_token_hint } = await tokensFor();
