@@ -28,6 +28,8 @@ const rules: readonly Rule[] = [
   { says: 'takes away a right', forbids: /\brevoke\b/ },
 ];
 
+const indexed = /^create\s+(unique\s+)?index\s+(concurrently\s+)?\w+\s+on\s+(\w+)/;
+
 /** A sentence for each breach of the text of one migration. */
 function breachesOf(sql: string): readonly string[] {
   const text = withoutBodies(sql);
@@ -36,11 +38,12 @@ function breachesOf(sql: string): readonly string[] {
     // What it makes itself, nobody uses yet.
     const ofItsOwn = made.some((name) => new RegExp(`^(revoke|alter)\\b.*\\b${name}\\b`).test(statement));
     const found = ofItsOwn ? [] : rules.filter(({ forbids }) => forbids.test(statement));
-    const unique = /^create\s+unique\s+index\s+\w+\s+on\s+(\w+)/.exec(statement)?.[1];
-    const binds = unique !== undefined && !made.includes(unique);
+    const [, unique, concurrently, table = ''] = indexed.exec(statement) ?? [];
+    const isThere = table !== '' && !made.includes(table);
     return [
       ...found.map(({ says }) => `${says}: ${statement}`),
-      ...(binds ? [`binds rows of a table that is there: ${statement}`] : []),
+      ...(isThere && unique ? [`binds rows of a table that is there: ${statement}`] : []),
+      ...(isThere && !concurrently ? [`blocks writes while it builds an index: ${statement}`] : []),
     ];
   });
 }
@@ -70,7 +73,14 @@ const files = ['identity', 'design-catalog'].flatMap((service) =>
 
 /** Breaches that are right all the same, by file, each with its reason. */
 const exceptions: Readonly<Record<string, readonly { readonly breach: RegExp; readonly reason: string }[]>> =
-  {};
+  {
+    'identity/migrations/0002-password-form.sql': [
+      { breach: /^blocks writes/, reason: 'it ran before this rule, and no file is edited' },
+    ],
+  };
+
+/** Of each schema, the migrations before it was asked which version they follow. */
+const withoutFollowing: Readonly<Record<string, number>> = { identity: 3, 'design-catalog': 1 };
 
 describe('each migration fits the version before', () => {
   test.each(files)('%s', (file) => {
@@ -80,6 +90,13 @@ describe('each migration fits the version before', () => {
     // An exception that nothing needs any more would hide the next breach.
     for (const { breach } of allowed) expect(breaches.join('\n')).toMatch(breach);
   });
+});
+
+test.each(files)('%s says which version it follows, so that none is skipped', (file) => {
+  const [service = '', version] = [file.split('/')[0], Number(/(\d{4})-/.exec(file)?.[1])];
+  if (version <= (withoutFollowing[service] ?? 0)) return;
+  const [, after] = /^-- after (\d{4})$/m.exec(readFileSync(services + file, 'utf8')) ?? [];
+  expect(Number(after)).toBeLessThan(version);
 });
 
 describe('the rules fire', () => {
@@ -95,7 +112,8 @@ describe('the rules fire', () => {
     'alter table users add column a text not null',
     'alter table users add column b text, add column a text not null check (a <> 5)',
     'alter table users add constraint short check (length(name) < 9)',
-    'create unique index one on users (name)',
+    'create unique index concurrently one on users (name)',
+    'create index one on users (name)',
     'revoke select on users from identity_rw',
     'drop function summarise_events(text[], text[])',
     'truncate users',
@@ -112,6 +130,7 @@ describe('the rules fire', () => {
     'create function f() returns void language sql as $$ drop table users $$; revoke execute on function f() from public',
     'create trigger t before update or delete or truncate on new for each statement execute function f()',
     `comment on table users is 'drop table users'`,
+    'create index concurrently one on users (name)',
   ])('and only then: %s', (statement) => {
     expect(breachesOf(statement)).toEqual([]);
   });

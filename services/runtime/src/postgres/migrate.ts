@@ -1,5 +1,5 @@
-// The migration job: checks the installation, then runs numbered, plain SQL migrations under an advisory lock, each in a
-// transaction of its own.
+// The migration job: checks the installation, then runs numbered, plain SQL migrations under an advisory lock, each in its
+// own transaction, except one that creates an index concurrently.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
@@ -20,6 +20,9 @@ class MigrationFailed extends Error {
 
 const lockTimeoutMs = 10_000;
 const connectMs = 5_000;
+
+/** `-- after 0004`: the newest migration of the version before, whose pods may still run (decision 0019). */
+const followsLine = /^-- after (\d{4})$/m;
 
 /**
  * Brings `schema` of the database at `connection` up to the newest migration in `directory`, or to `through`; returns
@@ -68,10 +71,10 @@ export async function migrate(
       `select version, to_jsonb(m) ->> 'sha256' as sha256 from ${schema}.schema_migrations m`,
     );
     const applied = new Map(rows.map((row) => [row.version, row.sha256]));
-    const files = migrationFiles(directory).map(({ version, path }) => ({
-      version,
-      sql: readFileSync(path, 'utf8'),
-    }));
+    const files = migrationFiles(directory).map(({ version, path }) => {
+      const sql = readFileSync(path, 'utf8');
+      return { version, sql, after: Number(followsLine.exec(sql)?.[1] ?? 0) };
+    });
     const changed = files.find(
       ({ version, sql }) => applied.has(version) && applied.get(version) !== hash('sha256', sql),
     );
@@ -81,6 +84,13 @@ export async function migrate(
         changed.version,
       );
     const pending = files.filter(({ version }) => version <= through && !applied.has(version));
+    const newest = Math.max(0, ...applied.keys());
+    const skipping = newest > 0 && pending.find(({ after }) => after > newest);
+    if (skipping)
+      throw new MigrationFailed(
+        `this upgrade skips a version: install the one whose newest ${schema} migration is ${skipping.after} first`,
+        skipping.version,
+      );
     for (const { version, sql } of pending) await apply(client, schema, version, sql);
     return pending.map(({ version }) => version);
   } finally {
@@ -92,23 +102,38 @@ function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
+/** Postgres allows `create index concurrently` in no transaction: such a migration is that one statement. */
+const isConcurrent = /^\s*create (?:unique )?index concurrently\b/im;
+
 async function apply(client: pg.Client, schema: string, version: number, sql: string): Promise<void> {
-  await client.query('begin');
+  const [begin, commit] = isConcurrent.test(sql) ? [] : ['begin', 'commit'];
   try {
-    await client.query(`set local search_path = ${schema}`);
+    if (begin) await client.query(begin);
+    else await dropInvalidIndexes(client, schema);
+    await client.query(`set ${begin ? 'local ' : ''}search_path = ${schema}`);
     await client.query(sql);
     await client.query(`insert into ${schema}.schema_migrations (version, sha256) values ($1, $2)`, [
       version,
       hash('sha256', sql),
     ]);
-    await client.query('commit');
+    if (commit) await client.query(commit);
   } catch (error) {
-    await client.query('rollback').catch(() => {});
+    if (begin) await client.query('rollback').catch(() => {});
     const reason = isLockTimeout(error)
       ? 'a table was locked: end the transaction that holds it, then run this job again'
       : 'Postgres refused a statement';
     throw new MigrationFailed(reason, version, error);
   }
+}
+
+/** What an earlier job left that failed while it created an index concurrently. */
+async function dropInvalidIndexes(client: pg.Client, schema: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select indexrelid::regclass::text as name from pg_index join pg_class on pg_class.oid = indexrelid
+      where relnamespace = $1::regnamespace and not indisvalid`,
+    [schema],
+  );
+  for (const { name } of rows) await client.query(`drop index concurrently ${name}`);
 }
 
 export interface MigrationJob<C> {
