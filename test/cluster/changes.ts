@@ -86,7 +86,7 @@ export async function upgradeWithWrongPasswords({ kube, helmWords, prepare }: Pr
 }
 
 const renewed = (...settings: readonly string[]) =>
-  settings.map((setting) => `"certificates renewed".*"${setting}"`);
+  settings.map((setting) => `"${setting}".*"certificates renewed"`);
 const renewals: Messages = {
   gateway: renewed('RPC_TLS_DIRECTORY'),
   identity: renewed('RPC_TLS_DIRECTORY', 'OPERATOR_TLS_CERT'),

@@ -14,6 +14,7 @@ const columns = [
   'ADDRESS:.status.podIP',
   'NODE:.spec.nodeName',
   'READY:.status.conditions[?(@.type=="Ready")].status',
+  'SINCE:.status.conditions[?(@.type=="Ready")].lastTransitionTime',
   'RESTARTS:.status.containerStatuses[0].restartCount',
   'LEAVES:.metadata.deletionTimestamp',
 ].join();
@@ -24,10 +25,11 @@ export async function podsWith(kube: Kube, labels: string) {
   const rows = (await kube.kubectl('get', 'pods', ...words)).trimEnd().split('\n');
   return rows
     .map((row) => row.split(/ +/))
-    .filter(([, , , , , , leaves]) => leaves === '<none>')
-    .map(([name = '', uid = '', address = '', node = '', ready, restarts]) => ({
+    .filter(([, , , , , , , leaves]) => leaves === '<none>')
+    .map(([name = '', uid = '', address = '', node = '', ready, since, restarts]) => ({
       ...{ name, uid, address, node },
       ready: ready === 'True',
+      since,
       restarts: Number(restarts) || 0,
     }));
 }

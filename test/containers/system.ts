@@ -1,4 +1,4 @@
-// The whole system by images, with the demo data and the demo partner beside it. sweep.ts ends it.
+// The whole system by images, with the demo data and the demo partner beside it. test/setup/own-containers.ts removes it.
 import { demoPartner, demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { CourseExchange, type StartedCourseExchange } from '@course-exchange/testcontainers';
 import { imageOf } from '@course-exchange/testcontainers/images';

@@ -26,6 +26,7 @@ export type FaultName =
   | 'replaced by its replica'
   | 'rotated'
   | 'standing still'
+  | 'busy'
   | 'upgraded'
   | 'upgraded with wrong passwords'
   | 'rolled back'
@@ -167,12 +168,13 @@ const cluster: readonly Row[] = [
   row('release', 'scaled', { ...rolledOut, ends: 'it is as before' }),
   row('release', 'robbed of a pod of each', rolledOut),
   row('release', 'certified anew', { ...unnoticed, ends: 'every pod has the certificates' }),
+  row('machine', 'busy', { ...rolledOut, lastsMs: 20_000, ends: 'every pod has been ready all the time' }),
   row('design-catalog', 'killed', { ...unnoticed, ends: ready }),
   row('identity', 'killed', { ...twin, settlesMs: 3_000, ends: ready }),
   row('identity', 'frozen', { ...twin, settlesMs: 5_000, ends: wakes }),
   // The ingress asks one that is gone until its endpoint is, and one that stands still until it is not ready.
   row('gateway', 'killed', { ...oneGateway, settlesMs: 8_000, ends: ready }),
-  row('gateway', 'frozen', { ...oneGateway, settlesMs: 15_000, ends: wakes }),
+  row('gateway', 'frozen', { ...oneGateway, settlesMs: 6_000, ends: wakes }),
 ];
 
 export const table = { local, containers, cluster } as const;

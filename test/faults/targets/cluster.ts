@@ -1,4 +1,5 @@
 // A production release on a cluster as a target: two pods of each component behind the cluster's ingress.
+import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import * as changes from '../../cluster/changes.ts';
@@ -36,9 +37,19 @@ export async function startOnCluster(production: Production): Promise<Target> {
     await make(production);
     return async () => {};
   };
+  /** Six processes spin on this machine: where the cluster's node is the same one, its pods get little time. */
+  const spin = async (): Promise<Undo> => {
+    const before = await allPods(kube);
+    const spinners = Array.from({ length: 6 }, () => spawn(process.execPath, ['--eval', spinning]));
+    return async () => {
+      for (const one of spinners) one.kill('SIGKILL');
+      expect(await allPods(kube)).toEqual(before);
+    };
+  };
   const faults: Target['faults'] = {
     killed: kill,
     frozen: freeze,
+    busy: spin,
     upgraded: change(changes.upgrade),
     'upgraded with wrong passwords': change(changes.upgradeWithWrongPasswords),
     'rolled back': change(changes.rollBack),
@@ -59,5 +70,7 @@ export async function startOnCluster(production: Production): Promise<Target> {
   };
 }
 
+/** It ends by itself where nothing ends it. */
+const spinning = 'for (const end = Date.now() + 120_000; Date.now() < end; );';
 /** A process stands still in whose pod the tool may run. */
 const withdrawalMs = 10_000;
