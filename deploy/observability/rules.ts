@@ -30,7 +30,7 @@ const kubernetesAlerts = [
   warning(
     'JobFailed',
     '0m',
-    `kube_job_status_failed{${namespace},job_name=~"RELEASE_NAME-(migrations|key-rotation).*"} > 0`,
+    `kube_job_status_failed{${namespace},job_name=~"RELEASE_NAME-(migrations|key-rotation|audit-export).*"} > 0`,
     'The Job {{ $labels.job_name }} failed.',
   ),
 ];
