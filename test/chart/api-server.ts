@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { KubernetesObject } from './render.ts';
 
 const resources: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  v1: { secrets: 'Secret', serviceaccounts: 'ServiceAccount' },
-  'apps/v1': { deployments: 'Deployment' },
-  'autoscaling/v2': { horizontalpodautoscalers: 'HorizontalPodAutoscaler' },
+  '/api/v1': { secrets: 'Secret', serviceaccounts: 'ServiceAccount' },
+  '/apis/apps/v1': { deployments: 'Deployment' },
+  '/apis/autoscaling/v2': { horizontalpodautoscalers: 'HorizontalPodAutoscaler' },
 };
 
 /** What `ask` answers, given the address of a server that ends with it. */
@@ -35,17 +35,13 @@ function answerFor(path: string, objects: readonly KubernetesObject[]): object |
     });
     return { kind: 'APIGroupList', apiVersion: 'v1', groups };
   }
-  const [, groupVersion = '', namespace, plural = '', name] =
-    /^\/apis?\/(v1|\w+\/v\d)(?:\/namespaces\/([^/]+)\/([^/]+)(?:\/([^/]+))?)?$/.exec(path) ?? [];
-  const kinds = resources[groupVersion] ?? {};
+  const [group = '', namespace, plural = '', name] = path.split(/\/namespaces\/|(?<=\/namespaces\/.*)\//);
+  const kinds = resources[group] ?? {};
+  const groupVersion = group.replace(/^\/apis?\//, '');
   if (namespace === undefined) {
-    const list = Object.entries(kinds).map(([of, kind]) => ({
-      name: of,
-      kind,
-      namespaced: true,
-      verbs: ['get'],
-    }));
-    return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: list };
+    const verbs = ['get'];
+    const listed = Object.entries(kinds).map(([of, kind]) => ({ name: of, kind, namespaced: true, verbs }));
+    return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: listed };
   }
   const kind = kinds[plural];
   const there = objects.filter((one) => one.kind === kind && one.metadata.namespace === namespace);

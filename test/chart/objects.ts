@@ -4,7 +4,6 @@ import type { KubernetesObject } from './render.ts';
 export interface Pod {
   /** `Deployment/environment-course-exchange-gateway` */
   readonly owner: string;
-  readonly namespace: string;
   readonly component: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: KubernetesObject;
@@ -25,7 +24,7 @@ export function podsOf(objects: readonly KubernetesObject[]): readonly Pod[] {
     if (spec?.containers === undefined) return [];
     const labels: Record<string, string> = metadata?.labels ?? {};
     const component = labels['app.kubernetes.io/component'] ?? '';
-    return [{ owner: nameOf(object), namespace: object.metadata.namespace, component, labels, spec }];
+    return [{ owner: nameOf(object), component, labels, spec }];
   });
 }
 
@@ -51,14 +50,8 @@ export function programOf(container: string): string {
   return container.replace(/^(check|migrate)-(.*)$/, '$2 migration');
 }
 
-export interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  /** The chart and its sets of values write none. */
-  readonly matchExpressions?: never;
-}
-
-/** An empty selector selects everything. Throws for what it would not judge. */
-export function selects(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
-  if (selector.matchExpressions !== undefined) throw new Error('expressions of selectors are not known here');
-  return Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+/** An empty selector selects everything. Throws for expressions, which the chart and its sets of values have none of. */
+export function selects({ matchLabels, ...others }: KubernetesObject, labels: Pod['labels']): boolean {
+  if (Object.keys(others).length > 0) throw new Error('expressions of selectors are not known here');
+  return Object.entries(matchLabels ?? {}).every(([key, value]) => labels[key] === value);
 }

@@ -12,12 +12,6 @@ export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 export type KubernetesObject = Record<string, any>;
 export type Values = Readonly<Record<string, unknown>>;
 
-interface HelmResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /**
  * `helm template` of a chart's folder, with files of the chart's values and `values` over them, which reach Helm by its
  * standard input. Never rejects for an exit code.
@@ -27,7 +21,7 @@ export function template(
   files: readonly string[],
   values: Values = {},
   ...more: readonly string[]
-): Promise<HelmResult> {
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const flags = [...files.map((file) => `--values=${join(chart, file)}`), '--values=-'];
   const words = ['template', 'environment', of, '--namespace=exchange', ...flags, ...more];
   const { HELM: helm } = process.env;

@@ -53,8 +53,11 @@ export async function renderAll(cases: readonly Case[], asks?: string): Promise<
     // It would refuse the copy's own values for what one of the cases lacks.
     writeFileSync(join(copy, 'templates/validate.yaml'), '');
     mkdirSync(join(copy, 'cases'));
-    for (const [at, one] of cases.entries())
-      writeFileSync(join(copy, `cases/${at}.json`), JSON.stringify(contextOf(one)));
+    for (const [at, { on, release = 'environment', namespace = 'exchange', ...one }] of cases.entries()) {
+      const values = mergeValues(valuesOfSet(on), one.values ?? {});
+      const context = { values, release: { Name: release, Namespace: namespace } };
+      writeFileSync(join(copy, `cases/${at}.json`), JSON.stringify(context));
+    }
     const server = asks === undefined ? [] : ['--dry-run=server', `--kube-apiserver=${asks}`];
     // Helm renders the copy's own objects too, for which any values do.
     const words = ['--show-only=templates/cases.yaml', ...server];
@@ -67,13 +70,6 @@ export async function renderAll(cases: readonly Case[], asks?: string): Promise<
   } finally {
     rmSync(copy, { recursive: true });
   }
-}
-
-function contextOf({ on, values = {}, release = 'environment', namespace = 'exchange' }: Case): object {
-  return {
-    values: mergeValues(valuesOfSet(on), values),
-    release: { Name: release, Namespace: namespace },
-  };
 }
 
 /** Every set of values, as it stands. */
