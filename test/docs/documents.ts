@@ -62,13 +62,15 @@ export function shellBlocks(text: string): string[] {
   );
 }
 
-/** The keys that docs/redis-keys.md names: as it writes them, what they stand for, their type and life. */
+/** The keys that docs/redis-keys.md names: what they look like, their type, longest life and fields. */
 export function documentedRedisKeys() {
-  const [, catalogue = ''] = /([\s\S]*?)\n## /.exec(read('docs/redis-keys.md')) ?? [];
-  return tableRows(catalogue).map(([written = '', type, lives = '']) => {
-    const key = written.replaceAll('`', '');
+  const page = 'docs/redis-keys.md';
+  const [, catalogue = ''] = /([\s\S]*?)\n## /.exec(read(page)) ?? [];
+  return tableRows(catalogue).map(([key = '', type, lives = '']) => {
     const braced = key.replace(/[{}]/g, '\\$&').replaceAll('<network>', '[0-9a-z.:/]+');
-    const pattern = new RegExp(`^${braced.replace(/<\w+>/g, '[A-Za-z0-9_-]+')}$`);
-    return { key, pattern, type, seconds: Number(lives.split(' ')[0]) };
+    const pattern = new RegExp(`^${braced.replaceAll('`', '').replace(/<\w+>/g, '[A-Za-z0-9_-]+')}$`);
+    const fields = type === 'zset' ? [] : tableRows(section(page, `### ${key}`));
+    const names = fields.map(([field = '']) => field.replaceAll('`', ''));
+    return { pattern, type, seconds: Number(lives.split(' ')[0]), fields: new Set(names) };
   });
 }

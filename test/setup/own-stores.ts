@@ -1,5 +1,5 @@
 // vitest's setupFile for tests on real stores: tells each worker where its own are, and looks after each file whether
-// docs/redis-keys.md names every key that the code has left there.
+// docs/redis-keys.md names type, life and fields of every key that the code has left there.
 import { Redis } from 'ioredis';
 import { afterAll, expect, inject } from 'vitest';
 import { documentedRedisKeys } from '../docs/documents.ts';
@@ -9,12 +9,29 @@ if (!own) throw new Error(`There are no stores for worker ${process.env.VITEST_P
 process.env.TEST_POSTGRES_URL = own.postgresUrl;
 process.env.TEST_REDIS_URL = own.redisUrl;
 
+const documented = documentedRedisKeys();
+
 afterAll(async () => {
   const redis = new Redis(own.redisUrl);
-  const keys = await redis.keys('*');
+  for (const key of await redis.keys('*')) {
+    const row = documented.find(({ pattern }) => pattern.test(key));
+    const [type, seconds] = [await redis.type(key), await redis.ttl(key)];
+    if (type === 'none') continue;
+    expect([key, type]).toEqual([expect.stringMatching(row?.pattern ?? 'a documented key'), row?.type]);
+    expect(seconds !== -1 && seconds <= (row?.seconds ?? 0), `${key} lives ${seconds} s`).toBe(true);
+    expect(
+      (await fieldsOf(redis, key, type)).filter((field) => !row?.fields.has(field)),
+      key,
+    ).toEqual([]);
+  }
   // Counters of one file's networks would refuse the logins of the next.
   await redis.flushall();
   redis.disconnect();
-  const named = documentedRedisKeys();
-  expect(keys.filter((key) => !named.some(({ pattern }) => pattern.test(key)))).toEqual([]);
 });
+
+/** Of a hash, or of the JSON in a string; other strings are one word. */
+async function fieldsOf(redis: Redis, key: string, type: string): Promise<readonly string[]> {
+  if (type === 'hash') return redis.hkeys(key);
+  const text = type === 'string' ? await redis.get(key) : null;
+  return text?.startsWith('{') ? Object.keys(JSON.parse(text)) : [];
+}
