@@ -1,5 +1,6 @@
 // The whole system by images, with the demo data and the demo partner beside it. test/setup/own-containers.ts removes it.
 import { demoPartner, demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
+import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { CourseExchange, type StartedCourseExchange } from '@course-exchange/testcontainers';
 import { imageOf } from '@course-exchange/testcontainers/images';
 import { type Environment, service } from '@course-exchange/testcontainers/product-container';
@@ -11,7 +12,7 @@ import {
   settled,
   startNetwork,
 } from '@course-exchange/testcontainers/stores';
-import { freePort, type ServiceName, serviceNames } from '@course-exchange/testcontainers/system';
+import { type ServiceName, serviceNames } from '@course-exchange/testcontainers/system';
 import type { GenericContainer, StartedNetwork, StartedTestContainer } from 'testcontainers';
 import type { StackFile } from '../support/stack-file.ts';
 import { password, startPostgres } from './postgres.ts';
@@ -29,7 +30,7 @@ type Environments = Readonly<Partial<Record<ServiceName, Environment>>>;
 /** On stores of its own where none are given. */
 export async function startSystem(given?: Stores, environments: Environments = {}): Promise<System> {
   const stores = given ?? (await startStores());
-  const partnerPort = await freePort();
+  const { partner: partnerPort } = await choosePorts(['partner']);
   const exchange = new CourseExchange().withStores(stores).withEnvironment('seed', {
     DEMO_PARTNER_URL: `http://127.0.0.1:${partnerPort}`,
   });

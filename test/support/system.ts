@@ -48,7 +48,8 @@ export async function startSystem(
       rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
   };
   try {
-    const plan = await makePlan(run, { reset: false, port: 0 });
+    const made = await makePlan(run, { reset: false, port: 0 });
+    const plan = { ...made, issuer: `http://127.0.0.1:${linkTo('gateway', made.ports.gateway)}` };
     const environment = typeof additions === 'function' ? additions(plan) : additions;
     const up = async (component: Component, timeoutMs?: number): Promise<void> => {
       const started = await bringUp(processes, adapted(component, environment, bundles), timeoutMs);

@@ -3,57 +3,38 @@
 import { randomUUID } from 'node:crypto';
 import { getContainerRuntimeClient, type StartedNetwork, type StartedTestContainer } from 'testcontainers';
 import { type Credentials, visit } from './browser.ts';
+import {
+  type AtLeastOne,
+  atLeastOne,
+  type Content,
+  type Partner,
+  type PartnerOptions,
+  partnerOf,
+  type User,
+  type UserOptions,
+  userOf,
+} from './content.ts';
 import { defaultImages, type Images, requireImages } from './images.ts';
-import { newSecret, removeAll, type Stores, startNetwork, startStores } from './stores.ts';
-import { fill, type ServiceName, type System, type SystemOptions, startServices } from './system.ts';
+import { type RehearsalProxy, startRehearsalProxy } from './rehearsal/proxy.ts';
+import { DutyBroken, rehearse } from './rehearsal/rehearse.ts';
+import type { ScenarioName } from './rehearsal/scenarios.ts';
+import { removeAll, type Stores, startNetwork, startStores } from './stores.ts';
+import {
+  fill,
+  originOf,
+  type ServiceName,
+  type Services,
+  type SystemOptions,
+  startServices,
+} from './system.ts';
 
-export type { Images, ServiceName };
-
-export interface PartnerOptions {
-  /** One or several; `http` for a loopback address alone. */
-  readonly redirectUri: string | readonly [string, ...string[]];
-  readonly clientId?: string;
-  readonly clientSecret?: string;
-  /** Default: all of `openid email profile`. */
-  readonly scopes?: readonly ('openid' | 'email' | 'profile')[];
-  /** As users see it. */
-  readonly name?: string;
-}
-
-export interface UserOptions {
-  /** So many events of twelve designs each; default 0. */
-  readonly events?: number;
-  readonly email?: string;
-  readonly password?: string;
-  readonly name?: string;
-  readonly emailVerified?: boolean;
-  /** May not log in. */
-  readonly disabled?: boolean;
-}
-
-export interface Partner {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly redirectUris: readonly [string, ...string[]];
-  readonly scopes: readonly string[];
-  readonly name: string;
-}
-
-export interface User extends Required<UserOptions> {
-  readonly sub: string;
-}
+export type { Images, Partner, PartnerOptions, ScenarioName, ServiceName, User, UserOptions };
+export { DutyBroken };
 
 export interface Authorization {
   readonly code: string;
   /** Where the browser is sent back to: the redirect URI with `code` and `state`. */
   readonly callback: URL;
-}
-
-type AtLeastOne<T> = readonly [T, ...T[]];
-
-interface Content {
-  readonly partners: AtLeastOne<Partner>;
-  readonly users: AtLeastOne<User>;
 }
 
 export class CourseExchange {
@@ -114,15 +95,20 @@ export class CourseExchange {
       users: atLeastOne(this.#users, () => userOf(1, { events: 1 })),
     };
     const labels = { 'course-exchange.testcontainers': randomUUID() };
-    const options = { images: this.#images, labels, environment: this.#environment, port: this.#port };
+    const options = { images: this.#images, labels, environment: this.#environment };
     const given = this.#stores;
+    let services: Services | undefined;
+    const proxy = await startProxy(this.#port, () => services && originOf(services.gateway));
     const network = given?.network ?? (await startNetwork());
-    const remove = () => removeAll(labels, given ? undefined : network);
+    const remove = async () => {
+      await proxy.stop();
+      await removeAll(labels, given ? undefined : network);
+    };
     try {
       const stores = given ?? (await startStores(network, this.#images, labels));
       await fill(stores, content, options);
-      const system = await startServices(stores, options);
-      return new StartedCourseExchange(stores, system, content, remove);
+      services = await startServices(`http://127.0.0.1:${proxy.port}`, stores, options);
+      return new StartedCourseExchange(stores, services, proxy, content, remove);
     } catch (error) {
       try {
         await remove();
@@ -136,38 +122,6 @@ export class CourseExchange {
   }
 }
 
-function partnerOf(
-  number: number,
-  {
-    redirectUri,
-    clientId = `partner-${number}`,
-    clientSecret = newSecret(),
-    scopes = ['openid', 'email', 'profile'],
-    name = `Partner ${number}`,
-  }: PartnerOptions,
-): Partner {
-  const redirectUris = typeof redirectUri === 'string' ? ([redirectUri] as const) : redirectUri;
-  return { clientId, clientSecret, redirectUris, scopes, name };
-}
-
-function userOf(
-  number: number,
-  {
-    email = `user-${number}@example.com`,
-    password = newSecret(),
-    name = `User ${number}`,
-    emailVerified = true,
-    disabled = false,
-    events = 0,
-  }: UserOptions,
-): User {
-  return { sub: newSecret().slice(0, 22), email, password, name, emailVerified, disabled, events };
-}
-
-function atLeastOne<T>([first, ...rest]: readonly T[], preset: () => T): AtLeastOne<T> {
-  return [first ?? preset(), ...rest];
-}
-
 export class StartedCourseExchange implements AsyncDisposable {
   readonly issuer: string;
   /** The first of `partners`. */
@@ -176,16 +130,24 @@ export class StartedCourseExchange implements AsyncDisposable {
   readonly users: AtLeastOne<User>;
   readonly network: StartedNetwork;
   readonly containers: Readonly<Record<ServiceName | 'postgres' | 'redis', StartedTestContainer>>;
+  readonly #proxy: RehearsalProxy;
   readonly #remove: () => Promise<void>;
   #stopped: Promise<void> | undefined;
 
-  constructor(stores: Stores, system: System, content: Content, remove: () => Promise<void>) {
-    this.issuer = system.issuer;
+  constructor(
+    stores: Stores,
+    services: Services,
+    proxy: RehearsalProxy,
+    content: Content,
+    remove: () => Promise<void>,
+  ) {
+    this.#proxy = proxy;
+    this.issuer = `http://127.0.0.1:${proxy.port}`;
     this.partner = content.partners[0];
     this.partners = content.partners;
     this.users = content.users;
     this.network = stores.network;
-    this.containers = { ...stores.containers, ...system.containers };
+    this.containers = { ...stores.containers, ...services };
     this.#remove = remove;
   }
 
@@ -203,6 +165,14 @@ export class StartedCourseExchange implements AsyncDisposable {
   /** The same, of a user who cancels: resolves with the callback that says `access_denied`. */
   async decline(request?: string | URL): Promise<URL> {
     return visit(new URL(request ?? (await this.#plainRequest())));
+  }
+
+  /**
+   * Plays a failure of a real server (docs/rehearsals.md) while `work` runs, and judges by your requests. Rejects with
+   * DutyBroken, which names each duty that was broken; with what `work` rejects with; and if nothing came to play it at.
+   */
+  async rehearse(scenario: ScenarioName, work: () => unknown): Promise<void> {
+    await rehearse(this.#proxy, scenario, work);
   }
 
   /** An operator's command (docs/cli.md): resolves with what it prints, rejects with what it says where it fails. */
@@ -239,6 +209,15 @@ export class StartedCourseExchange implements AsyncDisposable {
 async function requireEngine(): Promise<void> {
   await getContainerRuntimeClient().catch((error: unknown) => {
     throw new Error('No Docker engine answers: start one, or name one by DOCKER_HOST.', { cause: error });
+  });
+}
+
+async function startProxy(port: number | undefined, target: () => string | undefined) {
+  return startRehearsalProxy(() => target() ?? 'http://127.0.0.1:1', { port: port ?? 0 }).catch((cause) => {
+    throw new Error(
+      `Port ${port} is in use: end what listens there, or name no port and get one that is free.`,
+      { cause },
+    );
   });
 }
 

@@ -1,10 +1,6 @@
-// The product on its stores: migrations, partners and users, then the three services. The gateway's container takes the
-// issuer's port first, so that it is known to the others.
-import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+// The product on its stores: migrations, partners and users, then the three services.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GenericContainer, StartedTestContainer } from 'testcontainers';
+import type { StartedTestContainer } from 'testcontainers';
 import { type Images, imageOf } from './images.ts';
 import {
   answers,
@@ -24,13 +20,11 @@ export interface SystemOptions {
   readonly labels?: Readonly<Record<string, string>>;
   /** Settings beside and above the usual ones (docs/settings.md); `seed` fills the database (docs/images.md). */
   readonly environment?: Readonly<Partial<Record<ServiceName | 'seed', Environment>>>;
-  readonly port?: number | undefined;
 }
 
-export interface System {
-  readonly issuer: string;
-  readonly containers: Readonly<Record<ServiceName, StartedTestContainer>>;
-}
+const gatewayPort = 8080;
+
+export type Services = Readonly<Record<ServiceName, StartedTestContainer>>;
 
 export const identityMigrations = '/app/services/identity/src/migrate.js';
 export const catalogMigrations = '/app/services/design-catalog/src/migrate.js';
@@ -77,7 +71,12 @@ function refuseFailure(what: string, { code, output }: Ending): void {
   if (code !== 0) throw new Error(`${what} ended with ${code}:\n${output.trim()}`);
 }
 
-export async function startServices(stores: Stores, options: SystemOptions): Promise<System> {
+/** `issuer`: where the proxy of rehearsals listens, which passes on to the gateway. */
+export async function startServices(
+  issuer: string,
+  stores: Stores,
+  options: SystemOptions,
+): Promise<Services> {
   const userHashKey = newSecret();
   const on = (name: ServiceName, environment: Environment) => {
     const settings = { USER_HASH_KEY: userHashKey, ...environment, ...options.environment?.[name] };
@@ -88,14 +87,15 @@ export async function startServices(stores: Stores, options: SystemOptions): Pro
     const source = stores.given;
     return source ? container.withBindMounts([{ source, target: '/given', mode: 'ro' }]) : container;
   };
-  const { issuer, gateway } = await startGateway(await issuerHost(stores), options, (ISSUER) =>
-    on('gateway', {
-      ISSUER,
-      HTTP_PORT: '8080',
-      IDENTITY_TARGET: 'dns:///identity:7001',
-      CATALOG_TARGET: 'dns:///design-catalog:7002',
-    }),
-  );
+  const gateway = await on('gateway', {
+    ISSUER: issuer,
+    HTTP_PORT: String(gatewayPort),
+    IDENTITY_TARGET: 'dns:///identity:7001',
+    CATALOG_TARGET: 'dns:///design-catalog:7002',
+  })
+    .withExposedPorts(gatewayPort)
+    .withWaitStrategy(answers('/livez'))
+    .start();
   // One after the other: design-catalog is ready when identity is, and would be waited for where identity ends.
   const identity = await on('identity', {
     ISSUER: issuer,
@@ -113,42 +113,12 @@ export async function startServices(stores: Stores, options: SystemOptions): Pro
     IDENTITY_TARGET: 'dns:///identity:7001',
   }).start();
   await untilReady(gateway);
-  return { issuer, containers: { gateway, identity, 'design-catalog': designCatalog } };
+  return { gateway, identity, 'design-catalog': designCatalog };
 }
 
-/** Loopback where ports are published there: clients take plain http from no other address. */
-async function issuerHost({ containers: { redis } }: Stores): Promise<string> {
-  const socket = connect(redis.getMappedPort(6379), '127.0.0.1');
-  const reached = await once(socket, 'connect').catch(() => undefined);
-  socket.destroy();
-  return reached ? '127.0.0.1' : redis.getHost();
-}
-
-/** Alive, not yet ready. A free port may be gone before Docker takes it: then another. */
-async function startGateway(
-  host: string,
-  { port: wanted }: SystemOptions,
-  containerFor: (issuer: string) => GenericContainer,
-): Promise<{ readonly issuer: string; readonly gateway: StartedTestContainer }> {
-  for (let tries = 1; ; tries += 1) {
-    const port = wanted ?? (await freePort());
-    const issuer = `http://${host}:${port}`;
-    const container = containerFor(issuer)
-      .withExposedPorts({ container: 8080, host: port })
-      .withWaitStrategy(answers('/livez'));
-    try {
-      return { issuer, gateway: await container.start() };
-    } catch (error) {
-      if (!/port is already allocated|address already in use/i.test(String(error))) throw error;
-      if (wanted === undefined && tries < 5) continue;
-      throw new Error(
-        `Port ${port} is in use: end what listens there, or name no port and get one that is free.`,
-        {
-          cause: error,
-        },
-      );
-    }
-  }
+/** Where this machine reaches the gateway's container. */
+export function originOf(gateway: StartedTestContainer): string {
+  return `http://${gateway.getHost()}:${gateway.getMappedPort(gatewayPort)}`;
 }
 
 async function untilReady(container: StartedTestContainer): Promise<void> {
@@ -160,20 +130,5 @@ async function untilReady(container: StartedTestContainer): Promise<void> {
     );
     if (answer === undefined) return;
     if (tries === 300) throw new Error(`The gateway does not become ready: ${answer}`);
-  }
-}
-
-/** Free just now, and below the range of outgoing connections. */
-export async function freePort(): Promise<number> {
-  for (let tries = 1; ; tries += 1) {
-    const port = randomInt(20_000, 30_000);
-    const server = createServer();
-    const free = await once(server.listen(port), 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (free) await new Promise((closed) => server.close(closed));
-    if (free) return port;
-    if (tries === 100) throw new Error('No port from 20000 to 29999 is free.');
   }
 }

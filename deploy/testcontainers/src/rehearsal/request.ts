@@ -1,0 +1,100 @@
+// A request as the proxy sees it, and what became of it.
+
+export type Endpoint =
+  | 'discovery'
+  | 'key set'
+  | 'browser'
+  | 'exchange'
+  | 'refresh'
+  | 'token'
+  | 'user-info'
+  | 'events'
+  | 'designs'
+  | 'other';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+  /** How much of it the client gets; default all. */
+  readonly delivered?: 'none' | 'half';
+}
+
+/** What the client learned from an answer; `nothing` also when it could not know what the server had done. */
+export type Outcome =
+  | {
+      readonly kind: 'success' | 'invalid_grant' | 'invalid_token' | 'refused' | 'nothing';
+      readonly at: number;
+    }
+  | { readonly kind: 'unavailable'; readonly at: number; readonly notBefore: number };
+
+export interface Asked {
+  /** Of this rehearsal, from 1. */
+  readonly number: number;
+  /** Milliseconds, of the monotonic clock. */
+  readonly at: number;
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  readonly form: URLSearchParams;
+  readonly endpoint: Endpoint;
+  /** Of the Authorization header. */
+  readonly bearer: string | undefined;
+  /** Undefined while it is under way. */
+  outcome: Outcome | undefined;
+}
+
+const endpoints: readonly (readonly [path: RegExp, endpoint: Endpoint])[] = [
+  [/^\/\.well-known\/openid-configuration$/, 'discovery'],
+  [/^\/\.well-known\/jwks\.json$/, 'key set'],
+  [/^\/(authorize|login|account|consent|cancel)$/, 'browser'],
+  [/^\/userinfo$/, 'user-info'],
+  [/^\/api\/events$/, 'events'],
+  [/^\/api\/events\/[^/]+\/designs$/, 'designs'],
+];
+
+const grants: Readonly<Record<string, Endpoint>> = {
+  authorization_code: 'exchange',
+  refresh_token: 'refresh',
+};
+
+export function endpointOf({ pathname }: URL, form: URLSearchParams): Endpoint {
+  if (pathname === '/token') return grants[form.get('grant_type') ?? ''] ?? 'token';
+  return endpoints.find(([path]) => path.test(pathname))?.[1] ?? 'other';
+}
+
+/** In words that quote no secret. */
+export function describe({ number, method, endpoint, url }: Asked): string {
+  const what = { exchange: 'code exchange', refresh: 'refresh' }[endpoint as string];
+  return `request ${number} (${what ?? `${method} ${url.pathname}`})`;
+}
+
+export function outcomeOf({ status, headers, body, delivered }: Answer, at: number): Outcome {
+  if (delivered !== undefined) return { kind: 'nothing', at };
+  if (status < 400) return { kind: 'success', at };
+  const error = (jsonOf(body) as { error?: unknown } | undefined)?.error;
+  const retryAfter = headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1];
+  if (status === 503 && error === 'temporarily_unavailable')
+    return { kind: 'unavailable', at, notBefore: at + Number(retryAfter ?? 1) * 1_000 };
+  if (status >= 500 || status === 429) return { kind: 'nothing', at };
+  if (error === 'invalid_grant' || error === 'invalid_token') return { kind: error, at };
+  return { kind: 'refused', at };
+}
+
+export function jsonOf(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+export function jsonAnswer(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const all = { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers };
+  return { status, headers: Object.entries(all), body: Buffer.from(JSON.stringify(body)) };
+}

@@ -1,0 +1,103 @@
+// Every scenario of a rehearsal, played before a real system: the demo partner keeps every duty, and a client with seven
+// mistakes is told each of them and no other.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { demoPartner } from '@course-exchange/local-stack/demo-accounts';
+import { choosePorts } from '@course-exchange/local-stack/free-ports';
+import { visit } from '@course-exchange/testcontainers/browser';
+import { breachText, type DutyName } from '@course-exchange/testcontainers/rehearsal/duties';
+import { type RehearsalProxy, startRehearsalProxy } from '@course-exchange/testcontainers/rehearsal/proxy';
+import { DutyBroken, rehearse } from '@course-exchange/testcontainers/rehearsal/rehearse';
+import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { root } from '../check/step.ts';
+import { partnerFor, userWho } from '../support/stack-file.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { MistakenClient } from './mistaken-client.ts';
+import { openPartnerBrowser } from './partner-browser.ts';
+
+const names = Object.keys(scenarios) as ScenarioName[];
+let gateway = '';
+let proxy: RehearsalProxy;
+let system: System;
+let issuer: string;
+
+beforeAll(async () => {
+  proxy = await startRehearsalProxy(() => gateway);
+  const linkTo = (name: string, port: number) => {
+    if (name !== 'gateway') return port;
+    gateway = `http://127.0.0.1:${port}`;
+    return proxy.port;
+  };
+  system = await startSystem({}, { linkTo });
+  issuer = system.stack.issuer;
+});
+afterAll(async () => {
+  await system?.stop();
+  await proxy?.stop();
+});
+
+const user = () => userWho(system.stack, 'typical season');
+
+test('the demo partner keeps every duty, and every scenario is played', async () => {
+  const ports = await choosePorts(['http', 'health']);
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsed-partner-'));
+  const url = `http://127.0.0.1:${ports.http}`;
+  const { clientId, clientSecret } = demoPartner(url);
+  const partner = spawn(process.execPath, [join(root, 'services/demo-partner/src/main.ts')], {
+    stdio: 'ignore',
+    env: {
+      PUBLIC_URL: system.stack.demoPartner ?? url,
+      ISSUER: issuer,
+      CLIENT_ID: clientId,
+      CLIENT_SECRET: clientSecret,
+      TOKEN_ENCRYPTION_KEY: Buffer.alloc(32, 5).toString('base64'),
+      DATABASE_FILE: join(folder, 'partner.sqlite'),
+      HTTP_PORT: String(ports.http),
+      HEALTH_PORT: String(ports.health),
+    },
+  });
+  try {
+    await vi.waitFor(
+      async () => expect((await fetch(`http://127.0.0.1:${ports.health}/readyz`)).ok).toBe(true),
+      { timeout: 30_000, interval: 100 },
+    );
+    for (const name of names)
+      await rehearse(proxy, name, async () => {
+        const browser = openPartnerBrowser(url, (request) => visit(request, user()));
+        const callback = await browser.connect();
+        await browser.read();
+        await browser.refresh();
+        if (name === 'refresh-unavailable') await new Promise((after) => setTimeout(after, 1_100));
+        await browser.refresh();
+        await browser.read();
+        await browser.callback(callback);
+      });
+  } finally {
+    partner.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('a client with seven mistakes is told each of them, and no eighth', async () => {
+  const partner = partnerFor(system.stack, 'openid', 'email', 'profile');
+  const told = new Map<DutyName, string>();
+  for (const name of names) {
+    const client = new MistakenClient(issuer, partner, (request) => visit(request, user()));
+    const error = await rehearse(proxy, name, () => client.walk()).catch((broken: unknown) => broken);
+    if (!(error instanceof DutyBroken)) expect(error, name).toBe(undefined);
+    else for (const breach of error.breaches) told.set(breach.duty, `${name}: ${breachText(breach)}`);
+  }
+  const mistakes: readonly DutyName[] = [
+    'check-state',
+    'id-token-algorithm',
+    'id-token-nonce',
+    'id-token-opens-nothing',
+    'never-again',
+    'one-refresh-at-a-time',
+    'replace-refresh-token',
+  ];
+  expect([...told.keys()].toSorted(), [...told.values()].join('\n')).toEqual(mistakes);
+});
