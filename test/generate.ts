@@ -22,6 +22,7 @@ import {
   spanAttributesPart,
 } from './generate/observability.ts';
 import { type Part, unwritten, withParts } from './generate/page.ts';
+import { scenariosPart } from './generate/rehearsals.ts';
 import { settingsParts } from './generate/settings.ts';
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
@@ -34,6 +35,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     'security events': securityEventsPart,
     'span attributes': spanAttributesPart,
   },
+  'docs/rehearsals.md': { scenarios: scenariosPart },
   'docs/routes.md': { routes: routesPart },
   'docs/runbook.md': { objectives: objectivesPart, alerts: alertsPart },
   'docs/settings.md': settingsParts,

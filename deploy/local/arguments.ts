@@ -2,6 +2,7 @@
 // adds --help.
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import { openRunDirectory } from './run-directory.ts';
 
 export const runOption = () =>
@@ -25,6 +26,12 @@ export const startCommand = () =>
       'time until a process that died starts again; after four deaths in a minute it stays down',
       wholeNumber(600_000),
       5_000,
+    )
+    .addOption(
+      new Option(
+        '--rehearse <scenario>',
+        'plays a failure before your client, and says whether it keeps its duty (docs/rehearsals.md)',
+      ).choices(Object.keys(scenarios) as ScenarioName[]),
     )
     .addOption(runOption());
 

@@ -23,6 +23,7 @@ export const portNames = [
   'demo-partner',
   'demo-partner-health',
   'observe',
+  'rehearsed-gateway',
 ] as const;
 
 const observed = ['gateway', 'identity', 'design-catalog'] as const;
@@ -36,7 +37,8 @@ export type StackPlan = Awaited<ReturnType<typeof makePlan>>;
 /** Rejects when the gateway's port is taken; only then does --reset delete the data of the run directory. */
 export async function makePlan(
   run: RunDirectory,
-  options: Pick<StartOptions, 'port'> & Partial<Pick<StartOptions, 'reset' | 'issuer' | 'observe' | 'watch'>>,
+  options: Pick<StartOptions, 'port'> &
+    Partial<Pick<StartOptions, 'reset' | 'issuer' | 'observe' | 'watch' | 'rehearse'>>,
 ) {
   const ports = await planPorts(run, options.port);
   if (options.reset)
@@ -44,7 +46,9 @@ export async function makePlan(
   return {
     run,
     secrets: loadSecrets(run),
-    ports,
+    // A rehearsal's proxy has the issuer's port.
+    ports: options.rehearse ? { ...ports, gateway: ports['rehearsed-gateway'] } : ports,
+    rehearsal: options.rehearse && { scenario: options.rehearse, port: ports.gateway },
     issuer: options.issuer ?? `http://127.0.0.1:${ports.gateway}`,
     demoPartnerUrl: `http://localhost:${ports['demo-partner']}`,
     watch: options.watch ?? false,

@@ -8,6 +8,7 @@ import { askStatus, type StatusReport, takeControl } from './control.ts';
 import { migrateBoth, prepareDatabase } from './database.ts';
 import { healthAddresses, makePlan, type StackPlan } from './plan.ts';
 import { openProcesses, type Processes } from './processes.ts';
+import { startRehearsal } from './rehearsal.ts';
 import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-directory.ts';
 import { loadData } from './seed-content.ts';
 import { readSeedFile, type SeedContent } from './seed-file.ts';
@@ -23,6 +24,7 @@ interface Stack {
   readonly components: Map<string, RunningComponent>;
   processes?: Processes;
   publish: () => void;
+  endRehearsal: () => Promise<void>;
   phase: StatusReport['phase'];
   issuer: string;
 }
@@ -38,6 +40,7 @@ export async function supervise(
     say,
     components: new Map(),
     publish: () => {},
+    endRehearsal: async () => {},
     phase: 'starting',
     issuer: options.issuer ?? `http://127.0.0.1:${options.port}`,
   };
@@ -79,6 +82,7 @@ async function startUp(stack: Stack): Promise<void> {
     const { ports } = plan;
     await openObserver({ port: ports.observe, logs: run.logs, processes: healthAddresses(ports) });
   }
+  if (plan.rehearsal) stack.endRehearsal = await startRehearsal(plan, plan.rehearsal, say);
   const content = await assemble(stack, plan, stack.processes, seed);
   const description = () => describeStack(plan, content, [...stack.components.values()]);
   stack.publish = () => writeWhole(run.stackFile, description());
@@ -128,6 +132,7 @@ async function shutDown(stack: Stack, starting: Promise<void>): Promise<void> {
   stack.phase = 'stopping';
   // A reader of stack.json may count on an answer: it goes first.
   rmSync(stack.run.stackFile, { force: true });
+  await stack.endRehearsal();
   await stack.processes?.stopAll();
   // What was starting has failed by now; a fetch from the network is not waited for.
   await Promise.race([starting, sleep(1_000)]);

@@ -13,10 +13,10 @@ import { DutyBroken, rehearse } from '@course-exchange/testcontainers/rehearsal/
 import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { root } from '../check/step.ts';
+import { openPartnerBrowser } from '../support/partner-browser.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { MistakenClient } from './mistaken-client.ts';
-import { openPartnerBrowser } from './partner-browser.ts';
 
 const names = Object.keys(scenarios) as ScenarioName[];
 let gateway = '';

@@ -168,6 +168,16 @@ describe('a started system', () => {
     expect((await token(token_endpoint, { ...partner, active: true }, form)).status).toBe(400);
   });
 
+  test('rehearses a failure, and names the duty that a client breaks', async () => {
+    const careless = async () => {
+      const { code } = await exchange.authorize(exchange.users[0]);
+      const body = new URLSearchParams({ grant_type: 'authorization_code', code });
+      await fetch(`${exchange.issuer}/token`, { method: 'POST', body });
+    };
+    await expect(exchange.rehearse('callback-other-state', careless)).rejects.toThrow(/ check-state \(S5/);
+    await expect(exchange.rehearse('refresh-answer-lost', careless)).rejects.toThrow(/not played/);
+  });
+
   test('follows the request of a backend, and comes back with its state', async () => {
     const { authorization_endpoint } = await discover(exchange.issuer);
     const query = `response_type=code&client_id=second&redirect_uri=https%3A%2F%2Fsecond.example%2Fcb&scope=openid&state=a+b`;

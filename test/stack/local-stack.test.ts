@@ -1,9 +1,11 @@
 // The local stack as its user meets it: one start, one stop, nothing left behind whatever dies in it.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { visit } from '@course-exchange/testcontainers/browser';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { openPartnerBrowser } from '../support/partner-browser.ts';
 import { newRunDirectory, type PrivateStack, startStack } from '../support/stack.ts';
-import { readStackFile } from '../support/stack-file.ts';
+import { readStackFile, userWho } from '../support/stack-file.ts';
 import { command, processesOf, untilGone } from './local-command.ts';
 
 /** One directory for all but the first: only one start makes a database and loads the demo data. */
@@ -39,11 +41,11 @@ function expectOwnSockets({ description }: PrivateStack): readonly string[] {
   return sockets;
 }
 
-test('a second start says where the first one runs, status knows every process, a saved file restarts its own, SIGINT ends all within 10 s and takes stack.json away', async () => {
+test('a second start says where the first one runs, status knows every process, a saved file restarts its own, a rehearsal ends with its verdict, SIGINT ends all within 10 s and takes stack.json away', async () => {
   // So long a path that a socket does not fit below it.
   const runDirectory = join(directory, 'x'.repeat(90));
   mkdirSync(runDirectory);
-  stack = await startStack(['--watch'], runDirectory);
+  stack = await startStack(['--watch', '--rehearse', 'many-events'], runDirectory);
   expect(Object.keys(stack.description.processes ?? {}).sort()).toEqual(names);
   const sockets = expectOwnSockets(stack);
   const second = await command(['start', '--port', '0', '--run-dir', runDirectory]);
@@ -54,7 +56,13 @@ test('a second start says where the first one runs, status knows every process, 
   expect(status.code).toBe(0);
   expect(status.output).toContain(`${stack.description.issuer} is ready.`);
   for (const name of names) expect(status.output).toMatch(new RegExp(`${name} .* answers`));
+  const { demoPartner = '' } = stack.description;
+  const anna = userWho(stack.description, 'typical season');
+  const browser = openPartnerBrowser(demoPartner, (request) => visit(request, anna));
+  await browser.connect();
+  await browser.read();
   await interrupt(stack);
+  expect(stack.output()).toContain('Rehearsal: many-events: kept. Take the event list whole');
   expect(existsSync(stack.file)).toBe(false);
   for (const socket of sockets) rmSync(dirname(socket), { recursive: true, force: true });
 });

@@ -98,13 +98,14 @@ export class CourseExchange {
     const options = { images: this.#images, labels, environment: this.#environment };
     const given = this.#stores;
     let services: Services | undefined;
-    const proxy = await startProxy(this.#port, () => services && originOf(services.gateway));
+    let proxy: RehearsalProxy | undefined;
     const network = given?.network ?? (await startNetwork());
     const remove = async () => {
-      await proxy.stop();
+      await proxy?.stop();
       await removeAll(labels, given ? undefined : network);
     };
     try {
+      proxy = await startProxy(this.#port, () => services && originOf(services.gateway));
       const stores = given ?? (await startStores(network, this.#images, labels));
       await fill(stores, content, options);
       services = await startServices(`http://127.0.0.1:${proxy.port}`, stores, options);

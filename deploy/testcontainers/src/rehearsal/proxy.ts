@@ -25,6 +25,7 @@ export interface Verdict {
 }
 
 export interface Rehearsal {
+  onPlayed: () => void;
   /** Told of each breach when it happens. */
   onBreach: (breach: Breach) => void;
   /** Waits for the requests under way, and judges. */
@@ -103,6 +104,7 @@ function newPlay(scenario: Scenario, ended: () => void): Play {
     breaches: [],
     played: undefined,
     rehearsal: {
+      onPlayed: () => {},
       onBreach: () => {},
       end: async () => {
         for (let tries = 0; tries < 100 && play.all.some(({ outcome }) => !outcome); tries += 1)
@@ -131,7 +133,10 @@ async function playAt(
   if (!isDue) return forward();
   let own: Answer | undefined;
   const given = await scenario.act(asked, async () => (own ??= await forward()), tools, played);
-  if (given !== undefined) play.played ??= { asked, own };
+  if (given !== undefined && !play.played) {
+    play.played = { asked, own };
+    play.rehearsal.onPlayed();
+  }
   return given ?? forward();
 }
 

@@ -36,10 +36,13 @@ export async function rehearse(
   if (!played) throw new Error(verdictText(scenario, { breaches, played }));
 }
 
+const named = (endpoint: string) =>
+  ({ browser: 'callback', exchange: 'code exchange' })[endpoint] ?? endpoint;
+
 /** For a terminal. */
 export function verdictText(scenario: ScenarioName, { breaches, played }: Verdict): string {
   const { duty, play, on } = scenarios[scenario];
   if (breaches.length > 0) return new DutyBroken(scenario, breaches).message;
-  if (!played) return `${scenario}: not played, since no request came for ${on.join(', ')}. ${play}`;
+  if (!played) return `${scenario}: not played, since there was no ${on.map(named).join(' or ')}. ${play}`;
   return `${scenario}: kept. ${duties[duty].sentence}`;
 }
