@@ -9,6 +9,12 @@ const resources: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/apis/autoscaling/v2': { horizontalpodautoscalers: 'HorizontalPodAutoscaler' },
 };
 
+/** Of these keys, whatever their content. */
+export const secretOf = (name: string, keys: readonly string[], namespace = 'exchange'): KubernetesObject => {
+  const data = Object.fromEntries(keys.map((key) => [key, 'eA==']));
+  return { kind: 'Secret', metadata: { name, namespace }, data };
+};
+
 /** What `ask` answers, given the address of a server that ends with it. */
 export async function withApiServer<Answer>(
   objects: readonly KubernetesObject[],

@@ -1,6 +1,6 @@
 // What the chart asks a cluster where there is one: Secrets that are missing, and how many pods an autoscaler has made.
 import { expect, test } from 'vitest';
-import { withApiServer } from './api-server.ts';
+import { secretOf, withApiServer } from './api-server.ts';
 import { ofKind } from './objects.ts';
 import { isMap, type KubernetesObject, type Values } from './render.ts';
 import { type Case, type Rendered, renderAll } from './rendered.ts';
@@ -9,8 +9,7 @@ import { valueSets } from './value-sets.ts';
 type Objects = readonly KubernetesObject[];
 
 const object = (kind: string, name: string, rest: object = {}) => ({ kind, metadata: { name }, ...rest });
-const secret = (name: string, ...keys: readonly string[]) =>
-  object('Secret', name, { data: Object.fromEntries(keys.map((key) => [key, 'eA=='])) });
+const secret = (name: string, ...keys: readonly string[]) => secretOf(name, keys);
 const pair = ['tls.crt', 'tls.key', 'ca.crt'];
 const roles = 'identity-migrator catalog-migrator identity-rw identity-operator catalog-ro catalog-feed';
 /** All that values-production.yaml names. */

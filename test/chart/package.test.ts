@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { withApiServer } from './api-server.ts';
+import { secretOf, withApiServer } from './api-server.ts';
 import { containersOf, ofKind, podsOf } from './objects.ts';
 import { chart, type KubernetesObject, type Values, valuesOf } from './render.ts';
 import { type Case, renderAll } from './rendered.ts';
@@ -37,12 +37,9 @@ test('the examples make every Secret that production asks for, with every key', 
   const roles = 'identity_migrator catalog_migrator identity_rw identity_operator catalog_ro catalog_feed';
   const { name, template } = external?.spec.target ?? {};
   const made = [
-    [name, [...fields, ...roles.split(' '), ...Object.keys(template.data)]],
-    ...certificates.map(({ spec }) => [spec.secretName, ['tls.crt', 'tls.key', 'ca.crt']]),
-  ].map(([secret, keys]) => ({
-    ...{ kind: 'Secret', metadata: { name: secret, namespace: 'exchange' } },
-    data: Object.fromEntries(keys.map((key: string) => [key, 'eA=='])),
-  }));
+    secretOf(name, [...fields, ...roles.split(' '), ...Object.keys(template.data)]),
+    ...certificates.map(({ spec }) => secretOf(spec.secretName, ['tls.crt', 'tls.key', 'ca.crt'])),
+  ];
   const [rendered] = await withApiServer(made, (address) => renderAll([examples], address));
   expect(rendered?.refused).toBe('');
 });

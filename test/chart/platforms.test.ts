@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { withApiServer } from './api-server.ts';
+import { secretOf, withApiServer } from './api-server.ts';
 import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
 import { chart, type KubernetesObject, template } from './render.ts';
 import { renderAll } from './rendered.ts';
@@ -132,10 +132,9 @@ test('prepare.sh makes every Secret of production, and signs the names that clie
   };
   const script = join(chart, '../../deploy/kubernetes/prepare.sh');
   const said = execFileSync('bash', [script, '--dry-run'], { env, encoding: 'utf8' });
-  const made = [...said.matchAll(/^made (\S+) (.*)$/gm)].map(([, name, keys = '']) => {
-    const data = Object.fromEntries(keys.split(' ').map((key) => [key, 'eA==']));
-    return { kind: 'Secret', metadata: { name, namespace: 'exchange' }, data };
-  });
+  const made = [...said.matchAll(/^made (\S+) (.*)$/gm)].map(([, name = '', keys = '']) =>
+    secretOf(name, keys.split(' ')),
+  );
   const audited = { auditExport: { existingClaim: 'audit', tlsSecret: 'course-exchange-audit-export-tls' } };
   const values = { clusterDomain: 'other.local', redis: { usernameKey: 'username' }, identity: audited };
   const on = { on: 'production-hosts', release: 'course-exchange', values };

@@ -17,12 +17,12 @@ function settingsOf(set: string, kind: RegExp): readonly (readonly string[])[] {
   return environments.filter(({ length }) => length > 0);
 }
 
-const everyHost = /^\w+_URL=postgres:.*\?sslmode=verify-full&sslrootcert=\//;
+const byHost = /^\w+_URL=postgres:.*\?sslmode=verify-full&sslrootcert=\//;
 test.each([
-  ['production-hosts', 'with a host, by its certificate', everyHost],
-  ['production-operators-values', 'with a host, by its certificate', everyHost],
-  ['test-uris-values', 'without a host, from files alone', /_FILE=\/run\/course-exchange\/secrets\//],
-])('%s: Postgres is reached %s', (set, _, form) => {
+  ['production-hosts', byHost],
+  ['production-operators-values', byHost],
+  ['test-uris-values', /_FILE=\/run\/course-exchange\/secrets\//],
+])('%s: Postgres is reached at a host by its certificate, or from files alone', (set, form) => {
   const urls = settingsOf(set, /POSTGRES_URL(_FILE)?$/).flat();
   expect(urls.length).toBeGreaterThan(5);
   for (const url of urls) expect(url).toMatch(form);
