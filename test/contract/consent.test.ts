@@ -1,6 +1,6 @@
 // Consent: remembered, asked again, refused, decided twice, submitted by a stranger (R6).
 import { expect, test } from 'vitest';
-import { formWith, logIn } from '../support/flow.ts';
+import { formWith, walkOn } from '../support/flow.ts';
 import type { DemoUser, Partner } from '../support/stack-file.ts';
 import type { Departure, Page, UserAgent } from '../support/user-agent.ts';
 import {
@@ -28,14 +28,8 @@ async function consentPage(
   partner: Partner = full,
   parameters: Record<string, string> = {},
 ): Promise<Page> {
-  let at = await begin(agent, partner, { state: 'st', prompt: 'consent', ...parameters });
-  for (let step = 0; step < 4; step++) {
-    const page = expectPage(at);
-    if (formWith(page, 'decision', 'allow')) return page;
-    const account = formWith(page, 'choice', 'continue');
-    at = account ? await agent.submit(page, account, {}, 'choice=continue') : await logIn(agent, page, user);
-  }
-  throw new Error('no consent page');
+  const start = await begin(agent, partner, { state: 'st', prompt: 'consent', ...parameters });
+  return expectPage(await walkOn(agent, start, user, { decision: 'none' }));
 }
 
 function decide(agent: UserAgent, page: Page, decision: 'allow' | 'deny'): Promise<Page | Departure> {

@@ -31,9 +31,7 @@ export async function throwawayUser(): Promise<DemoUser> {
   await sql(
     `insert into identity.users (sub, email, email_verified, name, password_hash)
      select $1, $2, true, 'Throw Away', password_hash from identity.users where sub = $3`,
-    sub,
-    email,
-    typical.sub,
+    ...[sub, email, typical.sub],
   );
   return { email, password: typical.password, sub, name: 'Throw Away', about: 'made by a test' };
 }
@@ -46,17 +44,10 @@ export async function throwawayPartner(
   const clientSecret = randomBytes(32).toString('base64url');
   const redirectUris: [string] = ['http://127.0.0.1:9099/throwaway'];
   await sql(
-    `insert into identity.clients (client_id, name, active, approval_state, scopes, redirect_uris)
-     values ($1, $2, true, 'approved', $3, $4)`,
-    clientId,
-    'Throwaway Partner',
-    scopes,
-    redirectUris,
-  );
-  await sql(
-    'insert into identity.client_secrets (client_id, secret_hash) values ($1, $2)',
-    clientId,
-    createHash('sha256').update(clientSecret).digest(),
+    `with made as (insert into identity.clients (client_id, name, active, approval_state, scopes, redirect_uris)
+       values ($1, 'Throwaway Partner', true, 'approved', $2, $3) returning client_id)
+     insert into identity.client_secrets (client_id, secret_hash) select client_id, $4 from made`,
+    ...[clientId, scopes, redirectUris, createHash('sha256').update(clientSecret).digest()],
   );
   return { name: 'Throwaway Partner', clientId, clientSecret, redirectUris, scopes, active: true };
 }

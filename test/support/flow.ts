@@ -13,8 +13,8 @@ export type Discovery = Readonly<Record<string, unknown>> & {
   readonly jwks_uri: string;
 };
 
-/** What the person does on the pages. */
-export type Conduct = { readonly decision?: 'allow' | 'deny'; readonly forgetMe?: boolean };
+/** What the person does on the pages; `none` leaves the consent page as it is. */
+export type Conduct = { readonly decision?: 'allow' | 'deny' | 'none'; readonly forgetMe?: boolean };
 
 export type Tokens = {
   readonly access_token: string;
