@@ -18,6 +18,11 @@ interface Told {
   readonly deleted?: boolean;
 }
 
+const plain = {
+  ...{ title: 't', shortDescr: 's', localId: 'l', authorName: 'a', eventId: 'e', eventName: 'n' },
+  ...{ eventDate: undefined, updatedAt: undefined },
+};
+
 /** Changes at the positions 1, 2, 3 …, of design `d` of user `u` where nothing else is said. */
 export function changes(...told: readonly Told[]): DesignChange[] {
   return told.map(({ owner = 'u', id = 'd', revision, deleted = false, ...design }, index) => ({
@@ -25,15 +30,9 @@ export function changes(...told: readonly Told[]): DesignChange[] {
     owner: owner as Owner,
     id,
     revision: BigInt(revision),
-    design: deleted ? undefined : whole(design),
+    design: deleted ? undefined : { ...plain, ...design },
     deletedAt: deleted ? '2026-06-01T00:00:00Z' : undefined,
   }));
-}
-
-function whole(told: Partial<Told>): NonNullable<DesignChange['design']> {
-  const { eventId = 'e', eventName = 'n', eventDate, updatedAt } = told;
-  const texts = { title: 't', shortDescr: 's', localId: 'l', authorName: 'a' };
-  return { ...texts, eventId, eventName, eventDate, updatedAt };
 }
 
 /** Who writes, where it does not matter. */

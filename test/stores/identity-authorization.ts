@@ -126,11 +126,7 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
     /** One for each connection. They stand for callers, not for processes: they share one password queue. */
     browsers: stores.map((store) => ({ ...deps, redis: store })),
     /** Signs in with a new interaction; returns the cookie of the session. */
-    newSession: async (person = flow.person): Promise<string> => {
-      const outcome = await logIn(await beginForm(), { who: person });
-      if (!('browserSession' in outcome)) throw new Error(`login ended as ${outcome.kind}`);
-      return outcome.browserSession;
-    },
+    newSession: async (person = flow.person) => (await signIn(await beginForm(), person)).browserSession,
   });
 }
 

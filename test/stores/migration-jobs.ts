@@ -1,10 +1,8 @@
 // The two migration jobs as programs, with what an installation tells them, and what they say.
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { Role } from '@course-exchange/local-stack/run-directory';
+import { startProcess } from '../support/process.ts';
 import type { JobDatabase } from './postgres.ts';
 
-const repository = new URL('../../', import.meta.url).pathname;
 type Job = 'identity' | 'design-catalog';
 
 /** The accounts that each job is told. */
@@ -41,12 +39,11 @@ export async function runJob(
   environment: Readonly<Record<string, string>>,
   ...words: string[]
 ): Promise<Ending> {
-  const program = `${repository}services/${job}/src/migrate.ts`;
+  const program = `services/${job}/src/migrate.ts`;
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
-  const ended = promisify(execFile)(process.execPath, [program, ...words], { env });
-  const { code = 0, stdout, stderr } = await ended.catch((failure) => failure);
-  return endingOf(code, stdout + stderr);
+  const { exit, out, err } = await startProcess(process.execPath, [program, ...words], env).ended;
+  return endingOf(exit, out + err);
 }
 
 export function endingOf(code: number | null, output: string): Ending {
