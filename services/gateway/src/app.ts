@@ -76,11 +76,11 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     options.logger.error('unforeseen error', describeError(error));
     return sendError(reply, 'server_error', options);
   });
-  limitConnections(app);
+  limitConnections(app, options.logger);
   addRoutes(app, routes, options, {
     admit: createAdmission(options.now),
     readBody: createBodyReader(),
-    holdAnswer: limitUnreadAnswers(app, options.logger),
+    holdAnswer: limitUnreadAnswers(),
   });
   closeIdleConnectionsWhileStopping(app);
   answerOutsideOfRequests(app, options, routes);

@@ -1,7 +1,6 @@
 // What a client is told when there is no room for its answer: whether there may be later.
 import type { AddressInfo } from 'node:net';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { createLogger } from '@course-exchange/runtime/process/logger';
 import fastify from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 import { limitUnreadAnswers } from './unread-answers.ts';
@@ -10,10 +9,7 @@ const mebibyte = 1024 * 1024;
 
 test('an answer that alone takes more than there is can never be given: server_error, and its bytes are free again [R14]', async () => {
   const app = fastify();
-  const hold = limitUnreadAnswers(
-    app,
-    createLogger('test', 'error', () => {}),
-  );
+  const hold = limitUnreadAnswers();
   app.get<{ Params: { parts: string } }>('/:parts', async ({ params }, reply) => {
     try {
       const holdBytes = hold(reply.raw, 'a network');
