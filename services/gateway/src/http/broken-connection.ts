@@ -4,9 +4,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { logText } from '@course-exchange/runtime/process/logger';
 import { gatewayMetrics, namedMethod } from '../metrics.ts';
-import { errorBody, type ReplyCode } from './errors.ts';
+import { errorReply } from './errors.ts';
 import { profileHeaders } from './headers.ts';
-import { methodsOf, type Route } from './route.ts';
+import { type Answer, bytesOf, methodsOf, type Route } from './route.ts';
 import type { RoutingOptions } from './router.ts';
 
 const statuses: Readonly<Record<string, number>> = {
@@ -48,26 +48,20 @@ export function answerBrokenConnection(
   socket.end(rawAnswer(answer, options));
 }
 
-interface RawAnswer {
-  readonly status: number;
-  readonly code: ReplyCode;
-  readonly allow?: string;
-}
-
 /**
  * A method unknown to Node's parser never becomes a request: its path decides, as for every other method (specification
  * §4, R20, R31).
  */
-function answerTo({ code, rawPacket }: ConnectionError, routes: readonly Route[]): RawAnswer {
+function answerTo({ code = '', rawPacket }: ConnectionError, routes: readonly Route[]): Answer {
   const path = code === 'HPE_INVALID_METHOD' ? requestedPath(rawPacket) : undefined;
-  if (path === undefined) return { status: statuses[code ?? ''] ?? 400, code: 'invalid_request' };
-  const allow = routes
-    .filter((route) => patternOf(route.path).test(path))
-    .flatMap(methodsOf)
-    .join(', ');
-  return allow === ''
-    ? { status: 404, code: 'not_found' }
-    : { status: 405, code: 'method_not_allowed', allow };
+  if (path === undefined) {
+    const answer = errorReply('invalid_request', 'public');
+    return { ...answer, status: statuses[code] ?? answer.status };
+  }
+  const allowed = routes.filter((route) => patternOf(route.path).test(path)).flatMap(methodsOf);
+  if (allowed.length === 0) return errorReply('not_found', 'public');
+  const answer = errorReply('method_not_allowed', 'public');
+  return { ...answer, headers: { ...answer.headers, allow: allowed.join(', ') } };
 }
 
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\/[^\s?]*)(\?\S*)? HTTP\/1\.[01]\r?\n/;
@@ -83,16 +77,13 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${segments.join('/')}$`);
 }
 
-function rawAnswer({ status, code, allow }: RawAnswer, { issuer, makeRequestId }: RoutingOptions): string {
-  const body = errorBody(code);
-  const headers = {
+function rawAnswer({ status, headers, body }: Answer, { issuer, makeRequestId }: RoutingOptions): string {
+  const lines = Object.entries({
     ...profileHeaders('public', issuer),
-    ...(allow === undefined ? {} : { allow }),
+    ...headers,
     'x-request-id': makeRequestId(),
-    'content-type': 'application/json',
-    'content-length': String(body.length),
+    'content-length': bytesOf(body),
     connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  }).map(([name, value]) => `${name}: ${value}`);
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n');
 }

@@ -26,7 +26,7 @@ const statuses: Readonly<Record<ReplyCode, number>> = {
 export function errorReply(code: string, profile: ResponseProfile, authorization?: string): Answer {
   if (!isReplyCode(code)) return errorReply('server_error', profile, authorization);
   const headers = errorHeaders(code, profile, authorization);
-  return { ...jsonAnswer(statusOf(code, profile), errorBody(code), headers), code };
+  return { ...jsonAnswer(statusOf(code, profile), `{"error":"${code}"}`, headers), code };
 }
 
 function isReplyCode(code: string): code is ReplyCode {
@@ -49,8 +49,4 @@ function errorHeaders(code: ReplyCode, profile: ResponseProfile, authorization: 
   if (code === 'invalid_client' && profile === 'token')
     return { 'www-authenticate': 'Basic realm="token", charset="UTF-8"' };
   return {};
-}
-
-export function errorBody(code: ReplyCode): string {
-  return `{"error":"${code}"}`;
 }
