@@ -25,14 +25,14 @@ export function decodeForm(encoded: string): Form {
   return { get: (name) => values.get(name) ?? '', repeated: [...repeated], notUtf8: () => notUtf8(encoded) };
 }
 
-/** The values that the texts of `message` are named after. */
-export function textsOf<Message extends DescMessage>(
-  message: Message,
-  form: Form,
-): MessageInitShape<Message> {
+/** Reads the values that the texts of `message` are named after. */
+export function textsOf<Message extends DescMessage>(message: Message) {
   const texts = message.fields.filter(({ fieldKind }) => fieldKind === 'scalar');
-  const values = texts.map(({ localName, name }) => [localName, form.get(name)]);
-  return Object.fromEntries(values) as MessageInitShape<Message>;
+  return (form: Form): MessageInitShape<Message> => {
+    const values: Record<string, string> = {};
+    for (const { localName, name } of texts) values[localName] = form.get(name);
+    return values as MessageInitShape<Message>;
+  };
 }
 
 /** Decoding turns what is not UTF-8 into U+FFFD: names whose value has one that was not sent. */

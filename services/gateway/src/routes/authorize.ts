@@ -10,6 +10,8 @@ import { nextPageAddress, pageAnswer } from './interaction.ts';
 
 export const authorizePath = '/authorize';
 
+const parametersOf = textsOf(AuthorizationParametersSchema);
+
 /** What the header section of a GET can carry, in characters: a POST may ask for no more. */
 const longestForm = 16 * 1024;
 /** In characters; a longer form would not fit into the header section of a GET. */
@@ -52,7 +54,7 @@ async function begin(deps: BrowserRouteDeps, request: IncomingRequest, form: For
   const { authorization, cookies } = deps;
   const { cookie: presented } = request.headers;
   const { outcome } = await authorization.beginAuthorization({
-    parameters: textsOf(AuthorizationParametersSchema, form),
+    parameters: parametersOf(form),
     repeatedParameters: [...form.repeated],
     notUtf8Parameters: form.notUtf8(),
     browserSession: cookies.session(presented),

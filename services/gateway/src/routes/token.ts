@@ -8,6 +8,7 @@ import type { Services } from '../services.ts';
 
 export const tokenPath = '/token';
 
+const parametersOf = textsOf(ExchangeTokenRequestSchema);
 /** Those that spans name. */
 const grantTypes = new Set(['authorization_code', 'refresh_token']);
 
@@ -23,7 +24,7 @@ export function tokenRoute({ token }: Pick<Services, 'token'>): Route {
       renameSpan(`POST ${tokenPath} ${grantType}`);
       annotate(() => ({ 'course_exchange.grant_type': grantType }));
       const response = await token.exchangeToken({
-        ...textsOf(ExchangeTokenRequestSchema, form),
+        ...parametersOf(form),
         authorization: request.authorization ?? '',
         repeatedParameters: [...form.repeated],
       });

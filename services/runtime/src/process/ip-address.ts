@@ -1,6 +1,6 @@
 // IP addresses in settings and headers. `isIP` is strict: programs read `127.1` and octets with leading zeros as
 // different addresses.
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** An IPv4 address mapped into IPv6 counts as the IPv4 address. */
@@ -16,9 +16,10 @@ export type Networks = readonly [string] | readonly [string, string, string];
  * address is in the network `unknown`.
  */
 export function networksOf(address: string): Networks {
+  if (isIPv4(address)) return [address.replace(/\d+$/, '0/24')];
   const parsed = parseAddress(address.replace(/%.*$/, ''));
   if (parsed === undefined) return ['unknown'];
-  if ('octets' in parsed) return [`${parsed.octets.slice(0, 3).join('.')}.0/24`];
+  if ('octets' in parsed) return networksOf(parsed.toString());
   const [first, second, third, fourth = 0] = parsed.parts;
   const network = (group: number, bits: number) =>
     `${[first, second, third, group].map((part) => part?.toString(16)).join(':')}::/${bits}`;
