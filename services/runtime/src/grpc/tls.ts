@@ -65,10 +65,7 @@ export function renewedCredentials(
   requireUsable(first, names);
   let current = first;
   let reported: string | undefined;
-  const listeners = {
-    authority: new Set<experimental.CaCertificateUpdateListener>(),
-    identity: new Set<experimental.IdentityCertificateUpdateListener>(),
-  };
+  const listeners = new Set<(certificates: Certificates) => void>();
   /** Whether there are new ones. */
   const renew = (): boolean => {
     const found = read() ?? current;
@@ -92,22 +89,20 @@ export function renewedCredentials(
       report(error);
       return;
     }
-    for (const listener of listeners.authority) listener(current);
-    for (const listener of listeners.identity) listener(current);
+    for (const listener of listeners) listener(current);
     logger.info('certificates renewed', { setting: logText(setting) });
   };
   const reading = setInterval(readAgain, readingPause).unref();
+  const add = (listener: (certificates: Certificates) => void): void => {
+    listeners.add(listener);
+    process.nextTick(() => listener(current));
+  };
+  const remove = (listener: (certificates: Certificates) => void) => listeners.delete(listener);
   const provider: experimental.CertificateProvider = {
-    addCaCertificateListener: (listener) => {
-      listeners.authority.add(listener);
-      process.nextTick(() => listener(current));
-    },
-    removeCaCertificateListener: (listener) => listeners.authority.delete(listener),
-    addIdentityCertificateListener: (listener) => {
-      listeners.identity.add(listener);
-      process.nextTick(() => listener(current));
-    },
-    removeIdentityCertificateListener: (listener) => listeners.identity.delete(listener),
+    addCaCertificateListener: add,
+    removeCaCertificateListener: remove,
+    addIdentityCertificateListener: add,
+    removeIdentityCertificateListener: remove,
   };
   return {
     /** Asks every caller for a certificate of the authority. */
