@@ -65,7 +65,6 @@ export const replicaRule = ruleOn(
 
 const rules = [...redisRules, issuerRule, replicaRule, privatePortRule('OPERATOR')];
 
-/** Throws one ConfigurationError that lists every mistake. */
 export function readConfig(source?: SettingSource): IdentityConfig {
   return readSettings(settings, source, rules);
 }

@@ -46,7 +46,6 @@ export function observeStores({ database, redis, keys, now }: Observed): void {
   redisReplicasRequired.observe(() => [[redis.replicas.required, {}]]);
 }
 
-/** A failure is not kept. */
 function remembered<T>(read: () => Promise<T>, keptMs: number, now: () => number): () => Promise<T> {
   let kept: { readonly at: number; readonly value: T } | undefined;
   return async () => {

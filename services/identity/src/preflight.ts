@@ -37,7 +37,6 @@ export const migrationSettings = {
 
 export type MigrationConfig = SettingValues<typeof migrationSettings>;
 
-/** Throws one ConfigurationError that lists every mistake. */
 export function readMigrationConfig(source?: SettingSource): MigrationConfig {
   const rules = [...redisRules, replicaRule].map((rule) => whereSet('REDIS_URL', rule));
   return readSettings(migrationSettings, source, [...rules, whereSet('ISSUER', issuerRule)]);

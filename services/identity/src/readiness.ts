@@ -64,7 +64,6 @@ export async function redisMemoryWarning(store: RedisStore): Promise<string | un
   return `Redis uses ${Math.floor(share * 100)} % of maxmemory: raise it, or writes will be refused`;
 }
 
-/** Of the fullest master; undefined where none has a `maxmemory`. */
 export async function redisMemoryShare(store: RedisStore): Promise<number | undefined> {
   const infos = await Promise.all(store.masters().map((master) => master.info('memory')));
   // A `maxmemory` of 0 is none.

@@ -14,7 +14,7 @@ export function newId<Id extends Sub | ConsentId | FamilyId>(randomBytes: Random
 
 const poolBytes = 4_096;
 
-/** Reads 4 KiB at a time, since a call costs more than its bytes. No byte is given out twice or stays in the pool. */
+/** No byte is given out twice or stays in the pool. */
 export function pooled(randomBytes: RandomBytes): RandomBytes {
   let pool: Buffer = Buffer.alloc(0);
   return (size) => {
@@ -29,7 +29,6 @@ export function pooled(randomBytes: RandomBytes): RandomBytes {
 
 export const secretPattern = /^[A-Za-z0-9_-]{43}$/;
 
-/** SHA-256. */
 export function digestSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }

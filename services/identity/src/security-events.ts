@@ -1,5 +1,5 @@
-// Security events: a log line each, under a stable name, or a sum of equal refusals (R33). An event names the client, user and network that are
-// known, the latter two as keyed hashes (R27). What a caller merely claims, such as an unknown client_id, is left out.
+// Security events: a log line each, or a sum of equal refusals (R33). An event names the known client, user and network,
+// the latter two as keyed hashes (R27). A mere claim, such as an unknown client_id, is left out.
 
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { ClientId, Sub } from './ids.ts';
@@ -55,7 +55,6 @@ export type SecurityEvent<Name extends SecurityEventName = SecurityEventName> = 
 /** Returns at once. */
 export type OnSecurityEvent = <Name extends SecurityEventName>(event: SecurityEvent<Name>) => void;
 
-/** A Failure that is a security event too. */
 export class Refusal<Code extends string = string> extends Failure<Code> {
   readonly event: SecurityEvent;
 

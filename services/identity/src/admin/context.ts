@@ -78,7 +78,6 @@ export interface AdminTransaction extends AdminContext {
   readonly recordChange: (change: OperatorChange) => void;
 }
 
-/** A use case of operators. */
 export type AdminAction<Asked, T> = (
   context: AdminContext,
   request: AdminRequest,
@@ -91,7 +90,6 @@ export interface AdminResult<T> {
   readonly changes: readonly AuditedChange[];
 }
 
-/** Rolls a dry run back. */
 const dryRunEnds = new Error('dry run');
 
 /** Throws the `DetailedFailure` of `work`, `conflict` and `temporarily_unavailable`. */
@@ -141,7 +139,6 @@ export function fieldChanges(before: Fields, after: Fields): AuditedChange['fiel
   });
 }
 
-/** As the audit log writes a time. */
 export function timeText(time: number | null): string | undefined {
   return time === null ? undefined : new Date(time).toISOString();
 }

@@ -33,7 +33,6 @@ export async function submitConsent(
   return form.decision === 'deny' ? deny(deps, own) : allow(deps, own, form);
 }
 
-/** `access_denied`, from any page before the decision. */
 export async function cancelAuthorization(deps: StepDeps, form: PresentedForm): Promise<FormResult> {
   const own = await openForm(deps, form);
   return own.kind === 'owned' ? deny(deps, own) : own;

@@ -41,17 +41,13 @@ export interface OwnedForm {
   readonly client: Client;
 }
 
-/**
- * Changes nothing. `not_owner`: of another browser, or late; it returns to the partner. `expired`: no interaction is
- * known.
- */
+/** `not_owner`: of another browser, or late; it returns to the partner. `expired`: no interaction is known. */
 export type RejectedForm =
   | (Omit<PartnerRedirect, 'kind'> & { readonly kind: 'not_owner' })
   | { readonly kind: 'expired' };
 
 export type FormResult = { readonly kind: 'next'; readonly page: Page } | PartnerRedirect | RejectedForm;
 
-/** Throws `invalid_client` or `invalid_redirect_uri` when the client may no longer be answered. */
 export async function openForm(deps: StepDeps, form: PresentedForm): Promise<OwnedForm | RejectedForm> {
   const stored = await findPresented(deps, form);
   if (stored === undefined) return { kind: 'expired' };
@@ -93,9 +89,7 @@ export function isOpen(interaction: Interaction, now: number): boolean {
   return decision === undefined ? !isExpired(interaction, now) : isRepeatable(decision, now);
 }
 
-/**
- * Throws `invalid_client` or `invalid_redirect_uri` when the client lost its activation or the redirect URI (R1, R6).
- */
+/** Throws where the client lost its activation or the redirect URI (R1, R6.5). */
 export async function findAnswerableClient(deps: StepDeps, { request }: Interaction): Promise<Client> {
   const client = await findClient(deps.database, request.clientId);
   return refuseDirectly(deps, client?.clientId, () => {

@@ -24,7 +24,6 @@ export type StoredInteraction =
 /** Undecided interactions of a browser session and of a user; decided ones of a user are bounded as the latter. */
 const [mostOfSession, mostOfUser] = [16, 64];
 
-/** 16 bytes as base64url. */
 const idPattern = /^[A-Za-z0-9_-]{22}$/;
 
 const prefix = 'interaction:{all}:';

@@ -102,7 +102,6 @@ export function isRepeatable({ at }: Decision, now: number): boolean {
   return now < at + repeatWindowMs;
 }
 
-/** Whether this browser began the interaction. */
 export function isOwner(interaction: Interaction, presented: string): presented is InteractionCookie {
   return sameHash(hashSecret(presented), interaction.cookieHash);
 }

@@ -44,9 +44,7 @@ export interface AuthorizationRequest
   readonly hintedSub?: Sub | undefined;
 }
 
-/**
- * Must not come twice (R1): parameters of the specification, RFC 7636 and OpenID Connect, also those that R5 ignores.
- */
+/** Must not come twice (R1.2), also those that R5 ignores. */
 const knownParameters = (
   'response_type client_id redirect_uri scope state nonce response_mode code_challenge code_challenge_method ' +
   'prompt max_age login_hint id_token_hint ui_locales request request_uri claims acr_values display claims_locales'
@@ -92,7 +90,6 @@ export function requireAnswerable({ active, redirectUris }: Client, redirectUri:
     throw new Failure('invalid_redirect_uri', 'redirect_uri not registered');
 }
 
-/** Letter for letter (specification §5, R3). */
 export function isRegistered(uri: string, registered: readonly string[]): boolean {
   return registered.includes(uri);
 }

@@ -103,7 +103,6 @@ async function readKey({ queries }: AdminTransaction, kid: string): Promise<Stor
   return key;
 }
 
-/** Returns its kid. */
 export async function publish(transaction: AdminTransaction, algorithm: SigningAlgorithm): Promise<string> {
   const key = await generateSigningKey(transaction, algorithm);
   await insertStagedKey(transaction.queries, key);

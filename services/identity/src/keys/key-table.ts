@@ -44,7 +44,6 @@ const list = {
     from signing_keys order by published_at desc, kid`,
 };
 
-/** Retired ones too, newest first. */
 export async function listKeys(database: Queries): Promise<StoredKey[]> {
   return database.query<StoredKey>(list, []);
 }
@@ -54,7 +53,6 @@ const lock = {
   text: `select pg_advisory_xact_lock(hashtext('identity signing keys'))`,
 };
 
-/** Until the transaction ends. */
 export async function lockKeys(queries: Queries): Promise<void> {
   await queries.query(lock, []);
 }
@@ -107,7 +105,6 @@ const activate = {
   text: `update signing_keys set state = 'active', activated_at = clock_timestamp() where kid = $1`,
 };
 
-/** staged → active, and the active one → superseded. */
 export async function markKeyActive(queries: Queries, kid: string): Promise<void> {
   await queries.query(supersede, [kid]);
   await queries.query(activate, [kid]);

@@ -53,7 +53,6 @@ export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingDeps)
       return [...snapshot.verification.values()];
     },
     verificationKey: (kid: string) => snapshot?.verification.get(kid),
-    /** Empty before the first read. */
     states: (): readonly Pick<PublishedKey, 'kid' | 'algorithm' | 'state' | 'since'>[] =>
       snapshot?.stored ?? [],
     /** One sentence, when this process cannot sign. */

@@ -13,7 +13,6 @@ import { nextStepAt, type SigningAlgorithm } from './signing-key.ts';
 export interface Rotation {
   /** Empty: all of the installation's. */
   readonly algorithms: readonly SigningAlgorithm[];
-  /** Begin nothing. */
   readonly continueOnly: boolean;
   /** Milliseconds that the active key must have been active for. */
   readonly olderThan: number;

@@ -80,7 +80,6 @@ function errorStatus(error: unknown): SpanAttributes {
   return word === undefined ? {} : { 'db.response.status_code': logText(word) };
 }
 
-/** Logs that the connection is lost, and that it is back, once each. */
 function followState(route: Route, logger: Logger): RedisStore['ready'] {
   let lost: unknown;
   const first = Promise.withResolvers<void>();

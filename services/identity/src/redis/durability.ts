@@ -3,7 +3,6 @@
 import type { Redis } from 'ioredis';
 import type { RedisStore } from './connect.ts';
 
-/** What each master must have, as CONFIG writes it. */
 const durableSettings = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', appendfsync: 'always' };
 /** With fewer replicas a master refuses a write. */
 const leastReplicas = 'min-replicas-to-write';
@@ -17,12 +16,10 @@ export async function readSettings(redis: Redis): Promise<ReadonlyMap<string, st
   return new Map(words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? ''] as const] : [])));
 }
 
-/** A value in an answer of INFO. */
 export function infoField(info: string, name: string): string | undefined {
   return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
 }
 
-/** Each setting that may lose a token, as it is and as it should be. */
 export function losingSettings(found: ReadonlyMap<string, string>): readonly string[] {
   return Object.entries(durableSettings)
     .filter(([name, value]) => found.get(name) !== value)

@@ -5,7 +5,6 @@ import type { RedisCredentials, RedisTarget } from './settings.ts';
 
 export interface ConnectionOptions {
   readonly connectionName: string;
-  /** Longest time for one command in milliseconds. */
   readonly commandTimeoutMs: number;
 }
 

@@ -44,10 +44,7 @@ export function createReplicas(required: number) {
       late.delete(redis);
     },
 
-    /**
-     * Waits for the connection's writes to reach the replicas. Redis executes nothing behind a WAIT until it ends, so writers
-     * whose replies arrived together share one.
-     */
+    /** Redis executes nothing behind a WAIT until it ends: writers whose replies arrived together share one. */
     confirm: async (redis: Redis): Promise<void> => {
       if (required === 0) return;
       const shared = next.get(redis) ?? waitInNextTurn(redis);

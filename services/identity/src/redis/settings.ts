@@ -59,7 +59,6 @@ export interface RedisTarget {
   readonly credentials: () => RedisCredentials;
 }
 
-/** What the settings must be together. */
 export const redisRules = [
   ruleOn(redisSettings, Object.keys(redisSettings) as (keyof RedisConfig)[], (config) => {
     const { hosts, database, tls } = addressOf(config.REDIS_URL.reveal());
@@ -139,7 +138,6 @@ export interface RedisHost {
 const whole = /^(rediss?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/?#\s]+)(?:\/(\d{0,4}))?$/;
 const oneHost = /^([\w.-]+|\[[\da-fA-F:.]+\])(?::(\d{1,5}))?$/;
 
-/** Undefined when `raw` is no such address. */
 export function parseRedisAddress(raw: string) {
   const [, scheme, username, password, list = '', database] = whole.exec(raw) ?? [];
   const hosts = list.split(',').flatMap(parseHost);
@@ -153,12 +151,10 @@ export function parseRedisAddress(raw: string) {
       database: Number(database || 0),
     };
   } catch {
-    // A broken percent sign.
     return undefined;
   }
 }
 
-/** Empty when it is none. */
 function parseHost(raw: string) {
   const [, host, written] = oneHost.exec(raw) ?? [];
   const port = written === undefined ? undefined : Number(written);

@@ -28,7 +28,6 @@ const withdraw = {
     select max(key) as last, (select count(*)::int from changed) as changed from page`,
 };
 
-/** Returns how many were current. */
 export function withdrawEveryConsent(queries: Queries): Promise<number> {
   return changeAll(queries, withdraw);
 }

@@ -59,7 +59,6 @@ function formDecode(text: string): string | undefined {
 /** An unknown client costs what a wrong secret costs. */
 const noSecret = ['0'.repeat(64)];
 
-/** Throws `invalid_client` unless `secret` is one of the active client's valid secrets. */
 export function authenticateClient(
   client: ClientStatus | undefined,
   secret: string,

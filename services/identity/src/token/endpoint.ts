@@ -17,10 +17,7 @@ import { refreshTokenGrant } from './refresh-token-grant.ts';
 const tokenParameters =
   'grant_type code redirect_uri code_verifier refresh_token scope client_id client_secret'.split(' ');
 
-/**
- * Consumes nothing when it refuses (R9), but deletes a dead grant (R13). Throws `Failure` with a code of specification
- * §7.
- */
+/** Consumes nothing when it refuses (R9), but deletes a dead grant (R13). Throws `Failure`. */
 export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Promise<TokenResponse> {
   try {
     const { response, client, grant } = await answerByGrant(deps, request);

@@ -79,7 +79,6 @@ export interface Grant<Loaded extends GrantRecord> {
 
 type GrantRefused = 'code.refused' | 'refresh_token.refused';
 
-/** The reason goes to the log alone. */
 export function refusedGrant(
   event: GrantRefused,
   reason: ReasonOf<GrantRefused>,
@@ -123,7 +122,6 @@ export function requireTimeToConsume(deps: TokenDeps): void {
   if (deps.now() > latestConsumption(deps)) throw new Overloaded('too late to consume a grant');
 }
 
-/** Signs, then consumes. */
 export async function issueTokens(
   deps: TokenDeps,
   record: GrantRecord,

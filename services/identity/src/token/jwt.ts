@@ -1,5 +1,5 @@
 // The JWTs (RFC 7519) that identity issues: access tokens (R15), and ID tokens with exactly the claims of specification §2.
-// Signed by hand: signing is the dearest step of a refresh (decision 0021).
+// Signed by hand (decision 0021).
 import { type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import {
@@ -22,7 +22,6 @@ import type { KeyRing, SigningKey } from '../keys/ring.ts';
 import type { SigningAlgorithm } from '../keys/signing-key.ts';
 import type { User } from '../users/user.ts';
 
-/** Of ID tokens, by specification §4. */
 export const idTokenAlgorithm: SigningAlgorithm = 'RS256';
 
 export function algorithmsInUse(accessTokens: SigningAlgorithm): readonly SigningAlgorithm[] {
@@ -125,7 +124,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 const signInThreadPool = promisify(sign);
 
-/** RS256 goes to the thread pool: 360 µs would block every other request. ES256 takes 34 µs and stays. */
+/** RS256 is slow and goes to the thread pool. */
 export async function signJwt(key: SigningKey, type: string, claims: Claims): Promise<string> {
   const header = { alg: key.algorithm, typ: type, kid: key.kid };
   const input = `${encode(header)}.${encode(claims)}`;

@@ -27,7 +27,6 @@ export const refreshTokenGrant: Grant<RefreshFamily> = {
   },
 };
 
-/** Empty is absent. */
 function narrowedScopes({ scopes }: RefreshFamily, requested: string): readonly Scope[] {
   if (requested === '') return scopes;
   const narrowed = parseScope(requested);

@@ -7,9 +7,7 @@ import { findUser } from '../users/user-table.ts';
 import type { TokenDeps } from './grant.ts';
 import { readAccessToken } from './jwt.ts';
 
-/**
- * Throws `invalid_token` when the token is missing, not valid, without `openid`, or its user is disabled or gone (R13).
- */
+/** Throws `invalid_token`, also when the user is disabled or gone (R13.7). */
 export async function getUserInfo(
   deps: Pick<TokenDeps, 'database' | 'tokens' | 'now' | 'onAuthenticated' | 'onAccessTokenRefused'>,
   authorization: string | undefined,

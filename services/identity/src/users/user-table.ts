@@ -56,7 +56,6 @@ export const passwordFormsStatement = {
     select form from held where form is not null`,
 };
 
-/** Each once, without salt and key. */
 export async function listPasswordForms(database: Queries): Promise<string[]> {
   const rows = await database.query<{ readonly form: string }>(passwordFormsStatement, []);
   return rows.map(({ form }) => form);
@@ -85,7 +84,6 @@ const known = {
     order by sub for update`,
 };
 
-/** Locked. */
 export async function lockKnownUsers(
   queries: Queries,
   subs: readonly string[],

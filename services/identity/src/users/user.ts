@@ -42,7 +42,6 @@ export interface UserWithPassword extends User {
 
 export type KnownUser = Omit<UserWithPassword, 'disabled'>;
 
-/** A user to import, checked. */
 export interface UserRecord extends KnownUser {
   readonly importedHash: string;
 }
