@@ -3,16 +3,15 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { defaultImages } from '@course-exchange/testcontainers/images';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../check/step.ts';
 import { openCaller } from '../support/caller.ts';
 import { tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 const [issuer, demoPartner] = ['http://127.0.0.1:18080', 'http://127.0.0.1:19000'];
 /** The client with its first arguments. */

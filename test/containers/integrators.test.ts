@@ -6,19 +6,18 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CourseExchange, type StartedCourseExchange, type User } from '@course-exchange/testcontainers';
 import { defaultImages } from '@course-exchange/testcontainers/images';
 import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { pnpm } from '../../deploy/images/dependencies.ts';
+import { root } from '../check/step.ts';
 import { section } from '../docs/documents.ts';
 import { discover, token } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The containers and networks of systems: others may use the engine meanwhile. */
 async function inventory(): Promise<readonly string[]> {
