@@ -7,6 +7,7 @@ import { bringUp, type Component, keepRunning, type RunningComponent } from './c
 import { askStatus, type StatusReport, takeControl } from './control.ts';
 import { migrateBoth, prepareDatabase } from './database.ts';
 import { healthAddresses, makePlan, type StackPlan } from './plan.ts';
+import { databaseUrl } from './postgres.ts';
 import { openProcesses, type Processes } from './processes.ts';
 import { startRehearsal } from './rehearsal.ts';
 import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-directory.ts';
@@ -80,7 +81,12 @@ async function startUp(stack: Stack): Promise<void> {
     // Before the services, which export their first spans to it.
     const { openObserver } = await import('./observe/observer.ts');
     const { ports } = plan;
-    await openObserver({ port: ports.observe, logs: run.logs, processes: healthAddresses(ports) });
+    await openObserver({
+      port: ports.observe,
+      logs: run.logs,
+      postgres: databaseUrl(plan, 'postgres'),
+      processes: healthAddresses(ports),
+    });
   }
   if (plan.rehearsal) stack.endRehearsal = await startRehearsal(plan, plan.rehearsal, say);
   const content = await assemble(stack, plan, stack.processes, seed);

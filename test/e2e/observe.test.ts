@@ -1,11 +1,14 @@
 // The page of `start --observe`: requests as they arrive, each across processes and stores, and the metrics.
 import { get } from 'node:http';
+import { withClient } from '@course-exchange/local-stack/postgres';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openCaller } from '../support/caller.ts';
-import { tokensOf } from '../support/flow.ts';
+import { authorizeUrl, logIn, token, tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { type PrivateStack, startStack } from '../support/stack.ts';
+import { partnerFor } from '../support/stack-file.ts';
+import { openUserAgent } from '../support/user-agent.ts';
 import { overflow, picture, useBrowser, violations } from './browser.ts';
 
 const browser = useBrowser();
@@ -17,13 +20,13 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => stack?.stop());
 
-async function openPage(colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
+async function openPage(hash = '', colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {
   const page = await browser.person({
     colorScheme,
     reducedMotion: 'reduce',
     viewport: { width: 1360, height: 860 },
   });
-  await page.goto(observe);
+  await page.goto(`${observe}/${hash}`);
   await page.getByText('live', { exact: true }).waitFor();
   return page;
 }
@@ -86,14 +89,57 @@ test('a login, a refresh, a list of 2,000 events and a refused token, each with 
   const tile = (id: string) => page.locator(`[data-tile="${id}"]`);
   await tile('requests').getByText('POST /token 200').waitFor();
   await tile('refusals').getByText('invalid_grant').waitFor();
-  for (const store of ['redis of identity', 'postgresql of design-catalog'])
+  for (const store of ['identity redis', 'design-catalog postgresql'])
     await tile('stores').getByText(store).waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => page.locator('#request').isVisible()).toBe(false);
 });
 
+test('a guess, a wrong secret, a lock and the keys are found by the page alone', async () => {
+  const caller = await openCaller(stack.description);
+  const agent = openUserAgent(stack.description.issuer);
+  const start = await agent.visit(authorizeUrl(caller.discovery.authorization_endpoint, caller.partner));
+  if (start.kind !== 'page') throw new Error('No login page came.');
+  await logIn(agent, start, { email: caller.user.email, password: 'a guess' });
+  const wrong = { ...partnerFor(stack.description, 'openid'), clientSecret: 'wrong' };
+  const refused = await token(caller.discovery.token_endpoint, wrong, { grant_type: 'refresh_token' });
+  const { access_token } = await caller.newTokens();
+  await withClient(stack.description.postgres ?? '', async (client) => {
+    await client.query('begin');
+    await client.query('lock table catalog.event_summaries in access exclusive mode');
+    await caller.events(access_token);
+  });
+
+  const page = await openPage(`#${refused.headers['x-request-id']}`);
+  await page.getByRole('heading', { name: 'POST /token' }).waitFor();
+  await page.locator('.facts', { hasText: 'claimed client' }).getByText(wrong.clientId).click();
+  const rows = page.locator('#rows li');
+  await rows.getByText('invalid_client: wrong_secret').waitFor();
+  await rows.getByText(`${wrong.clientId} (claimed)`).waitFor();
+  expect(await rows.count()).toBe(1);
+  await page
+    .locator('#locks', { hasText: 'lock table catalog.event_summaries' })
+    .getByText('catalog_ro')
+    .waitFor();
+  await page.locator('[data-tile="keys"]').getByText('design-catalog verifies with').waitFor();
+  await page.locator('[data-tile="security"]').getByText('client_authentication.failed').waitFor();
+  await page.locator('[data-tile="refusals"]').getByText('login.refused: wrong_password').click();
+  await rows.getByText('login.refused').waitFor();
+  await rows.locator('button').click();
+  await page.getByTitle('List requests with this value').last().click();
+  await expect.poll(() => rows.count()).toBeGreaterThan(1);
+  await inspect(page, 'incident');
+  await page.getByRole('searchbox', { name: 'Filter' }).fill('of no request');
+  await page.getByText('No request matches the filter.').waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('button', { name: 'Metrics' }).click();
+  await page.locator('[data-tile="refusals"]').getByText('login.refused').waitFor();
+  await inspect(page, 'phone');
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+});
+
 test('the page by keys alone, in dark mode and at 320 px', async () => {
-  const page = await openPage('dark');
+  const page = await openPage('', 'dark');
   await send(`${stack.description.issuer}/api/events`, { headers: { 'x-request-id': 'keys-alone-1' } });
   await page.keyboard.press('/');
   await page.keyboard.type('keys-alone-1 invalid_token');
@@ -146,7 +192,7 @@ test('what a span says is text, whatever it says', async () => {
 test('it answers this machine alone, and no other site’s page', async () => {
   const headers = { host: 'attacker.example' };
   const status = await new Promise((resolve) =>
-    get(`${observe}/live`, { headers }, (answer) => resolve(answer.resume().statusCode)),
+    get(`${observe}/news`, { headers }, (answer) => resolve(answer.resume().statusCode)),
   );
   expect(status).toBe(403);
   const form = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{"resourceSpans":[]}' };

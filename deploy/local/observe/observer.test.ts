@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { StackPlan } from '../plan.ts';
 import { serviceComponents } from '../services.ts';
 import { followFile, readLogLine } from './log-lines.ts';
-import { readSamples, tiles } from './metrics.ts';
+import { keyStep, readSamples, tiles } from './metrics.ts';
 import { readSpans, type Span } from './otlp.ts';
 import { openRequestStore } from './request-store.ts';
 
@@ -47,42 +47,69 @@ test('an export of OTLP over JSON becomes spans; what is none is refused', () =>
   expect(() => exported({ name: 'x' })).toThrow();
 });
 
+const openStore = (most?: Parameters<typeof openRequestStore>[1]) => {
+  let changes = 0;
+  return openRequestStore(() => ++changes, most);
+};
+const id = (digit: string | number) => String(digit).repeat(32);
+const answered = (traceId: string, fields: Readonly<Record<string, unknown>> = {}) => {
+  const answer = { method: 'GET', route: '/api/events', status: 200, durationMs: 5 };
+  return line({ service: 'gateway', message: 'request', traceId, ...answer, ...fields });
+};
+
 test('a request is told by the gateway’s line, and by its first span where there is none', () => {
-  const store = openRequestStore();
+  const store = openStore();
   store.addSpan(span());
-  expect(store.summary(traceId)).toMatchObject({ name: 'GET /api/events', status: '401', ms: 20, code: '' });
-  const common = { service: 'gateway', traceId, requestId: 'request-1' };
-  store.addLine(line({ ...common, message: 'token refused', reason: 'expired' }));
-  const answer = {
-    method: 'GET',
-    route: '/api/events',
-    status: 401,
-    code: 'invalid_token',
-    durationMs: 20.5,
-  };
-  store.addLine(line({ ...common, message: 'request', ...answer }));
-  expect(store.summary(traceId)).toMatchObject({
-    ...{ requestId: 'request-1', code: 'invalid_token', reason: 'expired', ms: 20.5, background: false },
+  expect(store.detail(traceId)).toMatchObject({ name: 'GET /api/events', status: '401', ms: 20, code: '' });
+  const common = { traceId, requestId: 'request-1' };
+  store.addLine(line({ ...common, service: 'design-catalog', message: 'token refused', reason: 'expired' }));
+  store.addLine(answered(traceId, { ...common, status: 401, code: 'invalid_token', durationMs: 20.5 }));
+  expect(store.detail('request-1')).toMatchObject({
+    ...{ id: traceId, code: 'invalid_token', reason: 'expired', ms: 20.5, background: false },
+    ...{ trace: [{ name: 'GET /api/events' }], lines: [{}, {}] },
   });
-  expect(store.detail(traceId)).toMatchObject({ trace: [{ name: 'GET /api/events' }], lines: [{}, {}] });
 });
 
 test('a request that was refused before its trace began is listed by its request id', () => {
-  const store = openRequestStore();
-  const answer = { service: 'gateway', message: 'request', status: 503, durationMs: 1 };
-  store.addLine(line({ ...answer, requestId: 'request-2' }));
-  expect(store.summary('request-2')).toMatchObject({ status: '503', spans: 0, background: false });
+  const store = openStore();
+  store.addLine(answered('', { requestId: 'request-2', route: 'unknown', status: 503 }));
+  expect(store.detail('request-2')).toMatchObject({ name: 'GET (no route)', status: '503', spans: 0 });
 });
 
-test('it keeps so many and no more: a service’s own work goes first, then the oldest request', () => {
-  const store = openRequestStore(() => {}, { requests: 4, spans: 2, lines: 1 });
-  const own = span({ traceId: 'b'.repeat(32), name: 'postgres audit head', attributes: {} });
-  store.addSpan(own);
-  for (const id of '12345') store.addSpan(span({ traceId: id.repeat(32) }));
-  const kept = () => store.summaries().map(({ id }) => id[0]);
-  expect(kept()).toEqual(['2', '3', '4', '5']);
-  for (const spanId of ['1', '2', '3']) store.addSpan(span({ traceId: '5'.repeat(32), spanId }));
-  expect(store.detail('5'.repeat(32))?.trace).toHaveLength(2);
+test('a security event tells who and whence; a client that has proved nothing is a claimed one', () => {
+  const store = openStore();
+  const parties = { client: 'acme', user: 'keyed-user', network: 'keyed-network' };
+  const guess = { event: 'login.refused', reason: 'wrong_password', ...parties };
+  store.addLine(line({ service: 'identity', message: 'security event', traceId, ...guess }));
+  store.addLine(answered(traceId, { route: '/login' }));
+  expect(store.detail(traceId)).toMatchObject({ ...guess, status: '200', claimed: true, kept: 'notable' });
+  store.addLine(answered(id(1), { client: 'acme' }));
+  expect(store.detail(id(1))).toMatchObject({ client: 'acme', claimed: false, kept: 'plain' });
+});
+
+test('what was refused or slow outlives the other requests; its own polling and background work push nothing out', () => {
+  const store = openStore({ notable: 2, plain: 2, background: 1, spans: 2, lines: 1 });
+  store.addLine(answered(id(1), { status: 401 }));
+  store.addLine(answered(id(2), { durationMs: 2_000 }));
+  for (const digit of '3456') store.addLine(answered(id(digit)));
+  const own = { name: 'postgres published signing keys', attributes: {} };
+  for (const digit of '789') store.addSpan(span({ ...own, traceId: id(digit) }));
+  store.addSpan(span({ ...own, name: 'postgres audit head', traceId: id('a') }));
+  const { requests, discarded } = store.since(0);
+  expect(requests.map((summary) => summary.id[0])).toEqual(['1', '2', '5', '6', '9']);
+  expect(discarded.map((one) => one[0])).toEqual(['3', '4', '7', '8']);
+  for (const spanId of ['1', '2', '3']) store.addSpan(span({ traceId: id(6), spanId }));
+  expect(store.detail(id(6))?.trace).toHaveLength(2);
+  expect(store.since(0).requests).toHaveLength(5);
+});
+
+test('slow is what takes longer than 99 of 100 answers of its name', () => {
+  const store = openStore();
+  const slow = (traceId: string) => store.detail(traceId)?.slow;
+  for (let count = 0; count < 100; count += 1) store.addLine(answered(`${count}`, { durationMs: 10 }));
+  store.addLine(answered(id(1), { durationMs: 11 }));
+  store.addLine(answered(id(2), { durationMs: 10 }));
+  expect([slow(id(1)), slow(id(2))]).toEqual([true, false]);
 });
 
 test('a log is read as it grows, line by line, whatever the parts in which it is written', () => {
@@ -100,27 +127,56 @@ test('a log is read as it grows, line by line, whatever the parts in which it is
   expect(readLogLine('(node:1) Warning: no line of ours')).toBeUndefined();
 });
 
-const tile = (id: string) => tiles.find((one) => one.id === id)?.read ?? (() => ({}));
+function tile(id: string) {
+  const found = tiles.find((one) => one.id === id);
+  if (!found) throw new Error(`There is no tile ${id}.`);
+  return found;
+}
 const at = (time: number, text: string) => ({ time, samples: readSamples('gateway', text) });
 
-test('rates are those between two readings, also where a process began anew', () => {
+test('refusals of tokens, authorizations and logins are counted by reason, also where a process has started again', () => {
   const counted = (count: number) =>
-    `course_exchange_client_requests_total{client_id="a\\"b",http_route="/token",error_type="invalid_grant"} ${count}\n` +
-    'course_exchange_client_requests_total{client_id="c",http_route="/token",error_type=""} 900';
-  expect(tile('refusals')(at(10_000, counted(30)), at(0, counted(10)))).toEqual({ invalid_grant: 2 });
-  expect(tile('refusals')(at(10_000, counted(5)), at(0, counted(10)))).toEqual({ invalid_grant: 0.5 });
+    `course_exchange_tokens_refused_total{error_type="invalid_grant",reason="reused",client_id="a\\"b"} ${count}\n` +
+    `course_exchange_authorizations_refused_total{error_type="invalid_scope",reason="scope not approved"} ${count}\n` +
+    `course_exchange_security_events_total{event="login.refused",reason="wrong_password"} ${count}\n` +
+    `course_exchange_security_events_total{event="login.accepted",reason=""} ${count}`;
+  const lines = [
+    'invalid_grant: reused',
+    'invalid_scope: scope not approved',
+    'login.refused: wrong_password',
+  ];
+  const each = (count: number) => Object.fromEntries(lines.map((name) => [name, count]));
+  const { read, totals } = tile('refusals');
+  expect(read(at(10_000, counted(30)), at(0, counted(10)))).toEqual(each(20));
+  expect(read(at(10_000, counted(5)), at(0, counted(10)))).toEqual(each(5));
+  expect(totals?.(at(10_000, counted(30)), at(0, counted(10)))).toEqual(each(30));
+});
+
+test('keys: which process knows them, and the next step', () => {
+  const identity = (state: string) =>
+    `course_exchange_signing_key_age_seconds{kid="abcdefghij",state="${state}"} 9`;
+  const catalog = 'course_exchange_key_set_keys{kid="abcdefghij"} 1';
+  const told = (...texts: readonly string[]) => keyStep(at(0, texts.join('\n')));
+  expect(tile('keys').read(at(0, identity('active')), at(0, ''))).toEqual({ 'abcdefgh active, gateway': 9 });
+  expect(told(identity('active'), catalog)).toMatch(/design-catalog verifies with abcdefgh.*key rotate/);
+  expect(told(identity('active'), identity('staged'), catalog)).toMatch(/key activate abcdefghij/);
+  expect(told(identity('staged'))).toMatch(/no active key.*design-catalog reports no key of identity/);
 });
 
 test('quantiles lie within their bucket, as in histogram_quantile, and are not told where nothing was counted', () => {
   const buckets = (...counts: readonly number[]) =>
-    ['0.1', '0.2', '+Inf']
-      .map((le, at) => `http_server_request_duration_seconds_bucket{le="${le}"} ${counts[at]}\n`)
-      .join('');
+    `${['0.1', '0.2', '+Inf']
+      .map((le, at) => `${seconds}_bucket{${route},le="${le}"} ${counts[at]}\n`)
+      .join('')}${seconds}_count{${route}} ${counts[2]}`;
+  const seconds = 'http_server_request_duration_seconds';
+  const route = 'http_request_method="GET",http_route="/x"';
   const before = at(0, buckets(10, 10, 10));
-  const grown = tile('duration')(at(1_000, buckets(10, 20, 20)), before);
-  expect(grown).toEqual({ p99: expect.closeTo(0.199) });
-  expect(tile('duration')(at(1_000, buckets(10, 10, 20)), before)).toEqual({ p99: 0.2 });
-  expect(tile('duration')(at(1_000, buckets(10, 10, 10)), before)).toEqual({});
+  const { read, totals } = tile('duration');
+  const grown = at(1_000, buckets(10, 20, 20));
+  expect(read(grown, before)).toEqual({ 'GET /x': expect.closeTo(0.199) });
+  expect(totals?.(grown, before)).toEqual({ 'GET /x': 10 });
+  expect(read(at(1_000, buckets(10, 10, 20)), before)).toEqual({ 'GET /x': 0.2 });
+  expect(read(at(1_000, buckets(10, 10, 10)), before)).toEqual({});
 });
 
 test('the services export traces to the page alone, and none without it', () => {

@@ -1,8 +1,9 @@
-// The page of `start --observe`: takes the services' traces as an OTLP collector does, reads their logs and metrics, and
-// shows them at loopback. All of it is in memory, bounded, and gone with the stack.
+// The page of `start --observe`: takes the services' traces as an OTLP collector does, reads their logs and metrics, asks
+// Postgres for locks, and shows them at loopback. All of it is in memory, bounded, and gone with the stack.
 import { join } from 'node:path';
+import { type Lock, watchLocks } from './locks.ts';
 import { followFile, readLogLine } from './log-lines.ts';
-import { type Reading, readSamples, type TileValues, tiles } from './metrics.ts';
+import { keyStep, type Reading, readSamples, type TileValues, tiles } from './metrics.ts';
 import { readSpans } from './otlp.ts';
 import { openRequestStore } from './request-store.ts';
 import { serveAt } from './web.ts';
@@ -10,28 +11,47 @@ import { serveAt } from './web.ts';
 export interface Observed {
   readonly port: number;
   readonly logs: string;
+  /** Address of the database, for one who sees all sessions. */
+  readonly postgres: string;
   /** The address of its health port, by process. */
   readonly processes: Readonly<Record<string, string>>;
 }
 
-const tellEveryMs = 150;
+const readLogsEveryMs = 150;
+const readLocksEveryMs = 500;
 const readMetricsEveryMs = 2_000;
 const windowReadings = 16;
-const maxPoints = 150;
-const maxAtOnce = 250;
+/** Half an hour. */
+const maxPoints = 900;
 
-export async function openObserver({ port, logs, processes }: Observed): Promise<void> {
-  const changed = new Set<string>();
-  const store = openRequestStore((id) => changed.add(id));
+interface Point {
+  readonly changed: number;
+  readonly time: number;
+  readonly tiles: Readonly<Record<string, TileValues>>;
+}
+
+const nothing: Reading = { time: 0, samples: [] };
+
+export async function openObserver({ port, logs, postgres, processes }: Observed): Promise<void> {
+  /** Numbers each change, so that a page asks for what is new to it. */
+  let changes = 0;
+  const next = () => {
+    changes += 1;
+    return changes;
+  };
+  const store = openRequestStore(next);
   const readings: Reading[] = [];
-  const points: ReturnType<typeof pointOf>[] = [];
-  const web = await serveAt(port, {
+  const window = () => [readings.at(-1) ?? nothing, readings[0] ?? nothing] as const;
+  const points: Point[] = [];
+  let locks: readonly Lock[] = [];
+  await serveAt(port, {
     takeTraces: (body) => readSpans(body).forEach(store.addSpan),
     requestOf: store.detail,
-    greeting: () => [
-      ['tiles', { tiles: tiles.map(({ id, title, unit }) => ({ id, title, unit })), points }],
-      ['requests', store.summaries()],
-    ],
+    newsSince: (number) => ({
+      ...store.since(number),
+      ...{ changes, locks, tiles: tilesOf(...window()) },
+      points: points.filter(({ changed }) => changed > number),
+    }),
   });
   const follow = Object.keys(processes).map((name) =>
     followFile(join(logs, `${name}.log`), (text) => {
@@ -41,25 +61,26 @@ export async function openObserver({ port, logs, processes }: Observed): Promise
   );
   setInterval(() => {
     for (const read of follow) read();
-    const news = [...changed].slice(-maxAtOnce).flatMap((id) => store.summary(id) ?? []);
-    changed.clear();
-    if (news.length > 0) web.tell('requests', news);
-  }, tellEveryMs).unref();
+  }, readLogsEveryMs).unref();
+  const look = watchLocks(postgres);
+  setInterval(async () => {
+    locks = await look();
+  }, readLocksEveryMs).unref();
   setInterval(async () => {
     readings.push({ time: Date.now(), samples: await samplesOf(processes) });
     if (readings.length > windowReadings) readings.shift();
-    const point = pointOf(readings);
-    points.push(point);
+    const values = tiles.map(({ id, read }) => [id, read(...window())] as const);
+    points.push({ changed: next(), time: Date.now(), tiles: Object.fromEntries(values) });
     if (points.length > maxPoints) points.shift();
-    web.tell('point', point);
   }, readMetricsEveryMs).unref();
 }
 
-function pointOf(readings: readonly Reading[]) {
-  const [before = { time: 0, samples: [] }] = readings;
-  const now = readings.at(-1) ?? before;
-  const values: [string, TileValues][] = tiles.map(({ id, read }) => [id, read(now, before)]);
-  return { time: now.time, tiles: Object.fromEntries(values) };
+/** The tiles, with what is told of this moment alone. */
+function tilesOf(now: Reading, before: Reading) {
+  return tiles.map(({ totals, read: _, ...tile }) => ({
+    ...{ ...tile, totals: totals?.(now, before) },
+    note: tile.id === 'keys' ? keyStep(now) : undefined,
+  }));
 }
 
 async function samplesOf(processes: Observed['processes']): Promise<Reading['samples']> {

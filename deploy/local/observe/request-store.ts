@@ -1,83 +1,99 @@
-// The requests of the last minutes: each with the spans and the log lines of its trace. Bounded; the oldest goes first.
+// The requests of the last minutes: each with the spans and the log lines of its trace. Bounded: what was refused, was
+// slow or is a security event has room beside the other requests, and work that no request caused has its own.
 import type { LogLine } from './log-lines.ts';
 import type { Span } from './otlp.ts';
+import { summarise } from './request-summary.ts';
+
+export type Summary = ReturnType<typeof summarise> & { readonly slow: boolean; readonly kept: Room };
 
 interface Entry {
   /** The trace's id; the request id where there is no trace, as for a request refused at the door. */
   readonly id: string;
   readonly spans: Span[];
   readonly lines: LogLine[];
+  readonly summary: Summary;
+  /** Number of the last change. */
+  readonly changed: number;
 }
 
-const limits = { requests: 1_000, spans: 400, lines: 200 };
+type Room = 'notable' | 'plain' | 'background';
+const limits = { notable: 5_000, plain: 5_000, background: 500, spans: 400, lines: 200 };
 
-export function openRequestStore(onChange: (id: string) => void = () => {}, most = limits) {
-  const entries = new Map<string, Entry>();
-  /** A service's own work goes before a request, unless it is so new that it may be part of one. */
-  const leastWanted = (): string => {
-    const older = [...entries.values()].slice(0, Math.ceil(entries.size / 2));
-    return (older.find((entry) => summarise(entry).background) ?? older[0])?.id ?? '';
+/** The stack's own reading of health and metrics. */
+const polling = /^(?:postgres (?:audit head|schema version)|redis probe)$/;
+
+export function openRequestStore(next: () => number, most = limits) {
+  const rooms: Record<Room, Map<string, Entry>> = {
+    notable: new Map(),
+    plain: new Map(),
+    background: new Map(),
   };
-  const entryOf = (id: string): Entry => {
-    const known = entries.get(id);
-    if (known) return known;
-    const entry: Entry = { id, spans: [], lines: [] };
-    entries.set(id, entry);
-    if (entries.size > most.requests) entries.delete(leastWanted());
-    return entry;
+  const all = () => Object.values(rooms).flatMap((room) => [...room.values()]);
+  const find = (id: string) =>
+    Object.values(rooms)
+      .find((room) => room.has(id))
+      ?.get(id);
+  const isSlow = slowness();
+  const discarded: { readonly id: string; readonly changed: number }[] = [];
+  let lost = 0;
+  const keep = (entry: Entry): void => {
+    for (const room of Object.values(rooms)) room.delete(entry.id);
+    const { kept } = entry.summary;
+    const [oldest] = rooms[kept].set(entry.id, entry).keys();
+    if (rooms[kept].size <= most[kept]) return;
+    rooms[kept].delete(oldest ?? '');
+    if (kept !== 'background') lost += 1;
+    discarded.push({ id: oldest ?? '', changed: next() });
+    if (discarded.length > limits.plain) discarded.shift();
   };
   const add = (id: string, kind: 'spans' | 'lines', piece: Span | LogLine): void => {
-    const pieces: (Span | LogLine)[] = entryOf(id)[kind];
+    const { spans, lines, summary: before } = find(id) ?? { spans: [], lines: [], summary: undefined };
+    const pieces: (Span | LogLine)[] = kind === 'spans' ? spans : lines;
     if (pieces.length >= most[kind]) return;
     pieces.push(piece);
-    onChange(id);
+    const now = summarise(id, spans, lines);
+    const answered = !before?.status && now.status !== '';
+    const slow = answered ? isSlow(now.name, now.ms ?? 0) : before?.slow === true;
+    const kept = roomOf(now, slow);
+    keep({ id, spans, lines, changed: next(), summary: { ...now, slow, kept } });
   };
   return {
-    addSpan: (span: Span): void => add(span.traceId, 'spans', span),
+    addSpan: (span: Span): void => {
+      if (span.parentSpanId !== '' || !polling.test(span.name)) add(span.traceId, 'spans', span);
+    },
     addLine: (line: LogLine): void => {
       const id = line.traceId || line.requestId;
       if (id !== '') add(id, 'lines', line);
     },
-    summaries: () => [...entries.values()].map(summarise),
-    summary: (id: string) => {
-      const entry = entries.get(id);
-      return entry && summarise(entry);
-    },
+    /** What has changed after `number`. `lost`: requests discarded so far. */
+    since: (number: number) => ({
+      lost,
+      requests: all().flatMap(({ changed, summary }) => (changed > number ? [summary] : [])),
+      discarded: discarded.flatMap(({ changed, id }) => (changed > number ? [id] : [])),
+    }),
+    /** By trace or request id. */
     detail: (id: string) => {
-      const entry = entries.get(id);
+      const entry = find(id) ?? all().find(({ summary }) => summary.requestId === id);
       if (!entry) return undefined;
       const lines = entry.lines.toSorted((a, b) => a.time - b.time);
-      return { ...summarise(entry), trace: entry.spans.toSorted((a, b) => a.start - b.start), lines };
+      return { ...entry.summary, trace: entry.spans.toSorted((a, b) => a.start - b.start), lines };
     },
   };
 }
 
-/** A line of the list; '' is what is not known yet. The gateway's line `request` knows best, then the first span. */
-function summarise({ id, spans, lines }: Entry) {
-  const root = spans.find(({ parentSpanId }) => parentSpanId === '');
-  const answer = lines.find(({ service, message }) => service === 'gateway' && message === 'request');
-  const common = {
-    id,
-    requestId: lines.find(({ requestId }) => requestId !== '')?.requestId ?? '',
-    reason: lines.find(({ fields }) => fields.reason)?.fields.reason ?? '',
-    spans: spans.length,
-  };
-  if (answer) {
-    const { method = '', route = '(no route)', status = '', code = '', client = '' } = answer.fields;
-    const ms = Number(answer.fields.durationMs);
-    return {
-      ...{ ...common, status, code, client, ms, background: false },
-      time: root?.start ?? answer.time - ms,
-      name: root?.name ?? `${method} ${route}`.trim(),
-    };
-  }
-  const first = root ?? spans.toSorted((a, b) => a.start - b.start)[0];
-  return {
-    ...{ ...common, code: '', client: '' },
-    time: first?.start ?? lines[0]?.time ?? 0,
-    name: first?.name ?? lines[0]?.message ?? '',
-    status: root?.attributes['http.response.status_code'] ?? '',
-    ms: root && root.end - root.start,
-    background: root?.attributes['http.route'] === undefined,
+function roomOf({ background, notable }: { background: boolean; notable: boolean }, slow: boolean): Room {
+  if (background) return 'background';
+  return slow || notable ? 'notable' : 'plain';
+}
+
+/** Whether an answer took longer than 99 of 100 of its name; over a second while few are known. */
+function slowness() {
+  const known = new Map<string, number[]>();
+  return (name: string, ms: number): boolean => {
+    const last = known.get(name) ?? [];
+    const quantile =
+      last.length < 100 ? 1_000 : last.toSorted((a, b) => a - b)[Math.floor(last.length * 0.99)];
+    known.set(name, [...last, ms].slice(-300));
+    return ms > (quantile ?? 0);
   };
 }

@@ -1,4 +1,4 @@
-// What the page is served by, at loopback alone: its files, its stream of news, one request, and the receiver of traces.
+// What the page is served by, at loopback alone: its files, its news, one request, and the receiver of traces.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -25,29 +25,19 @@ const headers = {
 
 /** An export of spans is small; more is refused. */
 const maxBytes = 8 << 20;
-/** Of a page that does not read on; its connection is closed then, and it connects again. */
-const maxUnread = 4 << 20;
 
 const nowhere = new URL('http://localhost/nowhere');
 
 export interface WebDeps {
   readonly takeTraces: (body: string) => void;
   readonly requestOf: (id: string) => unknown;
-  readonly greeting: () => readonly (readonly [event: string, data: unknown])[];
+  readonly newsSince: (number: number) => unknown;
 }
 
-export async function serveAt(port: number, deps: WebDeps) {
-  const pages = new Set<ServerResponse>();
-  const gets: Readonly<Record<string, (response: ServerResponse, parameters: URLSearchParams) => void>> = {
-    '/live': (response) => {
-      response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' });
-      for (const [event, data] of deps.greeting()) response.write(eventText(event, data));
-      pages.add(response.on('close', () => pages.delete(response)));
-    },
-    '/request': (response, parameters) => {
-      const found = deps.requestOf(parameters.get('id') ?? '');
-      answer(response, found === undefined ? 404 : 200, JSON.stringify(found ?? {}));
-    },
+export async function serveAt(port: number, deps: WebDeps): Promise<void> {
+  const gets: Readonly<Record<string, (parameters: URLSearchParams) => unknown>> = {
+    '/news': (parameters) => deps.newsSince(Number(parameters.get('since'))),
+    '/request': (parameters) => deps.requestOf(parameters.get('id') ?? ''),
   };
   const server = createServer((request, response) => {
     const { pathname, searchParams } = URL.parse(request.url ?? '/', 'http://localhost') ?? nowhere;
@@ -57,31 +47,20 @@ export async function serveAt(port: number, deps: WebDeps) {
     if (request.method === 'POST' && pathname === '/v1/traces')
       return void take(request, deps.takeTraces).then((status) => answer(response, status, '{}'));
     if (request.method !== 'GET') return answer(response, 405);
-    return (gets[pathname] ?? sendFile(pathname))(response, searchParams);
+    const get = gets[pathname];
+    if (!get) return sendFile(response, pathname);
+    const found = get(searchParams);
+    return answer(response, found === undefined ? 404 : 200, JSON.stringify(found ?? {}));
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
-  return {
-    tell: (event: string, data: unknown): void => {
-      for (const page of pages) {
-        if (page.writableLength > maxUnread) page.destroy();
-        else page.write(eventText(event, data));
-      }
-    },
-  };
 }
 
-function sendFile(path: string) {
+function sendFile(response: ServerResponse, path: string): void {
   const file = files[path];
-  return (response: ServerResponse): void => {
-    const type = types[extname(file ?? '') as keyof typeof types];
-    if (file === undefined) answer(response, 404);
-    else answer(response, 200, readFileSync(join(import.meta.dirname, 'page', file)), type);
-  };
-}
-
-function eventText(event: string, data: unknown): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  const type = types[extname(file ?? '') as keyof typeof types];
+  if (file === undefined) answer(response, 404);
+  else answer(response, 200, readFileSync(join(import.meta.dirname, 'page', file)), type);
 }
 
 function answer(

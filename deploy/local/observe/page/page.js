@@ -4,31 +4,36 @@ import { openRequest } from './request.js';
 import { openTiles } from './tiles.js';
 
 const maxRows = 300;
+const pollMs = 500;
 const find = (id) => document.getElementById(id);
 const rows = find('rows');
 const filter = find('filter');
 const background = find('background');
 const pause = find('pause');
-const tiles = openTiles(find('tiles'));
-const request = openRequest(find('request'), () => open(undefined));
+const tiles = openTiles(filterBy);
+const request = openRequest(find('request'), { close: () => open(undefined), filterBy, open });
 
-/** By id: the summary that came last, and its row. */
+/** By id: the newest summary of each request that is kept. */
 const known = new Map();
-let opened;
-let waiting = [];
+/** By summary: its row. */
+const made = new WeakMap();
+let opened = location.hash.slice(1);
+let lost = 0;
+let heard = 0;
 
 function row(summary) {
-  const { id, name, status, code, reason, client, requestId, ms, time } = summary;
+  const { id, name, status, code, reason, event, client, claimed, slow, requestId, ms, time } = summary;
+  const why = [code, reason].filter(Boolean).join(': ');
   const button = element(
     'button.row',
-    { type: 'button', tabindex: -1, 'aria-current': id === opened && 'true' },
+    { type: 'button', tabindex: -1 },
     pill(status),
-    element('span.name', name, code && element('b', reason ? `${code}: ${reason}` : code)),
-    element('span.took', duration(ms)),
+    element('span.name', name, why && element('b', why), event && element('b.event', event)),
+    element('span.took', duration(ms), slow && element('b', ' slow')),
     element(
       'span.about',
       element('time', clock(time)),
-      client && element('bdi', client),
+      client && element('span', element('bdi', client), claimed && ' (claimed)'),
       requestId && element('code', requestId),
     ),
   );
@@ -36,108 +41,139 @@ function row(summary) {
   return element('li', { 'data-id': id }, button);
 }
 
-const textOf = ({ id, name, status, code, reason, client, requestId }) =>
-  [id, name, status, code, reason, client, requestId].join(' ').toLowerCase();
+function textOf(summary) {
+  const { id, name, status, code, reason, event, client, user, network, requestId, words, slow } = summary;
+  const said = [id, name, status, code, reason, event, client, user, network, requestId, words];
+  return [...said, slow && 'slow'].join(' ').toLowerCase();
+}
 
-function isShown(summary) {
+const isOpened = ({ id, requestId }) => opened !== '' && (id === opened || requestId === opened);
+
+function shownNow() {
   const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  return (background.checked || !summary.background) && words.every((word) => textOf(summary).includes(word));
+  const matches = (summary) => {
+    const text = textOf(summary);
+    return (background.checked || !summary.background) && words.every((word) => text.includes(word));
+  };
+  return [...known.values()].filter(matches).sort((a, b) => b.time - a.time);
 }
 
-function show(summary) {
-  const before = known.get(summary.id);
-  const made = row(summary);
-  made.hidden = !isShown(summary);
-  const focused = before?.element.contains(document.activeElement);
-  if (!before) made.className = 'new';
-  before?.element.remove();
-  // What a process tells last need not be the newest.
-  let next = rows.firstChild;
-  while (next && known.get(next.dataset.id).summary.time > summary.time) next = next.nextSibling;
-  rows.insertBefore(made, next);
-  known.set(summary.id, { summary, element: made });
-  if (focused) made.firstChild.focus();
-  if (summary.id === opened && before?.summary.spans !== summary.spans) request.refresh();
-  for (const oldest of known.keys()) {
-    if (known.size <= maxRows) return;
-    if (oldest === opened) continue;
-    known.get(oldest).element.remove();
-    known.delete(oldest);
-  }
+function rowOf(summary) {
+  const element = made.get(summary) ?? row(summary);
+  made.set(summary, element);
+  if (isOpened(summary)) element.firstChild.setAttribute('aria-current', 'true');
+  else element.firstChild.removeAttribute('aria-current');
+  return element;
 }
 
-function settle() {
-  const shown = [...rows.children].filter((one) => !one.hidden);
-  find('empty').hidden = shown.length > 0;
-  if (known.size > 0 && shown.length === 0) find('empty').textContent = 'No request matches.';
+function show() {
+  const shown = shownNow();
+  const focused = document.activeElement?.closest('#rows li')?.dataset.id;
+  const wanted = shown.slice(0, maxRows).map(rowOf);
+  const kept = new Set(wanted);
+  for (const one of [...rows.children]) if (!kept.has(one)) one.remove();
+  for (const [at, one] of wanted.entries())
+    if (rows.children[at] !== one) rows.insertBefore(one, rows.children[at]);
   // One stop for the tab key; the arrows go on from there.
-  const stop =
-    shown.find((one) => one.contains(document.activeElement)) ?? known.get(opened)?.element ?? shown[0];
-  for (const one of rows.children) one.firstChild.tabIndex = one === stop ? 0 : -1;
+  const current =
+    wanted.find((one) => one.dataset.id === focused) ??
+    wanted.find((one) => one.querySelector('[aria-current]'));
+  for (const one of wanted) one.firstChild.tabIndex = one === (current ?? wanted[0]) ? 0 : -1;
+  if (focused && current?.dataset.id === focused) current.firstChild.focus({ preventScroll: true });
+  find('count').textContent = sayCount(shown);
+}
+
+function sayCount(shown) {
+  const older = lost > 0 ? ' Older requests have been discarded.' : '';
+  const filtered = filter.value.trim() !== '';
+  if (shown.length > 0) {
+    const since = clock(shown.at(-1).time).slice(0, 8);
+    const what = filtered ? 'requests that match' : 'requests';
+    return `${Math.min(shown.length, maxRows)} of ${shown.length} ${what}, since ${since}.${older}`;
+  }
+  if (filtered) return `No request matches the filter.${older}`;
+  return older.trim() || 'No requests yet. Open the demo partner, and its requests appear here.';
 }
 
 function take(news) {
-  if (pause.getAttribute('aria-pressed') === 'true') {
-    waiting = [...waiting, ...news].slice(-1000);
-    pause.textContent = `Go on (${new Set(waiting.map(({ id }) => id)).size})`;
-    return;
-  }
-  for (const summary of news) show(summary);
-  settle();
+  // A stack that has started again begins at 1.
+  if (news.changes < heard) location.reload();
+  heard = news.changes;
+  lost = news.lost;
+  for (const id of news.discarded) known.delete(id);
+  for (const summary of news.requests) known.set(summary.id, summary);
+  if (news.requests.length > 0 || news.discarded.length > 0) show();
+  if (news.requests.some(isOpened)) request.refresh();
+  tiles.take(news);
 }
 
-function open(id) {
-  const last = known.get(opened);
-  last?.element.firstChild.removeAttribute('aria-current');
+async function poll() {
+  try {
+    if (pause.getAttribute('aria-pressed') !== 'true') {
+      take(await (await fetch(`news?since=${heard}`)).json());
+      tell('live');
+    }
+  } catch {
+    tell('not connected');
+  }
+  setTimeout(poll, pollMs);
+}
+
+function tell(state) {
+  find('state').className = state;
+  if (find('state').textContent !== state) find('state').textContent = state;
+}
+
+function open(id = '') {
+  const before = opened;
   opened = id;
-  known.get(id)?.element.firstChild.setAttribute('aria-current', 'true');
   history.replaceState(null, '', id ? `#${id}` : location.pathname);
   request.open(id);
-  if (!id) last?.element.firstChild.focus();
-  settle();
+  show();
+  if (!id) rows.querySelector(`[data-id="${CSS.escape(before)}"] button`)?.focus();
 }
 
-function refilter() {
-  for (const { summary, element: made } of known.values()) made.hidden = !isShown(summary);
-  settle();
+function filterBy(words) {
+  filter.value = words;
+  view('list');
+  show();
+}
+
+function view(name) {
+  document.body.dataset.view = name;
+  for (const one of document.querySelectorAll('nav button'))
+    one.setAttribute('aria-pressed', String(one.dataset.view === name));
 }
 
 function step(event) {
-  const shown = [...rows.children].filter((one) => !one.hidden);
+  const shown = [...rows.children];
   const at = shown.findIndex((one) => one.contains(document.activeElement));
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown.length - 1 }[event.key];
   const next = to === undefined ? undefined : shown[to];
   if (!next) return;
   event.preventDefault();
   next.firstChild.focus();
-  settle();
+  show();
 }
 
-filter.addEventListener('input', refilter);
-background.addEventListener('change', refilter);
+filter.addEventListener('input', show);
+background.addEventListener('change', show);
 rows.addEventListener('keydown', step);
+for (const one of document.querySelectorAll('nav button'))
+  one.addEventListener('click', () => view(one.dataset.view));
 pause.addEventListener('click', () => {
   const paused = pause.getAttribute('aria-pressed') !== 'true';
   pause.setAttribute('aria-pressed', String(paused));
   pause.textContent = paused ? 'Go on' : 'Pause';
-  if (!paused) take(waiting.splice(0));
 });
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape' && opened && document.activeElement !== filter) open(undefined);
+  if (event.key === 'Escape' && opened && document.activeElement !== filter) open();
   if (event.key !== '/' || event.target instanceof HTMLInputElement) return;
   event.preventDefault();
   filter.focus();
 });
+addEventListener('hashchange', () => open(location.hash.slice(1)));
 
-const live = new EventSource('live');
-const hear = (event, act) => live.addEventListener(event, ({ data }) => act(JSON.parse(data)));
-const tell = (state) => {
-  find('state').textContent = state;
-  find('state').className = state;
-};
-live.addEventListener('open', () => tell('live'));
-live.addEventListener('error', () => tell('not connected'));
-hear('tiles', tiles.begin);
-hear('point', tiles.add);
-hear('requests', take);
-if (location.hash) open(location.hash.slice(1));
+show();
+void poll();
+if (opened) open(opened);

@@ -1,7 +1,8 @@
 // One request: what it was, where its time went, its spans as a waterfall with attributes and log lines, and all its lines.
 import { clock, colourOf, duration, element, pill } from './elements.js';
 
-export function openRequest(place, close) {
+/** `act`: closes the request, opens another one, lists those that have some words. */
+export function openRequest(place, act) {
   /** Spans whose attributes are shown. */
   const unfolded = new Set();
   let current;
@@ -15,7 +16,10 @@ export function openRequest(place, close) {
     if (mine !== asked || id !== current) return;
     const focused = place.querySelector('[data-span]:focus')?.dataset.span;
     if (answer.ok) render(await answer.json());
-    else place.replaceChildren(element('h2', { id: 'request-title' }, 'This request is not kept any more'));
+    else
+      place.replaceChildren(
+        element('h2', { id: 'request-title' }, 'This request is not kept: it is unknown, or was discarded'),
+      );
     if (focused) place.querySelector(`[data-span="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -23,12 +27,12 @@ export function openRequest(place, close) {
     const { name, status, ms, id, requestId, time, lines, trace } = detail;
     const spans = ordered(trace);
     const button = element('button.close', { type: 'button' }, 'Close ', element('kbd', 'Esc'));
-    button.addEventListener('click', close);
+    button.addEventListener('click', act.close);
     const title = element('h2', { id: 'request-title', tabindex: -1 }, name);
     const why = id === requestId ? 'It was answered before a trace began.' : 'Its spans have not come yet.';
     place.replaceChildren(
       element('div.title', pill(status), title, element('span', duration(ms)), button),
-      facts(detail),
+      facts(detail, act),
       ...(spans.length > 0 ? [shares(spans), waterfall(lines, spans, unfolded)] : [element('p.soft', why)]),
       element('h3', 'Log lines'),
       logLines(lines, time),
@@ -47,9 +51,18 @@ export function openRequest(place, close) {
   };
 }
 
-function facts({ requestId, id, client, code, reason, time }) {
-  const trace = id === requestId ? '' : id;
-  return list('facts', { begun: clock(time), code, reason, client, 'request id': requestId, trace });
+function facts(detail, { filterBy }) {
+  const { requestId, id, client, claimed, user, network, event, code, reason, time } = detail;
+  const alike = (value) => {
+    const button = element('button.link', { type: 'button', title: 'List requests with this value' }, value);
+    button.addEventListener('click', () => filterBy(value));
+    return value && button;
+  };
+  return list('facts', {
+    ...{ begun: clock(time), code, reason, event },
+    ...{ [claimed ? 'claimed client' : 'client']: alike(client), user: alike(user), network: alike(network) },
+    ...{ 'request id': requestId, trace: id === requestId ? '' : id },
+  });
 }
 
 function list(kind, entries) {
@@ -57,6 +70,12 @@ function list(kind, entries) {
   const rows = said.map(([name, value]) => element('div', element('dt', name), element('dd', value)));
   return element(`dl.${kind}`, ...rows);
 }
+
+/** Another request that a log line names opens it. */
+const linked = (name, value) =>
+  /request$/i.test(name) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)
+    ? element('a', { href: `#${value}` }, value)
+    : value;
 
 /** Each span after the one that it is part of, with its depth and the time in which none of its own was at work. */
 function ordered(trace) {
@@ -181,7 +200,7 @@ function logLines(lines, start) {
   if (lines.length === 0) return element('p.soft', 'None.');
   const rows = lines.map(({ service, level, message, time, fields }) => {
     const said = Object.entries(fields).map(([name, value]) =>
-      element('span.field', element('i', name), value),
+      element('span.field', element('i', name), linked(name, value)),
     );
     return element(
       `li.${colourOf(service)}`,
