@@ -38,6 +38,9 @@ test.each([
   ['users[0].sub', { users: [{ ...user, sub: 'a b' }] }],
   ['users[0].name', { users: [{ ...user, name: 'a\0b' }] }],
   ['users[0].events', { users: [{ ...user, events: 1.5 }] }],
+  ['a clientId comes twice', { partners: [partner, partner] }],
+  ['a sub comes twice', { users: [user, { ...user, email: 'other@example.org' }] }],
+  ['an e-mail address comes twice', { users: [user, { ...user, sub: '2' }] }],
   ['Its host or port is not valid.', { partners: [{ ...partner, redirectUris: ['https://h:99999/cb'] }] }],
 ])('a mistake is named: %s', (sentence, content) => {
   expect(() => read(content)).toThrow(sentence);

@@ -38,9 +38,17 @@ const user = z.object({
   events: z.int().min(0).max(1_000).optional(),
 });
 
+/** Refuses a second item with the same `key`: it would replace the first without a word. */
+const distinct = (key: string) => (items: readonly object[]) =>
+  new Set(items.map((item) => (item as Record<string, unknown>)[key])).size === items.length;
+
 const seedFile = z.object({
-  partners: z.array(partner).default([]),
-  users: z.array(user).default([]),
+  partners: z.array(partner).refine(distinct('clientId'), 'a clientId comes twice').default([]),
+  users: z
+    .array(user)
+    .refine(distinct('sub'), 'a sub comes twice')
+    .refine(distinct('email'), 'an e-mail address comes twice')
+    .default([]),
 });
 
 export type Partner = Readonly<z.infer<typeof partner>>;

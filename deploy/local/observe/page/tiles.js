@@ -45,7 +45,7 @@ export function openTiles(filterBy) {
       .filter((line) => peaks[line] > 0 || id === 'pools')
       .sort((a, b) => (now[b] ?? 0) - (now[a] ?? 0) || peaks[b] - peaks[a]);
     const values = Object.values(now);
-    const headline = unit === 'seconds' ? Math.max(...values) : values.reduce((a, b) => a + b, 0);
+    const headline = unit === 'seconds' ? Math.max(0, ...values) : values.reduce((a, b) => a + b, 0);
     const rows = lines.map((line, nth) => {
       const value = now[line] === undefined ? '–' : said[unit](now[line]);
       const total = isNow() && totals?.[line] !== undefined && `${totals[line]} ${of}`;
