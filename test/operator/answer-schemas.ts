@@ -87,7 +87,7 @@ export const schemas = {
     issuer: text,
     environment: { enum: ['test', 'production'] },
     actor: text,
-    catalogAnswers: flag,
+    catalogAnswers: { type: ['boolean', 'null'] },
     clients: object({ all: count, active: count }),
     keys: list(key),
     warnings: list(object({ clientId: text, warning: text })),

@@ -42,6 +42,9 @@ test('every answer keeps to its schema', async () => {
   const contact = `--technical-contact ${contactCanary}<${contactCanary}@a.example>`;
   const file = (name: string) => join(work, name);
   await answer('registered', `client register ${registration} ${contact} --dry-run`);
+  const { out } = await tool('client', 'register', ...`${registration} ${contact} --dry-run`.split(' '));
+  expect(out).toContain('Would create client:answers');
+  expect(out).toContain(`technical   ${contactCanary} <${contactCanary}@a.example>`);
   const withSecret = `--with-secret --to-file ${file('one')}`;
   const made = await answer('registered', `client register ${registration} ${withSecret}`);
   expect(made.secret).toMatchObject({ delivery: 'file', secret: null });

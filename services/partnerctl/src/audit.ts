@@ -71,7 +71,7 @@ function listCommand() {
     const [entries, more] = [found.slice(-limit), found.length > limit];
     if (more && !context.json) context.terminal.err.write('There are more: use --limit.\n');
     if (options.follow) return follow(context, audit, filter, entries);
-    return { json: { entries, more }, text: entries.map(entryText).join('') || 'No entry matches.\n' };
+    return { json: { entries, more }, text: entries.map(entryText).join('') || 'No entries.\n' };
   });
 }
 

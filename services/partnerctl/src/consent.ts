@@ -51,7 +51,7 @@ function listCommand() {
       consents.push(...page.consents);
       pageToken = page.nextPageToken;
     } while (pageToken);
-    return { json: { consents }, text: table(consents, columns, 'There is no such consent.') };
+    return { json: { consents }, text: table(consents, columns, 'No consents.') };
   });
 }
 

@@ -45,10 +45,10 @@ function stageCommand() {
     about: 'Create a key and publish it; it does not sign yet',
     examples: { 'The next key for ID tokens': 'partnerctl key stage --algorithm RS256' },
     takes: ['--dry-run'],
-  }).addOption(algorithmOption('ES256: access tokens; RS256: ID tokens'));
+  }).addOption(algorithmOption('ES256: access tokens; RS256: ID tokens').makeOptionMandatory());
   return withAction(command, async (context, { algorithm }) => {
     const { dryRun, services } = context;
-    const request = { algorithm: algorithmNamed(algorithm), dryRun };
+    const request = { algorithm: algorithms[algorithm], dryRun };
     return keyResult(context, await services.identity(KeyService).stageKey(request));
   });
 }
@@ -127,10 +127,6 @@ function algorithmOption(about: string) {
   return new Option('--algorithm <algorithm>', about).choices(['ES256', 'RS256'] as const);
 }
 
-function algorithmNamed(name: 'ES256' | 'RS256' | undefined): KeyAlgorithm {
-  return name === undefined ? KeyAlgorithm.UNSPECIFIED : algorithms[name];
-}
-
 function since(key: SigningKey): SigningKey['publishedAt'] {
   if (key.state === KeyState.STAGED) return key.publishedAt;
   if (key.state === KeyState.ACTIVE) return key.activatedAt;
@@ -147,7 +143,7 @@ export function keyTable(keys: readonly SigningKey[], now: Date): string {
     ENCRYPTION: ({ currentEncryption, state }) =>
       currentEncryption || state === KeyState.RETIRED ? 'current' : { text: 'previous key', color: 'yellow' },
   };
-  return table(keys, columns, 'There is no key.');
+  return table(keys, columns, 'No keys.');
 }
 
 function nextStep({ state, nextStepAt }: SigningKey, now: Date): string | undefined {
@@ -179,7 +175,7 @@ function rotateCommand() {
     .option('--step', 'Do what is due now and exit');
   return withAction(command, async (context, { algorithm, olderThan, finish, step }) => {
     const { services, dryRun, sleep, now } = context;
-    const scope = given({ algorithms: algorithm && [algorithmNamed(algorithm)], olderThan });
+    const scope = given({ algorithms: algorithm && [algorithms[algorithm]], olderThan });
     const rotate = (continueOnly: boolean) =>
       services.identity(KeyService).rotateKeys({ ...scope, continueOnly, dryRun });
     let response = await rotate(finish === true);

@@ -13,7 +13,7 @@ export function statusCommand() {
   const command = newCommand('status', {
     about: 'Show the installation, its keys, and what needs attention',
     details:
-      'Lists secrets near their expiry under "Attention". Exit code 3 when identity does not answer; an unreachable catalog is only reported, since a pod reaches its own service alone.',
+      'Lists secrets near their expiry under "Attention". Exit code 3 when identity does not answer; the catalog is asked only where its address is given, and that it does not answer is only reported.',
     examples: {
       'At a glance': 'partnerctl status',
       'For a monitor': "partnerctl status --json | jq '.warnings'",
@@ -27,7 +27,8 @@ async function showStatus(context: CommandContext) {
   const installation = await services.identity(ClientService).describeInstallation({});
   const { clients } = await services.identity(ClientService).listClients({});
   const { keys } = await services.identity(KeyService).listKeys({});
-  const catalogAnswers = await doesCatalogAnswer(context);
+  const catalog = services.addressOf('catalog');
+  const catalogAnswers = catalog.isAssumed ? null : await doesCatalogAnswer(context);
   const active = clients.filter((client) => client.active).length;
   const warnings = clients.flatMap(({ registration, warnings: own }) =>
     own.map((warning) => ({ clientId: registration?.clientId ?? '', warning })),
@@ -37,8 +38,8 @@ async function showStatus(context: CommandContext) {
     Issuer: installation.issuer,
     Environment: environmentName(installation.environment) ?? '–',
     'You are': installation.actor,
-    Identity: services.addressOf('identity'),
-    Catalog: `${services.addressOf('catalog')}${catalogAnswers ? '' : ': does not answer'}`,
+    Identity: services.addressOf('identity').display,
+    Catalog: catalog.isAssumed ? undefined : `${catalog.display}${catalogAnswers ? '' : ': does not answer'}`,
     Clients: `${clients.length}, ${active} active`,
   });
   const json = { catalogAnswers, clients: { all: clients.length, active }, keys, warnings };

@@ -69,7 +69,8 @@ export async function runAgainst(
   await once(server, 'listening');
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    return await run([...argv, '--identity', address, '--catalog', address], options);
+    const environment = { PARTNERCTL_CATALOG: address };
+    return await run([...argv, '--identity', address], { environment, ...options });
   } finally {
     server.close();
   }

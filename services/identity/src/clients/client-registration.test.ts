@@ -84,9 +84,11 @@ describe('approval', () => {
 
   it('decides where a client may be active, and ends that when it is taken back', () => {
     const tested = { ...draft, approvalState: 'test' as const, active: true };
-    expect(activationObstacle(draft, 'test')).toContain('draft');
+    expect(activationObstacle(draft, 'test')).toContain(
+      'is a draft. Approve it first: partnerctl client approve acme.',
+    );
     expect(activationObstacle(tested, 'test')).toBeUndefined();
-    expect(activationObstacle(tested, 'production')).toContain('approved');
+    expect(activationObstacle(tested, 'production')).toContain('approved for test only');
     expect(withApproval({ ...tested, approvalState: 'approved' }, 'test', 'production').active).toBe(false);
     expect(withApproval({ ...tested, approvalState: 'approved' }, 'test', 'test').active).toBe(true);
   });

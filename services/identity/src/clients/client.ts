@@ -55,8 +55,9 @@ export function activationObstacle(
 ): string | undefined {
   const allowed = environment === 'production' ? approvalState === 'approved' : approvalState !== 'draft';
   if (allowed) return undefined;
-  const needed = environment === 'production' ? 'approved' : 'test or approved';
-  return `Client ${registration.clientId} is in the state ${approvalState}; it must be ${needed} to be active in ${environment}.`;
+  const { clientId } = registration;
+  const present = approvalState === 'draft' ? 'is a draft' : 'is approved for test only';
+  return `Client ${clientId} ${present}. Approve it first: partnerctl client approve ${clientId}.`;
 }
 
 export function approvalObstacles(
@@ -65,7 +66,7 @@ export function approvalObstacles(
 ): string[] {
   const steps = approvalStates.indexOf(next) - approvalStates.indexOf(approvalState);
   if (steps <= 0) return [];
-  if (steps > 1) return ['It is a draft and must be in the state test first.'];
+  if (steps > 1) return ['It is a draft. Move it to the state test first.'];
   const gaps = registrationGaps(registration);
   return next === 'approved' ? gaps : gaps.filter((gap) => gap === noTechnicalContact);
 }

@@ -61,6 +61,8 @@ test.each<[argv: string, exit: number, message: string, advice?: string]>([
     'Every call of acme will fail from now on. There is no terminal to confirm on.',
     'Add --yes if you mean it.',
   ],
+  ['client show ', 2, 'An argument is empty.'],
+  ['key stage', 2, "Required option '--algorithm <algorithm>' not specified.", 'See --help.'],
   ['user show', 2, 'Name one user.', 'Give a sub, an e-mail address or --hash.'],
   ['user show u_1 --hash h', 2, 'Name one user.', 'Give a sub, an e-mail address or --hash.'],
   ['consent list', 2, 'Neither a user nor a client is given.', 'Use --user, --client or both.'],

@@ -1,7 +1,7 @@
 // What a command is made of: its help with examples, the context that it runs in, and the result that it returns.
 import { Command, type CommandUnknownOpts, type OptionValues } from '@commander-js/extra-typings';
 import type { Services } from '../connection/connection.ts';
-import type { Exit } from './errors.ts';
+import { type Exit, usageError } from './errors.ts';
 import { paint, type Terminal } from './terminal.ts';
 
 export interface CommandContext {
@@ -41,6 +41,7 @@ export function withAction<Args extends unknown[], Opts extends OptionValues>(
 ): CommandUnknownOpts {
   const command: CommandUnknownOpts = typed;
   return command.action(async (...args) => {
+    if (args.includes('')) throw usageError('An argument is empty.');
     const act: Act = (context) => action(context, ...(args as unknown as [...Args, Opts]));
     await runs.get(rootOf(command))?.(act, command);
   });

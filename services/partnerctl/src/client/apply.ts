@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { ClientService, PlannedAction, type PlannedClient } from '@course-exchange/proto/operator/v1/client';
 import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
+import { sanitize } from '../cli/terminal.ts';
 import { readTextFile, replaceFile, requireWritable } from '../files/files.ts';
 import { changesText } from '../output/result.ts';
 import { readDeclarations, writeDeclarations } from './registration-file.ts';
@@ -70,7 +71,7 @@ export function exportCommand() {
     if (path !== undefined) replaceFile(path, yaml);
     return {
       json: { file: out, clients },
-      text: out === undefined ? yaml : `${clients.length} clients are in ${out}.\n`,
+      text: out === undefined ? yaml : `${clients.length} clients are in ${sanitize(out)}.\n`,
     };
   });
 }

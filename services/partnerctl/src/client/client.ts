@@ -6,7 +6,6 @@ import {
   type Client,
   type ClientRegistration,
   ClientService,
-  type Contact,
 } from '@course-exchange/proto/operator/v1/client';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';
 import { CliError } from '../cli/errors.ts';
@@ -15,6 +14,7 @@ import { changeResult } from '../output/result.ts';
 import { type Columns, fields, localTime, table } from '../output/table.ts';
 import { isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
 import { applyCommand, exportCommand, planCommand } from './apply.ts';
+import { contactText } from './contacts.ts';
 import { redirectUriLines } from './redirect-uris.ts';
 import { editCommand, registerCommand } from './register.ts';
 import { approvalStateName, approvalStateNames, approvalStates } from './registration-file.ts';
@@ -55,7 +55,7 @@ function listCommand() {
       approvalState: state && approvalStates[state],
     });
     const { clients } = await services.identity(ClientService).listClients(filter);
-    return { json: { clients }, text: table(clients, columns, 'No client matches.') };
+    return { json: { clients }, text: table(clients, columns, 'No clients.') };
   });
 }
 
@@ -101,7 +101,7 @@ function approveCommand() {
     }
     const request = { clientId, state, note, expectedVersion: client?.version ?? 0, dryRun };
     const response = await clients.setApprovalState(request);
-    const now = dryRun ? '' : `The status of ${clientId} is ${approvalStateName(state)}.\n`;
+    const now = dryRun ? '' : `The state of ${clientId} is ${approvalStateName(state)}.\n`;
     return changeResult(context, response, now);
   });
 }
@@ -139,7 +139,7 @@ function deactivateCommand() {
 const columns: Columns<Client> = {
   CLIENT: ({ registration }) => ({ text: registration?.clientId ?? '', color: 'bold' }),
   NAME: ({ registration }) => registration?.name ?? '',
-  STATUS: ({ approvalState }) => approvalStateName(approvalState),
+  STATE: ({ approvalState }) => approvalStateName(approvalState),
   ACTIVE: ({ active }) => (active ? { text: 'yes', color: 'green' } : { text: 'no', color: 'dim' }),
   SCOPES: ({ registration }) => registration?.scopes.join(' ') ?? '',
   SECRETS: ({ secrets }) => secrets.filter(isSecretValid).length,
@@ -154,7 +154,7 @@ function clientText(client: Client): string {
   return fields({
     ...(registration && registrationFields(registration)),
     Active: active ? 'yes' : 'no',
-    Status: approvalStateName(approvalState) ?? '–',
+    State: approvalStateName(approvalState) ?? '–',
     Approvals: history,
     Version: `${version}, ${localTime(changedAt)}`,
     Missing: more.registrationGaps.length > 0 ? more.registrationGaps : undefined,
@@ -176,8 +176,4 @@ function registrationFields(registration: ClientRegistration) {
     Unlinking: registration.unlinkingRequirements,
     Retention: registration.retentionRequirements,
   };
-}
-
-function contactText({ name, email, phone }: Contact): string {
-  return [name, `<${email}>`, phone].filter(Boolean).join(' ');
 }

@@ -5,19 +5,19 @@ import {
   type ClientRegistration,
   ClientRegistrationSchema,
   ClientService,
-  type Contact,
-  ContactSchema,
   type EnvironmentRegistration,
   type RegisterClientResponse,
 } from '@course-exchange/proto/operator/v1/client';
 import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
 import { CliError, usageError } from '../cli/errors.ts';
 import { countOption, durationOption, given, repeated } from '../cli/options.ts';
+import { toCliError } from '../connection/error-text.ts';
 import { readTextFile } from '../files/files.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
+import { contactsText, parseContact } from './contacts.ts';
 import { type RedirectUriOptions, redirectUrisText, withRedirectUris } from './redirect-uris.ts';
-import { readRegistration } from './registration-file.ts';
+import { readRegistration, unusableFile } from './registration-file.ts';
 
 export function registerCommand() {
   const command = newRegistrationCommand('register', {
@@ -54,7 +54,9 @@ export function registerCommand() {
       dryRun,
     };
     const register = () => services.identity(ClientService).registerClient(request);
-    return withHandover(context, options.withSecret ? options : undefined, register, gapsText);
+    const text = (response: RegisterClientResponse) =>
+      (dryRun ? contactsText(response) : '') + gapsText(response);
+    return withHandover(context, options.withSecret ? options : undefined, register, text);
   });
 }
 
@@ -74,12 +76,29 @@ async function registrationFrom(
   file: string | undefined,
   options: RegistrationValues & { readonly clientId?: string },
 ): Promise<ClientRegistration> {
-  const read = file === undefined ? undefined : readRegistration(file, await readTextFile(context, file));
-  const base = read?.registration ?? create(ClientRegistrationSchema);
+  const empty = { registration: create(ClientRegistrationSchema), mistakes: [] };
+  const read = file === undefined ? empty : readRegistration(file, await readTextFile(context, file));
+  const { registration: base, mistakes } = read;
+  if (base === undefined) throw unusableFile(file ?? '', mistakes);
   const named = { ...base, ...given({ clientId: options.clientId }) };
   const registration = await withOptions(context, named, options);
+  if (mistakes.length > 0) {
+    const further = await mistakesOf(context, registration);
+    throw unusableFile(file ?? '', [...mistakes, ...further]);
+  }
   if (registration.clientId) return registration;
   throw usageError('The client has no identifier.', 'Give a registration file or --client-id.');
+}
+
+/** What the service would refuse in it. */
+async function mistakesOf({ services }: CommandContext, registration: ClientRegistration): Promise<string[]> {
+  const register = services.identity(ClientService).registerClient({ registration, dryRun: true });
+  const error = await register.then(
+    () => undefined,
+    (cause) => toCliError(cause, services.lastAddress),
+  );
+  if (!(error instanceof CliError) || error.exit !== 'usage') return [];
+  return [error.message, ...(error.details.mistakes ?? [])];
 }
 
 function gapsText({ client }: RegisterClientResponse): string {
@@ -137,7 +156,8 @@ async function editClient(
   }
   const request = { registration: edited, expectedVersion: expectedVersion ?? client.version, dryRun };
   const response = await clients.editClient(request);
-  return changeResult(context, response, redirectUrisText(response, dryRun));
+  const contacts = dryRun ? contactsText(response) : '';
+  return changeResult(context, response, contacts + redirectUrisText(response, dryRun));
 }
 
 /** It changes the list that is registered, and a file replaces that list. */
@@ -151,9 +171,10 @@ async function replacementFrom(
   name: string,
   clientId: string,
 ): Promise<ClientRegistration> {
-  const { registration } = readRegistration(name, await readTextFile(context, name));
-  if (registration && registration.clientId === clientId) return registration;
-  throw usageError(`${name} is the registration of ${registration?.clientId}, not of ${clientId}.`);
+  const { registration, mistakes } = readRegistration(name, await readTextFile(context, name));
+  if (registration === undefined || mistakes.length > 0) throw unusableFile(name, mistakes);
+  if (registration.clientId === clientId) return registration;
+  throw usageError(`${name} is the registration of ${registration.clientId}, not of ${clientId}.`);
 }
 
 function newRegistrationCommand(...command: Parameters<typeof newCommand>) {
@@ -210,13 +231,4 @@ async function editedEnvironments(
   if (!(options.redirectUri ?? options.addRedirectUri ?? options.removeRedirectUri)) return undefined;
   const { environment } = await services.identity(ClientService).describeInstallation({});
   return withRedirectUris(environments, environment, options);
-}
-
-function parseContact(text: string): Contact {
-  const [, name = '', email = '', phone = ''] = /^\s*([^<>]*?)\s*<([^<>\s]+)>\s*(.*?)\s*$/.exec(text) ?? [];
-  if (email) return create(ContactSchema, { name, email, phone });
-  throw usageError(
-    `'${text}' is not a contact.`,
-    'Write "Ann Example <ann@partner.example>"; a telephone number may follow.',
-  );
 }

@@ -36,7 +36,7 @@ const text = z
   .nullish()
   .transform((value) => value ?? '');
 
-/** What `schema` makes of the file. Throws one CliError that lists every mistake. */
+/** What `schema` makes of the file, without unknown fields, and every mistake in it. */
 function readYaml<Schema extends z.ZodType>(name: string, content: string, schema: Schema) {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });
@@ -49,7 +49,6 @@ function readYaml<Schema extends z.ZodType>(name: string, content: string, schem
     sentence: `${message}.`,
   }));
   const { data, error } = broken.length > 0 ? {} : schema.safeParse(document.toJS());
-  if (broken.length === 0 && error === undefined) return data as z.output<Schema>;
   const wrong = (error?.issues ?? []).flatMap((issue) => {
     const path = issue.path as Path;
     const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
@@ -59,9 +58,17 @@ function readYaml<Schema extends z.ZodType>(name: string, content: string, schem
     }));
   });
   const mistakes = [...broken, ...wrong].toSorted((one, other) => one.line - other.line);
-  throw new CliError('usage', `${name} cannot be used.`, {
+  for (const issue of error?.issues ?? [])
+    if (issue.code === 'unrecognized_keys')
+      for (const key of issue.keys) document.deleteIn([...issue.path, key]);
+  return {
+    data: error === undefined ? data : schema.safeParse(document.toJS()).data,
     mistakes: mistakes.map(({ line, sentence }) => `${name}:${line}: ${sentence}`),
-  });
+  };
+}
+
+export function unusableFile(name: string, mistakes: readonly string[]): CliError {
+  return new CliError('usage', `${name} cannot be used.`, { mistakes });
 }
 
 type Path = readonly (string | number)[];
@@ -117,12 +124,17 @@ const declarations = map({
   }),
 });
 
-export function readRegistration(name: string, content: string): DeclaredClient {
-  return readYaml(name, content, client);
+/** `registration` is undefined where the mistakes leave none. */
+export function readRegistration(name: string, content: string) {
+  const { data, mistakes } = readYaml(name, content, client);
+  return { registration: data?.registration, mistakes };
 }
 
+/** Throws one CliError that lists every mistake. */
 export function readDeclarations(name: string, content: string): readonly DeclaredClient[] {
-  return readYaml(name, content, declarations).clients;
+  const { data, mistakes } = readYaml(name, content, declarations);
+  if (data === undefined || mistakes.length > 0) throw unusableFile(name, mistakes);
+  return data.clients;
 }
 
 function declared(fields: z.output<typeof clientFields>): DeclaredClient {

@@ -16,6 +16,8 @@ export interface Address {
   readonly url: string;
   readonly socket?: string;
   readonly display: string;
+  /** Nothing says where the service is. */
+  readonly isAssumed?: boolean;
 }
 
 export interface AddressSources {
@@ -31,11 +33,8 @@ export function findAddress(name: ServiceName, sources: AddressSources): Address
   if (environment[variable]) return parseAddress(environment[variable], variable);
   const stack = flags.stack ?? (environment.PARTNERCTL_STACK || undefined);
   const own = stack === undefined ? fromServiceSettings(name, environment) : undefined;
-  return (
-    own ??
-    fromStackFile(name, sources.directory, stack) ??
-    parseAddress(`127.0.0.1:${services[name].port}`, 'the default')
-  );
+  const usual = parseAddress(`127.0.0.1:${services[name].port}`, 'the default');
+  return own ?? fromStackFile(name, sources.directory, stack) ?? { ...usual, isAssumed: true };
 }
 
 /** `host:port`, `unix:/path` or `https://host:port`. */

@@ -21,7 +21,7 @@ export type Services = ReturnType<typeof openServices>;
 
 export function openServices(deps: ConnectionDeps) {
   const open = new Map<ServiceName, ReturnType<typeof openTransport>>();
-  const addressOf = (name: ServiceName) => findAddress(name, deps).display;
+  const addressOf = (name: ServiceName) => findAddress(name, deps);
   let last: ServiceName = 'identity';
   const clientTo = <S extends DescService>(name: ServiceName, service: S): Client<S> => {
     last = name;
@@ -33,7 +33,7 @@ export function openServices(deps: ConnectionDeps) {
     identity: <S extends DescService>(service: S) => clientTo('identity', service),
     catalog: <S extends DescService>(service: S) => clientTo('catalog', service),
     addressOf,
-    lastAddress: () => addressOf(last),
+    lastAddress: () => addressOf(last).display,
     close: (): void => {
       for (const { sessionManager } of open.values()) sessionManager.abort();
     },

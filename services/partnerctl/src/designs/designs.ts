@@ -45,7 +45,7 @@ function designsResult(report: ImportReport, path: string | undefined, dryRun: b
   const { rejectedLines, ...counts } = report;
   const { lines, upserted, deleted, ignored, rejected, stopped } = counts;
   const text = dryRun
-    ? `${lines} lines: ${upserted} upserts, ${deleted} deletes, ${rejected} would be rejected.\n`
+    ? `Dry run: ${lines} lines with ${upserted} upserts and ${deleted} deletes; would reject ${rejected}.\n`
     : `${upserted} upserted, ${deleted} deleted, ${ignored} already known, ${rejected} rejected.\n`;
   const json = { dryRun, ...counts, rejectedFile: rejected > 0 ? path : undefined };
   return importResult(json, text + (stopped ? 'Stopped at the first rejected line.\n' : ''), rejectedLines);

@@ -22,14 +22,16 @@ afterAll(() => rmSync(work, { recursive: true }));
 
 test('an export replaces its file whole, for its owner alone, also behind a link', async () => {
   const file = join(work, 'clients.yaml');
-  const link = join(work, 'link.yaml');
+  const link = join(work, 'li\nnk.yaml');
   writeFileSync(file, 'before', { mode: 0o644 });
   symlinkSync(file, link);
   const exports = { exportClients: () => ({ clients: [] }) };
-  await runAgainst((router) => router.service(ClientService, exports), ['client', 'export', '--out', link]);
+  const words = ['client', 'export', '--out', link];
+  const { out } = await runAgainst((router) => router.service(ClientService, exports), words);
+  expect(out).toContain('li�nk.yaml.\n');
   expect(readFileSync(file, 'utf8')).toContain('clients:');
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(readdirSync(work).sort()).toEqual(['clients.yaml', 'link.yaml']);
+  expect(readdirSync(work).sort()).toEqual(['clients.yaml', 'li\nnk.yaml']);
 });
 
 test.each([

@@ -62,10 +62,10 @@ test.each(imports)('`%s import` replaces no file that an import did not write', 
   expect(err).toContain('cannot be written');
 });
 
-test('the file of an earlier import is replaced, and removed when nothing is rejected', async () => {
-  const file = join(work, 'aside');
+test('the file of an earlier import is replaced, and removed when nothing is rejected; its name breaks no line', async () => {
+  const file = join(work, 'a\nside');
   const options = ['--rejected', file];
-  expect((await importWith('user', options)).out).toContain(`All rejected lines are in ${file}.`);
+  expect((await importWith('user', options)).out).toContain('/a�side.\n');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ line: 1, reason: 'It is not valid JSON.' });
   writeFileSync(input, '\nnor this\n');
   await importWith('user', options);

@@ -3,6 +3,7 @@ import { closeSync, openSync, readSync, realpathSync, rmSync, statSync, writeSyn
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CommandContext, Result } from '../cli/command.ts';
 import { usageError } from '../cli/errors.ts';
+import { sanitize } from '../cli/terminal.ts';
 import { jsonText } from '../output/json.ts';
 import { requireWritable } from './files.ts';
 
@@ -57,7 +58,7 @@ export function importResult(report: ImportReport, counts: string, first: readon
   const { resumedAfter, rejected, rejectedFile } = report;
   const resumed = resumedAfter > 0 ? `Resumed after line ${resumedAfter}.\n` : '';
   const lines = first.map(({ line, reason }) => `  line ${line}: ${reason}\n`).join('');
-  const all = rejectedFile === undefined ? '' : `All rejected lines are in ${rejectedFile}.\n`;
+  const all = rejectedFile === undefined ? '' : `All rejected lines are in ${sanitize(rejectedFile)}.\n`;
   return { json: report, text: resumed + counts + lines + all, exit: rejected > 0 ? 'refused' : 'done' };
 }
 

@@ -31,13 +31,18 @@ export function changeResult(
 
 export function changesText(changes: readonly Change[], dryRun: boolean): string {
   if (changes.length === 0) return dryRun ? 'Nothing would change.\n' : 'Nothing changed.\n';
-  const verb = dryRun ? 'Would change' : 'Changed';
   return changes
     .flatMap(({ object, action, fields }) => [
-      `${verb} ${sanitize(object)} ${paint('dim', `(${action})`)}\n`,
+      `${verbOf(action, dryRun)} ${sanitize(object)} ${paint('dim', `(${action})`)}\n`,
       ...fields.map((field) => `  ${fieldText(field)}\n`),
     ])
     .join('');
+}
+
+function verbOf(action: string, dryRun: boolean): string {
+  const creates = ['client.register', 'secret.add', 'key.stage'].includes(action);
+  if (dryRun) return creates ? 'Would create' : 'Would change';
+  return creates ? 'Created' : 'Changed';
 }
 
 export function fieldText({ field, before, after }: Change['fields'][number]): string {

@@ -32,11 +32,12 @@ test('a person sees the secret once; a pipe gets it only under --json', async ()
 });
 
 test('a file has mode 0600, is never written over, and is gone when no secret was created', async () => {
-  const path = join(directory, 'one.secret');
-  const options = { toFile: 'one.secret' };
+  const path = join(directory, 'one\n.secret');
+  const options = { toFile: 'one\n.secret' };
   const cancelled = await open(options);
   cancelled.cancel();
   const handed = await (await open(options)).deliver(made);
+  expect(handed.text).toContain('/one�.secret (mode 0600)');
   expect(readFileSync(path, 'utf8')).toBe(`${secret}\n`);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(JSON.stringify(handed)).not.toContain(secret);

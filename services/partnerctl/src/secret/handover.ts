@@ -7,7 +7,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { Option } from '@commander-js/extra-typings';
 import type { CommandContext, Result } from '../cli/command.ts';
 import { CliError, usageError } from '../cli/errors.ts';
-import { paint } from '../cli/terminal.ts';
+import { paint, sanitize } from '../cli/terminal.ts';
 import { type ChangeResponse, changeResult } from '../output/result.ts';
 
 export const toFileOption = new Option(
@@ -127,7 +127,7 @@ async function deliver({ terminal: { out } }: CommandContext, destination: Desti
     writeFileSync(file.descriptor, line);
     fsyncSync(file.descriptor);
     closeSync(file.descriptor);
-    return { json, text: kept(`in ${file.path} (mode 0600)`), textToStderr: false };
+    return { json, text: kept(`in ${sanitize(file.path)} (mode 0600)`), textToStderr: false };
   }
   if (alone) {
     out.write(line);

@@ -108,5 +108,5 @@ export function secretTable(secrets: readonly ClientSecret[], now: Date): string
     EXPIRES: ({ expiresAt }) => withDistance(expiresAt),
     CREATED: ({ createdAt }) => createdAt,
   };
-  return table(secrets, columns, 'The client has no secret.');
+  return table(secrets, columns, 'No secrets.');
 }

@@ -64,7 +64,7 @@ function usersResult(
   const counts = { ...sumOf(batches), rejected: rejected.count() };
   const rejectedFile = dryRun || counts.rejected === 0 ? undefined : path;
   const report = { dryRun, lines, resumedAfter: 0, ...counts, rejectedFile };
-  return importResult(report, (dryRun ? 'Would be: ' : '') + countsText(counts), rejected.first());
+  return importResult(report, countsText(counts, dryRun), rejected.first());
 }
 
 const countNames = ['created', 'updated', 'unchanged', 'signedOut'] as const;
@@ -80,8 +80,10 @@ function sumOf(batches: readonly Batch[]): Counts {
   return Object.fromEntries(countNames.map((name) => [name, sum(name)])) as Counts;
 }
 
-function countsText(counts: Counts & { readonly rejected: number }): string {
+function countsText(counts: Counts & { readonly rejected: number }, dryRun: boolean): string {
   const { created, updated, unchanged, signedOut, rejected } = counts;
+  if (dryRun)
+    return `Dry run: would create ${created}, update ${updated} (${signedOut} signed out), leave ${unchanged} unchanged, reject ${rejected}.\n`;
   const signOuts = signedOut > 0 ? `Signed out because their password was replaced: ${signedOut}.\n` : '';
   return `${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected} rejected.\n${signOuts}`;
 }

@@ -95,7 +95,7 @@ function userText(user: User): string {
     User: user.sub,
     'E-mail': `${user.email} (${user.emailVerified ? 'verified' : 'not verified'})`,
     Name: user.name,
-    Status: disabledAt ? `disabled since ${localTime(disabledAt)}` : 'enabled',
+    State: disabledAt ? `disabled since ${localTime(disabledAt)}` : 'enabled',
     'Signed out': signedOutAt && `sessions and tokens from before ${localTime(signedOutAt)}`,
     Password: user.passwordAlgorithm,
     'Log hash': user.userHash,
