@@ -3,13 +3,11 @@
 import { create } from '@bufbuild/protobuf';
 import {
   type ClientRegistration,
-  type EditClientResponse,
   type Environment,
   type EnvironmentRegistration,
   EnvironmentRegistrationSchema,
 } from '@course-exchange/proto/operator/v1/client';
 import { usageError } from '../cli/errors.ts';
-import { sanitize } from '../cli/terminal.ts';
 import { environmentName, environmentNames, environments } from './registration-file.ts';
 
 export interface RedirectUriOptions {
@@ -75,12 +73,4 @@ export function redirectUriLines({ environments: lists }: ClientRegistration): s
   return named.flatMap(({ name, redirectUris }) =>
     redirectUris.map((uri) => `${name.padEnd(width)}  ${uri}`),
   );
-}
-
-/** Every redirect URI, where one changed: the changes show only the environments that differ. */
-export function redirectUrisText({ client, changes }: EditClientResponse, dryRun: boolean): string {
-  const fields = changes.flatMap((change) => change.fields.map(({ field }) => field));
-  if (!client?.registration || !fields.some((field) => field.startsWith('redirect_uris.'))) return '';
-  const lines = redirectUriLines(client.registration).map((line) => `  ${sanitize(line)}\n`);
-  return `All redirect URIs ${dryRun ? 'would be' : 'are now'}:\n${lines.join('')}`;
 }

@@ -15,8 +15,9 @@ import { toCliError } from '../connection/error-text.ts';
 import { readTextFile } from '../files/files.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
-import { contactsText, parseContact } from './contacts.ts';
-import { type RedirectUriOptions, redirectUrisText, withRedirectUris } from './redirect-uris.ts';
+import { parseContact } from './contacts.ts';
+import { gapsText, proofText } from './proof.ts';
+import { type RedirectUriOptions, withRedirectUris } from './redirect-uris.ts';
 import { readRegistration, unusableFile } from './registration-file.ts';
 
 export function registerCommand() {
@@ -54,8 +55,7 @@ export function registerCommand() {
       dryRun,
     };
     const register = () => services.identity(ClientService).registerClient(request);
-    const text = (response: RegisterClientResponse) =>
-      (dryRun ? contactsText(response) : '') + gapsText(response);
+    const text = (response: RegisterClientResponse) => proofText(response, dryRun) + gapsText(response);
     return withHandover(context, options.withSecret ? options : undefined, register, text);
   });
 }
@@ -99,11 +99,6 @@ async function mistakesOf({ services }: CommandContext, registration: ClientRegi
   );
   if (!(error instanceof CliError) || error.exit !== 'usage') return [];
   return [error.message, ...(error.details.mistakes ?? [])];
-}
-
-function gapsText({ client }: RegisterClientResponse): string {
-  const gaps = client?.registrationGaps ?? [];
-  return gaps.length > 0 ? `Missing for approval:\n${gaps.map((gap) => `  - ${gap}\n`).join('')}` : '';
 }
 
 export function editCommand() {
@@ -156,8 +151,7 @@ async function editClient(
   }
   const request = { registration: edited, expectedVersion: expectedVersion ?? client.version, dryRun };
   const response = await clients.editClient(request);
-  const contacts = dryRun ? contactsText(response) : '';
-  return changeResult(context, response, contacts + redirectUrisText(response, dryRun));
+  return changeResult(context, response, proofText(response, dryRun));
 }
 
 /** It changes the list that is registered, and a file replaces that list. */

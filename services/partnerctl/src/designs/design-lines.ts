@@ -16,7 +16,6 @@ interface Reading {
   readonly source: string;
   /** Changes up to this line are read but not sent. */
   readonly resumedAfter: number;
-  readonly stopAtRejected: boolean;
   readonly rejected: RejectedLines;
   readonly onRead: (lines: number) => void;
 }
@@ -24,7 +23,7 @@ interface Reading {
 /** Some 150 KB; a block and so a message stays far below the 4 MiB that the service takes. */
 const maxChanges = 500;
 
-/** The final message is marked as the source's last unless a rejected line ended the reading. */
+/** The final message is marked as the source's last. */
 export async function* applyMessages(file: Content, reading: Reading): AsyncGenerator<ApplyMessage> {
   const { source } = reading;
   for await (const block of lineBlocks(file)) {
@@ -32,14 +31,8 @@ export async function* applyMessages(file: Content, reading: Reading): AsyncGene
     for (let start = 0; start < changes.length; start += maxChanges)
       yield { source, changes: changes.slice(start, start + maxChanges) };
     reading.onRead(block.first + block.lines.length - 1);
-    // The caller sees a last message without the mark.
-    if (hasStopped(reading)) return yield { source, changes: [] };
   }
   yield { source, changes: [], last: true };
-}
-
-function hasStopped({ stopAtRejected, rejected }: Reading): boolean {
-  return stopAtRejected && rejected.count() > 0;
 }
 
 function changesIn({ first, lines }: LineBlock, reading: Reading): DesignChangeMessage[] {
@@ -49,7 +42,6 @@ function changesIn({ first, lines }: LineBlock, reading: Reading): DesignChangeM
     const line = first + index;
     const { change, reason } = readDesignLine(content, line);
     if (reason !== undefined) reading.rejected.add(line, reason, content);
-    if (hasStopped(reading)) break;
     if (change !== undefined && line > reading.resumedAfter) changes.push(change);
   }
   return changes;

@@ -23,14 +23,12 @@ function importCommand() {
   })
     .argument('<file>', 'NDJSON, one change a line; - reads standard input, at most 64 MiB')
     .option('--rejected <file>', 'Where rejected lines are written; <file>.rejected by default')
-    .option('--stop-at-rejected', 'Import what comes before the first rejected line, and no more')
     .option('--from-start', 'Send every line, even those that an interrupted import has committed');
   return withAction(command, async (context, name, options) => {
     const path = rejectedPath(context, name, options.rejected);
     const job = {
       file: await importContent(context, name),
       rejectedTo: path ?? reportRejected(context),
-      stopAtRejected: options.stopAtRejected === true,
       fromStart: options.fromStart === true,
     };
     const { sleep, signal, services } = context;
@@ -43,12 +41,12 @@ function importCommand() {
 
 function designsResult(report: ImportReport, path: string | undefined, dryRun: boolean): Result {
   const { rejectedLines, ...counts } = report;
-  const { lines, upserted, deleted, ignored, rejected, stopped } = counts;
+  const { lines, upserted, deleted, ignored, rejected } = counts;
   const text = dryRun
     ? `Dry run: ${lines} lines with ${upserted} upserts and ${deleted} deletes; would reject ${rejected}.\n`
     : `${upserted} upserted, ${deleted} deleted, ${ignored} already known, ${rejected} rejected.\n`;
   const json = { dryRun, ...counts, rejectedFile: rejected > 0 ? path : undefined };
-  return importResult(json, text + (stopped ? 'Stopped at the first rejected line.\n' : ''), rejectedLines);
+  return importResult(json, text, rejectedLines);
 }
 
 function verifyCommand() {

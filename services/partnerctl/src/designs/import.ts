@@ -10,7 +10,6 @@ import { type ApplyMessage, applyMessages } from './design-lines.ts';
 export interface ImportJob {
   readonly file: Content;
   readonly rejectedTo: RejectedTarget;
-  readonly stopAtRejected: boolean;
   readonly fromStart: boolean;
 }
 
@@ -56,12 +55,11 @@ export async function checkDesigns(
 ): Promise<ImportReport> {
   const identity = await identifyFile(job.file);
   const rejected = openRejectedLines(undefined);
-  const total = { upserted: 0, deleted: 0, ignored: 0, stopped: false };
-  for await (const { changes, last } of messagesOf(deps, job, identity, rejected, 0)) {
+  const total = { upserted: 0, deleted: 0, ignored: 0 };
+  for await (const { changes } of messagesOf(deps, job, identity, rejected, 0)) {
     const upserted = changes.filter(({ change }) => change?.case === 'upsert').length;
     total.upserted += upserted;
     total.deleted += changes.length - upserted;
-    total.stopped = last !== true;
   }
   deps.progress.clear();
   return { ...total, resumedAfter: 0, ...fileReport(identity, rejected) };
@@ -93,26 +91,22 @@ function sourceOf({ digest }: FileIdentity): string {
 
 function messagesOf(
   { progress }: Pick<ImportDeps, 'progress'>,
-  { file, stopAtRejected }: ImportJob,
+  { file }: ImportJob,
   identity: FileIdentity,
   rejected: RejectedLines,
   resumedAfter: number,
 ) {
   const onRead = (line: number) => progress.update(line, identity.lines);
-  return applyMessages(file, { source: sourceOf(identity), stopAtRejected, resumedAfter, rejected, onRead });
+  return applyMessages(file, { source: sourceOf(identity), resumedAfter, rejected, onRead });
 }
 
 async function importOnce(deps: ImportDeps, job: ImportJob, identity: FileIdentity, resumedAfter: number) {
   // Lines before the resume point are read again, so that the rejected ones among them are reported again.
   const rejected = openRejectedLines(job.rejectedTo);
-  let stopped = false;
   let readError: unknown;
   async function* watched(): AsyncGenerator<ApplyMessage> {
     try {
-      for await (const message of messagesOf(deps, job, identity, rejected, resumedAfter)) {
-        stopped = message.last !== true;
-        yield message;
-      }
+      yield* messagesOf(deps, job, identity, rejected, resumedAfter);
     } catch (error) {
       readError = error;
       throw error;
@@ -122,7 +116,7 @@ async function importOnce(deps: ImportDeps, job: ImportJob, identity: FileIdenti
     const options = { signal: deps.signal, timeoutMs: 0 };
     const { upserted, deleted, ignored } = await deps.feed.apply(watched(), options);
     const counts = { upserted: Number(upserted), deleted: Number(deleted), ignored: Number(ignored) };
-    return { ...fileReport(identity, rejected), resumedAfter, ...counts, stopped };
+    return { ...fileReport(identity, rejected), resumedAfter, ...counts };
   } catch (error) {
     // The transport reports a file that cannot be read as a lost call.
     throw readError ?? error;

@@ -3,7 +3,7 @@
 import { create } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { ImportUsersResponseSchema, UserService } from '@course-exchange/proto/operator/v1/user';
-import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
+import { newCommand, withAction } from '../cli/command.ts';
 import { importContent } from '../files/files.ts';
 import { type Content, identifyFile, lineBlocks } from '../files/ndjson.ts';
 import {
@@ -35,49 +35,33 @@ export function importCommand() {
     const path = rejectedPath(context, name, options.rejected);
     const file = await importContent(context, name);
     const { lines } = await identifyFile(file);
-    const batches: Batch[] = [];
+    const rejected = openRejectedLines(dryRun ? undefined : (path ?? reportRejected(context)));
+    const counts = { created: 0, updated: 0, unchanged: 0, signedOut: 0 };
     const progress = openProgress('Users', context);
-    const { keepSessions = false } = options;
-    const task = { file, dryRun, keepSessions: keepSessions === true, signal };
+    const task = { file, dryRun, keepSessions: options.keepSessions === true, signal };
     try {
       for await (const batch of importUsers(services.identity(UserService), task)) {
-        batches.push(batch);
+        // Number and reason only: the line holds a password hash.
+        for (const { line, reason } of batch.rejected) rejected.add(line, reason);
+        for (const name of Object.keys(counts) as (keyof Counts)[]) counts[name] += batch[name];
         progress.update(batch.through, lines);
       }
     } finally {
       progress.clear();
+      rejected.close();
     }
-    return usersResult(context, batches, { lines, path });
+    const all = { ...counts, rejected: rejected.count() };
+    const rejectedFile = dryRun || all.rejected === 0 ? undefined : path;
+    const report = { dryRun, lines, resumedAfter: 0, ...all, rejectedFile };
+    return importResult(report, countsText(all, dryRun), rejected.first());
   });
 }
 
-/** Writes the rejected lines unless it is a dry run: number and reason only, for the line holds a password hash. */
-function usersResult(
-  context: CommandContext,
-  batches: readonly Batch[],
-  { lines, path }: { readonly lines: number; readonly path: string | undefined },
-): Result {
-  const { dryRun } = context;
-  const rejected = openRejectedLines(dryRun ? undefined : (path ?? reportRejected(context)));
-  for (const { line, reason } of batches.flatMap((batch) => batch.rejected)) rejected.add(line, reason);
-  rejected.close();
-  const counts = { ...sumOf(batches), rejected: rejected.count() };
-  const rejectedFile = dryRun || counts.rejected === 0 ? undefined : path;
-  const report = { dryRun, lines, resumedAfter: 0, ...counts, rejectedFile };
-  return importResult(report, countsText(counts, dryRun), rejected.first());
-}
-
-const countNames = ['created', 'updated', 'unchanged', 'signedOut'] as const;
-type Counts = Readonly<Record<(typeof countNames)[number], number>>;
+type Counts = Readonly<Record<'created' | 'updated' | 'unchanged' | 'signedOut', number>>;
 
 interface Batch extends Counts {
   readonly through: number;
   readonly rejected: readonly RejectedLine[];
-}
-
-function sumOf(batches: readonly Batch[]): Counts {
-  const sum = (name: keyof Counts) => batches.reduce((total, batch) => total + batch[name], 0);
-  return Object.fromEntries(countNames.map((name) => [name, sum(name)])) as Counts;
 }
 
 function countsText(counts: Counts & { readonly rejected: number }, dryRun: boolean): string {

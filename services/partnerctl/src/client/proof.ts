@@ -1,0 +1,42 @@
+// What is printed below the changes of a registration, so that an operator can proofread it.
+import type {
+  ClientRegistration,
+  EditClientResponse,
+  RegisterClientResponse,
+} from '@course-exchange/proto/operator/v1/client';
+import { sanitize } from '../cli/terminal.ts';
+import { contactText } from './contacts.ts';
+import { redirectUriLines } from './redirect-uris.ts';
+
+/**
+ * Contacts, which changes name by keyed hashes as the audit log does, and every redirect URI, of which an
+ * edit shows only the environments that differ.
+ */
+export function proofText(
+  { client, changes }: EditClientResponse | RegisterClientResponse,
+  dryRun: boolean,
+): string {
+  const fields = changes.flatMap((change) => change.fields.map(({ field }) => field));
+  const text = (pattern: RegExp, head: string, lines: readonly string[]) =>
+    fields.some((field) => pattern.test(field))
+      ? `${head}:\n${lines.map((line) => `  ${sanitize(line)}\n`).join('')}`
+      : '';
+  if (!client?.registration) return '';
+  const uris = redirectUriLines(client.registration);
+  return [
+    dryRun ? text(/_contacts?$/, 'Contacts would be', contactLines(client.registration)) : '',
+    text(/^redirect_uris\./, `All redirect URIs ${dryRun ? 'would be' : 'are now'}`, uris),
+  ].join('');
+}
+
+export function gapsText({ client }: RegisterClientResponse): string {
+  const gaps = client?.registrationGaps ?? [];
+  return gaps.length > 0 ? `Missing for approval:\n${gaps.map((gap) => `  - ${gap}\n`).join('')}` : '';
+}
+
+function contactLines({ technicalContact, credentialContacts }: ClientRegistration): string[] {
+  return [
+    ...(technicalContact ? [`technical   ${contactText(technicalContact)}`] : []),
+    ...credentialContacts.map((contact) => `credential  ${contactText(contact)}`),
+  ];
+}
