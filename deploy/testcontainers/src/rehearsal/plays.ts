@@ -67,8 +67,8 @@ export const proxyPage = (status: number, title: string) => ({
 
 /** What a server takes for a refresh, so that two at once overlap. */
 export const serverMs = 50;
-/** How much longer than the 3 s that a client should wait at least. */
-export const slowMs = 12_000;
+/** Longer than the 3 s that a client should wait at least. */
+export const slowMs = 4_000;
 
 export function callbackChanges(
   duty: DutyName,
