@@ -34,8 +34,9 @@ export function useBrowser() {
     await new Promise<void>((resolve) => silentPartner.listen(0, '127.0.0.1', resolve));
     const { port } = silentPartner.address() as AddressInfo;
     const rules = `--host-resolver-rules=MAP ${new URL(silentCallback).host} 127.0.0.1:${port}`;
-    const executablePath = await chromium();
-    browser = await launcher.launch({ executablePath, args: [...quiet, rules], timeout: 120_000 });
+    const { executablePath, env } = await chromium();
+    const options = { executablePath, args: [...quiet, rules], env: { ...process.env, ...env } };
+    browser = await launcher.launch({ ...options, timeout: 120_000 });
   }, 400_000);
   afterEach(async () => {
     await Promise.all(profiles.splice(0).map((profile) => profile.close()));

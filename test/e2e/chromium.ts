@@ -1,16 +1,19 @@
-// Finds a Chromium, or installs Debian's where tests run as root.
+// Finds a Chromium, or brings Debian's: installed as root, unpacked into the cache otherwise.
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheDirectory } from '@course-exchange/local-stack/cache';
+import { unpackDebianPackage } from '@course-exchange/local-stack/debian-package';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const unpacked = join(cacheDirectory(), 'chromium');
 
-/** Its path. Throws one sentence when there is none and none can be installed. */
-export async function chromium(): Promise<string> {
-  const cause = installed() ? undefined : await install().catch((error: unknown) => error);
-  const path = installed();
-  if (path) return path;
+/** Its path, and what it needs in its environment. Throws one sentence when there is none and none can be brought. */
+export async function chromium() {
+  const cause = installed() ? undefined : await bring().catch((error: unknown) => error);
+  const executablePath = installed();
+  if (executablePath) return { executablePath, env: executablePath.startsWith(unpacked) ? libraries() : {} };
   const sentence = 'Install Chromium, or set CHROMIUM_PATH to the path of its program.';
   throw new Error(`The browser suite needs Chromium. ${sentence}`, { cause });
 }
@@ -21,13 +24,26 @@ function installed(): string | undefined {
     process.env.CHROMIUM_PATH ?? '',
     ...folders.flatMap((folder) => names.map((name) => join(folder, name))),
     '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    join(unpacked, 'usr/lib/chromium/chromium'),
   ];
   return known.find((path) => path !== '' && existsSync(path));
 }
 
-function install(): Promise<unknown> {
+function libraries() {
+  const folders = globSync(join(unpacked, '{usr/lib,lib}/*-linux-gnu{,/nss}'));
+  return { LD_LIBRARY_PATH: folders.join(delimiter) };
+}
+
+function bring(): Promise<unknown> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const apt = (...words: string[]) => promisify(execFile)('apt-get', words, { env, timeout: 300_000 });
-  const words = ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium'];
-  return apt(...words).catch(() => apt('update', '--quiet').then(() => apt(...words)));
+  const install = ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium'];
+  if (process.getuid?.() === 0)
+    return apt(...install).catch(() => apt('update', '--quiet').then(() => apt(...install)));
+  return apt('-o', 'Debug::NoLocking=1', '--simulate', ...install).then(({ stdout }) =>
+    unpackDebianPackage(
+      unpacked,
+      [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name),
+    ),
+  );
 }

@@ -1,9 +1,9 @@
-// Programs that suites need and a machine may lack: the one that a variable names, else one on PATH in a version that fits,
-// else what pip or apt puts into the cache, in pinned versions. Nothing is installed on the machine.
+// Programs that suites need and a machine may lack: what a variable names, else what is on PATH in a version that fits, else
+// what pip or apt brings into the cache, in pinned versions. Nothing is installed on the machine.
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheDirectory } from '@course-exchange/local-stack/cache';
 import { unpackDebianPackage } from '@course-exchange/local-stack/debian-package';
@@ -91,9 +91,40 @@ export async function findProgram(name: keyof typeof programs): Promise<string> 
   throw new Error(message, { cause });
 }
 
+/** A Python with pip, and what it needs in its environment. */
+interface Python {
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** The one on PATH, else Debian's, of whichever version this system has. */
+export async function findPython(): Promise<Python> {
+  const home = join(cacheDirectory(), 'debian-python');
+  const unpacked = (): Python => ({
+    command: globSync(join(home, 'usr/bin/python3.??'))[0] ?? 'python3',
+    env: { LD_LIBRARY_PATH: globSync(join(home, 'usr/lib/*-linux-gnu*')).join(delimiter) },
+  });
+  const hasPip = ({ command, env }: Python) =>
+    run(command, ['-m', 'pip', '--version'], { env: { ...process.env, ...env }, timeout: 20_000 }).then(
+      () => true,
+      () => false,
+    );
+  const onPath = { command: 'python3', env: {} };
+  if (await hasPip(onPath)) return onPath;
+  if (!(await hasPip(unpacked()))) {
+    const parts = ['3.11', '3.12', '3.13'].flatMap((version) =>
+      ['python_-minimal', 'libpython_-minimal', 'libpython_-stdlib'].map((part) =>
+        part.replace('_', version),
+      ),
+    );
+    await unpackDebianPackage(home, ['python3-pip', ...parts, 'libexpat1', 'libffi8', 'libssl3']);
+  }
+  return unpacked();
+}
+
 /**
- * Folder in the cache in which pip has installed these requirements, with hashes where they are given. It is filled before it
- * has its name.
+ * Folder in the cache in which pip has installed these requirements, lines of its own, with hashes where they are given. It
+ * is filled before it has its name.
  */
 export async function pythonPackages(name: string, requirements: readonly string[]): Promise<string> {
   const home = join(cacheDirectory(), name);
@@ -103,9 +134,11 @@ export async function pythonPackages(name: string, requirements: readonly string
     await mkdir(unfinished, { recursive: true });
     const list = join(unfinished, 'requirements.txt');
     await writeFile(list, requirements.map((line) => `${line}\n`).join(''));
+    const { command, env } = await findPython();
     const quietly = ['--quiet', '--disable-pip-version-check', '--retries=0', '--timeout=15'];
     const words = ['-m', 'pip', 'install', ...quietly, '--only-binary=:all:', '--requirement', list];
-    await run('python3', [...words, '--target', unfinished], { timeout: 240_000 });
+    const options = { env: { ...process.env, ...env }, timeout: 240_000 };
+    await run(command, [...words, '--target', unfinished], options);
     await rename(unfinished, home);
   } catch (cause) {
     await rm(unfinished, { recursive: true, force: true });
