@@ -47,6 +47,22 @@ test('an upgrade that skips a version is refused and changes nothing; a new inst
   expect(await fresh.upTo()).toEqual([1, 2, 3]);
 });
 
+test('an installation that was interrupted goes on, also from an index that was made and not recorded', async () => {
+  const { database, upTo, indexes } = await installation();
+  await upTo(1);
+  await withClient(database.as('identity_migrator'), (client) =>
+    client.query(
+      `insert into identity.schema_migrations (version) values (0);
+       create index visits_place on identity.visits (place)`,
+    ),
+  );
+  expect(await upTo()).toEqual([2, 3]);
+  expect(await indexes()).toEqual([{ relname: 'visits_place', indisvalid: true }]);
+  expect(await database.sql('select version from identity.schema_migrations order by 1')).toEqual(
+    [1, 2, 3].map((version) => ({ version })),
+  );
+});
+
 test('an index is created while others write, and again where a job before gave up', async () => {
   const { database, upTo, indexes } = await installation();
   await upTo(2);

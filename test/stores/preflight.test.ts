@@ -223,7 +223,7 @@ test.each([
     const logger = collecting((line) => (output += line));
     expect(await job(url, { logger })).toBe(1);
     for (const line of lines) expect(output).toContain(line);
-    expect(await own.sql('select from catalog.schema_migrations')).toEqual([]);
+    expect(await own.sql('select from catalog.schema_migrations where version > 0')).toEqual([]);
     await holder.end();
     expect(await job(url)).toBe(0);
   },

@@ -2,14 +2,20 @@
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { errorStatuses } from '@course-exchange/rules/error-codes';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
+import { Failure } from '@course-exchange/runtime/process/errors';
 import { createLogger } from '@course-exchange/runtime/process/logger';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { cannedAnswers } from '../testing/canned-answers.ts';
 import { connectServices } from './services.ts';
 
-test('once identity was reached, discovery and key set outlive it [R14.1]', async () => {
+test('once identity has answered for discovery and key set, though late, they outlive it [R14.1]', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const getKeySet = vi
+    .fn(async () => ({ jwks: '{"keys":[{"kid":"k1"}]}' }))
+    .mockRejectedValueOnce(new Failure('temporarily_unavailable'));
   const identity = await serveRpc({
-    services: [bindService(DiscoveryService, cannedAnswers)],
+    services: [bindService(DiscoveryService, { ...cannedAnswers, getKeySet })],
     errorStatuses,
     logger: createLogger('stand-in', 'error'),
     address: '127.0.0.1:0',
@@ -18,6 +24,8 @@ test('once identity was reached, discovery and key set outlive it [R14.1]', asyn
   const services = connectServices({ identity: target, catalog: target, timeoutMs: 5_000, now: Date.now });
   onTestFinished(services.close);
   await services.reached(10_000);
+  vi.advanceTimersByTime(5_000);
+  await vi.waitFor(() => expect(getKeySet).toHaveResolvedTimes(1));
   await identity.stop(0);
   expect((await services.discovery.keySet()).jwks).toContain('"kid":"k1"');
   expect((await services.discovery.document()).responseTypesSupported).toEqual(['code']);

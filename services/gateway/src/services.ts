@@ -25,6 +25,9 @@ export type Services = ReturnType<typeof connectServices>;
 const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
 const catalogReads = ['listEvents', 'listDesigns'];
 
+/** Between two questions for discovery and key set, until both are known. */
+const askAgainMs = 5_000;
+
 /** A malformed header is left out: gRPC metadata would not carry each byte of it. */
 export function bearerCall(authorization: string | undefined): OutgoingCall {
   const token = bearerToken(authorization);
@@ -44,17 +47,24 @@ export function connectServices({ identity, catalog, timeoutMs, now, tls }: Serv
     document: withLastAnswer(() => getDiscovery({}), now),
     keySet: withLastAnswer(() => getKeySet({}), now),
   };
+  const known = async () => {
+    const asked = await Promise.allSettled([discovery.document(), discovery.keySet()]);
+    return asked.every(({ status }) => status === 'fulfilled');
+  };
+  let asking: NodeJS.Timeout | undefined;
   return {
     authorization: toIdentity.client(AuthorizationService),
     token: toIdentity.client(TokenService),
     discovery,
     catalog: toCatalog.client(CatalogService),
-    /** Resolves when both were reached once, or after `timeoutMs`; then it has asked for discovery and key set. */
+    /** Resolves when both were reached once and discovery and key set are known, or after `timeoutMs`. */
     reached: async (timeoutMs: number): Promise<void> => {
       await Promise.all([toIdentity.reached(timeoutMs), toCatalog.reached(timeoutMs)]);
-      await Promise.allSettled([discovery.document(), discovery.keySet()]);
+      if (await known()) return;
+      asking = setInterval(async () => (await known()) && clearInterval(asking), askAgainMs).unref();
     },
     close: () => {
+      clearInterval(asking);
       toIdentity.close();
       toCatalog.close();
       tls?.close();

@@ -38,7 +38,11 @@ test('a file gets the entries that it lacks, also after a line cut off and after
   truncateSync(file, readFileSync(file).length - 9);
   expect(await appendEntries(logOf('abcd'), file)).toBe(2);
   expect(hashes()).toBe('ab-cd');
+  truncateSync(file, readFileSync(file).length - 1);
+  expect(await appendEntries(logOf('abcde'), file)).toBe(1);
+  expect(hashes()).toBe('ab-cde');
+  await expect(appendEntries(logOf('vw'), file)).rejects.toThrow('another log');
   // The log was restored to its second entry and went on from there.
   expect(await appendEntries(logOf('abxyz'), file)).toBe(5);
-  expect(hashes()).toBe('ab-cdabxyz');
+  expect(hashes()).toBe('ab-cdeabxyz');
 });

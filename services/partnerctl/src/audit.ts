@@ -1,5 +1,6 @@
 // `audit`: who changed what, and whether the log is complete. Each service keeps its own log.
 import { appendFileSync, existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import { type AuditEntry, AuditService } from '@course-exchange/proto/operator/v1/audit';
@@ -100,13 +101,16 @@ const exportedEntry = z.object({ sequence: z.int().positive(), hash: z.string() 
 
 /**
  * The number of entries appended. A log that does not hold the file's last entry was restored from a backup: it is then
- * appended whole, for its entries continue another chain.
+ * appended whole, for its entries continue another chain. Throws if the file is of another log.
  */
 export async function appendEntries(audit: Pick<Audit, 'listAuditEntries'>, path: string): Promise<number> {
-  const { last, endsWhole } = await exportedUpTo(path);
-  const before = BigInt(last?.sequence ?? 1) - 1n;
-  const [known] = (await audit.listAuditEntries({ afterSequence: before, pageSize: 1 })).entries;
+  const { last, firsts, endsWhole } = await exportedUpTo(path);
+  const entryAfter = async (afterSequence: bigint) =>
+    (await audit.listAuditEntries({ afterSequence, pageSize: 1 })).entries[0];
+  const known = await entryAfter(BigInt(last?.sequence ?? 1) - 1n);
   let end = last && known?.hash === last.hash ? known : chainStart;
+  if (last && end === chainStart && !firsts.has((await entryAfter(0n))?.hash ?? ''))
+    throw usageError(`${path} holds the entries of another log.`, 'Name another file, or check --log.');
   let appended = 0;
   for (let more = true; more; ) {
     const page = await audit.listAuditEntries({ pageSize, afterSequence: end.sequence });
@@ -115,7 +119,7 @@ export async function appendEntries(audit: Pick<Audit, 'listAuditEntries'>, path
       end = entry;
       return line;
     });
-    const start = appended === 0 && !endsWhole ? '\n' : '';
+    const start = appended === 0 && lines.length > 0 && !endsWhole ? '\n' : '';
     appendFileSync(path, start + lines.join(''), { mode: 0o600, flush: true });
     appended += page.entries.length;
     more = page.more && page.entries.length > 0;
@@ -123,18 +127,30 @@ export async function appendEntries(audit: Pick<Audit, 'listAuditEntries'>, path
   return appended;
 }
 
-/** `endsWhole`: no line was cut off while it was written. */
+/** The last entry of a file, the hash of each first one, and whether its last line has its line break. */
 async function exportedUpTo(path: string) {
   let last: z.output<typeof exportedEntry> | undefined;
-  let endsWhole = true;
-  if (existsSync(path))
-    for await (const { lines } of lineBlocks(path))
-      for (const line of lines) {
-        const { reason, ...read } = readLine(exportedEntry, line);
-        if ('value' in read) last = read.value;
-        endsWhole = reason === undefined || line === '';
-      }
-  return { last, endsWhole };
+  const firsts = new Set<string>();
+  if (!existsSync(path)) return { last, firsts, endsWhole: true };
+  for await (const { lines } of lineBlocks(path))
+    for (const line of lines) {
+      const read = readLine(exportedEntry, line);
+      if (!('value' in read)) continue;
+      last = read.value;
+      if (last.sequence === 1) firsts.add(last.hash);
+    }
+  return { last, firsts, endsWhole: await endsWithLineBreak(path) };
+}
+
+async function endsWithLineBreak(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    return size === 0 || buffer.toString() === '\n';
+  } finally {
+    await file.close();
+  }
 }
 
 async function follow(

@@ -2,6 +2,7 @@
 // own transaction, except one that creates an index concurrently.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describeError, type LogFields, type Logger, logText } from '../process/logger.ts';
 import { ConfigurationError } from '../process/settings.ts';
@@ -49,16 +50,7 @@ export async function migrate(
   client.on('error', () => {});
   try {
     await client.connect();
-    const lock = {
-      text: 'select pg_advisory_lock(hashtext($1))',
-      values: [`migrate ${schema}`],
-      // A server that is silent is found here. Later queries may take as long as they need.
-      query_timeout: lock_timeout + connectMs,
-    };
-    await client.query(lock).catch((error) => {
-      if (!isLockTimeout(error)) throw error;
-      throw new MigrationFailed('another job is migrating this schema: wait until it ends');
-    });
+    await takeLock(client, `migrate ${schema}`, Number(lock_timeout) || Number.POSITIVE_INFINITY);
     await client.query(`create schema if not exists ${schema}`);
     await client.query(
       `create table if not exists ${schema}.schema_migrations (
@@ -85,16 +77,37 @@ export async function migrate(
       );
     const pending = files.filter(({ version }) => version <= through && !applied.has(version));
     const newest = Math.max(0, ...applied.keys());
-    const skipping = newest > 0 && pending.find(({ after }) => after > newest);
+    // An installation that was interrupted skips nothing.
+    const isFirst = applied.size === 0 || applied.has(beginning);
+    const skipping = !isFirst && pending.find(({ after }) => after > newest);
     if (skipping)
       throw new MigrationFailed(
         `this upgrade skips a version: install the one whose newest ${schema} migration is ${skipping.after} first`,
         skipping.version,
       );
+    if (applied.size === 0)
+      await client.query(`insert into ${schema}.schema_migrations (version) values (${beginning})`);
     for (const { version, sql } of pending) await apply(client, schema, version, sql);
+    if (isFirst) await client.query(`delete from ${schema}.schema_migrations where version = ${beginning}`);
     return pending.map(({ version }) => version);
   } finally {
     await endConnection(client);
+  }
+}
+
+/** In `schema_migrations` until the first installation has come to its end. */
+const beginning = 0;
+
+/** Asks again and again: a statement that waits would hold a snapshot, which `create index concurrently` waits for. */
+async function takeLock(client: pg.Client, name: string, withinMs: number): Promise<void> {
+  // A server that is silent is found here. Later queries may take as long as they need.
+  const text = 'select pg_try_advisory_lock(hashtext($1)) as taken';
+  const ask = { text, values: [name], query_timeout: connectMs };
+  const begun = performance.now();
+  while (!(await client.query<{ taken: boolean }>(ask)).rows[0]?.taken) {
+    if (performance.now() - begun > withinMs)
+      throw new MigrationFailed('another job is migrating this schema: wait until it ends');
+    await sleep(100);
   }
 }
 
@@ -111,7 +124,10 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
     if (begin) await client.query(begin);
     else await dropInvalidIndexes(client, schema);
     await client.query(`set ${begin ? 'local ' : ''}search_path = ${schema}`);
-    await client.query(sql);
+    // One that was created before, by a job that could not record it, is there: invalid ones are dropped above.
+    await client.query(sql).catch((error) => {
+      if (begin || error.code !== '42P07') throw error;
+    });
     await client.query(`insert into ${schema}.schema_migrations (version, sha256) values ($1, $2)`, [
       version,
       hash('sha256', sql),

@@ -35,6 +35,7 @@ export function stopOnSignal(options: StopOptions): void {
     stopping = true;
     logger.info('stopping', { reason: logText(reason) });
     const timer = setTimeout(() => {
+      sumUpRepeated();
       logger.error('stop took too long');
       process.exit(1);
     }, stopTimeoutMs);
