@@ -41,8 +41,10 @@ export function describeStack(
 const maxAccounts = 30;
 
 function columns(rows: readonly (readonly string[])[]): string {
-  const widthOf = (at: number) => Math.max(...rows.map((row) => row[at]?.length ?? 0));
-  const lines = rows.map((row) => row.map((cell, at) => cell.padEnd(widthOf(at))).join('  '));
+  // A seed file may hold what a terminal obeys.
+  const plain = rows.map((row) => row.map((cell) => cell.replace(/\p{Cc}/gu, '')));
+  const widthOf = (at: number) => Math.max(...plain.map((row) => row[at]?.length ?? 0));
+  const lines = plain.map((row) => row.map((cell, at) => cell.padEnd(widthOf(at))).join('  '));
   return lines.map((line) => `  ${line}`.trimEnd()).join('\n');
 }
 

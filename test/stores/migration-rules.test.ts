@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
@@ -81,6 +82,18 @@ const exceptions: Readonly<Record<string, readonly { readonly breach: RegExp; re
 
 /** Of each schema, the migrations before it was asked which version they follow. */
 const withoutFollowing: Readonly<Record<string, number>> = { identity: 3, 'design-catalog': 1 };
+
+/** The first digits of each file's SHA-256. A database refuses an image whose files differ from those that it ran. */
+const hashes: Readonly<Record<string, string>> = {
+  'identity/migrations/0001-identity.sql': '36d46873e2fda185',
+  'identity/migrations/0002-password-form.sql': '237327bb8811d4ee',
+  'identity/migrations/0003-inactive-drafts.sql': 'e8a6a3993723d1db',
+  'design-catalog/migrations/0001-catalog.sql': 'f387c9631666f4ad',
+};
+
+test.each(files)('%s is as it was when it first ran', (file) => {
+  expect(hash('sha256', readFileSync(services + file)).slice(0, 16)).toBe(hashes[file]);
+});
 
 describe('each migration fits the version before', () => {
   test.each(files)('%s', (file) => {

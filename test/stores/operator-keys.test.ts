@@ -131,9 +131,12 @@ test('a rotation beside running exchanges and refreshes fails none, and each tok
   const refreshEverywhere = async () => {
     for (const pod of pods) {
       ({ refreshToken, accessToken } = await pod.refresh(refreshToken, { as: partner }));
-      const { kid } = JSON.parse(Buffer.from(accessToken.split('.')[0] ?? '', 'base64url').toString());
-      kids.add(kid);
-      expect(cached.has(kid)).toBe(true);
+      const { idToken = '' } = await pod.exchange(await pod.issue());
+      for (const token of [accessToken, idToken]) {
+        const { kid } = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString());
+        kids.add(kid);
+        expect(cached.has(kid)).toBe(true);
+      }
     }
   };
   for (const seconds of [0, 311, 961]) {
@@ -147,7 +150,8 @@ test('a rotation beside running exchanges and refreshes fails none, and each tok
     }
     cached = new Set([...early, ...published()]);
   }
-  expect(kids.size).toBe(2);
+  // Two algorithms, before and after.
+  expect(kids.size).toBe(4);
 });
 
 test('keys under a new key-encryption key: pods with both keys sign before, during and after', async () => {

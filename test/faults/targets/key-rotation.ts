@@ -10,13 +10,14 @@ const followMs = 10_000;
 
 export async function rotateKeys({ stack, pods }: System): Promise<void> {
   const services = pods.map(({ operator }) => callService(KeyService, operator));
+  const old = new Set((await services[0]?.listKeys({}))?.keys.map(({ kid }) => kid));
   for (const [at, seconds] of [0, 310, 960].entries()) {
     await withClient(`${stack.postgres}`, (client) => client.query(older, [seconds]));
     await services[at % services.length]?.rotateKeys({ continueOnly: at > 0 });
     await sleep(followMs);
   }
   const { keys = [] } = (await services[0]?.listKeys({})) ?? {};
-  const isOver = keys.every(({ state }) => state === KeyState.ACTIVE);
+  const isOver = keys.every(({ state, kid }) => state === KeyState.ACTIVE && !old.has(kid));
   if (keys.length === 0 || !isOver) throw new Error('The old keys are not retired.');
 }
 
