@@ -28,7 +28,7 @@ export class MistakenClient {
     [this.#issuer, this.#partner, this.#visit] = [issuer, partner, visit];
   }
 
-  async walk(): Promise<void> {
+  async walk(refreshes: boolean): Promise<void> {
     const verifier = random();
     const request = new URL(`${this.#issuer}/authorize`);
     request.search = new URLSearchParams({
@@ -44,6 +44,7 @@ export class MistakenClient {
     const callback = await this.#visit(request);
     for (let times = 0; times < 2; times += 1) await this.#finish(callback, verifier);
     await this.#read();
+    if (!refreshes) return;
     await this.#refresh();
     await this.#refresh();
     await this.#read();

@@ -69,6 +69,7 @@ test('the demo partner keeps every duty, and every scenario is played', async ()
         const browser = openPartnerBrowser(url, (request) => visit(request, user()));
         const callback = await browser.connect();
         await browser.read();
+        if (name === 'event-gone') return;
         await browser.refresh();
         if (name === 'refresh-unavailable') await new Promise((after) => setTimeout(after, 1_100));
         await browser.refresh();
@@ -86,7 +87,9 @@ test('a client with seven mistakes is told each of them, and no eighth', async (
   const told = new Map<DutyName, string>();
   for (const name of names) {
     const client = new MistakenClient(issuer, partner, (request) => visit(request, user()));
-    const error = await rehearse(proxy, name, () => client.walk()).catch((broken: unknown) => broken);
+    const error = await rehearse(proxy, name, () => client.walk(name !== 'event-gone')).catch(
+      (broken: unknown) => broken,
+    );
     if (!(error instanceof DutyBroken)) expect(error, name).toBe(undefined);
     else for (const breach of error.breaches) told.set(breach.duty, `${name}: ${breachText(breach)}`);
   }
@@ -100,4 +103,25 @@ test('a client with seven mistakes is told each of them, and no eighth', async (
     'replace-refresh-token',
   ];
   expect([...told.keys()].toSorted(), [...told.values()].join('\n')).toEqual(mistakes);
+});
+
+test.each([
+  [
+    'event-gone',
+    'take-404-as-answer',
+    async () => {
+      for (let times = 0; times < 2; times += 1) await fetch(`${issuer}/api/events/gone/designs`);
+    },
+  ],
+  [
+    'refresh-answer-slow',
+    'wait-for-answer',
+    async () => {
+      const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'a' });
+      const sent = { method: 'POST', body, signal: AbortSignal.timeout(300) };
+      await fetch(`${issuer}/token`, sent).catch(() => {});
+    },
+  ],
+] as const)('%s: a client in a hurry is told %s', async (scenario, duty, work) => {
+  await expect(rehearse(proxy, scenario, work)).rejects.toThrow(`${duty} (`);
 });

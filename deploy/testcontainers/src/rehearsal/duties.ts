@@ -38,6 +38,7 @@ export const duties = {
     section: 'S3',
     sentence: 'Never send a code or refresh token again when no answer came: start a new authorization flow.',
   },
+  'wait-for-answer': { section: 'R14', sentence: 'Wait at least 3 s for an answer.' },
   'wait-for-retry-after': {
     section: 'R14',
     sentence: 'After our 503 send the refresh token again at most once, and not before Retry-After.',

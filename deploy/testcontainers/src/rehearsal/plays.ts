@@ -1,5 +1,5 @@
 // What scenarios are made of: how an answer is changed, and what that forbids afterwards.
-import type { DutyName } from './duties.ts';
+import type { Breach, DutyName } from './duties.ts';
 import { type Answer, type Asked, type Endpoint, jsonOf } from './request.ts';
 import { type Forgery, forged, type SigningKey } from './tokens.ts';
 
@@ -34,7 +34,9 @@ export interface Scenario {
   /** Whether it is played at a later request too. */
   readonly repeats?: (later: Asked, played: Played) => boolean;
   /** What a later request breaks, beside the duties that always hold. */
-  readonly breaks?: (later: Asked, played: Played, before: readonly Asked[]) => string | undefined;
+  readonly breaks?: (later: Asked, played: Played) => string | undefined;
+  /** What the played request itself broke. */
+  readonly atEnd?: (played: Played) => Breach | undefined;
   /** The tokens of the played answer: a client that keeps its duty never uses them, or does. */
   readonly tokens?: 'unused' | 'used';
 }

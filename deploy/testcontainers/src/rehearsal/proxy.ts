@@ -56,14 +56,20 @@ export async function startRehearsalProxy(
   let play: Play | undefined;
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = await read(incoming, (play?.all.length ?? 0) + 1);
+    const asked = await read(incoming);
     const now = play;
     let own: Promise<Answer> | undefined;
     const forward = () => (own ??= forwarded(asked, target(), agent).then(withKey));
-    const gone = new Promise<void>((resolve) => response.once('close', resolve)).then(() => {
+    const leaving = new AbortController();
+    response.once('close', () => {
       asked.outcome ??= { kind: 'nothing', at: performance.now() };
+      leaving.abort();
     });
-    const tools = { known, foreign, hold: (ms: number) => Promise.race([sleep(ms), gone]) };
+    const tools = {
+      known,
+      foreign,
+      hold: (ms: number) => sleep(ms, undefined, { signal: leaving.signal }).catch(() => {}),
+    };
     const given = now ? await playAt(now, asked, forward, tools) : await forward();
     asked.outcome ??= outcomeOf(given, performance.now());
     deliver(given, asked.method, response);
@@ -110,6 +116,8 @@ function newPlay(scenario: Scenario, ended: () => void): Play {
         for (let tries = 0; tries < 100 && play.all.some(({ outcome }) => !outcome); tries += 1)
           await sleep(50);
         ended();
+        const own = play.played && scenario.atEnd?.(play.played);
+        if (own) play.breaches.push(own);
         if (scenario.tokens === 'used' && play.played && !play.all.some((one) => usesTokens(one, play)))
           play.breaches.push({ duty: scenario.duty, seen: 'The tokens were never used.' });
         return { breaches: play.breaches, played: play.played !== undefined };
@@ -127,6 +135,7 @@ async function playAt(
   tools: Tools,
 ): Promise<Answer> {
   const { scenario, all, played } = play;
+  asked.number = all.length + 1;
   judge(play, asked);
   all.push(asked);
   const isDue = played ? scenario.repeats?.(asked, played) : scenario.on.includes(asked.endpoint);
@@ -145,7 +154,7 @@ function judge(play: Play, asked: Asked): void {
   const general = breachOf(asked, all);
   const seen =
     played &&
-    (scenario.breaks?.(asked, played, all) ??
+    (scenario.breaks?.(asked, played) ??
       (scenario.tokens === 'unused' && usesTokens(asked, play)
         ? `${describe(asked)} used a token of the answer that was to be refused.`
         : undefined));
@@ -158,11 +167,11 @@ function judge(play: Play, asked: Asked): void {
 function usesTokens(asked: Asked, { played }: Play): boolean {
   const tokens = jsonOf(played?.own?.body ?? Buffer.alloc(0)) as Record<string, string> | undefined;
   if (!tokens) return false;
-  const refreshed = asked.form.get('refresh_token');
-  return asked.bearer === tokens.access_token || (refreshed !== null && refreshed === tokens.refresh_token);
+  const presented = asked.bearer ?? asked.form.get('refresh_token');
+  return presented !== null && [tokens.access_token, tokens.refresh_token].includes(presented);
 }
 
-async function read(incoming: IncomingMessage, number: number): Promise<Asked> {
+async function read(incoming: IncomingMessage): Promise<Asked> {
   const at = performance.now();
   const body = Buffer.concat(await Array.fromAsync(incoming));
   const { headers, method = 'GET' } = incoming;
@@ -171,7 +180,7 @@ async function read(incoming: IncomingMessage, number: number): Promise<Asked> {
   const form = new URLSearchParams(isForm ? body.toString() : '');
   const bearer = /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   const endpoint = endpointOf(url, form);
-  return { number, at, method, url, headers, body, form, endpoint, bearer, outcome: undefined };
+  return { number: 0, at, method, url, headers, body, form, endpoint, bearer, outcome: undefined };
 }
 
 async function forwarded(

@@ -29,8 +29,8 @@ export type Outcome =
   | { readonly kind: 'unavailable'; readonly at: number; readonly notBefore: number };
 
 export interface Asked {
-  /** Of this rehearsal, from 1. */
-  readonly number: number;
+  /** Of this rehearsal, from 1; 0 outside. */
+  number: number;
   /** Milliseconds, of the monotonic clock. */
   readonly at: number;
   readonly method: string;
