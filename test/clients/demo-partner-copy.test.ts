@@ -6,6 +6,7 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { openPartnerBrowser } from '../support/partner-browser.ts';
 import { agree, registration } from './user.ts';
 
 const source = resolve(import.meta.dirname, '../../services/demo-partner');
@@ -15,7 +16,6 @@ const publicUrl = new URL(registration.redirectUri).origin;
 let address: string;
 let partner: ChildProcess;
 let output = '';
-let cookie = '';
 
 beforeAll(async () => {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '.'], { cwd: source });
@@ -53,30 +53,19 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function visit(path: string, form?: URLSearchParams): Promise<Response> {
-  const sent = form ? { method: 'POST', body: form } : {};
-  const response = await fetch(`${address}${path}`, { ...sent, headers: { cookie }, redirect: 'manual' });
-  const [fresh] = response.headers.getSetCookie();
-  if (fresh) cookie = fresh.split(';')[0] ?? '';
-  return response;
-}
-
-async function submit(action: string): Promise<Response> {
-  const home = await (await visit('/')).text();
-  const token = /name="form_token" value="([^"]+)"/.exec(home)?.[1] ?? '';
-  return visit(action, new URLSearchParams({ form_token: token }));
-}
-
 test('it connects a user, reads, refreshes, disconnects and stops when told', async () => {
-  const departure = (await visit('/connect')).headers.get('location') ?? '';
-  const callback = new URL(await agree(departure));
-  const arrival = await visit(`${callback.pathname}${callback.search}`);
+  const { load, callback, press } = openPartnerBrowser(
+    address,
+    async ({ href }) => new URL(await agree(href)),
+  );
+  const departure = (await load('/connect')).headers.get('location') ?? '';
+  const arrival = await callback(new URL(await agree(departure)));
   expect([arrival.status, arrival.headers.get('location')]).toEqual([303, '/events']);
-  expect((await (await visit('/events')).text()).match(/<li/g)?.length).toBeGreaterThan(5);
-  expect((await submit('/refresh')).status).toBe(303);
-  expect((await visit('/events')).status).toBe(200);
-  expect((await submit('/disconnect')).headers.get('location')).toBe('/disconnected');
-  expect((await visit('/events')).status).toBe(401);
+  expect((await (await load('/events')).text()).match(/<li/g)?.length).toBeGreaterThan(5);
+  expect((await press('/refresh')).status).toBe(303);
+  expect((await load('/events')).status).toBe(200);
+  expect((await press('/disconnect')).headers.get('location')).toBe('/disconnected');
+  expect((await load('/events')).status).toBe(401);
   const ended = new Promise((done) => partner.once('exit', done));
   partner.kill('SIGTERM');
   expect(await ended, basename(folder)).toBe(0);

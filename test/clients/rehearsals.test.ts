@@ -66,13 +66,13 @@ test('the demo partner keeps every duty, and every scenario is played', async ()
     );
     for (const name of names)
       await rehearse(proxy, name, async () => {
-        const browser = openPartnerBrowser(url, (request) => visit(request, user()));
-        const callback = await browser.connect();
+        const browser = openPartnerBrowser(url);
+        const callback = await browser.connect((request) => visit(request, user()));
         await browser.read();
         if (name === 'event-gone') return;
-        await browser.refresh();
+        await browser.press('/refresh');
         if (name === 'refresh-unavailable') await new Promise((after) => setTimeout(after, 1_100));
-        await browser.refresh();
+        await browser.press('/refresh');
         await browser.read();
         await browser.callback(callback);
       });

@@ -59,8 +59,8 @@ test('a second start says where the first one runs, status knows every process, 
   for (const name of names) expect(status.output).toMatch(new RegExp(`${name} .* answers`));
   const { demoPartner = '' } = stack.description;
   const anna = userWho(stack.description, 'typical season');
-  const browser = openPartnerBrowser(demoPartner, (request) => visit(request, anna));
-  await browser.connect();
+  const browser = openPartnerBrowser(demoPartner);
+  await browser.connect((request) => visit(request, anna));
   await browser.read();
   await interrupt(stack);
   expect(stack.output()).toContain('Rehearsal: many-events: kept. Take the event list whole');

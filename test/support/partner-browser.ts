@@ -1,6 +1,6 @@
-// A browser at the demo partner: keeps one cookie, presses its buttons, and lets `visit` walk through the issuer's pages.
+// A browser at the demo partner: keeps one cookie, and presses its buttons.
 
-export function openPartnerBrowser(partner: string, visit: (request: URL) => Promise<URL>) {
+export function openPartnerBrowser(partner: string) {
   let cookie = '';
 
   async function load(path: string, form?: URLSearchParams): Promise<Response> {
@@ -15,8 +15,8 @@ export function openPartnerBrowser(partner: string, visit: (request: URL) => Pro
   return {
     load,
     callback,
-    /** Resolves with the callback's address. */
-    connect: async (): Promise<URL> => {
+    /** `visit` walks through the issuer's pages. Resolves with the callback's address. */
+    connect: async (visit: (request: URL) => Promise<URL>): Promise<URL> => {
       const request = (await load('/connect')).headers.get('location') ?? '';
       const address = await visit(new URL(request));
       await callback(address);
@@ -28,10 +28,11 @@ export function openPartnerBrowser(partner: string, visit: (request: URL) => Pro
       const designs = /href="(\/events\/[^"]+\/designs)"/.exec(events)?.[1];
       if (designs) await load(designs);
     },
-    refresh: async (): Promise<Response> => {
+    /** Presses the button whose form goes to `action`. */
+    press: async (action: '/refresh' | '/disconnect'): Promise<Response> => {
       const home = await (await load('/')).text();
       const token = /name="form_token" value="([^"]+)"/.exec(home)?.[1] ?? '';
-      return load('/refresh', new URLSearchParams({ form_token: token }));
+      return load(action, new URLSearchParams({ form_token: token }));
     },
   };
 }
