@@ -54,10 +54,7 @@ afterAll(() => {
 });
 
 test('it connects a user, reads, refreshes, disconnects and stops when told', async () => {
-  const { load, callback, press } = openPartnerBrowser(
-    address,
-    async ({ href }) => new URL(await agree(href)),
-  );
+  const { load, callback, press } = openPartnerBrowser(address);
   const departure = (await load('/connect')).headers.get('location') ?? '';
   const arrival = await callback(new URL(await agree(departure)));
   expect([arrival.status, arrival.headers.get('location')]).toEqual([303, '/events']);
