@@ -110,7 +110,7 @@ async function untilAnswered(): Promise<void> {
 
 describe('Postgres and Redis restored', () => {
   const [backUp = ''] = blocksOf('What to save');
-  const [restore = '', recovering = '', fence = ''] = blocksOf('Postgres comes from a backup');
+  const [restore = '', recovering = '', ...fence] = blocksOf('Postgres comes from a backup');
   /** Refresh tokens that were spent after the backup. */
   const spent: string[] = [];
   let code: Record<string, string>;
@@ -175,7 +175,7 @@ describe('Postgres and Redis restored', () => {
   });
 
   test('the fence ends it again, by the log: tokens, code, sessions, consent, user, secret; new flows work [R10.1, R11.2, R13.2, R13.3]', async () => {
-    expect(onPage(fence)).toContain(`Changed user:${carla.user.sub} (user.disable)`);
+    expect(onPage(fence.join('\n'))).toContain(`Changed user:${carla.user.sub} (user.disable)`);
     for (const token of spent) expect(await anna.refresh(token)).toMatchObject(refused);
     expect(await anna.ask(code)).toMatchObject(refused);
     for (const agent of Object.values(agents)) expect(await seen(agent)).toBe('login');
