@@ -6,7 +6,7 @@
 #   deploy/kubernetes/prepare.sh --dry-run   what is missing of the first two, as YAML; changes nothing
 #   deploy/kubernetes/prepare.sh roles       the roles alone, with passwords that another tool brought
 # Variables: NAMESPACE, HOST, REDIS_PASSWORD, PSQL; for a test environment PARTNER_HOST; for production OPERATORS, POSTGRES_CA and
-# REDIS_CA; REDIS_USERNAME, CLUSTER_DOMAIN. docs/install.md explains them.
+# REDIS_CA; REDIS_USERNAME, CLUSTER_DOMAIN, FULLNAME. docs/install.md explains them.
 set -euo pipefail
 umask 077
 
@@ -15,6 +15,7 @@ case $mode in all | --dry-run | roles) ;; *) sed -n '2,9s/^# *//p' "$0" >&2 && e
 : "${NAMESPACE:?is the namespace of the environment}"
 [[ $mode == roles ]] || : "${HOST:?is the public host of the exchange}"
 [[ $mode == --dry-run ]] || : "${PSQL:?is a command that opens the database as superuser, or as its owner with CREATEROLE}"
+fullname=${FULLNAME:-course-exchange}
 role_names='identity_migrator catalog_migrator identity_rw identity_operator catalog_ro catalog_feed'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -62,15 +63,26 @@ certify() {
   }
 }
 
+# signed_by AUTHORITY — certificates that are there, of it or of another authority in its place
+signed_by() {
+  local names
+  case $1 in
+    course-exchange-services) names="$fullname-(gateway|identity|design-catalog)-tls" ;;
+    course-exchange-operators) names="course-exchange-(operator|key-rotation|audit-export)-tls|operator-(${OPERATORS// /|})" ;;
+    *) return 1 ;;
+  esac
+  grep -E "^secret/($names)\$" <<<"$present"
+}
+
 # authority SECRET — into a folder; made where it is missing
 authority() {
   [[ ! -d $work/$1 ]] || return 0
   mkdir "$work/$1"
   if there "$1"; then
     for file in tls.crt tls.key; do value "$1" $file >"$work/$1/$file"; done
-  elif [[ $1 == course-exchange-services ]] && grep -qE '/course-exchange-(gateway|identity|design-catalog)-tls$' <<<"$present"; then
-    # What another authority signs these would not trust, nor it them.
-    echo "secret/$1 is missing, the authority of certificates that are there: bring it back, or delete those of all three services." >&2
+  elif signed=$(signed_by "$1"); then
+    # These certificates and those of a new authority would not trust each other.
+    echo "secret/$1 is missing, and a new authority would not match ${signed//$'\n'/, }: bring back the old one, or delete those." >&2
     exit 1
   else
     certify "$1" -days 3650 -subj "/CN=$1" -addext basicConstraints=critical,CA:TRUE
@@ -139,11 +151,11 @@ END
   certificate course-exchange-ingress-tls "$HOST" course-exchange-public serverAuth "$HOST" ${PARTNER_HOST:-}
   local domain=$NAMESPACE.svc.${CLUSTER_DOMAIN:-cluster.local}
   for name in gateway identity design-catalog; do
-    certificate "course-exchange-$name-tls" "$name" course-exchange-services serverAuth,clientAuth "course-exchange-$name.$domain"
+    certificate "$fullname-$name-tls" "$name" course-exchange-services serverAuth,clientAuth "$fullname-$name.$domain"
   done
   [[ -n ${OPERATORS:-} ]] || return 0
   certificate course-exchange-operator-tls operator course-exchange-operators serverAuth \
-    "course-exchange-identity-operator.$domain" localhost
+    "$fullname-identity-operator.$domain" localhost
   for name in key-rotation audit-export; do
     certificate "course-exchange-$name-tls" "$name" course-exchange-operators clientAuth "$name"
   done

@@ -17,13 +17,14 @@ const secrets = [
   secret('course-exchange-keys', 'key-encryption-key', 'user-hash-key'),
   ...roles.split(' ').map((role) => secret(`course-exchange-${role}`, 'username', 'password')),
   secret('course-exchange-redis', 'password'),
-  ...['gateway', 'identity', 'design-catalog', 'operator', 'key-rotation', 'ingress'].map((name) =>
-    secret(`course-exchange-${name}-tls`, ...pair),
+  ...['gateway', 'identity', 'design-catalog'].map((name) =>
+    secret(`environment-course-exchange-${name}-tls`, ...pair),
   ),
+  ...['operator', 'key-rotation', 'ingress'].map((name) => secret(`course-exchange-${name}-tls`, ...pair)),
   ...['postgres', 'redis'].map((store) => secret(`course-exchange-${store}-ca`, 'ca.crt')),
 ];
 const without = (...names: readonly string[]) =>
-  secrets.filter(({ metadata }) => !names.includes(metadata.name.replace('course-exchange-', '')));
+  secrets.filter(({ metadata }) => !names.includes(metadata.name.replace(/.*course-exchange-/, '')));
 /** What tells that there is a cluster: what every namespace has, or any Secret. */
 const account = object('ServiceAccount', 'default');
 
@@ -43,16 +44,16 @@ function renderWith(
 const external = { spec: { target: { name: 'course-exchange-redis' } } };
 const certManager = { issuerRef: { name: 'services' } };
 const annotations = { 'cert-manager.io/cluster-issuer': 'public' };
-const [lacksCertificate, lacksKeys, lacksPassword] = [
-  'Secret course-exchange-gateway-tls is missing in namespace space-1: run deploy/kubernetes/prepare.sh, or create it with ca.crt and tls.crt and tls.key, as docs/install.md says.',
-  'Secret course-exchange-keys is missing in namespace space-1: run deploy/kubernetes/prepare.sh, or create it with key-encryption-key and user-hash-key, as docs/install.md says.',
+const [lacksKeys, lacksCertificate, lacksPassword] = [
+  'Secret course-exchange-keys is missing in namespace space-1: run deploy/kubernetes/prepare.sh with FULLNAME=environment-course-exchange, or create it with key-encryption-key and user-hash-key, as docs/install.md says.',
+  'Secret environment-course-exchange-gateway-tls is missing in namespace space-1: run deploy/kubernetes/prepare.sh with FULLNAME=environment-course-exchange, or create it with ca.crt and tls.crt and tls.key, as docs/install.md says.',
   'Secret course-exchange-redis in namespace space-2 has no password: add it, or name the key that it has in the values.',
 ];
 const passless = [...without('redis'), secret('course-exchange-redis', 'pass')];
 type Answer = readonly [what: string, there: Objects, told: readonly string[], values?: Values];
 const answers: readonly Answer[] = [
   ['the cluster says nothing, as in a dry run', [], []],
-  ['two are missing', without('keys', 'gateway-tls'), [lacksCertificate, lacksKeys]],
+  ['two are missing', without('keys', 'gateway-tls'), [lacksKeys, lacksCertificate]],
   ['a key is missing', passless, [lacksPassword]],
   ['an object of the release makes the one', without('redis'), [], { extraObjects: [external] }],
   [

@@ -114,11 +114,13 @@ test('as part of a parent chart it stands under a condition, and takes any `glob
   expect(await Promise.all(images)).toEqual([1, undefined]);
 });
 
-test('prepare.sh makes every Secret of production, and signs the names that clients call', async () => {
+/** Runs a dry run of prepare.sh in a namespace that has the Secrets `present`. */
+function prepare(fullname: string, present = '') {
   // In place of kubectl and openssl, which are there in name alone.
   const tools = folder();
   const openssl = 'echo "$@"; while [ $# -gt 0 ]; do case $1 in -keyout|-out) : >"$2" ;; esac; shift; done';
-  const kubectl = 'case $* in *generic*) echo made "$6" $(ls "$(echo "$8" | cut -d= -f2)") ;; esac';
+  const kubectl =
+    'case $* in *"get secrets"*) echo $PRESENT ;; *generic*) echo made "$6" $(ls "$(echo "$8" | cut -d= -f2)") ;; esac';
   for (const [name, script] of Object.entries({ openssl, kubectl }))
     writeFileSync(join(tools, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const of = { HOST: 'exchange.example', NAMESPACE: 'exchange', CLUSTER_DOMAIN: 'other.local' };
@@ -129,23 +131,46 @@ test('prepare.sh makes every Secret of production, and signs the names that clie
     ...stores,
     POSTGRES_CA: devNull,
     OPERATORS: 'ann',
+    FULLNAME: fullname,
+    PRESENT: present,
   };
   const script = join(chart, '../../deploy/kubernetes/prepare.sh');
-  const said = execFileSync('bash', [script, '--dry-run'], { env, encoding: 'utf8' });
-  const made = [...said.matchAll(/^made (\S+) (.*)$/gm)].map(([, name = '', keys = '']) =>
-    secretOf(name, keys.split(' ')),
-  );
-  const audited = { auditExport: { existingClaim: 'audit', tlsSecret: 'course-exchange-audit-export-tls' } };
-  const values = { clusterDomain: 'other.local', redis: { usernameKey: 'username' }, identity: audited };
-  const on = { on: 'production-hosts', release: 'course-exchange', values };
-  const [production] = await withApiServer(made, (address) => renderAll([on], address));
-  expect(production?.refused).toBe('');
-  const called = containersOf(podsOf(production?.objects ?? [])).flatMap(({ env, args }) =>
-    [...args, ...env.map(({ value }: KubernetesObject) => value)].flatMap(
-      (text) => /(?:^dns:\/\/\/|^https:\/\/)(.*\.svc\..*):\d+$/.exec(text)?.[1] ?? [],
-    ),
-  );
-  expect(new Set(called).size).toBe(3);
-  const signed = [...said.matchAll(/DNS:([^,\s]+)/g)].map(([, name]) => name);
-  expect(signed).toEqual(expect.arrayContaining(called));
+  return execFileSync('bash', [script, '--dry-run'], { env, encoding: 'utf8', stdio: 'pipe' });
+}
+
+test.each([
+  ['course-exchange', 'course-exchange'],
+  ['x', 'x-course-exchange'],
+])(
+  'prepare.sh makes every Secret of production for release %s, and signs the names that clients call',
+  async (release, fullname) => {
+    const said = prepare(fullname);
+    const made = [...said.matchAll(/^made (\S+) (.*)$/gm)].map(([, name = '', keys = '']) =>
+      secretOf(name, keys.split(' ')),
+    );
+    const audited = {
+      auditExport: { existingClaim: 'audit', tlsSecret: 'course-exchange-audit-export-tls' },
+    };
+    const values = { clusterDomain: 'other.local', redis: { usernameKey: 'username' }, identity: audited };
+    const on = { on: 'production-hosts', release, values };
+    const [production] = await withApiServer(made, (address) => renderAll([on], address));
+    expect(production?.refused).toBe('');
+    const called = containersOf(podsOf(production?.objects ?? [])).flatMap(({ env, args }) =>
+      [...args, ...env.map(({ value }: KubernetesObject) => value)].flatMap(
+        (text) => /(?:^dns:\/\/\/|^https:\/\/)(.*\.svc\..*):\d+$/.exec(text)?.[1] ?? [],
+      ),
+    );
+    expect(new Set(called).size).toBe(3);
+    const signed = [...said.matchAll(/DNS:([^,\s]+)/g)].map(([, name]) => name);
+    expect(signed).toEqual(expect.arrayContaining(called));
+  },
+);
+
+test.each([
+  ['services', 'x-course-exchange-gateway-tls'],
+  ['operators', 'course-exchange-key-rotation-tls'],
+  ['operators', 'operator-ann'],
+])('prepare.sh makes no second authority of %s beside %s', (authority, present) => {
+  const told = `secret/course-exchange-${authority} is missing, and a new authority would not match secret/${present}:`;
+  expect(() => prepare('x-course-exchange', `secret/${present}`)).toThrow(told);
 });

@@ -13,7 +13,7 @@
 {{- end }}
 {{- if contains (quote $name) $coming }}
 {{- else if not $found }}
-Secret {{ $name }} is missing in namespace {{ $.Release.Namespace }}: run deploy/kubernetes/prepare.sh, or create it with {{ join " and " $missing }}, as docs/install.md says.
+Secret {{ $name }} is missing in namespace {{ $.Release.Namespace }}: run deploy/kubernetes/prepare.sh with FULLNAME={{ include "course-exchange.fullname" $ }}, or create it with {{ join " and " $missing }}, as docs/install.md says.
 {{- else if $missing }}
 Secret {{ $name }} in namespace {{ $.Release.Namespace }} has no {{ join " and no " $missing }}: add it, or name the key that it has in the values.
 {{- end }}
