@@ -8,8 +8,10 @@ import type { TokenDeps } from '../../services/identity/src/token/grant.ts';
 import type { AuthorizationCode } from '../../services/identity/src/token/grant-record.ts';
 import {
   createAuthorizationCode,
+  deleteGrant,
   grantKeys,
   readAuthorizationCode,
+  revokeOnReplay,
 } from '../../services/identity/src/token/grant-store.ts';
 import { outcomeOf, useEndpoint } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
@@ -121,6 +123,20 @@ test('where a replica is asked for and does not answer, no token leaves, and non
   expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
   expect(await outcomeOf(refresh(refreshToken))).toBe('invalid_grant');
 });
+
+test.each([
+  ['revoke on replay', revokeOnReplay],
+  ['delete grant', deleteGrant],
+] as const)(
+  '"%s" is confirmed by a replica, or answered temporarily_unavailable (R14)',
+  async (_name, step) => {
+    const token = await issue();
+    const code = await readCode(token);
+    await exchange(token);
+    const alone = { ...redis, replicas: createReplicas(1) };
+    await expect(step(alone, code)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  },
+);
 
 test('a sign-out in the same millisecond as the login kills the grant, also one refreshed since; a login one later lives [R13.5]', async () => {
   const loggedInAt = Date.now() - 1_000;
