@@ -1,4 +1,5 @@
 import { dirname, join, normalize } from 'node:path';
+import { alerts } from '@course-exchange/observability/rules';
 import { errorStatuses } from '@course-exchange/rules/error-codes';
 import { describe, expect, test } from 'vitest';
 import { redirectedErrors } from '../../services/identity/src/authorize/response.ts';
@@ -81,6 +82,13 @@ test('docs/partner-guide.md tells what to do for every code, and for none that t
   const expected = Object.keys(errorStatuses).filter((code) => code !== 'server_error');
   const known = new Set([...expected, ...redirectedErrors, 'method_not_allowed']);
   expect([...new Set(told)].sort()).toEqual([...known].sort());
+});
+
+test('docs/runbook.md has one heading for each alert, and no heading for an alert that does not exist', () => {
+  const headings = [...read('docs/runbook.md').matchAll(/^#+ (CourseExchange\w*)$/gm)].map(
+    ([, name]) => name,
+  );
+  expect(headings.toSorted()).toEqual([...new Set(alerts.map(({ alert }) => alert))].toSorted());
 });
 
 // Put together from parts, so that this file may be looked at too.
