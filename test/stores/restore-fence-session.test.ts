@@ -1,0 +1,29 @@
+// The restore fence and browser sessions: one that had ended since the backup of Redis does not come to life.
+import { expect, test } from 'vitest';
+import { formToken } from '../../services/identity/src/authorize/interaction.ts';
+import {
+  endBrowserSession,
+  getBrowserSession,
+} from '../../services/identity/src/authorize/signed-in-user.ts';
+import { putUpFence } from '../../services/identity/src/restore/fence.ts';
+import { hashSecret } from '../../services/identity/src/secrets.ts';
+import { useAuthorization } from './identity-authorization.ts';
+import { anna, openAdminContext } from './operator-context.ts';
+import { serverOf } from './redis-servers.ts';
+
+const { beginForm, deps, identity, redis, signIn } = await useAuthorization();
+
+test('a session that was signed out after the backup of Redis is dead after the fence [R13.5]', async () => {
+  const server = serverOf(redis);
+  const { browserSession } = await signIn(await beginForm());
+  const isSignedIn = async () => (await getBrowserSession(deps, browserSession)).account !== undefined;
+  const key = `session:${hashSecret(browserSession)}`;
+  const backup = await server.dumpBuffer(key);
+  expect(await endBrowserSession(deps, browserSession, formToken(browserSession, 'sign-out'))).toBe(true);
+  expect(await isSignedIn()).toBe(false);
+  await server.restore(key, 60_000, backup ?? '', 'REPLACE');
+  expect(await isSignedIn()).toBe(true);
+  const restore = { store: 'redis', trail: undefined, acceptUnknown: false } as const;
+  await putUpFence(openAdminContext(identity), anna, restore);
+  expect(await isSignedIn()).toBe(false);
+});
