@@ -57,7 +57,10 @@ export function connectServices({ identity, catalog, timeoutMs, now, tls }: Serv
     token: toIdentity.client(TokenService),
     discovery,
     catalog: toCatalog.client(CatalogService),
-    /** Resolves when both were reached once and discovery and key set are known, or after `timeoutMs`. */
+    /**
+     * Resolves when both were reached once, or after `timeoutMs`, and discovery and key set were asked for. What is not
+     * known then is asked for until it is.
+     */
     reached: async (timeoutMs: number): Promise<void> => {
       await Promise.all([toIdentity.reached(timeoutMs), toCatalog.reached(timeoutMs)]);
       if (await known()) return;

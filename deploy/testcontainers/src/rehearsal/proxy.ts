@@ -59,7 +59,11 @@ export async function startRehearsalProxy(
     const asked = await read(incoming);
     const now = play;
     let own: Promise<Answer> | undefined;
-    const forward = () => (own ??= forwarded(asked, target(), agent).then(withKey));
+    const ask = async () => {
+      const answer = await forwarded(asked, target(), agent);
+      return asked.endpoint === 'key set' ? withKey(answer) : answer;
+    };
+    const forward = () => (own ??= ask());
     const leaving = new AbortController();
     response.once('close', () => {
       asked.outcome ??= { kind: 'nothing', at: performance.now() };
@@ -141,7 +145,7 @@ async function playAt(
   const isDue = played ? scenario.repeats?.(asked, played) : scenario.on.includes(asked.endpoint);
   if (!isDue) return forward();
   let own: Answer | undefined;
-  const given = await scenario.act(asked, async () => (own ??= await forward()), tools, played);
+  const given = await scenario.act(asked, async () => (own = await forward()), tools, played);
   if (given !== undefined && !play.played) {
     play.played = { asked, own };
     play.rehearsal.onPlayed();
