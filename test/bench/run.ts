@@ -1,5 +1,5 @@
 // Measures what each operation costs in CPU time of our services, beside the least that the same work can cost
-// (bare-server.ts), and with --peers beside oidc-provider. Prints Markdown; docs/performance.md says how to read it.
+// (bare-server.ts), and with --peers beside oidc-provider. Prints Markdown; docs/cost.md says how to read it.
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
