@@ -1,5 +1,5 @@
 // What the log, the metrics and the span report of a request. Users and networks are keyed hashes (R27).
-import { Failure, isFault } from '@course-exchange/runtime/process/errors';
+import { Failure } from '@course-exchange/runtime/process/errors';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import {
   clientOf,
@@ -17,7 +17,8 @@ import type { Secret } from '@course-exchange/runtime/process/secret';
 import { annotate } from '@course-exchange/runtime/process/spans';
 import type { ClientId, Sub } from './ids.ts';
 import { identityMetrics } from './metrics.ts';
-import { isSummedUp, type OnSecurityEvent, Refusal, securityEvents } from './security-events.ts';
+import { Refusal } from './refusals/reasons.ts';
+import { isSummedUp, type OnSecurityEvent, securityEvents } from './security-events.ts';
 
 const { tokensIssued, tokensRefused, authorizationsRefused, accessTokensRefused, consentsShown } =
   identityMetrics;
@@ -64,30 +65,29 @@ export function createRequestLog(logger: Logger, key: Secret<Buffer>) {
   };
 
   /** The line of a refusal. A security event has its own, a fault that of its call. */
-  const logRefusal = (error: unknown, client: string | undefined): void => {
-    if (!(error instanceof Failure) || error instanceof Refusal || isFault(error)) return;
+  const logRefusal = ({ code, label }: Refusal, client: string | undefined): void => {
     const named = client === undefined ? {} : { client: logText(client) };
-    logger.info('request refused', { code: logText(error.code), reason: logText(error.message), ...named });
+    logger.info('request refused', { code: logText(code), reason: logText(label), ...named });
   };
 
   const onTokenRefused = (error: unknown): void => {
     const sentence = error instanceof Failure ? error.message : '';
-    const reason = error instanceof Refusal ? (error.event.reason ?? sentence) : sentence;
+    const reason = error instanceof Refusal ? error.label : sentence;
     const client = clientOf();
     tokensRefused.add({ 'error.type': errorType(error), reason, client_id: client ?? unknownClient });
-    logRefusal(error, client);
+    if (error instanceof Refusal && error.facts.event === undefined) logRefusal(error, client);
   };
 
   /** `client`: of a token that we signed. */
-  const onAccessTokenRefused = (refused: Failure, client: string | undefined): void => {
+  const onAccessTokenRefused = (refused: Refusal, client: string | undefined): void => {
     nameSubject({ client });
-    accessTokensRefused.add({ reason: refused.message, client_id: client ?? unknownClient });
+    accessTokensRefused.add({ reason: refused.label, client_id: client ?? unknownClient });
     logRefusal(refused, client);
   };
 
   /** `client`: registered, not authenticated. A reason that is a security event's name has its own line. */
-  const onAuthorizationRefused = (refused: Failure, client: ClientId | undefined): void => {
-    const { code, message: reason } = refused;
+  const onAuthorizationRefused = (refused: Refusal, client: ClientId | undefined): void => {
+    const { code, reason } = refused;
     authorizationsRefused.add({ 'error.type': code, reason, client_id: client ?? unknownClient });
     annotate(() => ({
       'error.type': logText(code),

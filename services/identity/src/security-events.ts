@@ -1,7 +1,6 @@
 // Security events: a log line each, or a sum of equal refusals (R33). An event names the known client, user and network,
 // the latter two as keyed hashes (R27). A mere claim, such as an unknown client_id, is left out.
 
-import { Failure } from '@course-exchange/runtime/process/errors';
 import type { ClientId, Sub } from './ids.ts';
 
 /** R13. */
@@ -54,12 +53,3 @@ export type SecurityEvent<Name extends SecurityEventName = SecurityEventName> = 
 
 /** Returns at once. */
 export type OnSecurityEvent = <Name extends SecurityEventName>(event: SecurityEvent<Name>) => void;
-
-export class Refusal<Code extends string = string> extends Failure<Code> {
-  readonly event: SecurityEvent;
-
-  constructor(code: Code, event: SecurityEvent) {
-    super(code, [event.event, event.reason].join(' ').trim());
-    this.event = event;
-  }
-}

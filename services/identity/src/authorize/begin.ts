@@ -52,7 +52,7 @@ export type AuthorizeResult =
       readonly login?: LoginPage;
     };
 
-/** Answers at once when nothing needs to be asked. Throws a Failure for a direct refusal (R1, R2, R5). */
+/** Answers at once when nothing needs to be asked. Throws a Refusal that is answered directly (R1, R2, R5). */
 export async function beginAuthorization(
   deps: BeginDeps,
   received: ReceivedRequest,
@@ -67,13 +67,13 @@ export async function beginAuthorization(
     if (sub === undefined) deps.onSecurityEvent({ event: 'id_token_hint.refused', client: clientId });
     return sub;
   });
-  if (!('error' in checked)) return begin(deps, trusted.client, checked, browserSession);
+  if (typeof checked !== 'string') return begin(deps, trusted.client, checked, browserSession);
   const {
     redirectUri,
     client: { clientId },
   } = trusted;
   const address = { clientId, redirectUri, state: parameters.state };
-  return refuseByRedirect(deps, address, checked.error, checked.reason);
+  return refuseByRedirect(deps, address, checked);
 }
 
 async function begin(
@@ -99,10 +99,8 @@ async function begin(
     return codeRedirect(request, deriveCode(interactionCookie).code);
   }
   const page = pageOf(interaction);
-  if (request.prompts.includes('none')) {
-    const error = page === 'login' ? 'login_required' : 'consent_required';
-    return refuseByRedirect(deps, request, error, `prompt=none, and ${page} is to be asked`);
-  }
+  if (request.prompts.includes('none'))
+    return refuseByRedirect(deps, request, `prompt=none, and ${page} is to be asked`);
   const expiresIn = interactionValidMs / 1000;
   const begun = {
     kind: 'interaction',

@@ -3,9 +3,8 @@
 //   2. consent and code are created, each "unless it is there already", and the decision is marked completed.
 // After a crash in between, the browser's repeat within 10 s creates the same code, since it is derived from the
 // interaction cookie. Without a repeat there is no code; there are never two.
-import { Failure } from '@course-exchange/runtime/process/errors';
 import { grantConsent } from '../consents/consent-table.ts';
-import type { securityEvents } from '../security-events.ts';
+import { Refusal } from '../refusals/reasons.ts';
 import { countCode, createAuthorizationCode } from '../token/grant-store.ts';
 import {
   type Allowed,
@@ -16,14 +15,14 @@ import {
 } from './interaction.ts';
 import { replaceInteraction, type StoredInteraction } from './interaction-store.ts';
 import { type AuthorizationRequest, authTimeClaim } from './request.ts';
-import { codeRedirect, errorRedirect, type PartnerRedirect, type RedirectedError } from './response.ts';
+import { codeRedirect, errorRedirect, type PartnerRedirect } from './response.ts';
 import type { StepDeps } from './signed-in-user.ts';
 
-const reasons: Partial<Record<RedirectedError, string>> = {
-  access_denied: 'consent.denied' satisfies keyof typeof securityEvents,
+const reasons = {
+  access_denied: 'consent.denied',
   login_required: 'another user than the hinted one',
   invalid_scope: 'scope no longer approved',
-};
+} as const;
 
 /** For a decision that is recorded. What needed no asking is no event. */
 export function reportDecision(
@@ -35,7 +34,7 @@ export function reportDecision(
     onSecurityEvent({ event: 'consent.given', ...known });
   if (decision?.kind !== 'refused') return;
   const { error } = decision;
-  onAuthorizationRefused(new Failure(error, reasons[error] ?? error), request.clientId);
+  onAuthorizationRefused(new Refusal(reasons[error]), request.clientId);
   if (error === 'access_denied') onSecurityEvent({ event: 'consent.denied', ...known });
 }
 

@@ -1,9 +1,9 @@
 // A submitted form (R6). It changes something only for the browser that began the interaction, and until the decision.
-import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
 import { isWithin } from '../clients/scope.ts';
 import { findConsent } from '../consents/consent-table.ts';
+import { Refusal } from '../refusals/reasons.ts';
 import { completeDecision, reportDecision } from './finish.ts';
 import {
   type Decision,
@@ -22,7 +22,7 @@ import {
 } from './interaction.ts';
 import { changeUndecided, findInteraction, type StoredInteraction } from './interaction-store.ts';
 import { isHinted, requireAnswerable } from './request.ts';
-import { type PartnerRedirect, refuseByRedirect, refuseDirectly } from './response.ts';
+import { type PartnerRedirect, type RedirectReason, refuseByRedirect, refuseDirectly } from './response.ts';
 import { findSubject, type StepDeps } from './signed-in-user.ts';
 
 export interface PresentedForm {
@@ -78,9 +78,9 @@ export async function findPresented(
 export function rejectForm(
   deps: Pick<StepDeps, 'onAuthorizationRefused'>,
   { request }: Interaction,
-  reason: string,
+  reason: RedirectReason,
 ): RejectedForm {
-  return { ...refuseByRedirect(deps, request, 'invalid_request', reason), kind: 'not_owner' };
+  return { ...refuseByRedirect(deps, request, reason), kind: 'not_owner' };
 }
 
 /** Undecided and valid, or decided a moment ago. */
@@ -93,7 +93,7 @@ export function isOpen(interaction: Interaction, now: number): boolean {
 export async function findAnswerableClient(deps: StepDeps, { request }: Interaction): Promise<Client> {
   const client = await findClient(deps.database, request.clientId);
   return refuseDirectly(deps, client?.clientId, () => {
-    if (!client) throw new Failure('invalid_client', 'unknown client');
+    if (!client) throw new Refusal('unknown client');
     requireAnswerable(client, request.redirectUri);
     return client;
   });

@@ -42,7 +42,7 @@ export interface Allowed {
 
 interface Refused {
   readonly kind: 'refused';
-  readonly error: RedirectedError;
+  readonly error: Extract<RedirectedError, 'access_denied' | 'login_required' | 'invalid_scope'>;
 }
 
 export type Outcome = Allowed | Refused;

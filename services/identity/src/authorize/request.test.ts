@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../clients/client.ts';
 import type { ClientId, Sub } from '../ids.ts';
+import { codeOf } from '../refusals/reasons.ts';
 import {
   type AuthorizationParameters,
   checkDirectly,
@@ -11,7 +12,7 @@ import {
   parsePrompt,
   prompts,
 } from './request.ts';
-import { codeRedirect } from './response.ts';
+import { codeRedirect, type RedirectReason } from './response.ts';
 
 const redirectUri = 'https://partner.example/callback';
 const client: Client = {
@@ -49,7 +50,7 @@ describe('errors by redirect (R5)', () => {
   const checked = async (changes: Changes) =>
     checkRedirected({ ...good, ...changes }, checkDirectly(good, client), readHint);
 
-  it.each<[Changes, string, string]>([
+  it.each<[Changes, string, RedirectReason]>([
     [{ request: 'jwt', prompt: 'odd' }, 'request_not_supported', 'request'],
     [{ requestUri: 'https://x' }, 'request_uri_not_supported', 'request_uri'],
     [{ responseMode: 'fragment' }, 'invalid_request', 'response_mode'],
@@ -57,7 +58,8 @@ describe('errors by redirect (R5)', () => {
     [{ maxAge: '-1' }, 'invalid_request', 'max_age'],
     [{ idTokenHint: 'forged' }, 'invalid_request', 'id_token_hint.refused'],
   ])('%j is %s', async (changes, error, reason) => {
-    expect(await checked(changes)).toEqual({ error, reason });
+    expect(await checked(changes)).toBe(reason);
+    expect(codeOf(reason)).toBe(error);
   });
 
   it('a login_hint over 254 bytes and ui_locales over 100 are ignored [R3.7]', async () => {

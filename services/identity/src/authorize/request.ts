@@ -1,11 +1,11 @@
 // An authorization request and its checks. Until the redirect URI is trusted, a check throws a Failure that is answered
 // directly, in the order of R1; after that it returns an error that goes to the partner by redirect (R5).
-import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Client } from '../clients/client.ts';
 import { isWithin, parseScope, parseWords, type Scope } from '../clients/scope.ts';
 import type { ClientId, Sub } from '../ids.ts';
+import { Refusal } from '../refusals/reasons.ts';
 import { type PkceChallenge, parseChallenge } from '../token/pkce.ts';
-import type { RedirectedError } from './response.ts';
+import type { RedirectReason } from './response.ts';
 
 /** After one form-decoding; empty is absent (R1). */
 export interface AuthorizationParameters {
@@ -55,8 +55,7 @@ const longest = { state: 2_048, nonce: 2_048, login_hint: 254, ui_locales: 100 }
 
 /** First in R1: it needs no client. */
 export function checkRepetition(repeated: readonly string[]): void {
-  if (repeated.some((name) => knownParameters.includes(name)))
-    throw new Failure('invalid_request', 'a parameter came twice');
+  if (repeated.some((name) => knownParameters.includes(name))) throw new Refusal('a parameter came twice');
 }
 
 /** The rest of R1; the first check that fails decides. */
@@ -66,45 +65,38 @@ export function checkDirectly(
   notUtf8: readonly string[] = [],
 ): TrustedRequest {
   const { redirectUri, responseType } = parameters;
-  if (parameters.clientId === '') throw new Failure('invalid_client', 'client_id missing');
-  if (!client) throw new Failure('invalid_client', 'unknown client');
+  if (parameters.clientId === '') throw new Refusal('client_id missing');
+  if (!client) throw new Refusal('unknown client');
   requireAnswerable(client, redirectUri);
   const scopes = parseScope(parameters.scope);
-  if (scopes === undefined) throw new Failure('invalid_scope', 'unknown scope');
-  if (scopes.length === 0) throw new Failure('invalid_scope', 'scope missing');
-  if (!isWithin(scopes, client.scopes)) throw new Failure('invalid_scope', 'scope not approved');
-  if (responseType === '') throw new Failure('invalid_request', 'response_type missing');
-  if (responseType !== 'code') throw new Failure('unsupported_response_type', 'response_type');
+  if (scopes === undefined) throw new Refusal('unknown scope');
+  if (scopes.length === 0) throw new Refusal('scope missing');
+  if (!isWithin(scopes, client.scopes)) throw new Refusal('scope not approved');
+  if (responseType === '') throw new Refusal('response_type missing');
+  if (responseType !== 'code') throw new Refusal('response_type');
   const pkce = parseChallenge(parameters.codeChallenge, parameters.codeChallengeMethod);
   for (const name of ['state', 'nonce'] as const)
     if (notUtf8.includes(name) || Buffer.byteLength(parameters[name]) > longest[name])
-      throw new Failure('invalid_request', `${name} too long, or not UTF-8`);
+      throw new Refusal(`${name} too long, or not UTF-8`);
   return { client, redirectUri, scopes, pkce };
 }
 
 /** Throws where there is no address to answer to (R1, R6). */
 export function requireAnswerable({ active, redirectUris }: Client, redirectUri: string): void {
-  if (!active) throw new Failure('invalid_client', 'inactive client');
-  if (redirectUri === '') throw new Failure('invalid_redirect_uri', 'redirect_uri missing');
-  if (!isRegistered(redirectUri, redirectUris))
-    throw new Failure('invalid_redirect_uri', 'redirect_uri not registered');
+  if (!active) throw new Refusal('inactive client');
+  if (redirectUri === '') throw new Refusal('redirect_uri missing');
+  if (!isRegistered(redirectUri, redirectUris)) throw new Refusal('redirect_uri not registered');
 }
 
 export function isRegistered(uri: string, registered: readonly string[]): boolean {
   return registered.includes(uri);
 }
 
-/** `reason`: a constant text. */
-interface RedirectedRefusal {
-  readonly error: RedirectedError;
-  readonly reason: string;
-}
-
 export async function checkRedirected(
   parameters: AuthorizationParameters,
   { client: { clientId }, ...trusted }: TrustedRequest,
   readHint: (idToken: string) => Promise<Sub | undefined>,
-): Promise<AuthorizationRequest | RedirectedRefusal> {
+): Promise<AuthorizationRequest | RedirectReason> {
   const { state, nonce, idTokenHint } = parameters;
   const loginHint = unlessLonger(parameters.loginHint, longest.login_hint);
   const uiLocales = unlessLonger(parameters.uiLocales, longest.ui_locales);
@@ -112,11 +104,10 @@ export async function checkRedirected(
   if (unsupported !== undefined) return unsupported;
   const prompts = parsePrompt(parameters.prompt);
   const maxAge = parseMaxAge(parameters.maxAge);
-  if (prompts === undefined) return { error: 'invalid_request', reason: 'prompt' };
-  if (maxAge === 'malformed') return { error: 'invalid_request', reason: 'max_age' };
+  if (prompts === undefined) return 'prompt';
+  if (maxAge === 'malformed') return 'max_age';
   const hintedSub = idTokenHint === '' ? undefined : await readHint(idTokenHint);
-  if (idTokenHint !== '' && hintedSub === undefined)
-    return { error: 'invalid_request', reason: 'id_token_hint.refused' };
+  if (idTokenHint !== '' && hintedSub === undefined) return 'id_token_hint.refused';
   return { ...trusted, clientId, state, nonce, prompts, maxAge, loginHint, uiLocales, hintedSub };
 }
 
@@ -124,12 +115,12 @@ function unlessLonger(text: string, bytes: number): string {
   return Buffer.byteLength(text) > bytes ? '' : text;
 }
 
-function unsupportedFeature(parameters: AuthorizationParameters): RedirectedRefusal | undefined {
+function unsupportedFeature(parameters: AuthorizationParameters): RedirectReason | undefined {
   const { request, requestUri, responseMode } = parameters;
-  if (request !== '') return { error: 'request_not_supported', reason: 'request' };
-  if (requestUri !== '') return { error: 'request_uri_not_supported', reason: 'request_uri' };
+  if (request !== '') return 'request';
+  if (requestUri !== '') return 'request_uri';
   if (responseMode === '' || responseMode === 'query') return undefined;
-  return { error: 'invalid_request', reason: 'response_mode' };
+  return 'response_mode';
 }
 
 export const prompts = ['none', 'login', 'consent', 'select_account'] as const;

@@ -1,7 +1,7 @@
 // Answers to the partner: the registered redirect URI with the answer appended, never rebuilt by a URL object; `state`
 // exactly as it came; no `iss` (R3, R4). Without an address to answer to, a refusal is direct.
-import { Failure } from '@course-exchange/runtime/process/errors';
 import type { ClientId } from '../ids.ts';
+import { codeOf, Refusal, type RequestReason } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';
 
 export const redirectedErrors = [
@@ -14,6 +14,11 @@ export const redirectedErrors = [
   'request_uri_not_supported',
 ] as const;
 export type RedirectedError = (typeof redirectedErrors)[number];
+
+/** A reason whose code may go by redirect. */
+export type RedirectReason = {
+  [Reason in RequestReason]: ReturnType<typeof codeOf<Reason>> extends RedirectedError ? Reason : never;
+}[RequestReason];
 
 /** `redirectUri` is verified; an empty `state` is left out. */
 export interface AnswerAddress {
@@ -42,18 +47,16 @@ function locationWith({ redirectUri, state }: AnswerAddress, name: string, value
   return `${redirectUri}?${answer}`;
 }
 
-/** `reason`: a constant text. */
 export function refuseByRedirect(
   deps: Pick<RequestLog, 'onAuthorizationRefused'>,
   request: AnswerAddress & { readonly clientId: ClientId },
-  error: RedirectedError,
-  reason: string,
+  reason: RedirectReason,
 ): PartnerRedirect {
-  deps.onAuthorizationRefused(new Failure(error, reason), request.clientId);
-  return errorRedirect(request, error);
+  deps.onAuthorizationRefused(new Refusal(reason), request.clientId);
+  return errorRedirect(request, codeOf(reason));
 }
 
-/** A Failure that `check` throws is the direct refusal of a request of `client`. */
+/** A Refusal that `check` throws is the direct refusal of a request of `client`. */
 export function refuseDirectly<T>(
   deps: Pick<RequestLog, 'onAuthorizationRefused'>,
   client: ClientId | undefined,
@@ -62,7 +65,7 @@ export function refuseDirectly<T>(
   try {
     return check();
   } catch (error) {
-    if (error instanceof Failure) deps.onAuthorizationRefused(error, client);
+    if (error instanceof Refusal) deps.onAuthorizationRefused(error, client);
     throw error;
   }
 }

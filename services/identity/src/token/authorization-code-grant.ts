@@ -1,7 +1,6 @@
 // A code becomes tokens, once (specification §3, R9, R10).
-import { Failure } from '@course-exchange/runtime/process/errors';
+import { Refusal } from '../refusals/reasons.ts';
 import { parseToken } from '../secrets.ts';
-import type { Refusal } from '../security-events.ts';
 import {
   type Grant,
   issueTokens,
@@ -27,7 +26,7 @@ export const authorizationCodeGrant: Grant<AuthorizationCode> = {
     const code = requireOwn(refused, loaded, clientId);
     if (code.used) throw await refuseReplay(deps, code, request);
     if (code.redirectUri !== request.redirectUri) throw refusedGrant(refused, 'redirect_uri', clientId, code);
-    if (!verifyChallenge(code.pkce, request.codeVerifier))
+    if (!verifyChallenge(code.pkce, request.codeVerifier, code))
       throw refusedGrant(refused, 'verifier', clientId, code);
     return issueTokens(deps, code, status, {
       refused,
@@ -43,7 +42,7 @@ export const authorizationCodeGrant: Grant<AuthorizationCode> = {
 };
 
 function checkParameters({ code, redirectUri, codeVerifier }: TokenRequest): void {
-  if (code === '' || redirectUri === '') throw new Failure('invalid_request', 'code or redirect_uri missing');
+  if (code === '' || redirectUri === '') throw new Refusal('code or redirect_uri missing');
   checkVerifierForm(codeVerifier);
 }
 

@@ -1,8 +1,7 @@
 // Client authentication: client_secret_basic or client_secret_post, never both (R7, R18, RFC 6749 §2.3).
 import { timingSafeEqual } from 'node:crypto';
-import { Failure } from '@course-exchange/runtime/process/errors';
+import { Refusal, refusedAs } from '../refusals/reasons.ts';
 import { digestSecret } from '../secrets.ts';
-import { Refusal } from '../security-events.ts';
 import type { ClientStatus } from './grant-status-table.ts';
 
 export interface ClientCredentials {
@@ -18,13 +17,11 @@ export interface PresentedCredentials extends ClientCredentials {
 /** Throws `invalid_request` (two methods, two client ids) or `invalid_client` (missing, malformed). */
 export function readClientCredentials(presented: PresentedCredentials): ClientCredentials {
   const { authorization, clientId, clientSecret } = presented;
-  if (authorization !== '' && clientSecret !== '')
-    throw new Failure('invalid_request', 'two client authentication methods');
+  if (authorization !== '' && clientSecret !== '') throw new Refusal('two client authentication methods');
   const credentials = authorization === '' ? { clientId, clientSecret } : parseBasic(authorization);
   if (!credentials?.clientId || !credentials.clientSecret)
-    throw new Refusal('invalid_client', { event: 'client_authentication.failed', reason: 'no_credentials' });
-  if (clientId !== '' && clientId !== credentials.clientId)
-    throw new Failure('invalid_request', 'two client ids');
+    throw refusedAs({ event: 'client_authentication.failed', reason: 'no_credentials' });
+  if (clientId !== '' && clientId !== credentials.clientId) throw new Refusal('two client ids');
   return credentials;
 }
 
@@ -68,7 +65,7 @@ export function authenticateClient(
   // Constant time, and with all of them: stopping at the first would reveal which one it was.
   const [secretHash] = valid.filter((hash) => timingSafeEqual(presented, Buffer.from(hash, 'hex')));
   if (client?.active && secretHash !== undefined) return { client, secretHash };
-  throw new Refusal('invalid_client', {
+  throw refusedAs({
     event: 'client_authentication.failed',
     client: client?.clientId,
     reason: reasonOf(client),

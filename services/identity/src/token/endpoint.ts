@@ -1,6 +1,5 @@
 // The token endpoint in the order of R8. Method and content type are the gateway's.
-import { Failure } from '@course-exchange/runtime/process/errors';
-import { Refusal } from '../security-events.ts';
+import { Refusal } from '../refusals/reasons.ts';
 import { authorizationCodeGrant } from './authorization-code-grant.ts';
 import { authenticateClient, readClientCredentials } from './client-authentication.ts';
 import {
@@ -25,7 +24,7 @@ export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Pro
     if (grant) deps.onIssued({ grantType, clientId: client.clientId, sub: grant.sub });
     return response;
   } catch (error) {
-    if (error instanceof Refusal) deps.onSecurityEvent(error.event);
+    if (error instanceof Refusal && error.facts.event) deps.onSecurityEvent(error.facts.event);
     deps.onTokenRefused(error);
     throw error;
   }
@@ -48,7 +47,7 @@ async function answer<Loaded extends GrantRecord>(
   grant: Grant<Loaded>,
 ) {
   if (request.repeatedParameters.some((name) => tokenParameters.includes(name)))
-    throw new Failure('invalid_request', 'repeated parameter');
+    throw new Refusal('repeated parameter');
   // Before any work for an answer that nobody would get.
   requireTimeToConsume(deps);
   const { clientId, clientSecret } = readClientCredentials(request);
@@ -65,7 +64,6 @@ async function answer<Loaded extends GrantRecord>(
 const unknownGrant: Grant<GrantRecord> = {
   load: async () => ({ presented: undefined, record: undefined }),
   issue: async (_deps, { grantType }) => {
-    const code = grantType === '' ? 'invalid_request' : 'unsupported_grant_type';
-    throw new Failure(code, 'grant_type');
+    throw new Refusal(grantType === '' ? 'grant_type missing' : 'grant_type');
   },
 };

@@ -10,13 +10,14 @@
 import { tokenLifetime } from '@course-exchange/rules/access-token';
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
-import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
+import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { formatScope, intersection, type Scope } from '../clients/scope.ts';
 import type { ClientId, RandomBytes } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
+import { Refusal, refusedAs } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';
 import { formatToken, hashSecret, newSecret, type PresentedToken, sameHash } from '../secrets.ts';
-import { type ReasonOf, Refusal } from '../security-events.ts';
+import type { ReasonOf } from '../security-events.ts';
 import { isLoginValid, whyLoginEnded } from '../users/user.ts';
 import type { PresentedCredentials } from './client-authentication.ts';
 import type { GrantRecord, Read } from './grant-record.ts';
@@ -85,7 +86,7 @@ export function refusedGrant(
   client: ClientId,
   record?: GrantRecord,
 ): Refusal {
-  return new Refusal('invalid_grant', { event, client, sub: record?.sub, reason });
+  return refusedAs({ event, client, sub: record?.sub, reason }, { grant: record });
 }
 
 /** The record, if its current secret was presented and it is this client's. Changes nothing (R11). */
@@ -131,7 +132,7 @@ export async function issueTokens(
   const { familyId, sub, clientId } = record;
   const user = await requireValidGrant(deps, record, status.grant, refused);
   const scopes = intersection(requested, status.client.scopes);
-  if (scopes.length === 0) throw new Failure('invalid_scope', 'no approved scope is left');
+  if (scopes.length === 0) throw new Refusal('no approved scope is left', { grant: record });
   const now = deps.now();
   const seconds = Math.floor(now / 1000);
   const id = deps.randomBytes(16).toString('base64url');

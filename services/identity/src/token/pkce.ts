@@ -1,6 +1,6 @@
 // PKCE (RFC 7636): optional, but binding once used (R2).
 import { hash } from 'node:crypto';
-import { Failure } from '@course-exchange/runtime/process/errors';
+import { Refusal, type RefusedGrant } from '../refusals/reasons.ts';
 import { sameText } from '../secrets.ts';
 
 export const challengeMethods = ['S256', 'plain'] as const;
@@ -18,19 +18,22 @@ const wellFormed = /^[A-Za-z0-9\-._~]{43,128}$/;
 export function parseChallenge(challenge: string, method: string): PkceChallenge | undefined {
   if (challenge === '' && method === '') return undefined;
   const known = challengeMethods.find((candidate) => candidate === (method || 'plain'));
-  if (known === undefined || !wellFormed.test(challenge)) throw new Failure('invalid_request', 'PKCE');
+  if (known === undefined || !wellFormed.test(challenge)) throw new Refusal('PKCE');
   return { challenge, method: known };
 }
 
 /** Throws `invalid_request`; empty is absent. */
 export function checkVerifierForm(verifier: string): void {
-  if (verifier !== '' && !wellFormed.test(verifier))
-    throw new Failure('invalid_request', 'malformed verifier');
+  if (verifier !== '' && !wellFormed.test(verifier)) throw new Refusal('malformed verifier');
 }
 
 /** Throws `invalid_request` when a verifier is missing where a challenge was given, or given where none was. */
-export function verifyChallenge(bound: PkceChallenge | undefined, verifier: string): boolean {
-  if ((bound === undefined) !== (verifier === '')) throw new Failure('invalid_request', 'PKCE verifier');
+export function verifyChallenge(
+  bound: PkceChallenge | undefined,
+  verifier: string,
+  grant?: RefusedGrant,
+): boolean {
+  if ((bound === undefined) !== (verifier === '')) throw new Refusal('PKCE verifier', { grant });
   return matchesChallenge(bound, verifier);
 }
 

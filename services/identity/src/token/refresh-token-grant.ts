@@ -1,6 +1,6 @@
 // The presented token is consumed and replaced (specification §3, R11, R12).
-import { Failure } from '@course-exchange/runtime/process/errors';
 import { isWithin, parseScope, type Scope } from '../clients/scope.ts';
+import { Refusal } from '../refusals/reasons.ts';
 import { parseToken } from '../secrets.ts';
 import { type Grant, issueTokens, refusedGrant, requireOwn } from './grant.ts';
 import type { RefreshFamily } from './grant-record.ts';
@@ -14,7 +14,7 @@ export const refreshTokenGrant: Grant<RefreshFamily> = {
     return { presented, record: presented && (await readRefreshFamily(redis, presented.familyId, now)) };
   },
   issue: async (deps, request, loaded, status) => {
-    if (request.refreshToken === '') throw new Failure('invalid_request', 'refresh_token missing');
+    if (request.refreshToken === '') throw new Refusal('refresh_token missing');
     const family = requireOwn(refused, loaded, status.client.clientId);
     return issueTokens(deps, family, status, {
       refused,
@@ -27,10 +27,11 @@ export const refreshTokenGrant: Grant<RefreshFamily> = {
   },
 };
 
-function narrowedScopes({ scopes }: RefreshFamily, requested: string): readonly Scope[] {
+function narrowedScopes(family: RefreshFamily, requested: string): readonly Scope[] {
+  const { scopes } = family;
   if (requested === '') return scopes;
   const narrowed = parseScope(requested);
   if (!narrowed?.length || !isWithin(narrowed, scopes))
-    throw new Failure('invalid_scope', 'beyond the grant');
+    throw new Refusal('beyond the grant', { grant: family });
   return narrowed;
 }

@@ -1,7 +1,7 @@
 // User-info: the claims of the user whom an access token names (R26).
 import { bearerToken } from '@course-exchange/rules/access-token';
 import type { RefusedToken } from '@course-exchange/rules/token-verification';
-import { Failure } from '@course-exchange/runtime/process/errors';
+import { Refusal } from '../refusals/reasons.ts';
 import type { User } from '../users/user.ts';
 import { findUser } from '../users/user-table.ts';
 import type { TokenDeps } from './grant.ts';
@@ -12,10 +12,10 @@ export async function getUserInfo(
   deps: Pick<TokenDeps, 'database' | 'tokens' | 'now' | 'onAuthenticated' | 'onAccessTokenRefused'>,
   authorization: string | undefined,
 ): Promise<User> {
-  const refuse = ({ reason, client }: RefusedToken): Failure => {
-    const failure = new Failure('invalid_token', reason);
-    deps.onAccessTokenRefused(failure, client);
-    return failure;
+  const refuse = ({ reason, client }: RefusedToken): Refusal => {
+    const refusal = new Refusal(`access_token.refused ${reason}`);
+    deps.onAccessTokenRefused(refusal, client);
+    return refusal;
   };
   const token = bearerToken(authorization);
   const grant = token
