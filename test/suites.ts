@@ -21,7 +21,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   operator: onStack,
   stack: { timeoutMs: 180_000 },
   stores: { setup: ['stores'], own: 'own-stores', timeoutMs: 180_000 },
-  chart: { setup: ['helm'] },
+  chart: {},
   rpc: onStack,
   secrets: {},
   clients: onStack,
@@ -30,6 +30,6 @@ export const suites: Readonly<Record<string, Suite>> = {
   // The other tiers.
   faults: { timeoutMs: 180_000, alone: true },
   containers: { setup: ['containers'], own: 'own-containers', timeoutMs: 180_000, alone: true },
-  observability: { setup: ['alerts'], timeoutMs: 600_000, alone: true },
+  observability: { timeoutMs: 600_000, alone: true },
   cluster: { setup: ['cluster'], timeoutMs: 600_000 },
 };

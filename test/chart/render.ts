@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { findProgram } from '../support/programs.ts';
 
 export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 
@@ -12,11 +13,14 @@ export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 export type KubernetesObject = Record<string, any>;
 export type Values = Readonly<Record<string, unknown>>;
 
+/** Looked for by the first call. */
+let helm: Promise<string> | undefined;
+
 /**
  * `helm template` of a chart's folder, with files of the chart's values and `values` over them, which reach Helm by its
  * standard input. Never rejects for an exit code.
  */
-export function template(
+export async function template(
   of: string,
   files: readonly string[],
   values: Values = {},
@@ -24,13 +28,13 @@ export function template(
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const flags = [...files.map((file) => `--values=${join(chart, file)}`), '--values=-'];
   const words = ['template', 'environment', of, '--namespace=exchange', ...flags, ...more];
-  const { HELM: helm } = process.env;
-  if (!helm) throw new Error('There is no Helm: the run has said at its beginning what to install.');
+  helm ??= findProgram('helm');
+  const program = await helm;
   return new Promise((resolve, reject) => {
     // A call is short: collecting its garbage as often as Go does would take a third of its time.
     const env = { ...process.env, GOGC: '400', KUBECONFIG: devNull };
     const options = { maxBuffer: 256 << 20, timeout: 100_000, env };
-    const child = execFile(helm, words, options, (error, stdout, stderr) => {
+    const child = execFile(program, words, options, (error, stdout, stderr) => {
       if (error && typeof error.code !== 'number') reject(error);
       else resolve({ code: Number(error?.code ?? 0), stdout, stderr });
     });

@@ -10,6 +10,7 @@ import { stringify } from 'yaml';
 import { root } from '../check/step.ts';
 import { until } from '../stores/redis-servers.ts';
 import { send } from '../support/http.ts';
+import { findProgram } from '../support/programs.ts';
 import type { StackFile } from '../support/stack-file.ts';
 
 const rules = join(root, 'helm/course-exchange/rules/course-exchange.yaml');
@@ -56,7 +57,7 @@ export async function startPrometheus(addresses: StackFile['addresses']) {
     `--web.listen-address=127.0.0.1:${port}`,
   ];
   const log = openSync(join(folder, 'log'), 'a');
-  const server = spawn(process.env.PROMETHEUS ?? 'prometheus', words, { stdio: ['ignore', log, log] });
+  const server = spawn(await findProgram('prometheus'), words, { stdio: ['ignore', log, log] });
 
   async function ask(path: string): Promise<unknown> {
     const { json, text } = await send(`http://127.0.0.1:${port}/api/v1/${path}`);

@@ -9,6 +9,7 @@ import { rulesFiles } from '@course-exchange/observability/rules';
 import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
 import { parse, stringify } from 'yaml';
 import { root } from '../check/step.ts';
+import { findProgram } from '../support/programs.ts';
 
 /** Values of series, one a minute, in promtool's notation. */
 export type Input = Readonly<Record<string, string>>;
@@ -27,7 +28,7 @@ export interface Rule {
   readonly labels?: { readonly objective?: string };
 }
 
-const promtool = process.env.PROMTOOL ?? 'promtool';
+const promtool = await findProgram('promtool');
 const files = Object.keys(rulesFiles).map((path) => join(root, path));
 /** As the chart brings them. */
 export const rules = files
