@@ -4,8 +4,9 @@ import { availableParallelism } from 'node:os';
 import { generateProto } from '@course-exchange/proto/generate';
 import { findVulnerabilities, listLicences, unaccepted } from '../deploy/images/dependencies.ts';
 import { findBreaches } from './check/house-rules.ts';
-import { lintDockerfiles, lintShell } from './check/script-lints.ts';
 import { command, fail, type Step } from './check/step.ts';
+import { filesOfProject } from './docs/documents.ts';
+import { findProgram } from './support/programs.ts';
 
 const steps: Readonly<Record<string, Step>> = {
   'format and lint': command(
@@ -31,8 +32,8 @@ const steps: Readonly<Record<string, Step>> = {
   'proto compatibility': command('buf', 'breaking', 'proto', '--against', 'proto/baseline.binpb.gz'),
   'generated pages': command('node', 'test/generate.ts', '--check'),
   'house rules': findBreaches,
-  'shell lint': lintShell,
-  'Dockerfile lint': lintDockerfiles,
+  'shell lint': lint('shellcheck', '--external-sources', /\.sh$|^\.ci\/run$/),
+  'Dockerfile lint': lint('hadolint', '--no-color', /(^|\/|\.)Dockerfile$/),
   licences: async () => fail(unaccepted(await listLicences())),
   vulnerabilities: async () => {
     const found = await findVulnerabilities();
@@ -63,4 +64,14 @@ await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, wo
 if (failed.length > 0) {
   console.log(`check failed: ${failed.join(', ')}`);
   process.exitCode = 1;
+}
+
+/** The linters are of one version, so that the verdict is the same on every machine. */
+function lint(linter: 'shellcheck' | 'hadolint', option: string, paths: RegExp): Step {
+  return async () => {
+    const found = await findProgram(linter).catch((error: Error) => error);
+    if (typeof found !== 'string') return found.message;
+    const files = filesOfProject().filter((path) => paths.test(path));
+    return command(found, option, ...files)();
+  };
 }

@@ -1,5 +1,6 @@
 // The generate command: writes the code of .proto files, which git does not hold, and the parts of pages that code knows.
 // With `--check` it writes no page and names those that are stale; exit code 1 when there is one.
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dashboards } from '@course-exchange/observability/dashboards';
@@ -7,11 +8,9 @@ import { rulesFiles } from '@course-exchange/observability/rules';
 import { generateProto } from '@course-exchange/proto/generate';
 import { valueSchema } from './chart/value-schema.ts';
 import { root } from './check/step.ts';
-import { valuesPart } from './generate/chart-values.ts';
 import { commandsPart, exitCodesPart, generalOptionsPart } from './generate/cli.ts';
 import { errorsPart, redirectsPart, routesPart } from './generate/http.ts';
-import { jsonText } from './generate/json-text.ts';
-import { decisionsPart, suitesPart } from './generate/lists.ts';
+import { decisionsPart, scenariosPart, suitesPart } from './generate/lists.ts';
 import {
   alertsPart,
   logEventsPart,
@@ -22,8 +21,7 @@ import {
   spanAttributesPart,
 } from './generate/observability.ts';
 import { type Part, unwritten, withParts } from './generate/page.ts';
-import { scenariosPart } from './generate/rehearsals.ts';
-import { settingsParts } from './generate/settings.ts';
+import { settingsParts, valuesPart } from './generate/settings.ts';
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'docs/cli.md': { options: generalOptionsPart, 'exit codes': exitCodesPart, commands: commandsPart },
@@ -67,4 +65,11 @@ function write(path: string, make: (before: string) => string): void {
   if (after === before) return;
   if (check) stale.push(`${path} is stale: run \`npx --yes pnpm@12 generate\``);
   else writeFileSync(file, after);
+}
+
+/** As the formatter has it. */
+function jsonText(value: unknown): string {
+  const biome = join(root, 'node_modules/.bin/biome');
+  const options = { cwd: root, input: JSON.stringify(value), encoding: 'utf8', maxBuffer: 16 << 20 } as const;
+  return execFileSync(biome, ['format', '--stdin-file-path=generated.json'], options);
 }

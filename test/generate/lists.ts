@@ -1,6 +1,8 @@
-// Lists that pages show of the repository itself: decisions and suites.
+// Lists that pages show of the repository itself: decisions, suites and scenarios of the rehearsal.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { duties } from '@course-exchange/testcontainers/rehearsal/duties';
+import { scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import { root } from '../check/step.ts';
 import { suites } from '../suites.ts';
 import { names, type Part } from './page.ts';
@@ -19,3 +21,14 @@ export const decisionsPart: Part = () =>
 
 export const suitesPart: Part = (before) =>
   names(before, ['suite', 'what it proves', 'needs'], Object.keys(suites));
+
+/** Duty, play and expectation of each. */
+export const scenariosPart: Part = () =>
+  Object.entries(scenarios)
+    .map(([name, { duty, play, expectation }]) => {
+      const { section, sentence } = duties[duty];
+      const clause = `[${section}](specification.md#${section.split('.')[0]})`;
+      const text = section.startsWith('R') ? `[${section}](rulings.md)` : clause;
+      return `### ${name}\n- **Duty** \`${duty}\` (${text}): ${sentence}\n- **Play**: ${play}\n- **Kept**: ${expectation}\n`;
+    })
+    .join('\n');

@@ -1,5 +1,5 @@
-// The tables of docs/settings.md. Every process and job that reads settings is in this list; the demo partner, which
-// can be copied out of the repository, lists its own in its README.
+// The tables of docs/settings.md and of the chart's README. Every process and job that reads settings is in this list; the
+// demo partner, which can be copied out of the repository, lists its own in its README.
 import { identityRules } from '@course-exchange/local-stack/redis';
 import * as base from '@course-exchange/runtime/process/base-settings';
 import { documentationOf, type Settings } from '@course-exchange/runtime/process/settings';
@@ -8,6 +8,7 @@ import { migrationSettings as catalogMigration } from '../../services/design-cat
 import { settings as gateway } from '../../services/gateway/src/config.ts';
 import { settings as identity } from '../../services/identity/src/config.ts';
 import { migrationSettings as identityMigration } from '../../services/identity/src/preflight.ts';
+import { type DocumentedValue, remarks, documentedValues as values } from '../chart/value-schema.ts';
 import { code, type Part, table } from './page.ts';
 
 export const programs: Readonly<Record<string, Settings>> = {
@@ -57,4 +58,26 @@ function presetOf({ required, fallback }: ReturnType<typeof documentationOf>): s
   if (required) return 'required';
   const preset = String(fallback ?? '');
   return preset === '' ? 'none' : code(preset);
+}
+
+export const valuesPart: Part = () => {
+  const alone = values.filter(({ path }) => path.length === 1);
+  const sections = Map.groupBy(values, ({ path }) => (path.length > 1 ? `${path[0]}` : ''));
+  sections.delete('');
+  const parts = [...sections].map(([section, rows]) => {
+    const inside = [...remarks].filter(([path]) => path === section || path.startsWith(`${section}.`));
+    const said = inside.map(([path, remark]) => (path === section ? remark : `\`${path}\`: ${remark}`));
+    return [`### ${section}`, ...said, valueTable(rows)].join('\n\n');
+  });
+  return [`### Of the whole release\n\n${valueTable(alone)}`, ...parts].join('\n\n');
+};
+
+function valueTable(values: readonly DocumentedValue[]): string {
+  const rows = values.map(({ path, type, description, defaultValue }) => [
+    code(path.join('.')),
+    type ?? typeof defaultValue,
+    code(JSON.stringify(defaultValue)),
+    description,
+  ]);
+  return table(['value', 'type', 'default', 'what it is'], rows);
 }
