@@ -21,7 +21,7 @@ export const securityEvents = {
   'client_authentication.failed': ['no_credentials', 'unknown_client', 'inactive_client', 'wrong_secret'],
   'code.refused': [
     'malformed',
-    'expired',
+    'not_known',
     'foreign',
     'forged',
     'replayed',
@@ -29,7 +29,15 @@ export const securityEvents = {
     'verifier',
     ...grantEnds,
   ],
-  'refresh_token.refused': ['malformed', 'expired', 'foreign', 'reused', ...grantEnds],
+  'refresh_token.refused': [
+    'malformed',
+    'not_known',
+    'expired',
+    'revoked',
+    'foreign',
+    'reused',
+    ...grantEnds,
+  ],
   'grant.revoked': ['code_replayed', ...grantEnds],
 } as const;
 

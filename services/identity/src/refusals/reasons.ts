@@ -81,9 +81,12 @@ export function codeOf<Reason extends RequestReason>(reason: Reason): (typeof re
 
 /** The request that caused a refusal: it used the code, replaced the token or revoked the family. */
 interface EarlierRequest {
+  /** Empty where it is not known: that of an operator's change stands in the audit log. */
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Why it revoked the family, if it did. */
+  readonly revoked?: ReasonOf<'grant.revoked'> | undefined;
 }
 
 /** The grant that a request named. */

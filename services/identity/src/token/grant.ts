@@ -96,7 +96,7 @@ export function requireOwn<Loaded extends GrantRecord>(
   clientId: ClientId,
 ): Read<Loaded> {
   if (presented === undefined) throw refusedGrant(event, 'malformed', clientId);
-  if (record === undefined) throw refusedGrant(event, 'expired', clientId);
+  if (record === undefined) throw refusedGrant(event, 'not_known', clientId);
   if (record.clientId !== clientId) throw refusedGrant(event, 'foreign', clientId, record);
   if (sameHash(presented.hash, record.hash)) return record;
   throw refusedGrant(event, event === 'code.refused' ? 'forged' : 'reused', clientId, record);
