@@ -19,6 +19,8 @@ const home = process.env.TEST_DOCKER_HOME ?? join(homedir(), '.cache/course-exch
 const wanted =
   'No Docker engine answers. Install one (on Debian as root: apt-get install docker.io; elsewhere Docker Desktop, ' +
   'Colima or Podman with its Docker socket), or name one by DOCKER_HOST, then start again.';
+/** Of a run that has the engine's folder before this one. */
+const longestRunMs = 30 * 60_000;
 const mayInstall = process.getuid?.() === 0 && onPath('apt-get');
 
 /** Rejects with one sentence that says what to install. */
@@ -47,16 +49,21 @@ function clientFor(host: string): string | undefined {
 
 async function startEngine(): Promise<Engine> {
   mkdirSync(home, { recursive: true, mode: 0o711 });
-  const host = `unix://${home}/docker.sock`;
+  const host = `unix://${home}/docker-${process.pid}.sock`;
   const log = openSync(join(home, 'dockerd.log'), 'a');
   const places = [`--data-root=${home}/root`, `--exec-root=${home}/exec`, `--pidfile=${home}/docker.pid`];
-  const daemon = spawn('dockerd', [...places, `--host=${host}`], {
+  // It holds the lock while it runs: a run beside this one waits until the folder is free.
+  const daemon = spawn('flock', ['--no-fork', `${home}/lock`, 'dockerd', ...places, `--host=${host}`], {
     stdio: ['ignore', log, log],
     detached: true,
   });
   const ended = once(daemon, 'exit');
   const stop = () => Promise.all([ended, daemon.kill('SIGTERM')]);
-  for (const end = Date.now() + 120_000; Date.now() < end && daemon.exitCode === null; await sleep(200)) {
+  for (
+    const end = Date.now() + longestRunMs;
+    Date.now() < end && daemon.exitCode === null;
+    await sleep(200)
+  ) {
     const client = clientFor(host);
     if (client) return { host, client, stop };
   }
