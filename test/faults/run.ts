@@ -3,6 +3,8 @@
 // are over or something is wrong. Exit codes: 0 all was well, 1 it was not.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../check/step.ts';
 import { setup } from '../setup/scratch.ts';
@@ -38,6 +40,7 @@ async function playFor(wanted: number, drawnBy: number): Promise<number> {
   const isOver = () => performance.now() - begun > wanted * 60_000;
   const totals = { faults: 0, operations: 0, rotations: 0 };
   const wrong: string[] = [];
+  let isWell = false;
   try {
     while (!isOver() && wrong.length === 0) {
       const round = await startRound(target, probe, random(2 ** 31));
@@ -54,7 +57,13 @@ async function playFor(wanted: number, drawnBy: number): Promise<number> {
       totals.operations += round.operations.length;
       totals.rotations += rotations.length;
     }
+    isWell = wrong.length === 0;
   } finally {
+    if (!isWell) {
+      const kept = join(root, '.run/faults', `${drawnBy}`);
+      cpSync(target.logs, kept, { recursive: true });
+      console.log(`The logs of the system are in ${kept}`);
+    }
     await target.stop?.();
     probe.stop();
   }
@@ -63,5 +72,5 @@ async function playFor(wanted: number, drawnBy: number): Promise<number> {
     `${totals.faults} faults, ${totals.operations} operations, ${totals.rotations} rotations in ` +
       `${((performance.now() - begun) / 60_000).toFixed(1)} minutes, ${wrong.length} violations`,
   );
-  return wrong.length === 0 ? 0 : 1;
+  return isWell ? 0 : 1;
 }

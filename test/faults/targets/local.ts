@@ -1,11 +1,12 @@
 // The local stack as a target: real processes of this machine, two of identity, a Redis with a replica, and links between
 // them that can be cut.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient } from '@course-exchange/local-stack/postgres';
 import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
+import { KeyService, KeyState } from '@course-exchange/proto/operator/v1/key';
 import { callService } from '../../support/grpc-client.ts';
-import { type PartName as SystemPart, startSystem } from '../../support/system.ts';
+import { type System, type PartName as SystemPart, startSystem } from '../../support/system.ts';
 import type { PartName } from '../table.ts';
-import { rotateKeys } from './key-rotation.ts';
 import { joinLink, type Link } from './links.ts';
 import { type Process, startRedisPair } from './redis-pair.ts';
 import type { Target, Undo } from './target.ts';
@@ -15,7 +16,7 @@ const silenceMs = 1_000;
 const latencyMs = 100;
 
 /** `probe`: the process that stands still with the machine. */
-export async function startLocal(probe: { readonly pid: number }): Promise<Target> {
+export async function startLocal(probe: { readonly pid: number }) {
   const redis = await startRedisPair();
   const links: Partial<Record<SystemPart, Link>> = {
     postgres: await joinLink(),
@@ -100,6 +101,7 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
   const operator = callService(ConsentService, `${system.stack.operator?.identity}`);
   return {
     stack: system.stack,
+    logs: system.logs,
     faults,
     withdraw: ({ email }, clientId) =>
       operator.withdrawConsent(
@@ -111,5 +113,26 @@ export async function startLocal(probe: { readonly pid: number }): Promise<Targe
       await redis.stop();
       await Promise.all(Object.values(links).map((link) => link?.cut()));
     },
-  };
+  } satisfies Target;
 }
+
+/**
+ * A rotation of the signing keys, each step at another pod. The waits of a rotation (310 s staged, 960 s superseded) are made
+ * short by older rows; every pod has its 10 s to follow (R17.1), and the workload tells when one has not.
+ */
+async function rotateKeys({ stack, pods }: System): Promise<void> {
+  const services = pods.map(({ operator }) => callService(KeyService, operator));
+  const old = new Set((await services[0]?.listKeys({}))?.keys.map(({ kid }) => kid));
+  for (const [at, seconds] of [0, 310, 960].entries()) {
+    await withClient(`${stack.postgres}`, (client) => client.query(older, [seconds]));
+    await services[at % services.length]?.rotateKeys({ continueOnly: at > 0 });
+    await sleep(10_000);
+  }
+  const { keys = [] } = (await services[0]?.listKeys({})) ?? {};
+  const isOver = keys.every(({ state, kid }) => state === KeyState.ACTIVE && !old.has(kid));
+  if (keys.length === 0 || !isOver) throw new Error('The old keys are not retired.');
+}
+
+const older = `update identity.signing_keys set published_at = published_at - make_interval(secs => $1),
+  activated_at = activated_at - make_interval(secs => $1),
+  superseded_at = superseded_at - make_interval(secs => $1)`;
