@@ -18,7 +18,7 @@ export type ServiceName = (typeof serviceNames)[number];
 export interface SystemOptions {
   readonly images?: Images;
   readonly labels?: Readonly<Record<string, string>>;
-  /** Settings beside and above the usual ones (docs/settings.md); `seed` fills the database (docs/images.md). */
+  /** Settings beside and above the usual ones (docs/settings.md); `seed` fills the database (docs/install.md). */
   readonly environment?: Readonly<Partial<Record<ServiceName | 'seed', Environment>>>;
 }
 
