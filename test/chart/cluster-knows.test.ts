@@ -2,9 +2,8 @@
 import { expect, test } from 'vitest';
 import { secretOf, withApiServer } from './api-server.ts';
 import { ofKind } from './objects.ts';
-import { isMap, type KubernetesObject, type Values } from './render.ts';
+import { isMap, type KubernetesObject, type Values, valueSets } from './render.ts';
 import { type Case, type Rendered, renderAll } from './rendered.ts';
-import { valueSets } from './value-sets.ts';
 
 type Objects = readonly KubernetesObject[];
 

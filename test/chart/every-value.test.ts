@@ -1,9 +1,8 @@
 // Each value of values.yaml is set in ci/, and makes a difference there.
 import { expect, test } from 'vitest';
-import { isMap, type Values, valuesAt } from './render.ts';
+import { isMap, type Values, valuesAt, valuesOfSet } from './render.ts';
 import { renderAll, renderSets } from './rendered.ts';
 import { documentedValues } from './value-schema.ts';
-import { valuesOfSet } from './value-sets.ts';
 
 const valueAt = (values: Values, path: readonly string[]) =>
   path.reduce<unknown>((below, key) => (isMap(below) ? below[key] : undefined), values);

@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { schemaErrors } from './kubernetes-schemas.ts';
 import { containersOf, nameOf, ofKind, podsOf, selects } from './objects.ts';
-import { chart, type KubernetesObject, template } from './render.ts';
+import { chart, filesOf, type KubernetesObject, template, valueSets } from './render.ts';
 import { renderAll, renderSets } from './rendered.ts';
-import { filesOf, valueSets } from './value-sets.ts';
 
 const everySet = test.each(await renderSets());
 

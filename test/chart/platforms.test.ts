@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { secretOf, withApiServer } from './api-server.ts';
 import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
-import { chart, type KubernetesObject, template } from './render.ts';
+import { chart, type KubernetesObject, template, valuesOfSet } from './render.ts';
 import { renderAll } from './rendered.ts';
-import { valuesOfSet } from './value-sets.ts';
 
 const minimal = 'test-minimal-values';
 const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' };

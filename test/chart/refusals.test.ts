@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { chart, template, type Values, valuesAt } from './render.ts';
+import { chart, filesOf, template, type Values, valuesAt } from './render.ts';
 import { renderAll } from './rendered.ts';
-import { filesOf } from './value-sets.ts';
 
 type Refusals = Readonly<Record<string, Readonly<Record<string, Values | readonly Values[]>>>>;
 

@@ -2,8 +2,16 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chart, type KubernetesObject, mergeValues, template, type Values } from './render.ts';
-import { filesOf, valueSets, valuesOfSet } from './value-sets.ts';
+import {
+  chart,
+  filesOf,
+  type KubernetesObject,
+  mergeValues,
+  template,
+  type Values,
+  valueSets,
+  valuesOfSet,
+} from './render.ts';
 
 export interface Case {
   /** The set of values that `values` are laid over. */
