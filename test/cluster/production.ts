@@ -11,13 +11,12 @@ import { chart } from '../chart/render.ts';
 import { root } from '../check/step.ts';
 import { section } from '../docs/documents.ts';
 import type { DemoUser, Partner, StackFile } from '../support/stack-file.ts';
-import { authority, signCertificate } from './certificates.ts';
 import { runBlocks, trustIngress } from './guide.ts';
 import { findIngress, type Ingress, leadTo, untilLed } from './ingress.ts';
 import { checked, makeNamespace } from './kube.ts';
 import { secret } from './programs.ts';
 import { imagePrefix, imageTag, ingressClass, namespaceOf, release } from './settings.ts';
-import { database, startStores } from './stores.ts';
+import { authority, database, signCertificate, startStores } from './stores.ts';
 
 export type Production = Awaited<ReturnType<typeof installProduction>>;
 

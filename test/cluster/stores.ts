@@ -1,20 +1,25 @@
-// Postgres, and Redis with a replica, as an operator brings them: empty.
+// Postgres, and Redis with a replica, as an operator brings them: empty; and the certificates of them and of operators.
 import { randomBytes } from 'node:crypto';
 import { expect, vi } from 'vitest';
-import { signCertificate } from './certificates.ts';
+import { createAuthority } from '../rpc/certificate-authority.ts';
 import { type Kube, waiting } from './kube.ts';
 import { startProgram } from './programs.ts';
 import { kubectlProgram, postgresImage, redisImage } from './settings.ts';
 
-export interface Stores {
-  readonly redisPassword: string;
-  /** A command that opens the database as superuser. */
-  readonly psql: string;
-  /** One statement as superuser; gives unaligned rows. */
-  readonly query: (sql: string) => Promise<string>;
-}
+export type Stores = Awaited<ReturnType<typeof startStores>>;
 
 export const database = 'course_exchange';
+
+const made = await createAuthority();
+
+/** A key of the Secrets that name whom a client trusts. */
+export const authority = { 'ca.crt': made.certificate };
+
+/** Keys of a Secret: a certificate for client and server use, for these names; a new key at every call. */
+export async function signCertificate(...names: readonly string[]) {
+  const { certificate, key } = await made.issue(names);
+  return { 'tls.crt': certificate, 'tls.key': key, ...authority };
+}
 
 const tls = '/etc/program/tls.crt /etc/program/tls.key /etc/program/ca.crt'.split(' ');
 const postgresTls = ['ssl=on', `ssl_cert_file=${tls[0]}`, `ssl_key_file=${tls[1]}`];
@@ -28,7 +33,7 @@ const durable =
   '--maxmemory-policy noeviction --maxmemory 256mb';
 
 /** Resolves when both answer. `encrypted`: they speak TLS, with certificates that the run's authority signed. */
-export async function startStores(kube: Kube, encrypted: boolean): Promise<Stores> {
+export async function startStores(kube: Kube, encrypted: boolean) {
   // Redis takes a word of its command line that begins with two dashes for an option.
   const [POSTGRES_PASSWORD, redisPassword] = [18, 18].map((size) => randomBytes(size).toString('hex'));
   const files = encrypted ? await signCertificate('postgres', 'redis', 'redis-replica') : {};
@@ -64,7 +69,10 @@ export async function startStores(kube: Kube, encrypted: boolean): Promise<Store
   const inside = `exec --stdin postgres -- psql --username=postgres --dbname=${database} --host=/var/run/postgresql --no-psqlrc`;
   return {
     redisPassword: `${redisPassword}`,
+    /** A command that opens the database as superuser. */
     psql: `${kubectlProgram} --namespace ${kube.namespace} ${inside}`,
-    query: (sql) => kube.kubectl(...inside.split(' '), '--no-align', '--tuples-only', `--command=${sql}`),
+    /** One statement as superuser; gives unaligned rows. */
+    query: (sql: string) =>
+      kube.kubectl(...inside.split(' '), '--no-align', '--tuples-only', `--command=${sql}`),
   };
 }

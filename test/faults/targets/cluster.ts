@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import * as changes from '../../cluster/changes.ts';
-import { waiting } from '../../cluster/kube.ts';
-import { allPods, type Component, type Pod, podsOf, readyPods } from '../../cluster/pods.ts';
+import { makeNamespace, waiting } from '../../cluster/kube.ts';
+import { allPods, type Component, type Pod, podsOf, readyPods, runInside } from '../../cluster/pods.ts';
 import { type Production, replicas } from '../../cluster/production.ts';
-import { openSignals } from '../../cluster/signals.ts';
+import { idle, startProgram } from '../../cluster/programs.ts';
 import type { PartName } from '../table.ts';
 import type { Target, Undo } from './target.ts';
 
@@ -74,3 +74,29 @@ export async function startOnCluster(production: Production): Promise<Target> {
 const spinning = 'for (const end = Date.now() + 120_000; Date.now() < end; );';
 /** A process stands still in whose pod the tool may run. */
 const withdrawalMs = 10_000;
+
+type Signal = 'SIGKILL' | 'SIGSTOP' | 'SIGCONT';
+
+/**
+ * Resolves with what sends one to a process of a pod from outside of it: no process can send SIGKILL to the first one of its
+ * own namespace, and `kubectl delete --force` still lets a process say goodbye. A pod on each node sees its processes.
+ */
+async function openSignals(pods: readonly Pod[]) {
+  const tools = await makeNamespace('tools', 'privileged');
+  const nodes = new Set(pods.map(({ node }) => node));
+  await Promise.all([...nodes].map((node) => startProgram(tools, nameOn(node), { ...idle, seesNode: node })));
+  return ({ node, uid }: Pod, signal: Signal) =>
+    runInside(tools, nameOn(node), nameOn(node), script, uid, signal);
+}
+
+const nameOn = (node: string) => `signals-${node}`;
+
+/** To the one process of ours in the pod of that uid: by its control group. */
+const script = `
+  const { readdirSync, readFileSync } = require('node:fs');
+  const [uid, signal] = process.argv.slice(1);
+  const text = (pid, name) => { try { return readFileSync('/proc/' + pid + '/' + name, 'utf8'); } catch { return ''; } };
+  const inPod = (pid) => { const at = text(pid, 'cgroup'); return at.includes(uid) || at.includes(uid.replaceAll('-', '_')); };
+  const pids = readdirSync('/proc').filter((name) => /^\\d+$/.test(name) && inPod(name) && text(name, 'cmdline').includes('/app/services/'));
+  if (pids.length !== 1) { console.error('found ' + pids.length + ' processes'); process.exit(1); }
+  process.kill(Number(pids[0]), signal);`;
