@@ -23,8 +23,7 @@ import {
 } from './backup.ts';
 import { type Copy, copyFolder, destroy } from './handles.ts';
 import { startPostgres } from './postgres.ts';
-import { startRedis } from './redis.ts';
-import { type System, startStores, startSystem } from './system.ts';
+import { type System, startRedis, startStores, startSystem } from './system.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'course-exchange-recovery-'));
 const refused = { status: 400, text: '{"error":"invalid_grant"}' };

@@ -12,8 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuthority, type Issued } from '../rpc/certificate-authority.ts';
 import { end } from './handles.ts';
 import { query, startPostgres } from './postgres.ts';
-import { startRedis } from './redis.ts';
-import { type System, startStores, startSystem } from './system.ts';
+import { type System, startRedis, startStores, startSystem } from './system.ts';
 
 const issuer = 'https://exchange.test';
 const redisAccount = { user: 'identity', password: 'test-redis-password' };

@@ -2,21 +2,23 @@
 import { demoPartner, demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { CourseExchange, type StartedCourseExchange } from '@course-exchange/testcontainers';
-import { imageOf } from '@course-exchange/testcontainers/images';
+import { defaultImages, imageOf } from '@course-exchange/testcontainers/images';
 import { type Environment, service } from '@course-exchange/testcontainers/product-container';
 import {
   createRoles,
   database,
   newSecret,
+  redisCommand,
   type Stores,
   settled,
   startNetwork,
 } from '@course-exchange/testcontainers/stores';
 import { type ServiceName, serviceNames } from '@course-exchange/testcontainers/system';
+import { RedisContainer } from '@testcontainers/redis';
 import type { GenericContainer, StartedNetwork, StartedTestContainer } from 'testcontainers';
 import type { StackFile } from '../support/stack-file.ts';
+import type { Copy } from './handles.ts';
 import { password, startPostgres } from './postgres.ts';
-import { startRedis } from './redis.ts';
 
 export interface System extends Pick<StartedCourseExchange, 'network'> {
   readonly stack: StackFile;
@@ -88,4 +90,31 @@ export async function startStores(options: StoreOptions = {}): Promise<Stores> {
     containers: { postgres, redis },
     ...(given === undefined ? {} : { given }),
   };
+}
+
+interface RedisOptions {
+  /** Words for the server, beside those that production asks for. */
+  readonly words?: readonly string[];
+  /** Content of files in the container, by their path. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Its data outlive the process, and can be copied: nothing waits until they are on the disk. Else they are in memory. */
+  readonly onDisk?: boolean;
+  /** Its data as they once were, on disk. */
+  readonly restore?: Copy;
+}
+
+/** A disk that is slow for a second would be an outage of Redis, rightly (R14): what a test counts is not to depend on it. */
+export async function startRedis(
+  network: StartedNetwork,
+  { words = [], files = {}, restore, onDisk = restore !== undefined }: RedisOptions = {},
+): Promise<StartedTestContainer> {
+  const sync = onDisk ? ['--appendfsync', 'no'] : [];
+  return new RedisContainer(defaultImages.redis)
+    .withNetwork(network)
+    .withNetworkAliases('redis')
+    .withTmpFs(onDisk ? {} : { '/data': 'uid=999,gid=999' })
+    .withCopyContentToContainer(Object.entries(files).map(([target, content]) => ({ target, content })))
+    .withCopyArchivesToContainer(restore ? [{ ...restore, tar: restore.tar() }] : [])
+    .withCommand([...redisCommand, '--protected-mode', 'no', ...sync, ...words])
+    .start();
 }
