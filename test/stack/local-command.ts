@@ -1,19 +1,13 @@
 // The local stack as its tests meet it: a command run to its end, and which of its processes are left.
-import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { statOf } from '@course-exchange/local-stack/shutdown';
 import { ownStopwatch } from '../support/own-time.ts';
+import { startProcess } from '../support/process.ts';
 import { entry, type PrivateStack } from '../support/stack.ts';
 
-export async function command(args: readonly string[]): Promise<{ code: number; output: string }> {
-  try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [entry, ...args]);
-    return { code: 0, output: stdout + stderr };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, output: stdout + stderr };
-  }
+export async function command(words: readonly string[]) {
+  const { exit: code, out, err } = await startProcess(process.execPath, [entry, ...words]).ended;
+  return { code, output: out + err };
 }
 
 /** Numbers of all processes that stack.json names. */
