@@ -2,13 +2,14 @@
 // sends the same token again after Retry-After and has not lost it; a flood from few networks leaves capacity for others.
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Caller, openCaller, unknownToken } from '../support/caller.ts';
 import { basic } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { cloneFamilies, refreshAtOnce } from '../support/load/refresh-burst.ts';
-import { standstillWatch } from '../support/own-time.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { startProbe } from './probe.ts';
+import { standstillMs } from './table.ts';
 
 let system: System;
 let caller: Caller;
@@ -44,7 +45,10 @@ test.each([
 ])(
   'of $partners partners none that was refused has lost its token, and none gets a 500 [R14.7, R14.9]',
   async ({ partners, areRefused }) => {
-    const stoodStill = standstillWatch();
+    const probe = await startProbe();
+    onTestFinished(probe.stop);
+    const stoodStill = (withinMs: number) =>
+      probe.stalls().some(({ from, to }) => to - from >= standstillMs && performance.now() - to <= withinMs);
     let report = await burst(partners);
     // Redis may have spent a token and not said so in its second: that is no refusal for overload.
     for (let more = 0; more < 2 && report.lost > 0 && stoodStill(report.tookMs); more += 1)
