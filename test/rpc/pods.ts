@@ -1,6 +1,5 @@
 // Servers and clients for the tests of the wire between services; they end with their test.
 import { connect } from 'node:http2';
-import type { Socket } from 'node:net';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
@@ -19,7 +18,7 @@ import {
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { carryContextAcrossAwaits } from '@course-exchange/runtime/process/request-context';
 import { afterEach, beforeAll } from 'vitest';
-import { openLink } from '../support/tcp-link.ts';
+import { joinLink, type Link } from '../support/tcp-link.ts';
 
 type PodHandlers = Pick<Handlers<typeof TokenService>, 'exchangeToken'> &
   Pick<Handlers<typeof CatalogService>, 'listEvents'>;
@@ -81,36 +80,11 @@ export function gate(accessToken = 'late') {
   return { held, hold, release };
 }
 
-/** Connections to a pod that can be cut, as by its end, or hang, as when it stands still. */
-export async function cuttable(port: number) {
-  let [leadsTo, isSilent] = [port, false];
-  const answers = new Set<Socket>();
-  const link = await openLink(
-    () => leadsTo,
-    (near, far) => {
-      near.pipe(far).pipe(near);
-      answers.add(far);
-      if (isSilent) far.pause();
-    },
-  );
-  closing.push(link.close);
-  return {
-    port: link.port,
-    cut: link.close,
-    /** No answer comes, nor the first one of a new connection. */
-    hang: (): void => {
-      isSilent = true;
-      for (const far of answers) far.pause();
-    },
-    goOn: (): void => {
-      isSilent = false;
-      for (const far of answers) far.resume();
-    },
-    /** New connections lead there, and do not hang; those that do stay as they are. */
-    leadTo: (other: number): void => {
-      [leadsTo, isSilent] = [other, false];
-    },
-  };
+/** Connections to a pod that can be cut, as by its end, or silent, as when it stands still. */
+export async function cuttable(port: number): Promise<Link> {
+  const link = await joinLink(port);
+  closing.push(link.cut);
+  return link;
 }
 
 const { carry } = CallStreamService.method;

@@ -22,13 +22,13 @@ test('a server that hangs is left, another one finishes its calls, and it is use
   const lists = Array.from({ length: 12 }, () => calls.listEvents({}));
   const ended = Promise.allSettled(lists);
   await expect.poll(() => held.length).toBeGreaterThan(0);
-  link.hang();
+  link.mute();
   await expect.poll(() => areAnswered(calls), { timeout: 20_000 }).toBe(true);
   release();
   const answered = (await ended).filter(({ status }) => status === 'fulfilled');
   expect(answered).toHaveLength(held.length);
   const before = hangs.calls();
-  link.goOn();
+  link.unmute();
   await expect
     .poll(() => calls.exchangeToken({}).then(hangs.calls), { timeout: 20_000 })
     .toBeGreaterThan(before);
@@ -39,7 +39,7 @@ test('the only server hangs: calls reach what new connections lead to', async ()
   const link = await cuttable(hangs.port);
   const calls = client([link.port], { timeoutMs: 3_000 });
   await calls.exchangeToken({});
-  link.hang();
+  link.mute();
   link.leadTo(other.port);
   await expect.poll(() => areAnswered(calls), { timeout: 20_000 }).toBe(true);
   expect(other.calls()).toBeGreaterThan(0);

@@ -6,8 +6,8 @@ import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
 import { KeyService, KeyState } from '@course-exchange/proto/operator/v1/key';
 import { callService } from '../../support/grpc-client.ts';
 import { type System, type PartName as SystemPart, startSystem } from '../../support/system.ts';
+import { joinLink, type Link } from '../../support/tcp-link.ts';
 import type { PartName } from '../table.ts';
-import { joinLink, type Link } from './links.ts';
 import { type Process, startRedisPair } from './redis-pair.ts';
 import type { Target, Undo } from './target.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { identityUser, redisUrl } from '@course-exchange/local-stack/redis';
 import { durableAt, hasReplicas, openServers, type TestServer, until } from '../../stores/redis-servers.ts';
-import { joinLink } from './links.ts';
+import { joinLink } from '../../support/tcp-link.ts';
 
 const password = 'faults';
 
