@@ -138,6 +138,8 @@ const accepted = `(${events(release, { event: 'login.accepted' })} or 0 * ${refu
  */
 const usual = `sum by (${release}) (quantile_over_time(0.99, ${recent('security_events', refusedLogins)}[7d] offset 1h))`;
 
+const auditEnd = `max by (${release}, component) (${series(auditSequence)})`;
+
 const abuse = [
   critical(
     'TokensReplayed',
@@ -172,10 +174,11 @@ const abuse = [
     'AuditFell',
     '5m',
     [
-      `max by (${release}, component) (${series(auditSequence)})`,
-      `  < max by (${release}, component) (max_over_time(${series(auditSequence)}[1d]))`,
+      `${auditEnd} < max by (${release}, component) (max_over_time(${series(auditSequence)}[1d]))`,
+      // After a restore the fence's own entries soon pass the old end.
+      `or ${auditEnd} and max by (${release}, component) (resets(${series(auditSequence)}[1d])) > 0`,
     ].join('\n'),
-    'The audit log of {{ $labels.component }} ends at entry {{ $value }} and once went further: it was restored, or somebody deletes traces.',
+    'The audit log of {{ $labels.component }} lost entries in the last day and now ends at entry {{ $value }}: it was restored, or somebody deletes traces.',
   ),
 ];
 

@@ -227,9 +227,14 @@ export const ruleCases: Readonly<Record<string, RuleCase>> = {
       [audit('identity', 'one')]: since(5, 90, 89),
       [audit('design-catalog', 'two')]: '90x40 stale',
       [audit('design-catalog', 'three')]: '_x41 89x20',
+      [at('restored', audit('identity', 'four'))]: '22x54 17 27x4',
     },
-    alerts: 2,
-    quiet: { [audit('identity', 'one')]: since(4, 90, 89), [audit('design-catalog', 'three')]: '5x60' },
+    alerts: 3,
+    quiet: {
+      [audit('identity', 'one')]: since(4, 90, 89),
+      [audit('design-catalog', 'three')]: '5x60',
+      [at('restored', audit('identity', 'four'))]: '22x55 17 27x3',
+    },
   },
   'NotAvailable critical': {
     fires: { [available]: since(1, 1, 0) },
