@@ -6,9 +6,10 @@ import type { StartOptions } from './arguments.ts';
 import { bringUp, type Component, keepRunning, type RunningComponent } from './component.ts';
 import { askStatus, type StatusReport, takeControl } from './control.ts';
 import { migrateBoth, prepareDatabase } from './database.ts';
+import { followFile } from './observe/log-lines.ts';
 import { healthAddresses, makePlan, type StackPlan } from './plan.ts';
 import { databaseUrl } from './postgres.ts';
-import { openProcesses, type Processes } from './processes.ts';
+import { openProcesses, type Processes, type Program } from './processes.ts';
 import { startRehearsal } from './rehearsal.ts';
 import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-directory.ts';
 import { loadData } from './seed-content.ts';
@@ -120,6 +121,7 @@ async function assemble(
     const running = await bringUp(processes, component);
     keep(running);
     void keepRunning(deps, running);
+    if (options.watch) tellWaiting(component.program, say);
   };
   say('Starting Postgres and Redis …');
   await Promise.all((await storeComponents(plan)).map(up));
@@ -132,6 +134,15 @@ async function assemble(
   await Promise.all(Object.values(services).map(up));
   await up(demoPartner);
   return content;
+}
+
+/** Node's watcher outlives its program, and says so in the log alone. */
+function tellWaiting({ name, logFile }: Program, say: (line: string) => void): void {
+  const read = followFile(logFile, (line) => {
+    if (line.includes('Waiting for file changes before restarting'))
+      say(`${name} has ended and starts again when a file is saved. Its log: ${logFile}`);
+  });
+  setInterval(read, 500).unref();
 }
 
 async function shutDown(stack: Stack, starting: Promise<void>): Promise<void> {

@@ -6,6 +6,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { openPartnerBrowser } from '../support/partner-browser.ts';
 import { newRunDirectory, type PrivateStack, startStack } from '../support/stack.ts';
 import { readStackFile, userWho } from '../support/stack-file.ts';
+import { childrenOf } from '../support/system.ts';
 import { command, processesOf, untilGone } from './local-command.ts';
 
 /** One directory for all but the first: only one start makes a database and loads the demo data. */
@@ -41,7 +42,7 @@ function expectOwnSockets({ description }: PrivateStack): readonly string[] {
   return sockets;
 }
 
-test('a second start says where the first one runs, status knows every process, a saved file restarts its own, a rehearsal ends with its verdict, SIGINT ends all within 10 s and takes stack.json away', async () => {
+test('a second start says where the first one runs, status knows every process, under --watch a process that died is named and a saved file restarts its own, a rehearsal ends with its verdict, SIGINT ends all within 10 s and takes stack.json away', async () => {
   // So long a path that a socket does not fit below it.
   const runDirectory = join(directory, 'x'.repeat(90));
   mkdirSync(runDirectory);
@@ -51,6 +52,10 @@ test('a second start says where the first one runs, status knows every process, 
   const second = await command(['start', '--port', '0', '--run-dir', runDirectory]);
   expect(second).toMatchObject({ code: 1 });
   expect(second.output).toContain(`already running at ${stack.description.issuer}`);
+  for (const pid of childrenOf(stack.description.processes?.gateway ?? 0)) process.kill(pid, 'SIGKILL');
+  await expect
+    .poll(() => stack.output())
+    .toContain('gateway has ended and starts again when a file is saved.');
   await expectRestartOnSave(stack, 'gateway', 'identity');
   // What has just begun to listen is not ready yet.
   await expect.poll(async () => (await command(['status', '--run-dir', runDirectory])).code).toBe(0);
