@@ -1,6 +1,6 @@
 // What is packed beside the templates: the catalogue's metadata, the changes, examples that fit the values, and what Helm
 // says after an installation.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
@@ -14,13 +14,15 @@ const documents = (file: string): KubernetesObject[] =>
   parseAllDocuments(read(file)).map((document) => document.toJS() as KubernetesObject);
 const release = 'course-exchange';
 
-test("the catalogue's metadata name every image, and the changes the version", async () => {
+test("the catalogue's metadata name every image, every package has their version, and the changes the chart's", async () => {
   const { version, appVersion, icon, annotations } = parse(read('Chart.yaml'));
   const named: KubernetesObject[] = parse(annotations['artifacthub.io/images']);
   const [rendered] = await renderAll([{ on: 'test-hosts' }]);
   const images = containersOf(podsOf(rendered?.objects ?? [])).map(({ image }) => image);
   expect(named.map(({ image }) => image).sort()).toEqual([...new Set(images)].sort());
   expect(named.every(({ image }) => image.endsWith(`:${appVersion}`))).toBe(true);
+  for (const file of globSync('../../{.,services/*}/package.json', { cwd: chart }))
+    expect(JSON.parse(read(file)), file).toHaveProperty('version', appVersion);
   expect(parse(annotations['artifacthub.io/changes'])[0]).toHaveProperty('kind');
   expect(read('CHANGELOG.md')).toMatch(new RegExp(`^## ${version.replaceAll('.', '\\.')}$`, 'm'));
   expect(Buffer.from(icon.split(',')[1], 'base64').toString()).toMatch(/^<svg /);

@@ -4,14 +4,13 @@ import { type Timestamp, timestampDate, timestampFromMs } from '@bufbuild/protob
 import type {
   AuditEntrySchema,
   AuditService,
-  VerifyAuditResponseSchema,
   AuditFilter as WireFilter,
 } from '@course-exchange/proto/operator/v1/audit';
 import { pageLimit } from '../grpc/incoming-call.ts';
 import type { Handlers } from '../grpc/server.ts';
 import type { Queries } from '../postgres/pool.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
-import { type AuditVerification, followAudit, readAudit, verifyAudit } from './reader.ts';
+import { followAudit, readAudit, verifyAudit } from './reader.ts';
 import { type AuditEntry, type AuditedChange, type AuditFilter, readAuditHead } from './table.ts';
 
 export function createAuditHandlers(database: Queries): Handlers<typeof AuditService> {
@@ -28,11 +27,15 @@ export function createAuditHandlers(database: Queries): Handlers<typeof AuditSer
         yield { entry: entryMessage(entry) };
     },
     verifyAudit: async ({ expectedHead }) => {
-      const expected = expectedHead && {
-        sequence: Number(expectedHead.sequence),
-        hash: expectedHead.hash,
+      const expected = expectedHead && { ...expectedHead, sequence: Number(expectedHead.sequence) };
+      const { head, firstBreak } = await verifyAudit(database, expected);
+      const entries = BigInt(head.sequence);
+      return {
+        intact: firstBreak === undefined,
+        entries,
+        head: { ...head, sequence: entries },
+        ...(firstBreak && { firstBreak: { ...firstBreak, sequence: BigInt(firstBreak.sequence) } }),
       };
-      return verificationMessage(await verifyAudit(database, expected));
     },
   };
 }
@@ -55,28 +58,7 @@ function entryMessage(entry: AuditEntry): MessageInitShape<typeof AuditEntrySche
   };
 }
 
-/** What is empty or absent matches everything. */
-function readFilter(filter: WireFilter | undefined): AuditFilter {
-  const named = (text: string | undefined) => (text === '' ? undefined : text);
+function readFilter({ since, until, ...named }: Partial<WireFilter> = {}): AuditFilter {
   const isoTime = (time: Timestamp | undefined) => time && timestampDate(time).toISOString();
-  return {
-    since: isoTime(filter?.since),
-    until: isoTime(filter?.until),
-    actor: named(filter?.actor),
-    clientId: named(filter?.clientId),
-    object: named(filter?.object),
-    action: named(filter?.action),
-  };
-}
-
-function verificationMessage({
-  head,
-  firstBreak,
-}: AuditVerification): MessageInitShape<typeof VerifyAuditResponseSchema> {
-  return {
-    intact: firstBreak === undefined,
-    entries: BigInt(head.sequence),
-    head: { sequence: BigInt(head.sequence), hash: head.hash },
-    ...(firstBreak ? { firstBreak: { ...firstBreak, sequence: BigInt(firstBreak.sequence) } } : {}),
-  };
+  return { ...named, since: isoTime(since), until: isoTime(until) };
 }

@@ -5,7 +5,7 @@ import type { Queries } from '../postgres/pool.ts';
 import { type Logger, logText } from '../process/logger.ts';
 import { countSecurityEvent } from '../process/runtime-metrics.ts';
 
-interface AuditRecord {
+export interface AuditEntry {
   readonly sequence: number;
   /** ISO 8601 in UTC with milliseconds. */
   readonly at: string;
@@ -16,12 +16,11 @@ interface AuditRecord {
   readonly requestId: string;
   /** As JSON, byte for byte as it is stored. */
   readonly fields: string;
-}
-
-export interface AuditEntry extends AuditRecord {
   /** SHA-256, hexadecimal. */
   readonly hash: string;
 }
+
+type AuditRecord = Omit<AuditEntry, 'hash'>;
 
 export const chainStart = '0'.repeat(64);
 
@@ -147,7 +146,7 @@ export function logAuditHead(
   });
 }
 
-/** Undefined matches everything. Times are ISO 8601. */
+/** What is empty or absent matches everything. Times are ISO 8601. */
 export interface AuditFilter {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
@@ -168,24 +167,27 @@ const matching = `($2::timestamptz is null or at >= $2) and ($3::timestamptz is 
     and ($7::text is null or action = $7 or split_part(action, '.', 1) = $7)`;
 
 // Indexes: audit_log_pkey, audit_log_object, audit_log_client.
-const oldest = {
-  name: 'audit entries',
-  text: `select ${columns} from audit_log where sequence > $1 and ${matching} order by sequence limit $8`,
-};
-const newest = {
-  name: 'newest audit entries',
+const listing = (name: string, order: 'asc' | 'desc') => ({
+  name,
   text: `select * from (select ${columns} from audit_log where sequence > $1 and ${matching}
-    order by sequence desc limit $8) as found order by sequence`,
-};
+    order by sequence ${order} limit $8) as found order by sequence`,
+});
+const oldest = listing('audit entries', 'asc');
+const newest = listing('newest audit entries', 'desc');
+
+export interface AuditPage {
+  readonly afterSequence: number;
+  readonly limit: number;
+  readonly newest?: boolean;
+}
 
 /** Entries after `afterSequence` that match, oldest first: the first `limit` of them, or the last. */
 export async function listAudit(
   database: Queries,
-  filter: AuditFilter,
-  page: { readonly afterSequence: number; readonly limit: number; readonly newest?: boolean },
+  { since, until, actor, clientId, object, action }: AuditFilter,
+  page: AuditPage,
 ): Promise<AuditEntry[]> {
-  const { since, until, actor, clientId, object, action } = filter;
-  const wanted = [since, until, actor, clientId, object, action].map((value) => value ?? null);
+  const wanted = [since, until, actor, clientId, object, action].map((value) => value || null);
   const statement = page.newest ? newest : oldest;
   return database.query<AuditEntry>(statement, [page.afterSequence, ...wanted, page.limit]);
 }

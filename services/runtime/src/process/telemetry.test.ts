@@ -6,8 +6,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { createLogger } from './logger.ts';
-import { exportFaults } from './telemetry.ts';
 
 const module = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
 
@@ -160,20 +158,4 @@ test('while it is away one line tells of it, and the process stops as ever', asy
   const lines = await stop();
   expect(lines.match(/"telemetry was not exported"/g)).toHaveLength(1);
   expect(lines).not.toContain('"level":"error"');
-});
-
-test('of exports that fail one line is written a minute, and says how many', () => {
-  const lines: string[] = [];
-  let now = 1;
-  const report = exportFaults(
-    createLogger('test', 'info', (line) => lines.push(line)),
-    () => now,
-  );
-  for (; now < 60_000; now += 1_000) report(new Error('a text that may quote an answer'));
-  const failures = () => lines.map((line) => JSON.parse(line).failures);
-  expect(failures()).toEqual([1]);
-  now += 1_000;
-  report(new Error());
-  expect(failures()).toEqual([1, 60]);
-  expect(lines.join()).not.toContain('quote');
 });

@@ -9,9 +9,9 @@ import {
   W3CTraceContextPropagator,
 } from '@opentelemetry/core';
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
-import project from '../../../../package.json' with { type: 'json' };
+import project from '../../package.json' with { type: 'json' };
 import type { telemetrySettings } from './base-settings.ts';
-import { describeError, type Logger } from './logger.ts';
+import { describeError, type Logger, summarising } from './logger.ts';
 import { pushingReader, scrapedMetrics } from './metric-readers.ts';
 import { type MetricDefinition, measureWith, nameWithUnit } from './metrics.ts';
 import { carryContextAcrossAwaits, outsideRequests } from './request-context.ts';
@@ -38,7 +38,12 @@ export async function startTelemetry(
   const traces = enabled && endpoint !== undefined;
   const scraped = exporter === 'prometheus' ? scrapedMetrics() : undefined;
   const flush = traces || exporter === 'otlp' ? await startSdk(service, config, traces) : withoutSdk();
-  if (logger !== undefined) setGlobalErrorHandler(exportFaults(logger));
+  if (logger !== undefined) {
+    const log = { warn: summarising(logger.warn, { mostAlike: 1, windowMs: 60_000 }) };
+    const report = (error: unknown) => log.warn('telemetry was not exported', describeError(error));
+    // An export runs in the context of any request.
+    setGlobalErrorHandler((error) => outsideRequests(() => report(error)));
+  }
   const provider = scraped?.provider ?? (exporter === 'otlp' ? metrics.getMeterProvider() : undefined);
   // A collector adds the unit to a pushed name.
   const nameOf = scraped ? nameWithUnit : ({ name }: MetricDefinition) => name;
@@ -84,16 +89,3 @@ async function startSdk(
 
 /** For the last export, in milliseconds. */
 const flushMs = 3_000;
-const reportPauseMs = 60_000;
-
-/** One line a minute, with the number of failed exports. */
-export function exportFaults(logger: Logger, now = () => performance.now()): (error: unknown) => void {
-  let [nextReport, failures] = [Number.NEGATIVE_INFINITY, 0];
-  return (error) => {
-    failures += 1;
-    if (now() < nextReport) return;
-    // An export runs in the context of any request.
-    outsideRequests(() => logger.warn('telemetry was not exported', { ...describeError(error), failures }));
-    [nextReport, failures] = [now() + reportPauseMs, 0];
-  };
-}
