@@ -60,17 +60,7 @@ export function bytesOf(body: Answer['body']): number {
   return body.reduce((sum, part) => sum + part.length, 0);
 }
 
-/** Small enough that unread-answers.ts sees the progress of a slow reader, from about 3 KB/s on. */
-const sliceBytes = 64 * 1024;
-
-/** A long body leaves as the reader takes it. */
-export function bodyOf(parts: readonly Uint8Array[], length: number): Buffer | Readable {
-  if (length <= sliceBytes) return Buffer.concat(parts);
-  return Readable.from(slices(parts), { objectMode: false, highWaterMark: sliceBytes });
-}
-
-function* slices(parts: readonly Uint8Array[]): Generator<Uint8Array> {
-  for (const part of parts)
-    for (let start = 0; start < part.length; start += sliceBytes)
-      yield part.subarray(start, start + sliceBytes);
+/** A long body leaves part by part, as the reader takes it. */
+export function bodyOf(parts: readonly Uint8Array[]): Buffer | Readable {
+  return parts.length > 1 ? Readable.from(parts, { objectMode: false }) : Buffer.concat(parts);
 }

@@ -188,8 +188,7 @@ function send(
   if (isLast) reply.header('connection', 'close');
   if (answer.cookies.length > 0) reply.header('set-cookie', answer.cookies);
   if (typeof answer.body === 'string') return reply.send(answer.body);
-  const length = bytesOf(answer.body);
-  return reply.header('content-length', length).send(bodyOf(answer.body, length));
+  return reply.header('content-length', bytesOf(answer.body)).send(bodyOf(answer.body));
 }
 
 /** What log and metrics say of a request once it is answered. */
