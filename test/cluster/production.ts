@@ -13,7 +13,7 @@ import { section } from '../docs/documents.ts';
 import type { DemoUser, Partner, StackFile } from '../support/stack-file.ts';
 import { runBlocks, trustIngress } from './guide.ts';
 import { findIngress, type Ingress, leadTo, untilLed } from './ingress.ts';
-import { checked, makeNamespace } from './kube.ts';
+import { checked, type Kube, makeNamespace } from './kube.ts';
 import { secret } from './programs.ts';
 import { imagePrefix, imageTag, ingressClass, namespaceOf, release } from './settings.ts';
 import { authority, database, signCertificate, startStores } from './stores.ts';
@@ -65,7 +65,10 @@ export async function installProduction() {
     return checked(said, ['partnerctl', ...words]);
   };
   const [partner] = await Promise.all([
-    register((words, input) => ask('identity', words, input)),
+    register(
+      (words, input) => ask('identity', words, input),
+      (clientId) => confirmVolume(kube, clientId),
+    ),
     ask('identity', ['user', 'import', '-'], (await Promise.all(users.map(userLine))).join('')),
     ask('design-catalog', ['designs', 'import', '-'], designLines()),
   ]);
@@ -138,17 +141,40 @@ function ownEnvironment(address: string, url: string, port: string): readonly ob
 /** From draft to active, with the registration of docs/operator.md and two approvals, as production asks for. */
 async function register(
   ask: (words: readonly string[], input?: string) => Promise<string>,
+  confirm: (clientId: string) => Promise<unknown>,
 ): Promise<Partner> {
   const page = section('docs/operator.md', '## On-board a partner');
   const registration = /<<'END'\n(.*?)^END$/ms.exec(page)?.[1] ?? '';
   const { clientId, name, scopes, environments } = parse(registration);
   const made = await ask(['client', 'register', '-', '--with-secret', '--json'], registration);
   const clientSecret = `${/"secret": ?"([\w-]{43})"/.exec(made)?.[1]}`;
-  for (const note of ['Test agreement', 'Agreement'])
-    await ask(['client', 'approve', clientId, '--note', note]);
+  await ask(['client', 'approve', clientId, '--note', 'Test agreement']);
+  await confirm(clientId);
   await ask(['client', 'activate', clientId]);
   const { redirectUris } = environments.production;
   return { name, clientId, clientSecret, redirectUris, scopes, active: true };
+}
+
+/** Approves a client as an operator does in production: from outside, with a certificate, over forwarded ports. */
+async function confirmVolume({ namespace }: Kube, clientId: string): Promise<void> {
+  const work = mkdtempSync(join(tmpdir(), 'operator-'));
+  for (const [file, content] of Object.entries(await signCertificate('operator')))
+    writeFileSync(join(work, file), content, { mode: 0o600 });
+  const ports = { identity: [17201, 7201], 'design-catalog': [17301, 7301] } as const;
+  const forward = Object.entries(ports).map(
+    ([component, [here, there]]) => `
+      kubectl --namespace "$NAMESPACE" port-forward deploy/${release}-${component} ${here}:${there} > "$WORK/${component}" &
+      timeout 60 bash -c 'until grep -q Forwarding "$WORK/${component}"; do sleep 0.2; done'`,
+  );
+  const approve = `node_modules/.bin/partnerctl client approve ${clientId} --volume-confirmed --note Agreement`;
+  await runBlocks([`trap 'kill $(jobs -p)' EXIT`, ...forward, approve], {
+    ...{ NAMESPACE: namespace, WORK: work },
+    PARTNERCTL_IDENTITY: `https://localhost:${ports.identity[0]}`,
+    PARTNERCTL_CATALOG: `https://localhost:${ports['design-catalog'][0]}`,
+    PARTNERCTL_TLS_CERT: join(work, 'tls.crt'),
+    PARTNERCTL_TLS_KEY: join(work, 'tls.key'),
+    PARTNERCTL_TLS_CA: join(work, 'ca.crt'),
+  });
 }
 
 async function userLine({ sub, email, name, password }: DemoUser): Promise<string> {

@@ -55,6 +55,7 @@ const key = object({
   nextStepAt: maybeTime,
   currentEncryption: flag,
 });
+const distribution = object({ median: count, p95: count, p99: count, largest: count });
 const user = texts('sub email passwordAlgorithm userHash', { disabledAt: maybeTime });
 const entry = texts('actor requestId hash', { sequence: count, at: time, change });
 const head = texts('hash', { sequence: count });
@@ -83,6 +84,12 @@ export const schemas = {
     continuation: {},
   }),
   recount: object({ owners: count, events: count, differences: list({ type: 'object' }) }),
+  volume: object({
+    ...{ users: count, events: count, designs: count },
+    ...{ eventsPerUser: distribution, designsPerEvent: distribution },
+    ...{ eventsOver500: count, designsNeverSeen: count },
+    longestList: object({ events: count, bytes: count, milliseconds: count }),
+  }),
   status: object({
     issuer: text,
     environment: { enum: ['test', 'production'] },

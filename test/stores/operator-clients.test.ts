@@ -29,18 +29,55 @@ test('of twenty registrations of one client id at once one succeeds', async () =
   );
 });
 
-test('in production only an approved client may act, and one that falls below stops', async () => {
-  const production = openAdminContext(identity, { environment: 'production' });
-  const registration = newRegistration({
-    redirectUris: { test: [], production: ['https://partner.example/callback'] },
-  });
-  const { clientId } = registration;
+const production = openAdminContext(identity, { environment: 'production' });
+const newProductionRegistration = () =>
+  newRegistration({ redirectUris: { test: [], production: ['https://partner.example/callback'] } });
+const figures = { users: 3, events: 4 };
+
+/** Registers a client in production and moves it to the state test. */
+async function tested() {
+  const registration = newProductionRegistration();
   await registerClient(production, anna, { registration, firstSecret: undefined });
-  await approve(clientId, 'test', production);
+  await approve(registration.clientId, 'test', production);
+  return registration;
+}
+
+test('in production only an approved client may act, and one that falls below stops', async () => {
+  const { clientId } = await tested();
   expect((await refusalOf(activate(clientId, true, production))).code).toBe('refused');
-  await approve(clientId, 'approved', production);
+  await approve(clientId, 'approved', production, figures);
   expect((await activate(clientId, true, production)).result.active).toBe(true);
   expect((await approve(clientId, 'test', production)).result.active).toBe(false);
+});
+
+test('production approves on confirmed figures, which the audit log keeps with who confirmed them', async () => {
+  const { clientId } = await tested();
+  const { code, detail } = await refusalOf(approve(clientId, 'approved', production));
+  expect(code).toBe('refused');
+  expect(detail).toContain(`partnerctl client approve ${clientId} --volume-confirmed`);
+  await approve(clientId, 'approved', production, figures);
+  const entries = await identity.sql(
+    `select actor, fields from audit_log where client_id = $1 and action = 'client.approval' order by sequence`,
+    [clientId],
+  );
+  expect(entries).toMatchObject([
+    { fields: [{ field: 'approval_state' }] },
+    {
+      actor: anna.actor,
+      fields: [{ field: 'approval_state' }, { field: 'confirmed_volume', after: JSON.stringify(figures) }],
+    },
+  ]);
+});
+
+test('in production a declared set approves no client, and keeps one that is approved', async () => {
+  const registration = await tested();
+  const set = whole([{ registration, approvalState: 'approved', active: true }]);
+  const { code, detail } = await refusalOf(applyClients(production, anna, set));
+  expect(code).toBe('refused');
+  expect(detail).toContain('--volume-confirmed');
+  await approve(registration.clientId, 'approved', production, figures);
+  await applyClients(production, anna, set);
+  expect(await getClient(production, registration.clientId)).toMatchObject({ active: true });
 });
 
 test('of ten edits of one version one is taken, the others are told to read again', async () => {

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import { expect } from 'vitest';
-import type { AdminContext, AdminRequest } from '../../services/identity/src/admin/context.ts';
+import type { AdminContext, AdminRequest, Fields } from '../../services/identity/src/admin/context.ts';
 import { registerClient, setActive, setApproval } from '../../services/identity/src/clients/admin.ts';
 import type { ApprovalState } from '../../services/identity/src/clients/client.ts';
 import type { ClientRegistration } from '../../services/identity/src/clients/client-registration.ts';
@@ -37,8 +37,8 @@ export async function useAdminContext() {
   const context = openAdminContext(identity);
   const register = (registration = newRegistration()) =>
     registerClient(context, anna, { registration, firstSecret: { expiresIn: null } });
-  const approve = (clientId: string, state: ApprovalState, of = context) =>
-    setApproval(of, anna, { clientId, state, note: '', expectedVersion: 0 });
+  const approve = (clientId: string, state: ApprovalState, of = context, confirmedVolume?: Fields) =>
+    setApproval(of, anna, { clientId, state, note: '', expectedVersion: 0, confirmedVolume });
   const activate = (clientId: string, active = true, of = context) =>
     setActive(of, anna, { clientId, active, expectedVersion: 0 });
   return {

@@ -1,6 +1,11 @@
 // `consent`: what users granted to clients. It is granted in the browser; an operator lists and withdraws it.
-import { type Consent, ConsentService } from '@course-exchange/proto/operator/v1/consent';
-import { newCommand, newGroup, withAction } from './cli/command.ts';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import {
+  type Consent,
+  ConsentService,
+  type ListConsentsRequestSchema,
+} from '@course-exchange/proto/operator/v1/consent';
+import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
 import { usageError } from './cli/errors.ts';
 import { given } from './cli/options.ts';
 import { changeResult } from './output/result.ts';
@@ -34,7 +39,7 @@ function listCommand() {
     .option(...userOption)
     .option(...clientOption)
     .option('--all', 'Include withdrawn consents');
-  return withAction(command, async ({ services }, { user, client, all }) => {
+  return withAction(command, async (context, { user, client, all }) => {
     if (user === undefined && client === undefined) {
       throw usageError('Neither a user nor a client is given.', 'Use --user, --client or both.');
     }
@@ -43,16 +48,24 @@ function listCommand() {
       clientId: client ?? '',
       includeWithdrawn: all === true,
     };
-    const consents: Consent[] = [];
-    let pageToken = '';
-    do {
-      const request = { ...filter, pageSize: 1000, pageToken };
-      const page = await services.identity(ConsentService).listConsents(request);
-      consents.push(...page.consents);
-      pageToken = page.nextPageToken;
-    } while (pageToken);
+    const pages = await Array.fromAsync(consentPages(context, filter));
+    const consents = pages.flat();
     return { json: { consents }, text: table(consents, columns, 'No consents.') };
   });
+}
+
+/** Newest first, at most 1,000 at a time. */
+export async function* consentPages(
+  { services }: Pick<CommandContext, 'services'>,
+  filter: MessageInitShape<typeof ListConsentsRequestSchema>,
+): AsyncGenerator<Consent[]> {
+  let pageToken = '';
+  do {
+    const request = { ...filter, pageSize: 1000, pageToken };
+    const page = await services.identity(ConsentService).listConsents(request);
+    yield page.consents;
+    pageToken = page.nextPageToken;
+  } while (pageToken);
 }
 
 function withdrawCommand() {

@@ -8,6 +8,7 @@ import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { Owner } from '../events/event.ts';
 import type { ChangeBatch, ChangedDesign, DesignChange } from './change.ts';
 import { applyStream, type FeedDeps, resumePoint, type VerifiedPart, verifySummaries } from './feed.ts';
+import { type Frequencies, measureVolume, type VolumePart } from './volume.ts';
 
 export function feedHandlers(deps: FeedDeps): Handlers<typeof FeedService> {
   return {
@@ -24,6 +25,9 @@ export function feedHandlers(deps: FeedDeps): Handlers<typeof FeedService> {
     verify: async function* ({ repair }, call) {
       const repairer = repair ? callerOf(call) : undefined;
       for await (const part of verifySummaries(deps, repairer)) yield verifiedMessage(part);
+    },
+    measureVolume: async function* ({ owners }) {
+      for await (const part of measureVolume(deps, owners as Owner[])) yield volumeMessage(part);
     },
   };
 }
@@ -77,4 +81,16 @@ function verifiedMessage({ owners, events, differences, repaired }: VerifiedPart
       repaired,
     })),
   };
+}
+
+function volumeMessage({ eventsPerOwner, designsPerEvent, ...list }: VolumePart) {
+  return {
+    ...list,
+    eventsPerOwner: frequencyMessages(eventsPerOwner),
+    designsPerEvent: frequencyMessages(designsPerEvent),
+  };
+}
+
+function frequencyMessages(frequencies: Frequencies) {
+  return [...frequencies].map(([value, count]) => ({ value, count }));
 }

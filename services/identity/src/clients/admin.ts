@@ -1,5 +1,6 @@
 // What operators do with one client. Its row is locked and its version compared before a change.
 
+import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import {
   type Action,
@@ -10,6 +11,7 @@ import {
   type AdminTransaction,
   auditedTransaction,
   conflict,
+  type Fields,
   fieldChanges,
   refused,
   requireNoProblem,
@@ -124,35 +126,41 @@ interface VersionedClient {
   readonly expectedVersion: number;
 }
 
-interface ApprovalStep extends VersionedClient {
+interface ApprovalStep {
   readonly state: ApprovalState;
   readonly note: string;
+  /** The figures that the operator confirms to fit (specification §8); the audit log keeps them. */
+  readonly confirmedVolume?: Fields | undefined;
 }
 
 const longestNote = 500;
 
 /** Throws `not_found`, `conflict`, and `refused` with what the registration lacks. Atomic. */
-export const setApproval: AdminAction<ApprovalStep, ClientView> = async (context, request, step) => {
+export const setApproval: AdminAction<VersionedClient & ApprovalStep, ClientView> = async (
+  context,
+  request,
+  step,
+) => {
   const tooLong = step.note.length > longestNote;
   requireNoProblem(tooLong ? [`The note is longer than ${longestNote} characters.`] : []);
-  return changeClient(context, request, step, (transaction, before) =>
-    approve(transaction, before, step.state, step.note),
-  );
+  return changeClient(context, request, step, (transaction, before) => approve(transaction, before, step));
 };
 
 /** Records who took the step. Throws `refused`. */
 export async function approve(
   transaction: AdminTransaction,
   before: RegisteredClient,
-  state: ApprovalState,
-  note: string,
+  { state, note, confirmedVolume }: ApprovalStep,
 ): Promise<RegisteredClient> {
   const { clientId } = before.registration;
-  const obstacles = approvalObstacles(before, state);
+  const { environment } = transaction;
+  const volumeConfirmed = confirmedVolume !== undefined;
+  const obstacles = approvalObstacles(before, state, { environment, volumeConfirmed });
   if (obstacles.length > 0)
     throw refused(...obstacles.map((obstacle) => `Client ${clientId} cannot be ${state}: ${obstacle}`));
-  const after = withApproval(before, state, transaction.environment);
-  const written = await writeClient(transaction, 'client.approval', before, after);
+  const after = withApproval(before, state, environment);
+  const confirmed = fieldChanges({}, { confirmed_volume: confirmedVolume });
+  const written = await writeClient(transaction, 'client.approval', before, after, confirmed);
   if (written.version !== before.version)
     await recordApproval(transaction.queries, { clientId, state, by: transaction.actor, note });
   return written;
@@ -203,16 +211,17 @@ export function requireVersion({ registration, version }: RegisteredClient, expe
     );
 }
 
-/** The row is locked. Returns `before` when nothing differs. */
+/** The row is locked. Returns `before` when nothing differs. The audit log keeps `more` beside what does. */
 export async function writeClient(
   { queries, environment, pseudonymize, recordChange }: AdminTransaction,
   action: Action,
   before: RegisteredClient,
   after: ClientState,
+  more: AuditedChange['fields'] = [],
 ): Promise<RegisteredClient> {
   const fields = fieldChanges(clientFields(before, pseudonymize), clientFields(after, pseudonymize));
   if (fields.length === 0) return before;
   const { clientId } = before.registration;
-  recordChange({ action, object: `client:${clientId}`, clientId, fields });
+  recordChange({ action, object: `client:${clientId}`, clientId, fields: [...fields, ...more] });
   return updateClient(queries, environment, after);
 }

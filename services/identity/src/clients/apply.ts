@@ -1,5 +1,6 @@
 // Makes the installation equal to a declared set of clients, whole or not at all; a plan is the same, rolled back. An
-// undeclared client is left or deactivated, never deleted.
+// undeclared client is left or deactivated, never deleted. A declaration confirms no data volume: in production it approves
+// no client that an operator has not approved.
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import {
   type AdminContext,
@@ -126,6 +127,6 @@ async function applyOne(
       : await writeClient(transaction, 'client.edit', before, { ...before, registration });
   if (active === false) client = await writeActive(transaction, client, false);
   for (const state of approvalPath(client.approvalState, approvalState ?? client.approvalState))
-    client = await approve(transaction, client, state, 'applied from a declaration');
+    client = await approve(transaction, client, { state, note: 'applied from a declaration' });
   if (active === true) await writeActive(transaction, client, true);
 }

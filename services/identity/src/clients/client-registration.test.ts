@@ -72,11 +72,12 @@ describe('a registration (specification §1, R3)', () => {
 
 describe('approval', () => {
   const draft = { registration, active: false, approvalState: 'draft' as const };
+  const terms = { environment: 'production', volumeConfirmed: false } as const;
 
   it('goes up one step at a time and down as far as wanted', () => {
-    expect(approvalObstacles(draft, 'test')).toEqual([]);
-    expect(approvalObstacles(draft, 'approved')).toHaveLength(1);
-    expect(approvalObstacles({ ...draft, approvalState: 'approved' }, 'draft')).toEqual([]);
+    expect(approvalObstacles(draft, 'test', terms)).toEqual([]);
+    expect(approvalObstacles(draft, 'approved', terms)).toHaveLength(1);
+    expect(approvalObstacles({ ...draft, approvalState: 'approved' }, 'draft', terms)).toEqual([]);
     expect(approvalPath('draft', 'approved')).toEqual(['test', 'approved']);
     expect(approvalPath('approved', 'draft')).toEqual(['draft']);
     expect(approvalPath('test', 'test')).toEqual([]);

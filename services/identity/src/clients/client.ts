@@ -60,15 +60,28 @@ export function activationObstacle(
   return `Client ${clientId} ${present}. Approve it first: partnerctl client approve ${clientId}.`;
 }
 
+/** A sentence each. Production approves on a confirmed data volume (specification §8). */
 export function approvalObstacles(
   { registration, approvalState }: ClientState,
   next: ApprovalState,
+  { environment, volumeConfirmed }: ApprovalTerms,
 ): string[] {
   const steps = approvalStates.indexOf(next) - approvalStates.indexOf(approvalState);
   if (steps <= 0) return [];
   if (steps > 1) return ['It is a draft. Move it to the state test first.'];
   const gaps = registrationGaps(registration);
-  return next === 'approved' ? gaps : gaps.filter((gap) => gap === noTechnicalContact);
+  if (next !== 'approved') return gaps.filter((gap) => gap === noTechnicalContact);
+  if (environment !== 'production' || volumeConfirmed) return gaps;
+  const command = `partnerctl client approve ${registration.clientId} --volume-confirmed`;
+  return [
+    ...gaps,
+    `Its data volume is not confirmed. Look at partnerctl designs volume; if it fits: ${command}.`,
+  ];
+}
+
+interface ApprovalTerms {
+  readonly environment: Environment;
+  readonly volumeConfirmed: boolean;
 }
 
 /** Deactivates it where `next` does not allow it to be active. */

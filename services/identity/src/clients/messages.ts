@@ -1,8 +1,10 @@
 // Clients, registrations, secrets and plans on the wire: translation only.
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import { type MessageInitShape, toJson } from '@bufbuild/protobuf';
 import {
   type ClientRegistrationSchema,
   type ClientSchema,
+  type DataVolume,
+  DataVolumeSchema,
   type DeclaredClient,
   type DeclaredClientSchema,
   PlannedAction,
@@ -19,6 +21,7 @@ import {
 } from '@course-exchange/proto/operator/v1/secret';
 import { enumKey } from '@course-exchange/rules/enum-key';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import type { Fields } from '../admin/context.ts';
 import { changeMessages, timestamps } from '../admin/messages.ts';
 import type { ClientId } from '../ids.ts';
 import type { Declaration, PlannedClient } from './apply.ts';
@@ -119,6 +122,11 @@ export function clientMessage(client: ClientView, now: number): MessageInitShape
     secrets: secrets.map((secret) => secretMessage(secret, now)),
     ...timestamps({ createdAt: client.createdAt, changedAt: client.changedAt }),
   };
+}
+
+/** As `partnerctl designs volume --json` prints it. */
+export function readVolume(volume: DataVolume | undefined): Fields | undefined {
+  return volume && (toJson(DataVolumeSchema, volume, { alwaysEmitImplicit: true }) as Fields);
 }
 
 export function secretMessage(

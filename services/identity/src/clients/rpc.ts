@@ -18,6 +18,7 @@ import {
   planMessages,
   readDeclaration,
   readRegistration,
+  readVolume,
   secretMessage,
 } from './messages.ts';
 import { addSecret, listSecrets, resumeSecret, retireSecret } from './secret-admin.ts';
@@ -51,9 +52,9 @@ export function createClientHandlers(context: AdminContext): Handlers<typeof Cli
       const state = approvalState(request.state);
       if (state === undefined) throw new DetailedFailure('invalid_argument', 'The state is missing.');
       const { clientId, note, expectedVersion } = request;
-      return shown(
-        await setApproval(context, adminRequest(call, request), { clientId, state, note, expectedVersion }),
-      );
+      const confirmedVolume = readVolume(request.confirmedVolume);
+      const step = { clientId, state, note, expectedVersion, confirmedVolume };
+      return shown(await setApproval(context, adminRequest(call, request), step));
     },
     activateClient: async (request, call) =>
       shown(await setActive(context, adminRequest(call, request), { ...request, active: true })),

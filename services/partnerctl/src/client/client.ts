@@ -10,6 +10,7 @@ import {
 import { newCommand, newGroup, withAction } from '../cli/command.ts';
 import { CliError } from '../cli/errors.ts';
 import { given } from '../cli/options.ts';
+import { measureVolume } from '../designs/volume.ts';
 import { changeResult } from '../output/result.ts';
 import { type Columns, fields, localTime, table } from '../output/table.ts';
 import { isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
@@ -80,27 +81,32 @@ function approveCommand() {
   const command = newCommand('approve', {
     about: 'Move a client one step up: draft, test, approved',
     details:
-      'A step up needs a registration that is complete for it. --to names a state instead, even a lower one. Who approved when, and the note, stay on record.',
+      'A step up needs a registration that is complete for it. --to names a state instead, even a lower one. Who approved when, and the note, stay on record. In production the step to approved needs --volume-confirmed: the volume of all designs is measured again, and the audit log keeps the figures.',
     examples: {
       'The next step': 'partnerctl client approve acme --note "Agreement 2026-11"',
+      'In production, after a look at `designs volume`': 'partnerctl client approve acme --volume-confirmed',
       'Back to draft': 'partnerctl client approve acme --to draft',
     },
     takes: ['--dry-run'],
   })
     .argument(...clientArgument)
     .addOption(new Option('--to <state>', 'The state to move to').choices(approvalStateNames))
-    .option('--note <text>', 'Why, or under which agreement');
-  return withAction(command, async (context, clientId, { to, note = '' }) => {
+    .option('--note <text>', 'Why, or under which agreement')
+    .option('--volume-confirmed', 'Confirm that the data volume fits');
+  return withAction(command, async (context, clientId, { to, note = '', volumeConfirmed }) => {
     const { dryRun, services } = context;
-    const clients = services.identity(ClientService);
-    const { client } = await clients.getClient({ clientId });
+    const { client } = await services.identity(ClientService).getClient({ clientId });
     const state = to === undefined ? nextState[client?.approvalState ?? 0] : approvalStates[to];
     if (state === undefined) {
       const advice = 'There is no higher state.';
       throw new CliError('refused', `${clientId} is already approved.`, { advice });
     }
-    const request = { clientId, state, note, expectedVersion: client?.version ?? 0, dryRun };
-    const response = await clients.setApprovalState(request);
+    const measured = volumeConfirmed && state === ApprovalState.APPROVED;
+    const request = {
+      ...{ clientId, state, note, expectedVersion: client?.version ?? 0, dryRun },
+      ...given({ confirmedVolume: measured ? await measureVolume(context) : undefined }),
+    };
+    const response = await services.identity(ClientService).setApprovalState(request);
     const now = dryRun ? '' : `The state of ${clientId} is ${approvalStateName(state)}.\n`;
     return changeResult(context, response, now);
   });

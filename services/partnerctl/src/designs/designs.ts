@@ -5,9 +5,14 @@ import { importContent } from '../files/files.ts';
 import { importResult, rejectedPath, reportRejected } from '../files/rejected-lines.ts';
 import { type Columns, openProgress, table } from '../output/table.ts';
 import { checkDesigns, type ImportReport, importDesigns } from './import.ts';
+import { volumeCommand } from './volume.ts';
 
 export function designsCommand() {
-  return newGroup('designs', 'Course designs: import, verify', [importCommand(), verifyCommand()]);
+  return newGroup('designs', 'Course designs: import, verify, volume', [
+    importCommand(),
+    verifyCommand(),
+    volumeCommand(),
+  ]);
 }
 
 function importCommand() {

@@ -1,0 +1,82 @@
+// The data volume (specification §8): how many Events owners have and how many designs Events have, as frequencies, which
+// add up over parts and name no owner.
+import type { Owner } from '../events/event.ts';
+import { listEvents } from '../events/event-table.ts';
+import type { FeedDeps } from './feed.ts';
+import { type EventGroup, eventGroups, ownersAfter, readOnlyTransaction } from './volume-table.ts';
+
+/** How often a number occurs. */
+export type Frequencies = ReadonlyMap<number, number>;
+
+export interface VolumePart {
+  readonly eventsPerOwner: Frequencies;
+  readonly designsPerEvent: Frequencies;
+  /** In the last part: that of the most Events. */
+  readonly longestList?: {
+    readonly events: number;
+    readonly bytes: number;
+    readonly milliseconds: number;
+  };
+}
+
+type VolumeDeps = Pick<FeedDeps, 'database' | 'now'>;
+
+/** Owners in one statement: none runs long beside the reads. */
+const ownersInPart = 200;
+
+/** Of `asked`, each once, or of all owners where it is empty. The parts are not of one moment. */
+export async function* measureVolume(
+  deps: VolumeDeps,
+  asked: readonly Owner[],
+  most = ownersInPart,
+): AsyncGenerator<VolumePart> {
+  let longest: { readonly owner: Owner; readonly events: number } | undefined;
+  for await (const owners of ownerParts(deps, asked, most)) {
+    const { lists, ...part } = countGroups(await eventGroups(deps.database, owners));
+    for (const [owner, events] of lists) if (events > (longest?.events ?? 0)) longest = { owner, events };
+    yield part;
+  }
+  if (longest === undefined) return;
+  const longestList = await measureList(deps, longest.owner);
+  yield { eventsPerOwner: new Map(), designsPerEvent: new Map(), longestList };
+}
+
+async function* ownerParts(
+  { database }: VolumeDeps,
+  asked: readonly Owner[],
+  most: number,
+): AsyncGenerator<readonly Owner[]> {
+  for (let first = 0; first < asked.length; first += most) yield asked.slice(first, first + most);
+  let last = asked.length === 0 ? '' : undefined;
+  while (last !== undefined) {
+    const owners: readonly Owner[] = await ownersAfter(database, last, most);
+    last = owners.at(-1);
+    if (owners.length > 0) yield owners;
+  }
+}
+
+function countGroups(groups: readonly EventGroup[]) {
+  const lists = new Map<Owner, number>();
+  const eventsPerOwner = new Map<number, number>();
+  const designsPerEvent = new Map<number, number>();
+  for (const { owner, designs, events } of groups) {
+    add(lists, owner, events);
+    add(designsPerEvent, designs, events);
+  }
+  for (const events of lists.values()) add(eventsPerOwner, events, 1);
+  return { lists, eventsPerOwner, designsPerEvent };
+}
+
+function add<Key>(counts: Map<Key, number>, key: Key, count: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
+}
+
+/** Reads and serialises the list as the API does. */
+function measureList({ database, now }: VolumeDeps, owner: Owner) {
+  return readOnlyTransaction(database, async (queries) => {
+    const start = now();
+    const { events, json } = await listEvents(queries, owner);
+    const bytes = Buffer.from(json).length;
+    return { events, bytes, milliseconds: now() - start };
+  });
+}
