@@ -1,6 +1,6 @@
 // Production as the chart installs it: helm/course-exchange/values-production.yaml, with stores that speak TLS, Secrets by
 // prepare.sh, and a partner, users and designs that an operator brings by partnerctl.
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
@@ -174,7 +174,7 @@ async function confirmVolume({ namespace }: Kube, clientId: string): Promise<voi
     PARTNERCTL_TLS_CERT: join(work, 'tls.crt'),
     PARTNERCTL_TLS_KEY: join(work, 'tls.key'),
     PARTNERCTL_TLS_CA: join(work, 'ca.crt'),
-  });
+  }).finally(() => rmSync(work, { recursive: true }));
 }
 
 async function userLine({ sub, email, name, password }: DemoUser): Promise<string> {
