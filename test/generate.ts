@@ -27,17 +27,17 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'docs/cli.md': { options: generalOptionsPart, 'exit codes': exitCodesPart, commands: commandsPart },
   'docs/decisions/README.md': { decisions: decisionsPart },
   'docs/errors.md': { errors: errorsPart, redirects: redirectsPart },
-  'docs/operations.md': {
+  'docs/on-call.md': { objectives: objectivesPart, alerts: alertsPart },
+  'docs/rehearsals.md': { scenarios: scenariosPart },
+  'docs/routes.md': { routes: routesPart },
+  'docs/settings.md': settingsParts,
+  'docs/telemetry.md': {
     'log events': logEventsPart,
     metrics: metricsPart,
     'security events': securityEventsPart,
     'span attributes': spanAttributesPart,
   },
-  'docs/rehearsals.md': { scenarios: scenariosPart },
-  'docs/routes.md': { routes: routesPart },
-  'docs/runbook.md': { objectives: objectivesPart, alerts: alertsPart },
-  'docs/settings.md': settingsParts,
-  'helm/course-exchange/README.md': { values: valuesPart },
+  'helm/course-exchange/VALUES.md': { values: valuesPart },
   'test/README.md': { suites: suitesPart },
 };
 

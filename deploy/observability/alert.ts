@@ -39,7 +39,7 @@ export interface Group {
 }
 
 /** The chart puts the address in its place at which an installation's people read the page. */
-const runbook = 'docs/runbook.md';
+const runbook = 'docs/on-call.md';
 
 export function rulesFile(about: string, groups: readonly Group[]): string {
   const written = groups.map(({ name, rules, ...how }) => ({

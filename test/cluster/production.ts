@@ -138,12 +138,12 @@ function ownEnvironment(address: string, url: string, port: string): readonly ob
   return [{ name: address, value: url }, ...files, connectionAge];
 }
 
-/** From draft to active, with the registration of docs/operator.md and two approvals, as production asks for. */
+/** From draft to active, with the registration of docs/operate.md and two approvals, as production asks for. */
 async function register(
   ask: (words: readonly string[], input?: string) => Promise<string>,
   confirm: (clientId: string) => Promise<unknown>,
 ): Promise<Partner> {
-  const page = section('docs/operator.md', '## On-board a partner');
+  const page = section('docs/operate.md', '## On-board a partner');
   const registration = /<<'END'\n(.*?)^END$/ms.exec(page)?.[1] ?? '';
   const { clientId, name, scopes, environments } = parse(registration);
   const made = await ask(['client', 'register', '-', '--with-secret', '--json'], registration);

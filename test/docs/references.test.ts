@@ -84,8 +84,8 @@ test('docs/partner-guide.md tells what to do for every code, and for none that t
   expect([...new Set(told)].sort()).toEqual([...known].sort());
 });
 
-test('docs/runbook.md has one heading for each alert, and no heading for an alert that does not exist', () => {
-  const headings = [...read('docs/runbook.md').matchAll(/^#+ (CourseExchange\w*)$/gm)].map(
+test('docs/on-call.md has one heading for each alert, and no heading for an alert that does not exist', () => {
+  const headings = [...read('docs/on-call.md').matchAll(/^#+ (CourseExchange\w*)$/gm)].map(
     ([, name]) => name,
   );
   expect(headings.toSorted()).toEqual([...new Set(alerts.map(({ alert }) => alert))].toSorted());

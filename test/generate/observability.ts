@@ -1,5 +1,5 @@
-// What the product tells of itself, as tables: metrics, span attributes, log and security events in docs/operations.md;
-// objectives and alerts in docs/runbook.md.
+// What the product tells of itself, as tables: metrics, span attributes, log and security events in docs/telemetry.md;
+// objectives and alerts in docs/on-call.md.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { objectives, percent } from '@course-exchange/observability/objectives';
@@ -101,7 +101,7 @@ export function logEventsSchema(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'A line of the log',
-    description: 'Generated. docs/operations.md says what each line and field means.',
+    description: 'Generated. docs/telemetry.md says what each line and field means.',
     type: 'object',
     required: ['time', 'level', 'service', 'message'],
     properties: {

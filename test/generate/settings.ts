@@ -1,4 +1,4 @@
-// The tables of docs/settings.md and of the chart's README. Every process and job that reads settings is in this list; the
+// The tables of docs/settings.md and of the chart's VALUES.md. Every process and job that reads settings is in this list; the
 // demo partner, which can be copied out of the repository, lists its own in its README.
 import { identityRules } from '@course-exchange/local-stack/redis';
 import * as base from '@course-exchange/runtime/process/base-settings';

@@ -124,7 +124,7 @@ test.each(Object.entries(faults))('an alert tells of %s', async (_, { fires, goO
     expect(labels).toMatchObject({ job: 'course-exchange' });
     expect(annotations.summary).toMatch(/^\S.+\.$/);
     expect(annotations.summary).not.toMatch(/\{\{|<no value>|%!|NaN| {2}/);
-    expect(annotations.runbook_url).toBe(`docs/runbook.md#${labels.alertname?.toLowerCase()}`);
+    expect(annotations.runbook_url).toBe(`docs/on-call.md#${labels.alertname?.toLowerCase()}`);
   }
 });
 

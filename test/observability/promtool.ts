@@ -44,7 +44,7 @@ export const panels = allPanels.map(([title, queries]) => ({
   ),
 }));
 
-export const runbook = readFileSync(join(root, 'docs/runbook.md'), 'utf8');
+export const runbook = readFileSync(join(root, 'docs/on-call.md'), 'utf8');
 
 /** The series of one process, or of another installation. */
 export const of = (instance: string, text: string) => text.replace(/\}$/, `,instance="${instance}"}`);

@@ -1,4 +1,4 @@
-// The runbook, as written, on a real stack: an operator follows docs/operator.md block by block, a partner and a user do
+// The runbook, as written, on a real stack: an operator follows docs/operate.md block by block, a partner and a user do
 // their part.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const variables: Record<string, string> = { WORK: work };
 const printed: string[] = [];
 
 /** The shell blocks of the page: first how the tool is called in a clone, then those of each section. */
-const [introduction = '', ...sections] = read('docs/operator.md').split(/^## /m);
+const [introduction = '', ...sections] = read('docs/operate.md').split(/^## /m);
 const [callingBlock = ''] = shellBlocks(introduction);
 const remaining = new Map(sections.map((text) => [text.slice(0, text.indexOf('\n')), shellBlocks(text)]));
 

@@ -17,7 +17,7 @@ export const service: DashboardSource = {
   rows: {
     'Is what is promised kept?': {
       'Share that goes wrong, last hour': [
-        'By objective; docs/runbook.md says what each promises.',
+        'By objective; docs/on-call.md says what each promises.',
         { '{{objective}}': errorShare('1h', chosen) },
         'percentunit',
       ],

@@ -7,7 +7,7 @@ import type { ClientId, Sub } from './ids.ts';
 const loginEnds = ['user_disabled', 'signed_out_by_operator', 'user_deleted'] as const;
 const grantEnds = ['consent_withdrawn', ...loginEnds] as const;
 
-/** Events and their reasons. `generate` writes the table of docs/operations.md from it. */
+/** Events and their reasons. `generate` writes the table of docs/telemetry.md from it. */
 export const securityEvents = {
   'login.accepted': [],
   'login.refused': ['incomplete', 'unknown_user', 'wrong_password', 'user_disabled'],

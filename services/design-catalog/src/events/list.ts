@@ -55,7 +55,7 @@ export async function designsJson(
   return found.json;
 }
 
-/** Objectives differ by length (docs/runbook.md). */
+/** Objectives differ by length (docs/on-call.md). */
 function sizeClass(items: number): string {
   if (items <= 100) return 'small';
   return items <= 1_000 ? 'medium' : 'large';

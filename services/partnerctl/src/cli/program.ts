@@ -16,7 +16,7 @@ import { paint, type Terminal } from './terminal.ts';
 export function createProgram(): CommandUnknownOpts {
   const program = newCommand('partnerctl', {
     about: 'Operate course-exchange: clients, users, consents, signing keys, audit log, designs',
-    details: 'Every change is audited under your name. docs/operator.md is the runbook.',
+    details: 'Every change is audited under your name. docs/operate.md is the runbook.',
     examples: {
       'The installation at a glance': 'partnerctl status',
       'On-board a partner from its registration file': 'partnerctl client register acme.yaml',

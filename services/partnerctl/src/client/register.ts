@@ -24,7 +24,7 @@ export function registerCommand() {
   const command = newRegistrationCommand('register', {
     about: 'Register a client as an inactive draft',
     details:
-      'Reads a registration in YAML (docs/operator.md shows one), options, or both: an option overrides the file. Reports every mistake at once.',
+      'Reads a registration in YAML (docs/operate.md shows one), options, or both: an option overrides the file. Reports every mistake at once.',
     examples: {
       'Check a registration, then register it': 'partnerctl client register acme.yaml --dry-run',
       "With a first secret, encrypted to the partner's age key":

@@ -44,7 +44,7 @@ export async function importContent(
     if (bytes <= maxInputBytes) continue;
     throw usageError(
       'Standard input is larger than 64 MiB.',
-      `${lessen}, or name a file over a forwarded port (docs/operator.md).`,
+      `${lessen}, or name a file over a forwarded port (docs/operate.md).`,
     );
   }
   return chunks;

@@ -1,5 +1,5 @@
 // Metrics: name, unit, labels and meaning are written once, where the process lists them; instrument and row of
-// docs/operations.md come from there. Without a reader nothing is counted. A label has few values, none of them a
+// docs/telemetry.md come from there. Without a reader nothing is counted. A label has few values, none of them a
 // caller's: routes, codes, reasons, names of statements, registered clients.
 //
 import { setTimeout as sleep } from 'node:timers/promises';

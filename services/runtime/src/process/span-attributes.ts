@@ -1,4 +1,4 @@
-// The attributes that spans may have; the table in docs/operations.md is generated from here. Names are OpenTelemetry's
+// The attributes that spans may have; the table in docs/telemetry.md is generated from here. Names are OpenTelemetry's
 // where its conventions know them. A text may be logged too (R27): no code, token, address or name of a person, and
 // nothing that a caller made up.
 import type { LogText } from './logger.ts';
