@@ -88,6 +88,7 @@ const hashes: Readonly<Record<string, string>> = {
   'identity/migrations/0001-identity.sql': '36d46873e2fda185',
   'identity/migrations/0002-password-form.sql': '237327bb8811d4ee',
   'identity/migrations/0003-inactive-drafts.sql': 'e8a6a3993723d1db',
+  'identity/migrations/0004-refusals.sql': 'f6337339a0a68467',
   'design-catalog/migrations/0001-catalog.sql': 'f387c9631666f4ad',
 };
 

@@ -9,6 +9,7 @@ import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
 import { KeyService } from '@course-exchange/proto/operator/v1/key';
+import { RefusalService } from '@course-exchange/proto/operator/v1/refusal';
 import { RestoreService } from '@course-exchange/proto/operator/v1/restore';
 import { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
@@ -50,6 +51,11 @@ import { readinessChecks, readinessWarnings } from './readiness.ts';
 import { connectRedis } from './redis/connect.ts';
 import { readSettingsWarning } from './redis/durability.ts';
 import { redisTarget } from './redis/settings.ts';
+import { keepCleaning } from './refusals/cleaning.ts';
+import { createRefusalQueue } from './refusals/queue.ts';
+import type { RefusalRecord } from './refusals/refusal-record.ts';
+import { insertRefusals } from './refusals/refusal-table.ts';
+import { createRefusalHandlers } from './refusals/rpc.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { endingsOf } from './restore/audit-trail.ts';
 import { createRestoreHandlers } from './restore/rpc.ts';
@@ -92,6 +98,7 @@ async function main(config: IdentityConfig): Promise<void> {
   });
   const polling = new AbortController();
   void pollKeys(keys, logger, polling.signal);
+  void keepCleaning(database, logger, polling.signal);
 
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
   const health = await serveHealth({
@@ -106,7 +113,9 @@ async function main(config: IdentityConfig): Promise<void> {
   observeStores({ database, redis, keys, now });
 
   const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
-  const requestLog = createRequestLog(logger, config.USER_HASH_KEY);
+  const write = (records: readonly RefusalRecord[]) => insertRefusals(database, records);
+  const refusals = createRefusalQueue({ write, now, logger });
+  const requestLog = createRequestLog(logger, config.USER_HASH_KEY, refusals.record);
   const common = { ...requestLog, redis, tokens, now, randomBytes };
   const tokenDeps: TokenDeps = {
     ...common,
@@ -150,7 +159,8 @@ async function main(config: IdentityConfig): Promise<void> {
     steps: {
       gRPC: () => server.stop(10_000),
       'operator port': () => operators?.stop(2_000),
-      'key polling': () => polling.abort(),
+      polling: () => polling.abort(),
+      'refusal records': refusals.flush,
       Redis: redis.close,
       Postgres: () => Promise.all([database.close(), pipelined.close()]),
     },
@@ -223,6 +233,7 @@ async function openOperatorPort(
       bindService(UserService, createUserHandlers(context)),
       bindService(ConsentService, createConsentHandlers(context)),
       bindService(KeyService, createKeyHandlers(context)),
+      bindService(RefusalService, createRefusalHandlers(context)),
       bindService(RestoreService, createRestoreHandlers(context)),
       bindService(AuditService, createAuditHandlers(database)),
     ],

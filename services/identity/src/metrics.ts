@@ -29,6 +29,13 @@ export const identityMetrics = {
     about:
       'Access tokens refused at user-info; `subject`: its user is disabled or gone; `client_id` of a token that we signed',
   }),
+  refusalRecordsLost: counter({
+    name: 'course_exchange.refusal_records.lost',
+    unit: '{record}',
+    labels: ['reason'],
+    about:
+      'Refusals without a record for support: `quota` of the client, or of those who name none, for this minute; `queue` full; `postgres` did not take it',
+  }),
   consentsShown: counter({
     name: 'course_exchange.consents.shown',
     unit: '{page}',

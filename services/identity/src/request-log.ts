@@ -9,15 +9,18 @@ import {
   nameUser,
   pseudonym,
   summarising,
+  userOf,
 } from '@course-exchange/runtime/process/logger';
 import { errorType, unknownClient } from '@course-exchange/runtime/process/metrics';
-import { clientAddressOf, nameSubject } from '@course-exchange/runtime/process/request-context';
+import { clientAddressOf, nameSubject, requestIdOf } from '@course-exchange/runtime/process/request-context';
 import { countSecurityEvent, expectSecurityEvents } from '@course-exchange/runtime/process/runtime-metrics';
 import type { Secret } from '@course-exchange/runtime/process/secret';
 import { annotate } from '@course-exchange/runtime/process/spans';
 import type { ClientId, Sub } from './ids.ts';
 import { identityMetrics } from './metrics.ts';
+import type { RecordRefusal } from './refusals/queue.ts';
 import { Refusal } from './refusals/reasons.ts';
+import type { RefusalRecord } from './refusals/refusal-record.ts';
 import { isSummedUp, type OnSecurityEvent, securityEvents } from './security-events.ts';
 
 const { tokensIssued, tokensRefused, authorizationsRefused, accessTokensRefused, consentsShown } =
@@ -28,8 +31,20 @@ const refusals = { mostAlike: 10, windowMs: 60_000, mostLines: 1_000, apart: ['e
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
+/** Whom a refused request named; `client` is registered. */
+interface Named {
+  readonly isAuthenticated?: boolean;
+  readonly client: string | undefined;
+  readonly claimed?: string | undefined;
+  readonly sub?: Sub | undefined;
+}
+
 /** `key` keys the hashes. */
-export function createRequestLog(logger: Logger, key: Secret<Buffer>) {
+export function createRequestLog(
+  logger: Logger,
+  key: Secret<Buffer>,
+  recordRefusal: RecordRefusal = () => {},
+) {
   expectSecurityEvents(securityEvents);
   const summedUp: Logger = { ...logger, record: summarising(logger.record, refusals) };
   const keyedUser = (sub: string): LogText => pseudonym(key, sub);
@@ -70,12 +85,35 @@ export function createRequestLog(logger: Logger, key: Secret<Buffer>) {
     logger.info('request refused', { code: logText(code), reason: logText(label), ...named });
   };
 
-  const onTokenRefused = (error: unknown): void => {
+  const record = (
+    endpoint: RefusalRecord['endpoint'],
+    { code, reason, facts }: Refusal,
+    named: Named,
+  ): void => {
+    const { client, claimed, isAuthenticated: clientAuthenticated = false } = named;
+    const sub = named.sub ?? facts.grant?.sub;
+    recordRefusal({
+      ...{ requestId: requestIdOf() ?? '', endpoint, clientAuthenticated, code, reason },
+      ...{ clientId: client, claimedClientId: claimed, earlier: facts.earlier },
+      user: userOf() ?? (sub && keyedUser(sub)),
+      family: facts.grant && pseudonym(key, `family ${facts.grant.familyId}`),
+    });
+  };
+
+  /** `claimed`: whom a request names whose client has not authenticated. */
+  const onTokenRefused = (error: unknown, claimed?: string): void => {
     const sentence = error instanceof Failure ? error.message : '';
     const reason = error instanceof Refusal ? error.label : sentence;
     const client = clientOf();
     tokensRefused.add({ 'error.type': errorType(error), reason, client_id: client ?? unknownClient });
-    if (error instanceof Refusal && error.facts.event === undefined) logRefusal(error, client);
+    if (!(error instanceof Refusal)) return;
+    const { event } = error.facts;
+    if (event === undefined) logRefusal(error, client);
+    record('token', error, {
+      client: client ?? event?.client,
+      isAuthenticated: client !== undefined,
+      claimed,
+    });
   };
 
   /** `client`: of a token that we signed. */
@@ -83,10 +121,15 @@ export function createRequestLog(logger: Logger, key: Secret<Buffer>) {
     nameSubject({ client });
     accessTokensRefused.add({ reason: refused.label, client_id: client ?? unknownClient });
     logRefusal(refused, client);
+    record('userinfo', refused, { client, isAuthenticated: client !== undefined });
   };
 
   /** `client`: registered, not authenticated. A reason that is a security event's name has its own line. */
-  const onAuthorizationRefused = (refused: Refusal, client: ClientId | undefined): void => {
+  const onAuthorizationRefused = (
+    refused: Refusal,
+    client: ClientId | undefined,
+    who: Omit<Named, 'client'> = {},
+  ): void => {
     const { code, reason } = refused;
     authorizationsRefused.add({ 'error.type': code, reason, client_id: client ?? unknownClient });
     annotate(() => ({
@@ -95,6 +138,7 @@ export function createRequestLog(logger: Logger, key: Secret<Buffer>) {
       ...(client && { 'course_exchange.client_id': logText(client) }),
     }));
     if (!Object.hasOwn(securityEvents, reason)) logRefusal(refused, client);
+    record('authorization', refused, { ...who, client });
   };
 
   const onConsentShown = (client: ClientId): void => consentsShown.add({ client_id: client });

@@ -58,9 +58,11 @@ export async function beginAuthorization(
   received: ReceivedRequest,
 ): Promise<AuthorizeResult> {
   const { parameters, repeated, notUtf8, browserSession } = received;
-  refuseDirectly(deps, undefined, () => checkRepetition(repeated));
-  const client = parameters.clientId ? await findClient(deps.database, parameters.clientId) : undefined;
-  const trusted = refuseDirectly(deps, client?.clientId, () => checkDirectly(parameters, client, notUtf8));
+  const { clientId: claimed } = parameters;
+  refuseDirectly(deps, undefined, () => checkRepetition(repeated), claimed);
+  const client = claimed ? await findClient(deps.database, claimed) : undefined;
+  const check = () => checkDirectly(parameters, client, notUtf8);
+  const trusted = refuseDirectly(deps, client?.clientId, check, claimed);
   const checked = await checkRedirected(parameters, trusted, async (idToken) => {
     const { clientId } = trusted.client;
     const sub = await readIdTokenHint(deps.tokens, idToken, clientId);

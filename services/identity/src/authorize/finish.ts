@@ -34,7 +34,7 @@ export function reportDecision(
     onSecurityEvent({ event: 'consent.given', ...known });
   if (decision?.kind !== 'refused') return;
   const { error } = decision;
-  onAuthorizationRefused(new Refusal(reasons[error]), request.clientId);
+  onAuthorizationRefused(new Refusal(reasons[error]), request.clientId, { sub: subject?.sub });
   if (error === 'access_denied') onSecurityEvent({ event: 'consent.denied', ...known });
 }
 

@@ -56,16 +56,17 @@ export function refuseByRedirect(
   return errorRedirect(request, codeOf(reason));
 }
 
-/** A Refusal that `check` throws is the direct refusal of a request of `client`. */
+/** A Refusal that `check` throws is the direct refusal of a request of `client`, or of what it is `claimed` to be. */
 export function refuseDirectly<T>(
   deps: Pick<RequestLog, 'onAuthorizationRefused'>,
   client: ClientId | undefined,
   check: () => T,
+  claimed?: string,
 ): T {
   try {
     return check();
   } catch (error) {
-    if (error instanceof Refusal) deps.onAuthorizationRefused(error, client);
+    if (error instanceof Refusal) deps.onAuthorizationRefused(error, client, { claimed });
     throw error;
   }
 }

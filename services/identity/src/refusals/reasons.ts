@@ -80,7 +80,7 @@ export function codeOf<Reason extends RequestReason>(reason: Reason): (typeof re
 }
 
 /** The request that caused a refusal: it used the code, replaced the token or revoked the family. */
-interface EarlierRequest {
+export interface EarlierRequest {
   /** Empty where it is not known: that of an operator's change stands in the audit log. */
   readonly requestId: string;
   /** Milliseconds since the epoch. */

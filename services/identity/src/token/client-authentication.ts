@@ -25,6 +25,11 @@ export function readClientCredentials(presented: PresentedCredentials): ClientCr
   return credentials;
 }
 
+/** Whom the request names, be it a client or not. */
+export function claimedClientId({ authorization, clientId }: PresentedCredentials): string | undefined {
+  return authorization === '' ? clientId : parseBasic(authorization)?.clientId;
+}
+
 const basic = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 /** RFC 7617, then RFC 6749 §2.3.1: split at the first colon, each half form-decoded. */

@@ -1,7 +1,7 @@
 // The token endpoint in the order of R8. Method and content type are the gateway's.
 import { Refusal } from '../refusals/reasons.ts';
 import { authorizationCodeGrant } from './authorization-code-grant.ts';
-import { authenticateClient, readClientCredentials } from './client-authentication.ts';
+import { authenticateClient, claimedClientId, readClientCredentials } from './client-authentication.ts';
 import {
   type Grant,
   requireTimeToConsume,
@@ -25,7 +25,7 @@ export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Pro
     return response;
   } catch (error) {
     if (error instanceof Refusal && error.facts.event) deps.onSecurityEvent(error.facts.event);
-    deps.onTokenRefused(error);
+    deps.onTokenRefused(error, claimedClientId(request));
     throw error;
   }
 }

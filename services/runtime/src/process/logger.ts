@@ -148,7 +148,7 @@ export function nameUser(user: LogText): void {
   nameSubject({ user });
 }
 
-export function userOf(active: Context): LogText | undefined {
+export function userOf(active: Context = context.active()): LogText | undefined {
   return subjectOf(active)?.user as LogText | undefined;
 }
 

@@ -1,0 +1,80 @@
+// Refusals on their way to Postgres (R34): behind the answer, in batches, from a bounded queue. None waits for it, and what
+// finds no place in it, or Postgres away, is lost and counted.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
+import { outsideRequests } from '@course-exchange/runtime/process/request-context';
+import type { ClientId } from '../ids.ts';
+import { identityMetrics } from '../metrics.ts';
+import type { RefusalRecord } from './refusal-record.ts';
+
+/** `clientId`: registered. `claimedClientId`: a stranger's text. */
+type Refused = Omit<RefusalRecord, 'at' | 'clientId'> & {
+  readonly clientId: string | undefined;
+  readonly claimedClientId: string | undefined;
+};
+
+/** Returns at once. */
+export type RecordRefusal = (refused: Refused) => void;
+
+export interface RefusalQueueDeps {
+  readonly write: (records: readonly RefusalRecord[]) => Promise<void>;
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+/** In a minute: of each client that has authenticated, of each registered one that is named, of all others together. */
+const quotas = { authenticated: 1_000, claimed: 100, neither: 500 };
+/** Records that wait: one client's quota of two minutes leaves some for others, and strangers leave some for clients. */
+const mostWaiting = { clients: 12_000, strangers: 4_000 };
+const batchSize = 500;
+const delayMs = 250;
+
+/** An id that is not registered is kept where it cannot be a client secret, which has 43 characters, a code or a token. */
+const unregisteredForm = /^[A-Za-z0-9_-]{1,32}$/;
+
+export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
+  const { refusalRecordsLost: lost } = identityMetrics;
+  for (const reason of ['quota', 'queue', 'postgres']) lost.add({ reason }, 0);
+  const waiting: RefusalRecord[] = [];
+  const taken = new Map<string, number>();
+  let minute = 0;
+  let writing: Promise<void> | undefined;
+
+  const takeQuota = ({ clientId, clientAuthenticated }: Refused, at: number): boolean => {
+    const current = Math.floor(at / 60_000);
+    if (current !== minute) taken.clear();
+    minute = current;
+    const claimedBy = clientId === undefined ? 'neither' : 'claimed';
+    const kind = clientAuthenticated ? 'authenticated' : claimedBy;
+    const owner = `${kind} ${clientId}`;
+    const count = taken.get(owner) ?? 0;
+    taken.set(owner, count + 1);
+    return count < quotas[kind];
+  };
+
+  const writeAll = async (): Promise<void> => {
+    await sleep(delayMs, undefined, { ref: false });
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, batchSize);
+      await write(batch).catch((error: unknown) => {
+        lost.add({ reason: 'postgres' }, batch.length);
+        logger.warn('refusals not recorded', describeError(error));
+      });
+    }
+    writing = undefined;
+  };
+
+  const record: RecordRefusal = (refused) => {
+    const at = now();
+    const { claimedClientId: claimed = '', clientId, clientAuthenticated, ...known } = refused;
+    if (!takeQuota(refused, at)) return lost.add({ reason: 'quota' });
+    if (waiting.length >= mostWaiting[clientAuthenticated ? 'clients' : 'strangers'])
+      return lost.add({ reason: 'queue' });
+    const named = clientId ?? (unregisteredForm.test(claimed) ? claimed : undefined);
+    waiting.push({ ...known, at, clientAuthenticated, clientId: named as ClientId | undefined });
+    // Not in the context of the request, whose deadline would hold for the batch.
+    writing ??= outsideRequests(writeAll);
+  };
+
+  return { record, flush: async (): Promise<void> => writing };
+}

@@ -1,0 +1,109 @@
+// Table `refusals`: identity_rw writes and cleans, operators read.
+import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import type { ListedRefusal, RefusalFilter, RefusalPage, RefusalRecord } from './refusal-record.ts';
+
+const insert = {
+  name: 'record refusals',
+  text: `insert into refusals (client_authenticated, position, request_id, at, endpoint, client_id, code, reason,
+      user_hash, family_hash, earlier_request_id, earlier_at, earlier_revoked)
+    select "clientAuthenticated",
+      nextval(case when "clientAuthenticated" then 'refusals_of_clients' else 'refusals_of_strangers' end),
+      "requestId", to_timestamp(at / 1000), endpoint, "clientId", code, reason, "user", family,
+      earlier ->> 'requestId', to_timestamp((earlier ->> 'at')::float8 / 1000), earlier ->> 'revoked'
+    from json_to_recordset($1) as record ("requestId" text, at float8, endpoint text, "clientId" text,
+      "clientAuthenticated" boolean, code text, reason text, "user" text, family text, earlier json)`,
+};
+
+/** One statement. */
+export async function insertRefusals(queries: Queries, records: readonly RefusalRecord[]): Promise<void> {
+  await queries.query(insert, [JSON.stringify(records)]);
+}
+
+/** Of authenticated clients and of strangers: two million (R34), less what may come in between two cleanings. */
+const mostRefusals = { clients: 1_400_000, strangers: 500_000 };
+
+/** Rows that one statement deletes at most. */
+const cleanedAtOnce = 5_000;
+
+/** Deletes nothing while another process deletes, so that none waits for another. */
+const deletion = (name: string, which: string) => ({
+  name,
+  text: `with gone as (
+      delete from refusals where (client_authenticated, position) in (
+        select client_authenticated, position from refusals where ${which} limit ${cleanedAtOnce}
+      ) and (select pg_try_advisory_xact_lock(hashtext('clean refusals'))) returning 1)
+    select count(*)::integer as count from gone`,
+});
+
+// Index: refusals_at.
+const deleteOld = deletion('delete old refusals', `at < now() - interval '7 days' order by at`);
+// Index: refusals_pkey. A number that an insert lost makes it delete one row early, never late.
+const deleteExcess = deletion(
+  'delete excess refusals',
+  `client_authenticated = $1 and position <= $2 + (
+      select max(position) from refusals where client_authenticated = $1) order by position`,
+);
+
+/** Deletes records older than seven days, then the oldest beyond `most`. Returns how many. Safe in several processes at once. */
+export async function cleanRefusals(queries: Queries, most = mostRefusals): Promise<number> {
+  const statements = [
+    [deleteOld, []],
+    [deleteExcess, [true, -most.clients]],
+    [deleteExcess, [false, -most.strangers]],
+  ] as const;
+  let cleaned = 0;
+  for (const [statement, values] of statements) {
+    let gone: number;
+    do {
+      const [row] = await queries.query<{ count: number }>(statement, values);
+      gone = row?.count ?? 0;
+      cleaned += gone;
+    } while (gone === cleanedAtOnce);
+  }
+  return cleaned;
+}
+
+const columns = `request_id as "requestId", ${milliseconds('at')} as at, endpoint, client_id as "clientId",
+    client_authenticated as "clientAuthenticated", code, reason, user_hash as "user", family_hash as family,
+    earlier_request_id as "earlierRequestId", ${milliseconds('earlier_at')} as "earlierAt",
+    earlier_revoked as "earlierRevoked", position`;
+
+type Row = Omit<RefusalRecord, 'earlier'> & {
+  readonly position: string;
+  readonly earlierRequestId: string;
+  readonly earlierAt: number | null;
+  readonly earlierRevoked: NonNullable<RefusalRecord['earlier']>['revoked'] | null;
+};
+
+/** Newest first. Index: refusals_request, _client, _code, else _at. */
+export async function listRefusals(
+  queries: Queries,
+  { requestId, clientId, code, since, until }: RefusalFilter,
+  { after, limit }: RefusalPage,
+): Promise<readonly ListedRefusal[]> {
+  const named = Object.entries({ request_id: requestId, client_id: clientId, code });
+  const given = named.filter(([, value]) => value !== undefined);
+  const statement = {
+    name: ['refusals', ...given.map(([column]) => column), ...(after ? ['after'] : [])].join(' '),
+    text: `select ${columns} from refusals
+      where at >= coalesce(to_timestamp($1::float8 / 1000), '-infinity')
+        and at < coalesce(to_timestamp($2::float8 / 1000), 'infinity')
+        ${given.map(([column], index) => `and ${column} = $${index + 4}`).join(' ')}
+        ${after ? `and (at, position, client_authenticated) < (to_timestamp($${given.length + 4}::float8 / 1000), $${given.length + 5}::bigint, $${given.length + 6}::boolean)` : ''}
+      order by at desc, position desc, client_authenticated desc limit $3`,
+  };
+  const rows = await queries.query<Row>(statement, [
+    since ?? null,
+    until ?? null,
+    limit,
+    ...given.map(([, value]) => value),
+    ...(after ? [after.at, after.position, after.clientAuthenticated] : []),
+  ]);
+  return rows.map(({ earlierRequestId, earlierAt, earlierRevoked, ...row }) => ({
+    ...row,
+    earlier:
+      earlierAt === null
+        ? undefined
+        : { requestId: earlierRequestId, at: earlierAt, revoked: earlierRevoked ?? undefined },
+  }));
+}

@@ -1,0 +1,65 @@
+// RefusalService: translation only.
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
+import {
+  Endpoint,
+  type RefusalSchema,
+  type RefusalService,
+} from '@course-exchange/proto/operator/v1/refusal';
+import { enumKey } from '@course-exchange/rules/enum-key';
+import { pageLimit } from '@course-exchange/runtime/grpc/incoming-call';
+import type { Handlers } from '@course-exchange/runtime/grpc/server';
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
+import type { AdminContext } from '../admin/context.ts';
+import { timestamps } from '../admin/messages.ts';
+import { findRefusals } from './admin.ts';
+import type { ListedRefusal, RefusalPage } from './refusal-record.ts';
+
+export function createRefusalHandlers(
+  context: Pick<AdminContext, 'database'>,
+): Handlers<typeof RefusalService> {
+  return {
+    listRefusals: async ({ requestId, clientId, code, since, until, pageSize, pageToken }) => {
+      const limit = pageLimit(pageSize);
+      const named = { requestId: requestId || undefined, clientId: clientId || undefined };
+      const filter = { ...named, code: code || undefined, since: readTime(since), until: readTime(until) };
+      const { refusals, more } = await findRefusals(context, filter, {
+        after: readPageToken(pageToken),
+        limit,
+      });
+      const last = more ? refusals.at(-1) : undefined;
+      return { refusals: refusals.map(refusalMessage), nextPageToken: last ? pageTokenOf(last) : '' };
+    },
+  };
+}
+
+function refusalMessage(refusal: ListedRefusal): MessageInitShape<typeof RefusalSchema> {
+  const { requestId, at, endpoint, clientId, clientAuthenticated, code, reason, user, family, earlier } =
+    refusal;
+  return {
+    ...{ requestId, clientAuthenticated, code, reason, ...timestamps({ at }) },
+    endpoint: Endpoint[enumKey(endpoint)],
+    clientId: clientId ?? '',
+    user: user ?? '',
+    family: family ?? '',
+    ...(earlier && { earlier: { requestId: earlier.requestId, ...timestamps({ at: earlier.at }) } }),
+  };
+}
+
+function readTime(time: Timestamp | undefined): number | undefined {
+  return time && timestampMs(time);
+}
+
+function pageTokenOf({ at, position, clientAuthenticated }: ListedRefusal): string {
+  return Buffer.from(`${at}|${position}|${clientAuthenticated}`).toString('base64url');
+}
+
+const tokenForm = /^(\d{1,15})\|(\d{1,18})\|(true|false)$/;
+
+function readPageToken(token: string): RefusalPage['after'] {
+  if (token === '') return undefined;
+  const [, at, position, authenticated] = tokenForm.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  if (position === undefined)
+    throw new DetailedFailure('invalid_argument', 'The page token is not one of ours.');
+  return { at: Number(at), position, clientAuthenticated: authenticated === 'true' };
+}
