@@ -1,4 +1,4 @@
-// The HTTP server: Fastify with the defaults changed that break the contract (R20, R25).
+// The HTTP server: Fastify, with the defaults changed that would break the contract (R20, R25).
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -24,19 +24,19 @@ export interface AppOptions extends RoutingOptions {
 }
 
 /**
- * Longer than an ingress keeps an idle connection, so that it never sends a form into one that closes: nginx and AWS 60
- * s, Traefik 90 s, Google 600 s (ms).
+ * Longer than an ingress keeps an idle connection (nginx and AWS 60 s, Traefik 90 s, Google 600 s), so that it never
+ * sends a form into a connection that is closing (ms).
  */
 const keepAliveMs = 620_000;
 const headersMs = 10_000;
 const requestMs = 20_000;
 const sweepMs = 100;
-/** As long as a header section: the path is never refused for its length (R20). */
+/** The limit of a header section: no path is refused for its length (R20). */
 const longestPath = 16 * 1024;
 
 export function createApp(routes: readonly Route[], options: AppOptions): FastifyInstance {
   const trusts = trustedProxy(options.trustedProxies);
-  /** Answers what no route may see, before any path is judged (R25, R28). */
+  /** Answers what no route may see, before routing (R25, R28). */
   const refused = (request: FastifyRequest, reply: FastifyReply): boolean => {
     reply.header('x-request-id', request.id);
     const answer = isUnderstood(request.raw)
@@ -88,8 +88,8 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
 }
 
 /**
- * Fastify's router calls percent-encoding that is not UTF-8 a broken path. Such bytes become U+FFFD, which no id of
- * ours holds (R20).
+ * Fastify's router rejects percent-encoding that is not UTF-8. Such bytes become U+FFFD, which no issued id holds
+ * (R20).
  */
 function routableUrl(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);
@@ -103,8 +103,8 @@ function isUtf8Encoded(run: string): boolean {
 }
 
 /**
- * Node keeps the first of several `Host` headers and hides the others (R25), and takes any transfer coding that ends in
- * `chunked` for that alone (RFC 9112 §6.1).
+ * Node keeps the first of several `Host` headers (R25), and accepts any transfer coding that ends in `chunked` (RFC
+ * 9112 §6.1).
  */
 function isUnderstood({ headers, headersDistinct, httpVersion }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding']?.toLowerCase() ?? 'chunked';
@@ -113,7 +113,7 @@ function isUnderstood({ headers, headersDistinct, httpVersion }: IncomingMessage
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
 
-/** A connection that falls idle during the stop would be waited for until its keep-alive ends. */
+/** Otherwise the stop waits for a connection that falls idle meanwhile until its keep-alive ends. */
 function closeIdleConnectionsWhileStopping(app: FastifyInstance): void {
   let sweep: NodeJS.Timeout | undefined;
   app.addHook('preClose', (done) => {
@@ -126,26 +126,25 @@ function closeIdleConnectionsWhileStopping(app: FastifyInstance): void {
   });
 }
 
-/** Without a listener Node answers these with an empty body. */
+/** By default Node answers these with an empty body. */
 function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions, routes: readonly Route[]): void {
-  // An unknown expectation is ignored.
+  // Unknown expectations are ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('connect', (_request, socket) => {
-    // Node has released this socket: an unhandled error of it would end the process.
+    // Node has released this socket: an unhandled error would end the process.
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
-    answerBrokenConnection(new Error('no tunnel here'), socket as Socket, options, routes);
+    answerBrokenConnection(new Error('CONNECT is not supported'), socket as Socket, options, routes);
   });
 }
 
 interface EndedAnswer {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Whether the client took all of it. */
   readonly taken: boolean;
   readonly milliseconds: number;
 }
 
-/** One line and one measurement for each answer. Fastify's own hook is not called for an aborted one. */
+/** One log line and one measurement per answer. Fastify's own hook misses aborted ones. */
 function reportAnswer(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
   const elapsed = stopwatch();
   let taken = false;
@@ -166,7 +165,6 @@ function measureAnswer({ request, reply, taken, milliseconds }: EndedAnswer): vo
   const errorType = taken ? error : connectionClosed;
   gatewayMetrics.requests.record(milliseconds / 1_000, {
     'http.request.method': namedMethod(method),
-    // As far as proxies are trusted.
     'url.scheme': protocol === 'https' ? 'https' : 'http',
     ...(reply.raw.headersSent ? { 'http.response.status_code': status } : {}),
     ...(routeOptions.url === undefined ? {} : { 'http.route': routeOptions.url }),
@@ -174,7 +172,7 @@ function measureAnswer({ request, reply, taken, milliseconds }: EndedAnswer): vo
   });
 }
 
-/** Neither path nor query nor address: they hold ids, codes and people (R27). */
+/** No path, query or address: they hold ids, codes and personal data (R27). */
 function logAnswer({ request, reply, taken, milliseconds }: EndedAnswer, logger: Logger): void {
   const { method, routeOptions } = request;
   const { context: active, client, code } = outcomeOf(request);

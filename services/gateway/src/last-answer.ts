@@ -1,23 +1,22 @@
-// An answer that outlives the service that gives it (R14), for a bounded time, so that a withdrawn key does not live on
-// here.
+// Keeps an answer while the service behind it is down (R14), for a bounded time, so that a withdrawn key does not live
+// on here.
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { inOneFlight } from '@course-exchange/runtime/process/one-flight';
 
-/** How long an answer may replace a fresh one, in milliseconds. */
-const longestStandIn = 3_600_000;
-/** For this time after a failure the last answer is given at once (ms). */
+/** How long an answer may be reused, in milliseconds. */
+const longestReuse = 3_600_000;
+/** After a failure the last answer is reused for this long without a call (ms). */
 const pause = 2_000;
 
 /**
- * Asks `read`, once for concurrent callers. When it is unavailable, answers with the last success of the past hour, and
- * for a moment without asking.
+ * Calls `read`, once for concurrent callers. While it is unavailable, answers with the last success of the past hour.
  */
 export function withLastAnswer<T>(read: () => Promise<T>, now: () => number): () => Promise<T> {
   let last: { readonly answer: T; readonly at: number } | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
   const readOnce = inOneFlight(read);
   return async () => {
-    if (last && now() - failedAt < pause && now() - last.at < longestStandIn) return last.answer;
+    if (last && now() - failedAt < pause && now() - last.at < longestReuse) return last.answer;
     try {
       last = { answer: await readOnce(), at: now() };
       failedAt = Number.NEGATIVE_INFINITY;
@@ -25,7 +24,7 @@ export function withLastAnswer<T>(read: () => Promise<T>, now: () => number): ()
     } catch (error) {
       const unanswered = error instanceof Failure && error.code === 'temporarily_unavailable';
       if (unanswered) failedAt = now();
-      if (unanswered && last && now() - last.at < longestStandIn) return last.answer;
+      if (unanswered && last && now() - last.at < longestReuse) return last.answer;
       throw error;
     }
   };

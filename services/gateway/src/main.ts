@@ -1,4 +1,4 @@
-// Starts the gateway and serves public HTTP until it is told to stop.
+// Starts the gateway and serves public HTTP until it is stopped.
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { openRpcTls } from '@course-exchange/runtime/grpc/tls';
@@ -14,8 +14,8 @@ import { allRoutes } from './routes/all-routes.ts';
 import { connectServices } from './services.ts';
 
 /**
- * Milliseconds for which a new gateway may be unready because it has not reached its services: many clusters cache an
- * unknown name for half a minute. Then it takes traffic and answers 503.
+ * Milliseconds for which a new gateway may be unready because it has not reached its services (many clusters cache an
+ * unknown name for half a minute). Then it takes traffic and answers 503.
  */
 const startTimeoutMs = 60_000;
 
@@ -49,7 +49,7 @@ async function run(config: Config): Promise<void> {
     now: Date.now,
     makeRequestId: randomUUID,
   });
-  // No checks: a gateway without its services still answers truthfully (R14).
+  // No checks: a gateway without its services still answers correctly (R14).
   const health = await serveHealth({
     host: config.HEALTH_HOST,
     port: config.HEALTH_PORT,

@@ -49,12 +49,12 @@ export const gatewayMetrics = {
   }),
 } as const;
 
-/** The `error.type` of an answer that the client did not take. */
+/** The `error.type` of an answer that the client did not read. */
 export const connectionClosed = 'connection_closed';
 
 const namedMethods = /^(?:CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PUT|TRACE)$/;
 
-/** Any other method is `_OTHER`, as OpenTelemetry says. */
+/** Other methods are `_OTHER` (OpenTelemetry semantic conventions). */
 export function namedMethod(method: string): string {
   return namedMethods.test(method) ? method : '_OTHER';
 }

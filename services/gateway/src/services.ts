@@ -15,20 +15,20 @@ interface ServiceTargets {
   readonly timeoutMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Plaintext without. */
+  /** Plaintext if absent. */
   readonly tls?: RpcTls | undefined;
 }
 
 export type Services = ReturnType<typeof connectServices>;
 
-// Reads only: a lost answer of any other method may be a consumed grant or a counted login.
+// Reads only: a lost answer of another method may be a consumed grant or a counted login.
 const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
 const catalogReads = ['listEvents', 'listDesigns'];
 
-/** Between two questions for discovery and key set, until both are known. */
+/** Between attempts to get discovery and key set, until both are known. */
 const askAgainMs = 5_000;
 
-/** A malformed header is left out: gRPC metadata would not carry each byte of it. */
+/** A malformed header is left out: gRPC metadata cannot carry every byte. */
 export function bearerCall(authorization: string | undefined): OutgoingCall {
   const token = bearerToken(authorization);
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -58,8 +58,8 @@ export function connectServices({ identity, catalog, timeoutMs, now, tls }: Serv
     discovery,
     catalog: toCatalog.client(CatalogService),
     /**
-     * Resolves when both were reached once, or after `timeoutMs`, and discovery and key set were asked for. What is not
-     * known then is asked for until it is.
+     * Resolves when both services were reached once, or after `timeoutMs`, and discovery and key set were requested.
+     * They are requested again until they are known.
      */
     reached: async (timeoutMs: number): Promise<void> => {
       await Promise.all([toIdentity.reached(timeoutMs), toCatalog.reached(timeoutMs)]);

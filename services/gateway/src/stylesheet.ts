@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Route } from './http/route.ts';
 
-// In an image this module is a part of main.js, and the files are beside that.
+// In an image this module is part of main.js, with the files beside it.
 const stylesheet = ['colours.css', 'pages.css']
   .map((name) => readFileSync(join(import.meta.dirname, 'pages', name), 'utf8'))
   .join('');
@@ -14,7 +14,7 @@ const stylesheetName = `pages-${contentHash}.css`;
 
 export const stylesheetPath = `/assets/${stylesheetName}`;
 
-/** During a roll-out a page of one pod asks another for its stylesheet. */
+/** During a roll-out one pod's page may request its stylesheet from another. */
 const anyVersion = /^pages-[A-Za-z0-9_-]{16}\.css$/;
 
 export const stylesheetRoute: Route = {

@@ -1,21 +1,21 @@
-// Admission bounds the requests in flight and queued, so that what is begun ends in time (R14.7, decision 0027). Each
-// class of work has its own capacity, so that lists never delay tokens, and networks take turns.
+// Admission bounds the requests in flight and queued, so that what is started finishes in time (R14.7, decision 0027).
+// Each class of work has its own capacity: lists never delay tokens. Networks are served in rotation.
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { createTurns } from '@course-exchange/runtime/process/turns';
 import { gatewayMetrics } from '../metrics.ts';
 import { fairCapacity } from './fair-capacity.ts';
 
-/** `other` is all else that identity answers: pages and user-info. */
+/** `other`: pages and user-info. */
 export type Work = 'token' | 'login' | 'list' | 'other';
 
 interface Limits {
   /** Requests in flight and queued. */
   readonly capacity: number;
-  /** Requests in flight: enough to keep the services busy. */
+  /** Requests in flight. */
   readonly concurrency: number;
 }
 
-/** Logins queue in identity, which knows the rate-limited ones. */
+/** Logins queue in identity, which knows the rate-limited sources. */
 const limits: Readonly<Record<Work, Limits>> = {
   token: { capacity: 640, concurrency: 64 },
   login: { capacity: 256, concurrency: 256 },
@@ -24,7 +24,7 @@ const limits: Readonly<Record<Work, Limits>> = {
 };
 
 /**
- * Milliseconds that a request must have left when its turn comes. A service counts its deadline from when it hears of a
+ * Milliseconds that must be left when a queued request starts. A service counts its deadline from the arrival of the
  * call, and what it has consumed must still be answered (decision 0025).
  */
 const leastMs = 900;
@@ -53,8 +53,8 @@ export function createAdmission(now: () => number) {
   };
   const classes = { token: open('token'), login: open('login'), list: open('list'), other: open('other') };
   /**
-   * Resolves when it is the request's turn, with what its end must call, once. Throws `Overloaded` where its class or
-   * its network has no capacity, and where too little time is left until `deadline`, milliseconds since the epoch.
+   * Resolves with a `release` to call once, when the request may start. Throws `Overloaded` when its class or network
+   * is at capacity, or when too little time is left until `deadline` (milliseconds since the epoch).
    */
   return (work: Work, network: string, deadline: number) => classes[work](network, deadline);
 }

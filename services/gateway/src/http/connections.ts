@@ -1,34 +1,33 @@
-// Bounds the connections of clients, the requests that each may pipeline, and how long one takes nothing of its answers.
+// Bounds client connections, the requests pipelined on each, and how long a client may leave its answers unread.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { FastifyInstance } from 'fastify';
 
-/** Each costs memory and a file descriptor. */
 const maxConnections = 8_192;
-/** From this share on one ends for the next; the rest are places for newcomers until it has closed. */
+/** Above this share one connection ends for each new one; the rest admits new ones until it has closed. */
 const fullShare = 15 / 16;
 
-/** Pipelined requests on one connection. Node would begin all that a client sends. */
+/** Requests pipelined on one connection. Node would start all that a client sends. */
 const maxAhead = 32;
 
-/** A connection whose client takes nothing for four sweeps, 20 to 25 s, ends. */
+/** A connection that reads nothing for four sweeps (20 to 25 s) ends. */
 const sweepMs = 5_000;
 const longestStall = 4;
 
 interface Connection {
   readonly requests: Set<IncomingMessage>;
-  /** Bytes taken at the last sweep; -1 where nothing was waiting. */
+  /** Bytes read at the last sweep; -1 when nothing was pending. */
   taken: number;
   stalls: number;
 }
 
 /**
- * At capacity the connection ends that has waited longest for its client, since it was opened, its last answer left or
- * a header came: else a client that never ends its requests would keep others out. One that is being answered stays.
+ * At capacity the connection ends that has been idle longest (since it opened, its last answer ended or a header
+ * arrived): otherwise unfinished requests would keep others out. A connection that is being answered stays.
  */
 export function limitConnections(app: FastifyInstance, logger: Logger): void {
-  /** In order of waiting, the longest first. */
+  /** Longest idle first. */
   const connections = new Map<Socket, Connection>();
   const waitsFromNowOn = (socket: Socket, connection: Connection): void => {
     connections.delete(socket);
@@ -47,7 +46,7 @@ export function limitConnections(app: FastifyInstance, logger: Logger): void {
   app.server.on('drop', makeRoom).on('connection', (socket: Socket) => {
     makeRoom();
     connections.set(socket, { requests: new Set(), taken: -1, stalls: 0 });
-    // Each pipelined answer listens.
+    // Each pipelined answer adds a listener.
     socket.setMaxListeners(0).once('close', () => connections.delete(socket));
   });
   app.addHook('onRequest', ({ raw, socket }, reply, done) => {
@@ -69,7 +68,7 @@ export function limitConnections(app: FastifyInstance, logger: Logger): void {
   app.addHook('onClose', async () => clearInterval(sweep));
 }
 
-/** Node's own timeout of a socket starts again with each byte that the client sends. */
+/** Node's socket timeout would restart with each byte that the client sends. */
 function endStalled(connections: ReadonlyMap<Socket, Connection>, logger: Logger): void {
   for (const [socket, connection] of connections) {
     const taken = socket.writableLength === 0 ? -1 : socket.bytesWritten - socket.writableLength;
@@ -77,7 +76,7 @@ function endStalled(connections: ReadonlyMap<Socket, Connection>, logger: Logger
     connection.taken = taken;
     if (connection.stalls < longestStall) continue;
     logger.info('answer not taken');
-    // A close alone would leave what the kernel holds until its retries end.
+    // A plain close would keep the kernel's buffer until its retries end.
     socket.resetAndDestroy();
   }
 }

@@ -1,12 +1,11 @@
-// Three kinds of cookies: the browser session; the device, which has logged in before; and one for each interaction, so
-// that two tabs do not disturb each other.
+// Three kinds of cookies: the browser session, the device that has logged in before, and one per interaction, so that
+// two tabs do not interfere.
 
 export type Cookies = ReturnType<typeof createCookies>;
 
 const maxInteractions = 8;
-/** Thirty days: as long as identity remembers a login (R30). */
+/** Thirty days: as long as identity remembers a device (R30). */
 const deviceSeconds = 30 * 24 * 60 * 60;
-/** Anything else was not set by us. */
 const wellFormed = /^[A-Za-z0-9._-]{1,256}$/;
 
 export function createCookies(issuer: string) {
@@ -25,13 +24,13 @@ export function createCookies(issuer: string) {
     /** '' when there is none. Secret. */
     interaction: (header: string | undefined, id: string) =>
       presented(header).get(interactionPrefix + id) ?? '',
-    /** Lives as long as the browser (R29). */
+    /** Ends with the browser (R29). */
     setSession: (value: string) => `${sessionName}=${value}; ${attributes}`,
     setDevice: (value: string) => `${deviceName}=${value}; Max-Age=${deviceSeconds}; ${attributes}`,
     clearSession: () => clear(sessionName),
     setInteraction: (id: string, value: string, maxAgeSeconds: number) =>
       `${interactionPrefix}${id}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
-    /** Expires the oldest interactions, so that with a new one at most eight are kept. */
+    /** Clears the oldest interactions, so that at most eight remain with a new one. */
     clearSurplusInteractions: (header: string | undefined) => {
       const names = [...presented(header).keys()].filter((name) => name.startsWith(interactionPrefix));
       // Browsers send the oldest first (RFC 6265 §5.4).

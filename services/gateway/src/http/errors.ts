@@ -1,5 +1,4 @@
-// The one table from an error code to an HTTP status, and the one-field body that carries it (specification §7, R7,
-// R14, R20).
+// Maps an error code to its HTTP status and one-field body (specification §7, R7, R14, R20).
 import type { ErrorCode } from '@course-exchange/rules/error-codes';
 import { retryAfterSeconds } from '@course-exchange/runtime/process/errors';
 import { type Answer, jsonAnswer, type ResponseProfile } from './route.ts';
@@ -22,7 +21,7 @@ const statuses: Readonly<Record<ReplyCode, number>> = {
   unsupported_response_type: 400,
 };
 
-/** A code that is not in the table is a server_error. */
+/** An unknown code becomes server_error. */
 export function errorReply(code: string, profile: ResponseProfile, authorization?: string): Answer {
   if (!isReplyCode(code)) return errorReply('server_error', profile, authorization);
   const headers = errorHeaders(code, profile, authorization);
@@ -33,12 +32,12 @@ function isReplyCode(code: string): code is ReplyCode {
   return Object.hasOwn(statuses, code);
 }
 
-/** R1: on the authorization endpoint an unknown client is a direct 400. */
+/** At the authorization endpoint an unknown client is a direct 400 (R1). */
 function statusOf(code: ReplyCode, profile: ResponseProfile): number {
   return code === 'invalid_client' && profile !== 'token' ? 400 : statuses[code];
 }
 
-/** R21: the challenge names an error only where a token was sent. */
+/** The challenge names an error only when a token was sent (R21). */
 function bearerChallenge(authorization = ''): string {
   return /^Bearer\s+\S/i.test(authorization) ? 'Bearer error="invalid_token"' : 'Bearer';
 }

@@ -1,5 +1,5 @@
-// A capacity that networks share (R14.10): a network is given more while it holds less than four times what is free.
-// Alone it holds 80 %; of several that ask at once two hold 44 % each, four 23 %.
+// A capacity shared by networks (R14.10). A network is admitted while it holds less than four times what is free:
+// alone it can hold 80 %, two hold 44 % each, four 23 %.
 
 const factor = 4;
 
@@ -14,9 +14,9 @@ export function fairCapacity(capacity: number) {
   };
   return {
     held: () => held,
-    /** What a network may hold alone. */
+    /** The most that one network can hold. */
     largestShare: (capacity * factor) / (factor + 1),
-    /** False where `network` may hold no more. */
+    /** False when `network` may hold no more. */
     acquire: (network: string, amount = 1): boolean => {
       const free = capacity - held;
       if (amount > free || (heldBy.get(network) ?? 0) >= factor * free) return false;

@@ -1,18 +1,18 @@
-// Decodes application/x-www-form-urlencoded text, once (R3): the query of /authorize and every form.
+// Decodes application/x-www-form-urlencoded text once (R3): the query of /authorize and every form.
 import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { bringsForm, type IncomingRequest } from './request.ts';
 
 export interface Form {
-  /** The value, or '' when absent: empty and absent are the same (R1). */
+  /** '' when absent: empty and absent are the same (R1). */
   readonly get: (name: string) => string;
-  /** Names that came more than once (R1, R7). */
+  /** Names sent more than once (R1, R7). */
   readonly repeated: readonly string[];
   /** Names of values that are not UTF-8 (R3). */
   readonly notUtf8: () => string[];
 }
 
-/** No name of the protocol is longer; longer ones are ignored like every unknown name. */
+/** Longer than any name of the protocol; longer names are ignored as unknown. */
 const longestName = 64;
 
 export function decodeForm(encoded: string): Form {
@@ -25,7 +25,7 @@ export function decodeForm(encoded: string): Form {
   return { get: (name) => values.get(name) ?? '', repeated: [...repeated], notUtf8: () => notUtf8(encoded) };
 }
 
-/** Reads the values that the texts of `message` are named after. */
+/** Reads the form values named like the text fields of `message`. */
 export function textsOf<Message extends DescMessage>(message: Message) {
   const texts = message.fields.filter(({ fieldKind }) => fieldKind === 'scalar');
   return (form: Form): MessageInitShape<Message> => {
@@ -35,18 +35,17 @@ export function textsOf<Message extends DescMessage>(message: Message) {
   };
 }
 
-/** Decoding turns what is not UTF-8 into U+FFFD: names whose value has one that was not sent. */
+/** Decoding turns what is not UTF-8 into U+FFFD: finds those that were not sent as such. */
 function notUtf8(encoded: string): string[] {
   const withoutSent = new URLSearchParams(encoded.replaceAll(/%EF%BF%BD/gi, '?'));
   return [...withoutSent].flatMap(([name, value]) => (value.includes('\uFFFD') ? [name] : []));
 }
 
-/** The form of a POST. Throws `invalid_request` for every other body (R7). */
+/** The form of a POST. Throws `invalid_request` for any other body (R7). */
 export function readForm(request: IncomingRequest): Form {
   return decodeForm(formText(request));
 }
 
-/** The same, not decoded. */
 export function formText(request: IncomingRequest): string {
   if (!bringsForm(request)) throw new Failure('invalid_request', 'content type');
   return request.body;

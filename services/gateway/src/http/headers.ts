@@ -1,4 +1,4 @@
-// Headers of every answer, by profile (R25). No CORS header is among them (R20).
+// Response headers by profile (R25). None is a CORS header (R20).
 import type { ResponseProfile } from './route.ts';
 
 export type Headers = Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ const byProfile: Readonly<Record<ResponseProfile, Headers>> = {
   resource: noStore,
   token: { ...noStore, pragma: 'no-cache' },
   public: noStore,
-  // No Cross-Origin-Opener-Policy: partners may open the flow in a window and wait for it to come back.
+  // No Cross-Origin-Opener-Policy: partners may run the flow in a popup that they wait for.
   page: {
     ...noStore,
     'content-security-policy': contentSecurityPolicy(false),
@@ -18,7 +18,6 @@ const byProfile: Readonly<Record<ResponseProfile, Headers>> = {
   },
 };
 
-/** A route's own headers override them. */
 export function profileHeaders(profile: ResponseProfile, issuer: string): Headers {
   return { ...everywhere(issuer), ...byProfile[profile] };
 }
@@ -31,8 +30,8 @@ function everywhere(issuer: string): Headers {
 }
 
 /**
- * No script, no frame, our own stylesheet. `form-action` is left out where a form may lead to a partner (R25): Chromium
- * 156 applies it to every redirect after a form, and a partner's callback may go on to another of its hosts.
+ * No script, no frame, only our stylesheet. `form-action` is left out where a form may lead to a partner (R25):
+ * Chromium applies it to every redirect after a form, and a partner's callback may redirect to another of its hosts.
  */
 export function contentSecurityPolicy(leadsToPartner: boolean): string {
   return [

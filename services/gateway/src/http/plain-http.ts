@@ -1,4 +1,4 @@
-// The issuer is never served over http (R28.3). Only a trusted proxy knows how a request came; where none says it, the
+// The issuer is never served over plain HTTP (R28.3). Only a trusted proxy knows the scheme; if none reports it, the
 // request is served (R28.4).
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
@@ -20,8 +20,8 @@ function family(address: string): 'ipv4' | 'ipv6' {
 }
 
 /**
- * The answer to what came by http although the issuer is https; undefined for all else. `url` is the target as it came.
- * What holds a credential is refused, so that its sender learns that it travelled in the clear.
+ * The answer to plain HTTP when the issuer is https; undefined otherwise. `url` is the request target. A request with
+ * a credential is refused, so that its sender learns that it travelled in the clear.
  */
 export function plainHttpAnswer(
   raw: IncomingMessage,
@@ -30,7 +30,7 @@ export function plainHttpAnswer(
   trusts: (address: string) => boolean,
 ): Answer | undefined {
   if (!issuer.startsWith('https:') || !trusts(raw.socket.remoteAddress ?? '')) return undefined;
-  // Of several proxies the last wrote what it saw itself.
+  // Of several values the last one is from the nearest proxy.
   const said = raw.headersDistinct['x-forwarded-proto']?.join(',').split(',').at(-1);
   if (said?.trim().toLowerCase() !== 'http') return undefined;
   const { authorization, cookie } = raw.headers;

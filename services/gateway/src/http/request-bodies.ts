@@ -1,4 +1,4 @@
-// Bodies of requests: the longest, and the bytes that the process keeps of all. Every body is a form.
+// Reads request bodies, within a limit for each and for all together. Every body is a form.
 import type { IncomingMessage } from 'node:http';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
 import { fairCapacity } from './fair-capacity.ts';
@@ -6,13 +6,13 @@ import { fairCapacity } from './fair-capacity.ts';
 const longestBody = 64 * 1024;
 /** Bytes of all requests together, beyond `alwaysFree` of each. */
 const capacity = 32 * 1024 * 1024;
-/** Bytes that are not counted: more than a token request or an ordinary login has. */
+/** Bytes that are not counted: more than a token request or an ordinary login needs. */
 const alwaysFree = 8 * 1024;
 
 export interface Body {
   /** UTF-8. */
   readonly text: string;
-  /** Its bytes count until then. */
+  /** Frees the counted bytes. */
   readonly release: () => void;
 }
 
@@ -20,12 +20,9 @@ export type BodyReader = ReturnType<typeof createBodyReader>;
 
 export function createBodyReader() {
   const bytes = fairCapacity(capacity);
-  /**
-   * Fails with `invalid_request` where the body is over 64 KiB or breaks off, with `Overloaded` where there is no
-   * capacity.
-   */
+  /** Throws `invalid_request` when the body exceeds 64 KiB or breaks off, `Overloaded` at capacity. */
   return async (raw: IncomingMessage, network: string): Promise<Body> => {
-    // One buffer: each kept chunk costs some hundred bytes more.
+    // One buffer: each chunk kept would cost some hundred bytes more.
     let body = Buffer.alloc(0);
     let [length, counted] = [0, 0];
     const release = (): void => {

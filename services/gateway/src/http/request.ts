@@ -1,4 +1,4 @@
-// What a route may know of an HTTP request. The issuer is configuration, not the Host header (R28).
+// The part of an HTTP request that a route sees. The issuer is configuration, not the Host header (R28).
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
@@ -8,22 +8,22 @@ import type { UnreadAnswers } from './unread-answers.ts';
 export interface IncomingRequest {
   readonly requestId: string;
   readonly params: Readonly<Record<string, string>>;
-  /** As it came, without `?`. */
+  /** As sent, without `?`. */
   readonly query: string;
   readonly headers: IncomingHttpHeaders;
   /** The whole header; several are joined, which no scheme accepts. Secret. */
   readonly authorization: string | undefined;
-  /** Seen through trusted proxies only (R30). Personal. */
+  /** From trusted proxies only (R30). Personal. */
   readonly clientAddress: string;
-  /** The network that limits are shared by (R14.10). */
+  /** Capacity is shared by network (R14.10). */
   readonly network: string;
-  /** The form of a POST as text; '' for every other body. */
+  /** The form of a POST; '' for any other body. */
   readonly body: string;
-  /** Counts bytes of an answer before they are kept. Throws `Overloaded`: see unread-answers.ts. */
+  /** Counts bytes of an answer before they are buffered. Throws `Overloaded` (unread-answers.ts). */
   readonly holdAnswer: (bytes: number) => void;
 }
 
-/** `ip` is the address that Fastify found with the trusted proxies. The body is still to be read. */
+/** `ip` is the address that Fastify found through trusted proxies. The body is read later. */
 export function incomingRequest(
   { raw, id, params, ip }: Pick<FastifyRequest, 'raw' | 'id' | 'params' | 'ip'>,
   response: ServerResponse,
@@ -36,7 +36,7 @@ export function incomingRequest(
     params: params as Readonly<Record<string, string>>,
     query: raw.url?.replace(/^[^?]*\??/, '') ?? '',
     headers: raw.headers,
-    // Node keeps the first of several and hides the others (R7).
+    // Node hides all but the first (R7).
     get authorization() {
       return raw.headersDistinct.authorization?.join(', ');
     },
@@ -47,7 +47,7 @@ export function incomingRequest(
   };
 }
 
-/** Without port, brackets or IPv4-in-IPv6 prefix; undefined when it is no address. */
+/** Without port, brackets or IPv4-in-IPv6 prefix; undefined when it is not an address. */
 function plainAddress(written = ''): string | undefined {
   if (isIPv4(written)) return written;
   const bare = written

@@ -1,4 +1,4 @@
-// The span of a request: its name, its attributes, and the trace that it links to.
+// The server span of a request: name, attributes and linked trace.
 import type { IncomingMessage } from 'node:http';
 import { logText } from '@course-exchange/runtime/process/logger';
 import type { SpanAttributes } from '@course-exchange/runtime/process/span-attributes';

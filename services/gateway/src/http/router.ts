@@ -1,5 +1,5 @@
-// Puts the routes onto Fastify: route before method before everything else (R20), and for all of them one span, one
-// deadline, one admission and one way from a failure to an answer.
+// Registers the routes in Fastify: route before method before everything else (R20). All share one span, one deadline,
+// one admission and one translation of failures.
 import { type IncomingMessage, METHODS } from 'node:http';
 import { Failure, isFault, Overloaded } from '@course-exchange/runtime/process/errors';
 import { clientOf, describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
@@ -21,15 +21,14 @@ import type { UnreadAnswers } from './unread-answers.ts';
 export interface RoutingOptions {
   readonly issuer: string;
   readonly logger: Logger;
-  /** For an answer, in milliseconds, where the route names none (R14). */
+  /** Time for an answer in milliseconds, by default (R14). */
   readonly budgetMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** A fresh, well-formed request id. */
   readonly makeRequestId: () => string;
 }
 
-/** What bounds the work and the memory of all requests together (R14.7). */
+/** Bounds the work and memory of all requests together (R14.7). */
 export interface Limits {
   readonly admit: Admission;
   readonly readBody: BodyReader;
@@ -42,7 +41,7 @@ export function addRoutes(
   options: RoutingOptions,
   limits: Limits,
 ): void {
-  // Without a body for Fastify: its parsers answer by themselves, and before the method is judged (R8).
+  // Declared without a body: Fastify's parsers would answer before the method is checked (R8).
   for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true });
   for (const route of routes)
     app.route({ method: methodsOf(route), url: route.path, handler: routeHandler(route, options, limits) });
@@ -114,7 +113,7 @@ function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
   };
 }
 
-/** The body is read before the request is admitted: a slow one holds no permit. */
+/** The body is read before admission: a slow one holds no permit. */
 async function admitted(
   route: Route,
   raw: IncomingMessage,
@@ -163,7 +162,7 @@ function countForClient({ profile, path }: Route, { code }: Answer): void {
   gatewayMetrics.clientRequests.add(code === undefined ? labels : { ...labels, 'error.type': code });
 }
 
-/** Where no route answers. */
+/** For requests without a route. */
 export function sendError(reply: FastifyReply, code: ReplyCode, options: RoutingOptions): FastifyReply {
   return sendPublic(reply, errorReply(code, 'public'), options);
 }
@@ -173,8 +172,8 @@ export function sendPublic(reply: FastifyReply, answer: Answer, { issuer }: Rout
 }
 
 /**
- * `answer`'s headers override the profile's. While the server stops, each answer closes its connection; so does one to
- * a request for an upgrade, since Node drops what follows that.
+ * `answer`'s headers override the profile's. The connection closes while the server stops, and after an upgrade
+ * request, since Node drops what follows that.
  */
 function send(
   reply: FastifyReply,
@@ -191,9 +190,9 @@ function send(
   return reply.header('content-length', bytesOf(answer.body)).send(bodyOf(answer.body));
 }
 
-/** What log and metrics say of a request once it is answered. */
+/** What logs and metrics report of an answered request. */
 interface Outcome {
-  /** Of the route, with its span; without a route it has the request id alone. */
+  /** With the route's span; without a route only the request id. */
   readonly context: Context;
   /** Authenticated by a service. */
   readonly client?: string | undefined;

@@ -1,4 +1,4 @@
-// Answers that their readers have not taken: how many bytes the process keeps of them.
+// Bounds the bytes of answers that clients have not read yet.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
@@ -6,18 +6,17 @@ import { fairCapacity } from './fair-capacity.ts';
 
 /** Bytes of lists on all connections. A pod has 512 MiB, of which a busy gateway needs 180. */
 const capacity = 256 * 1024 * 1024;
-/** Bytes of a connection that are not counted, so that slow readers do not keep small lists from others. */
+/** Bytes per connection that are not counted, so that slow readers cannot starve small lists. */
 const alwaysFree = 16 * 1024;
 
 export type UnreadAnswers = ReturnType<typeof limitUnreadAnswers>;
 
 /**
- * Counts `bytes` of `response` for `network` until they are taken or their connection ends. Throws `Overloaded` where
- * there is no capacity, and `server_error` where there never will be (R14.8); then none of its bytes count.
+ * Counts `bytes` of `response` for `network` until they are read or the connection ends. Throws `Overloaded` at
+ * capacity, and `server_error` when the answer can never fit (R14.8); then none of its bytes count.
  */
 export function limitUnreadAnswers() {
   const unread = fairCapacity(capacity);
-  /** Bytes of all answers of a connection. */
   const heldBy = new WeakMap<Socket, number>();
 
   return (response: ServerResponse, network: string) => {
@@ -37,19 +36,19 @@ export function limitUnreadAnswers() {
     };
     const count = (more: number): void => {
       const isFree = hold(more) <= alwaysFree;
-      if (bytes > unread.largestShare) throw new Failure('server_error', 'the answer is too large');
+      if (bytes > unread.largestShare) throw new Failure('server_error', 'answer too large');
       if (isFree) return;
       if (!unread.acquire(network, more)) throw new Overloaded('too many bytes of answers are not taken');
       counted += more;
     };
     return (more: number): void => {
       if (socket.destroyed || response.writableEnded) throw new Overloaded('nobody waits any more');
-      // A pipelined answer does not close when its connection does.
+      // A pipelined answer does not close with its connection.
       if (bytes === 0) for (const emitter of [response, socket]) emitter.once('close', free);
       try {
         count(more);
       } catch (error) {
-        // At once, for other answers that grow meanwhile.
+        // Now, for other answers that grow meanwhile.
         free();
         throw error;
       }

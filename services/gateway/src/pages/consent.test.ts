@@ -54,7 +54,7 @@ describe('how consent ends (R6)', () => {
 test.each([
   [
     'en',
-    'What Stable Diary will see Nothing. This connection opens neither your name',
+    'What Stable Diary will see Nothing. Stable Diary will not be able to see your name',
     /and whether it is confirmed/,
   ],
   [

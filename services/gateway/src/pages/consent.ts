@@ -1,5 +1,5 @@
-// The consent page tells the truth about what is released: with `openid` also name and e-mail, whatever the other
-// scopes (R6.8); without it nothing (R6.9).
+// The consent page states what is released: with `openid` also name and e-mail, whatever the other scopes (R6.8);
+// without it nothing (R6.9).
 import type { ConsentView } from '@course-exchange/proto/identity/v1/authorization';
 import { type Html, html, nameOf } from './html.ts';
 import {
@@ -50,7 +50,7 @@ function released(consent: Messages['consent'], partner: Html): Html {
 <p class="hint">${consent.whatever}</p>`;
 }
 
-/** Four items in view, so that the buttons are near; the others unfold without a script. */
+/** Four items are visible, to keep the buttons near; the rest unfolds without a script. */
 function neverShared(consent: Messages['consent'], partner: Html, opens: boolean): Html {
   const items = opens ? consent.neverList : [consent.neverOpened, ...consent.neverList];
   const list = (some: readonly string[]) =>
@@ -75,7 +75,7 @@ function isScope(scope: string): scope is keyof Messages['consent']['scopes'] {
   return scope === 'openid' || scope === 'email' || scope === 'profile';
 }
 
-/** Disconnecting at the partner withdraws nothing: the consent is remembered (R6). */
+/** Disconnecting at the partner does not withdraw the consent (R6). */
 function howItEnds({ language, links }: PageLayout, partner: Html, opens: boolean): Html {
   const { consent } = language.messages;
   const contact = links.support

@@ -1,13 +1,13 @@
-// Pages for what went wrong, without protocol words (R6, R14).
+// Error pages, without protocol words (R6, R14).
 import { type Html, html } from './html.ts';
 import { type PageLayout, renderPage } from './layout.ts';
 
-/** The interaction cannot continue: expired, used, or another browser's. */
+/** The interaction cannot continue: expired, used, or started in another browser. */
 export function expiredPage(layout: PageLayout): string {
   return errorPage(layout, layout.language.messages.expired);
 }
 
-/** `again` is where trying again begins; undefined when only going back helps. */
+/** `again`: where to try again; undefined when only going back helps. */
 export function unavailablePage(layout: PageLayout, again: string | undefined): string {
   const { unavailable } = layout.language.messages;
   const link = html`<p><a class="secondary" href="${again}">${unavailable.again}</a></p>`;

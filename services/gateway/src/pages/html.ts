@@ -1,4 +1,4 @@
-// HTML by tagged template: every value is escaped unless it is `Html`. Only this file makes `Html`.
+// HTML by tagged template: every value is escaped unless it is `Html`, which only this file makes.
 
 export class Html {
   readonly text: string;
@@ -8,7 +8,6 @@ export class Html {
   }
 }
 
-/** `undefined` and `false` print nothing. */
 export type Fragment = Html | string | number | undefined | false | readonly Fragment[];
 
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Html {
@@ -35,7 +34,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** A name from outside: isolated, so that its writing direction cannot turn our sentence around. */
+/** An external name, isolated so that its writing direction cannot reorder our sentence. */
 export function nameOf(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }

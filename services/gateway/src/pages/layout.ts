@@ -1,4 +1,4 @@
-// The layout of every page, and the parts that several pages share.
+// The layout of every page and the parts that pages share.
 import type { AccountSummary, AccountView } from '@course-exchange/proto/identity/v1/authorization';
 import { stylesheetPath } from '../stylesheet.ts';
 import { type Html, html, nameOf } from './html.ts';
@@ -11,7 +11,7 @@ export type Links = Readonly<Record<LinkName, string | undefined>>;
 export interface PageLayout {
   readonly language: Language;
   readonly links: Links;
-  /** The request id: what a person quotes to support. */
+  /** The request id: what a user quotes to support. */
   readonly reference: string;
 }
 
@@ -48,7 +48,6 @@ ${footer(language, links)}
 `.text;
 }
 
-/** A rail between two uprights. */
 const mark = html`<svg class="mark" viewBox="0 0 28 24" width="28" height="24" aria-hidden="true" focusable="false"><path d="M3 3v19M25 3v19M3 8h22M3 13h22M3 18h22" fill="none" stroke="currentColor" stroke-width="2.4" stroke-linecap="round"/></svg>`;
 
 function footer({ messages }: Language, links: Links): Html | undefined {
@@ -62,16 +61,16 @@ function footer({ messages }: Language, links: Links): Html | undefined {
   return html`<footer><nav aria-label="${label}"><ul class="links">${items}</ul></nav></footer>`;
 }
 
-/** What ties a form to its interaction and its browser. */
+/** Ties a form to its interaction and browser. */
 export interface InteractionFields {
   readonly interactionId: string;
   readonly formToken: string;
-  /** Of an interaction before the login; else empty. */
+  /** Of an interaction before login; otherwise empty. */
   readonly sealedInteraction: string;
   readonly partner: string;
 }
 
-/** Its address names a stored interaction, so that reloading the answer leads back to it. */
+/** Its address names a stored interaction, so that reloading the answer returns to it. */
 export function form(path: string, fields: InteractionFields, inside: Html, look = ''): Html {
   const { interactionId, formToken, sealedInteraction } = fields;
   const address = sealedInteraction === '' ? `${path}?interaction=${interactionId}` : path;
@@ -83,7 +82,7 @@ ${inside}
 </form>`;
 }
 
-/** A button that says what the form is sent for. */
+/** A button that carries the user's choice. */
 export function choice(name: string, value: string, look: string, text: Html | string): Html {
   return html`<button class="${look}" type="submit" name="${name}" value="${value}">${text}</button>`;
 }

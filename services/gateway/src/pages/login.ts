@@ -1,4 +1,4 @@
-// The login form, with the errors of the last try.
+// The login form, with the errors of the last attempt.
 import type { LoginView } from '@course-exchange/proto/identity/v1/authorization';
 import { type Html, html, nameOf } from './html.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from './layout.ts';
 import type { Messages } from './messages/en.ts';
 
-/** What is wrong with a field, or with both together. */
+/** An error of one field, or of both together. */
 export interface LoginProblem {
   readonly email?: string;
   readonly password?: string;
@@ -20,7 +20,7 @@ export interface LoginProblem {
   readonly again?: string;
 }
 
-/** `account` is set when somebody is signed in and asked again (R5). */
+/** `account` is set when a signed-in user is asked again (R5). */
 export interface LoginContent extends InteractionFields, Pick<LoginView, 'account' | 'email'> {
   readonly forgetMe?: boolean;
   readonly problem?: LoginProblem;
@@ -56,7 +56,7 @@ ${cancelForm(messages, content)}`;
   return renderPage(layout, { name: login.heading, partner, main });
 }
 
-/** Takes the focus, so that a screen reader begins with what went wrong. */
+/** Takes the focus, so that a screen reader starts with the errors. */
 function problemSummary(messages: Messages, { both, email, password }: LoginProblem): Html {
   return html`<div class="problem" role="alert" tabindex="-1" autofocus>
 <h2>${messages.problem}</h2>
@@ -66,7 +66,7 @@ ${password && html`<li><a href="#password">${password}</a></li>`}</ul>
 </div>`;
 }
 
-/** A field that is wrong names its own sentence; fields that are wrong together name the summary's. */
+/** A wrong field refers to its own error; fields that are wrong together refer to the summary. */
 function errorLink(field: 'email' | 'password', problem: LoginProblem | undefined): Html | undefined {
   if (problem?.[field]) return html` aria-invalid="true" aria-describedby="${field}-error"`;
   if (!problem?.both) return undefined;

@@ -1,4 +1,4 @@
-// GET and POST /authorize: begins an interaction and shows its page, or answers at once (R1, R5).
+// GET and POST /authorize: starts an interaction and shows its page, or answers at once (R1, R5).
 import { AuthorizationParametersSchema } from '@course-exchange/proto/identity/v1/authorization';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { decodeForm, type Form, formText, textsOf } from '../http/form.ts';
@@ -12,9 +12,9 @@ export const authorizePath = '/authorize';
 
 const parametersOf = textsOf(AuthorizationParametersSchema);
 
-/** What the header section of a GET can carry, in characters: a POST may ask for no more. */
+/** In characters: a POST may hold no more than the header section of a GET. */
 const longestForm = 16 * 1024;
-/** In characters; a longer form would not fit into the header section of a GET. */
+/** In characters; a longer form is not redirected as a GET. */
 const longestQuery = 8_000;
 
 export function authorizeRoutes(deps: BrowserRouteDeps): readonly Route[] {
@@ -37,10 +37,10 @@ export function authorizeRoutes(deps: BrowserRouteDeps): readonly Route[] {
   ];
 }
 
-/** A POST from the partner's site comes without our cookies (SameSite=Lax); the same request as a GET brings them. */
+/** A cross-site POST arrives without our cookies (SameSite=Lax); repeating it as a GET brings them. */
 async function beginFromForm(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
   const body = formText(request);
-  if (body.length > longestForm) throw new Failure('invalid_request', 'longer than a GET can be');
+  if (body.length > longestForm) throw new Failure('invalid_request', 'form longer than 16 KiB');
   if (isCrossSite(request) && body.length <= longestQuery && isQueryText(body))
     return redirectAnswer(`${authorizePath}?${body}`);
   return begin(deps, request, decodeForm(body));
@@ -60,7 +60,7 @@ async function begin(deps: BrowserRouteDeps, request: IncomingRequest, form: For
     browserSession: cookies.session(presented),
   });
   if (outcome.case === 'redirect') return redirectAnswer(outcome.value.location, [], outcome.value.error);
-  if (outcome.case !== 'interaction') throw new Failure('server_error', 'no outcome of an authorization');
+  if (outcome.case !== 'interaction') throw new Failure('server_error', 'no outcome');
   const { interactionId, interactionCookie, expiresIn, login } = outcome.value;
   const page = login
     ? pageAnswer({ deps, request, interactionId }, login, loginPage)

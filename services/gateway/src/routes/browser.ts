@@ -1,4 +1,4 @@
-// What the routes for people share.
+// Shared by the routes for browsers.
 import { retryAfterSeconds } from '@course-exchange/runtime/process/errors';
 import type { Cookies } from '../http/cookies.ts';
 import { decodeForm, type Form } from '../http/form.ts';
@@ -19,7 +19,6 @@ export interface BrowserRouteDeps {
   readonly now: () => number;
 }
 
-/** `uiLocales` of the interaction, where they are known. */
 export function layoutOf(deps: BrowserRouteDeps, request: IncomingRequest, uiLocales = ''): PageLayout {
   return {
     language: chooseLanguage(uiLocales, request.headers['accept-language']),
@@ -28,7 +27,7 @@ export function layoutOf(deps: BrowserRouteDeps, request: IncomingRequest, uiLoc
   };
 }
 
-/** By Sec-Fetch-Site where the browser sends it; never by Origin, which is `null` under no-referrer (R25). */
+/** By Sec-Fetch-Site if the browser sends it; never by Origin, which is `null` under no-referrer (R25). */
 export function isCrossSite(request: IncomingRequest): boolean {
   const site = request.headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';
@@ -38,7 +37,7 @@ export function expiredAnswer(deps: BrowserRouteDeps, request: IncomingRequest):
   return { ...htmlAnswer(400, expiredPage(layoutOf(deps, request))), code: 'invalid_request' };
 }
 
-/** A page instead of JSON while a store does not answer (R14); `retryAt` is where trying again begins. */
+/** A page instead of JSON while a store is down (R14); `retryAt`: where to try again. */
 export function renderUnavailable(
   deps: BrowserRouteDeps,
   retryAt: (query: Form) => string | undefined,
@@ -53,7 +52,7 @@ export function renderUnavailable(
   };
 }
 
-/** The same for a form; a body that is no form is a foreign form (R6). */
+/** The same for a form; a body that is not a form counts as a foreign form (R6). */
 export function renderFormError(
   deps: BrowserRouteDeps,
   retryAt: (query: Form) => string | undefined,

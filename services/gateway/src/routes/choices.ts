@@ -1,5 +1,5 @@
-// What the user chooses with one button. POST /account: to continue, or as another (R5, R29). POST /consent: to allow
-// or to deny (R6). POST /cancel: to end the interaction.
+// What the user decides with one button. POST /account: continue, or use another account (R5, R29). POST /consent:
+// allow or deny (R6). POST /cancel: end the interaction.
 import { SubmitConsentRequest_Decision as Decision } from '@course-exchange/proto/identity/v1/authorization';
 import type { Route } from '../http/route.ts';
 import type { BrowserRouteDeps } from './browser.ts';

@@ -1,5 +1,5 @@
-// Discovery and the key set, GET and HEAD (specification §4, R5, R17). Both outlive an identity service that does not
-// answer (last-answer.ts).
+// Discovery and the key set, GET and HEAD (specification §4, R5, R17). Both survive an outage of identity
+// (last-answer.ts).
 import { toJson } from '@bufbuild/protobuf';
 import {
   type GetDiscoveryResponse,
@@ -35,7 +35,7 @@ export function discoveryRoutes({ discovery }: Pick<Services, 'discovery'>): rea
   ];
 }
 
-/** The message has the document's names. */
+/** The message's field names are the document's. */
 function discoveryJson(facts: GetDiscoveryResponse): string {
   const { issuer } = facts;
   return JSON.stringify({

@@ -1,7 +1,7 @@
-// An interaction in the browser: one authorization request, from /authorize until it leads back to the partner.
-// Identity owns its state and says which page comes next. Here are the browser's proof that the interaction is its own,
-// the pages' addresses, GET of the three pages, which changes nothing, and what their POSTs share. Identity refuses a
-// form without the proof (R6).
+// An interaction in the browser: one authorization request, from /authorize until it redirects to the partner.
+// Identity owns its state and decides the next page. Here are the proof that the interaction belongs to this browser,
+// page addresses, GET of the three pages (which changes nothing), and what their POSTs share. Identity refuses a form
+// without the proof (R6).
 import {
   type GetInteractionResponse,
   Page,
@@ -38,11 +38,10 @@ export interface InteractionRequest {
 
 export interface InteractionForm extends InteractionRequest {
   readonly form: Form;
-  /** What identity judges the form by. */
   readonly interaction: InteractionRef;
 }
 
-/** By name, which is also that of the view and of the path. */
+/** By view name, which is also the path. */
 const pages = { login: Page.LOGIN, account: Page.ACCOUNT, consent: Page.CONSENT };
 type PageName = keyof typeof pages;
 const pageNames = Object.keys(pages) as PageName[];
@@ -80,13 +79,12 @@ export function formRoute(
 
 const interactionName = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** '' when none. */
 function interactionIdOf(form: Form): string {
   const id = form.get('interaction');
   return interactionName.test(id) ? id : '';
 }
 
-/** Without a proof where another site sent the form, so that the owner's interaction goes on (R6, R25). */
+/** Without a proof when another site sent the form, so that the owner's interaction goes on (R6, R25). */
 function interactionRef(deps: BrowserRouteDeps, request: IncomingRequest, form: Form): InteractionRef {
   const interactionId = interactionIdOf(form);
   const named = { interactionId, sealedInteraction: form.get('sealed_interaction') };
@@ -107,7 +105,7 @@ function pageAddress(page: PageName, interactionId: string): string {
   return `/${page}?interaction=${interactionId}`;
 }
 
-/** A page that this version does not know is found from the login page. */
+/** A page unknown to this version is reached from the login page. */
 export function nextPageAddress(next: { readonly page: Page } | undefined, interactionId: string): string {
   return pageAddress(pageNames.find((name) => pages[name] === next?.page) ?? 'login', interactionId);
 }

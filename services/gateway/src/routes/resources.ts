@@ -1,4 +1,5 @@
-// GET /api/events and GET /api/events/{eventId}/designs: what design-catalog answers, byte for byte (specification §4, R23).
+// GET /api/events and GET /api/events/{eventId}/designs: design-catalog's answer, byte for byte (specification §4,
+// R23).
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, jsonAnswer, type Route } from '../http/route.ts';
 import { bearerCall, type Services } from '../services.ts';
@@ -26,7 +27,7 @@ export function resourceRoutes({ catalog }: Pick<Services, 'catalog'>): readonly
   ];
 }
 
-/** Each part counts when it comes: a list that finds no capacity is not read to its end. */
+/** Each part is counted on arrival: a list without capacity is not read to its end. */
 function callOf({ authorization, holdAnswer }: IncomingRequest) {
   return [bearerCall(authorization), ({ body }: Part) => holdAnswer(body.length)] as const;
 }

@@ -1,4 +1,4 @@
-// GET and POST /sign-out: a plain page with a button; no end-session endpoint (R29).
+// GET and POST /sign-out: a plain page with a button; not an end-session endpoint (R29).
 import { readForm } from '../http/form.ts';
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, htmlAnswer, type Route, redirectAnswer } from '../http/route.ts';
@@ -22,7 +22,7 @@ async function show(deps: BrowserRouteDeps, request: IncomingRequest): Promise<A
   return htmlAnswer(200, account ? signOutPage(layout, account, formToken) : signedOutPage(layout));
 }
 
-/** Redirects to the page, so that reloading it sends nothing again. */
+/** Redirects to the page, so that a reload does not send the form again. */
 async function end(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
   const form = readForm(request);
   if (isCrossSite(request)) return expiredAnswer(deps, request);

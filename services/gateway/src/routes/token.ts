@@ -1,4 +1,4 @@
-// POST /token: identity decides in the order of R8.
+// POST /token: identity checks in the order of R8.
 import { ExchangeTokenRequestSchema } from '@course-exchange/proto/identity/v1/token';
 import { logText } from '@course-exchange/runtime/process/logger';
 import { annotate, renameSpan } from '@course-exchange/runtime/process/spans';
@@ -34,7 +34,6 @@ export function tokenRoute({ token }: Pick<Services, 'token'>): Route {
         expires_in: response.expiresIn,
         refresh_token: response.refreshToken,
         scope: response.scope,
-        // Left out where there is none.
         id_token: response.idToken,
       };
       return jsonAnswer(200, JSON.stringify(body));

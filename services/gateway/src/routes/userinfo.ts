@@ -1,4 +1,4 @@
-// GET and POST /userinfo (specification §4, R26). No body is read but a form.
+// GET and POST /userinfo (specification §4, R26). Only a form is read as a body.
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { errorReply } from '../http/errors.ts';
 import { readForm } from '../http/form.ts';
@@ -23,7 +23,7 @@ async function claims({ token }: UserinfoDeps, authorization: string | undefined
   return jsonAnswer(200, JSON.stringify({ sub, email, email_verified: emailVerified, name }));
 }
 
-/** The token comes in the header or in a form (RFC 6750 §2.2), and once. */
+/** The token comes once, in the header or in a form (RFC 6750 §2.2). */
 async function answerPost(deps: UserinfoDeps, request: IncomingRequest): Promise<Answer> {
   const form = bringsForm(request) ? readForm(request) : undefined;
   const token = form?.get('access_token') ?? '';

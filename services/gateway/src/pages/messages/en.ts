@@ -1,5 +1,4 @@
-// The pages in English, and the sentences that every language must have. A name in a sentence comes as HTML, isolated
-// by `nameOf`.
+// The pages in English: the texts that every language must have. Names in them are HTML, isolated by `nameOf`.
 import { type Html, html } from '../html.ts';
 
 export type Messages = typeof en;
@@ -53,7 +52,7 @@ export const en = {
     /** `scopes` is what is asked for in addition, as HTML. */
     more: (partner: Html, scopes: string) =>
       html`You agreed to a connection with ${partner} before. This time it also asks for ${scopes}.`,
-    /** Beside `more`, where it releases nothing new (R6). */
+    /** After `more`, when it releases nothing new (R6). */
     moreOfTheSame: 'Nothing more is shared than before.',
     scopes: { openid: 'your events and course designs', email: 'your e-mail address', profile: 'your name' },
     shared: (partner: Html) => html`What ${partner} will see`,
@@ -64,11 +63,11 @@ export const en = {
     identifier: (partner: Html) =>
       html`<strong>An identifier for your account,</strong> so that ${partner} recognises you next time`,
     whatever: 'Your name and e-mail address are always shared.',
-    /** In place of that list, without `openid` (R6). */
+    /** Replaces that list without `openid` (R6). */
     nothing: (partner: Html) =>
-      html`<strong>Nothing.</strong> This connection opens neither your name and e-mail address nor your events and course designs to ${partner}.`,
+      html`<strong>Nothing.</strong> ${partner} will not be able to see your name, your e-mail address, your events or your course designs.`,
     never: (partner: Html) => html`What ${partner} never gets`,
-    /** The first ones are always shown; `neverMore` opens the others. */
+    /** The first four are always shown; `neverMore` opens the rest. */
     neverList: [
       'The course itself: its geometry and route, obstacles and groups, arena layout and drawings',
       'Files: PDFs, previews, images or links to download them',
@@ -81,12 +80,12 @@ export const en = {
       'Your subscription and payments, or more of your profile than is listed here',
     ],
     neverMore: 'Show everything that is never shared',
-    /** Heads that list without `openid`. */
+    /** First in that list without `openid`. */
     neverOpened: 'Your name and e-mail address, your events and course designs',
     until: 'How long it lasts',
     untilText: (partner: Html) =>
       html`Your consent lasts until you withdraw it. If ${partner} is not used for 30 days, you will have to log in again.`,
-    /** The one way to withdraw (specification §1); `contact` is `support`, linked, or else `operator`. */
+    /** The only way to withdraw (specification §1); `contact` is a linked `support`, else `operator`. */
     withdraw: (contact: Html) => html`To withdraw it, write to ${contact}.`,
     support: 'our support',
     operator: 'the operator of Course Exchange',

@@ -1,4 +1,4 @@
-// The languages of the pages; one is chosen by ui_locales, then Accept-Language, then English (R5).
+// The languages of the pages, chosen by ui_locales, then Accept-Language, then English (R5).
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 
@@ -21,7 +21,7 @@ function primaryTag(tag: string): string {
   return tag.split('-', 1)[0]?.toLowerCase() ?? '';
 }
 
-/** RFC 9110 §12.5.4; `q=0` means "not this one". */
+/** RFC 9110 §12.5.4; `q=0` means "not acceptable". */
 function acceptedTags(header: string): readonly string[] {
   return header
     .slice(0, 500)
