@@ -1,4 +1,4 @@
-// An audit log as it is read, followed and checked.
+// Reads, follows and verifies an audit log.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queries } from '../postgres/pool.ts';
 import {
@@ -21,7 +21,7 @@ export async function readAudit(database: Queries, filter: AuditFilter, page: Au
 const followPause = 500;
 const followBatch = 500;
 
-/** Entries as they come, until `signal` aborts. Sequence numbers are seen in their order, so none is missed. */
+/** Entries as they appear, until `signal` aborts. Sequence numbers become visible in order, so none is missed. */
 export async function* followAudit(
   database: Queries,
   filter: AuditFilter,
@@ -42,7 +42,7 @@ export async function* followAudit(
 
 const verifyBatch = 2_000;
 
-/** Recomputes every hash. `expected`: an end of the chain that was noted elsewhere. */
+/** Recomputes every hash. `expected`: a head of the chain recorded elsewhere. */
 export async function verifyAudit(database: Queries, expected: AuditHead | undefined) {
   let end: AuditHead = { sequence: 0, hash: chainStart };
   for (;;) {

@@ -1,4 +1,4 @@
-// AuditService of every service that has an audit log: translation only.
+// AuditService of every service with an audit log: translation only.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type {

@@ -1,5 +1,5 @@
-// Table `audit_log` of a schema: every change by an operator, append-only. It is a hash chain: each entry's hash covers
-// the entry and the hash before it.
+// Table `audit_log` of a schema: every operator's change, append-only. It is a hash chain: each entry's hash covers
+// the entry and the previous hash.
 import { createHash } from 'node:crypto';
 import type { Queries } from '../postgres/pool.ts';
 import { type Logger, logText } from '../process/logger.ts';
@@ -7,14 +7,13 @@ import { countSecurityEvent } from '../process/runtime-metrics.ts';
 
 export interface AuditEntry {
   readonly sequence: number;
-  /** ISO 8601 in UTC with milliseconds. */
   readonly at: string;
   readonly actor: string;
   readonly action: string;
   readonly object: string;
   readonly clientId: string | null;
   readonly requestId: string;
-  /** As JSON, byte for byte as it is stored. */
+  /** JSON, byte for byte as stored. */
   readonly fields: string;
   /** SHA-256, hexadecimal. */
   readonly hash: string;
@@ -67,7 +66,7 @@ export interface AppendedHead extends AuditHead {
   readonly previous: string;
 }
 
-// One writer at a time in each schema: sequence numbers have no gaps and appear in order.
+// One writer at a time per schema: sequence numbers have no gaps and appear in order.
 const lock = {
   name: 'lock audit log',
   text: `select pg_advisory_xact_lock(hashtext(current_schema() || ' audit log'))`,
@@ -126,8 +125,8 @@ export async function appendToAudit(
 const operatorChange = 'operator.change';
 
 /**
- * Writes the chain's end to the log, outside the database: a truncated or rewritten audit log shows, and what the
- * transaction ended (`endings`: `secret.retire secret:<id>`) is known after a restore of the database.
+ * Logs the head of the chain, outside the database: a truncated or rewritten audit log is detected, and after a
+ * restore it is known what the transaction ended (`endings`: `secret.retire secret:<id>`).
  */
 export function logAuditHead(
   logger: Logger,
@@ -146,14 +145,14 @@ export function logAuditHead(
   });
 }
 
-/** What is empty or absent matches everything. Times are ISO 8601. */
+/** Empty or absent fields match everything. Times are ISO 8601. */
 export interface AuditFilter {
   readonly since?: string | undefined;
   readonly until?: string | undefined;
   readonly actor?: string | undefined;
   readonly clientId?: string | undefined;
   readonly object?: string | undefined;
-  /** Whole, or the noun before the point. */
+  /** Whole, or the noun before the dot. */
   readonly action?: string | undefined;
 }
 
@@ -181,7 +180,7 @@ export interface AuditPage {
   readonly newest?: boolean;
 }
 
-/** Entries after `afterSequence` that match, oldest first: the first `limit` of them, or the last. */
+/** Matching entries after `afterSequence`, oldest first: the first `limit` of them, or the last. */
 export async function listAudit(
   database: Queries,
   { since, until, actor, clientId, object, action }: AuditFilter,

@@ -1,6 +1,5 @@
-// The serving end of a call stream (decision 0028): each call that it carries is authenticated, traced and answered
-// like a unary call. Answers of one turn of the event loop leave as one message. A caller that does not read its
-// answers is not read from.
+// The server end of a call stream (decision 0028): each call is authenticated, traced and answered like a unary call.
+// Answers of one event-loop tick leave as one message. A caller that does not read its answers is not read from.
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { Call, CarryRequest } from '@course-exchange/proto/rpc/v1';
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
@@ -23,23 +22,21 @@ const notServed: ServedMethod = async () => {
   throw new Error('this port does not serve it');
 };
 
-/**
- * Milliseconds until a stream is drained; its successor may meet a new pod. See the grace of a connection in server.ts.
- */
+/** Milliseconds until a stream drains; its successor may reach a new pod. See the connection grace in server.ts. */
 const streamAgeMs = 3_500;
-/** Calls of one method in flight; further ones are refused before any work. */
+/** Calls of one method in flight; more are refused before any work. */
 const mostInFlight = 1_024;
 /** Running handlers of one method, including those of cancelled and expired calls. */
 const mostRunning = 4 * mostInFlight;
-/** A larger part is awaited, so that no list is kept twice. In bytes. */
+/** Sending a larger part is awaited, so that no list is buffered twice. In bytes. */
 const largePart = 64 * 1024;
-/** A client refuses a message over 4 MiB, and all answers in it. In bytes. */
+/** A client refuses a message over 4 MiB, with all its answers. In bytes. */
 const largestAnswer = 3.5 * 1024 * 1024;
 /** A message of this size takes no more answers. In bytes. */
 const fullMessage = 256 * 1024;
-/** Answers of one stream that its caller has not read, in bytes; one alone may be larger. */
+/** Unread answers of one stream, in bytes; a single one may be larger. */
 const mostUnread = 1024 * 1024;
-/** What an answer counts besides its message, in bytes. */
+/** Counted per answer beside its message, in bytes. */
 const envelope = 64;
 
 export function callStreamServer(options: CallOptions) {
@@ -58,7 +55,7 @@ export function callStreamServer(options: CallOptions) {
       stream.once('close', () => open.delete(stream));
     },
     drain: (): void => open.forEach(drain),
-    /** Drops the answers that are still owed. */
+    /** Drops the pending answers. */
     end: (): void => {
       for (const stream of open) stream.emit('error', { code: status.UNAVAILABLE });
     },
@@ -105,7 +102,7 @@ function servedMethod(method: DescMethod, handler: Handler, options: CallOptions
 }
 
 function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>, options: CallOptions): void {
-  /** By the ids of the calls in flight: what ends each. */
+  /** By id of the calls in flight: ends the call. */
   const calls = new Map<number, () => void>();
   const answers = answerQueue(stream);
   const certificate = stream.getAuthContext().sslPeerCertificate;
@@ -132,7 +129,7 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
       endWhenAnswered();
     };
     calls.set(id, end);
-    // What the sockets hold is read first: a reply that came while this process was stalled is answered.
+    // Read the sockets first: a reply that arrived while this process was stalled is still answered.
     const timer = setTimeout(() => setImmediate(end), Math.min(call.timeoutMs, 2 ** 31 - 1));
     const deliver = async (answer: SentAnswer, isLarge = false): Promise<boolean> => {
       const taken = isWaitedFor() ? answers.offer(answer, isLarge) : undefined;
@@ -152,7 +149,7 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
 
   function take({ calls: asked, cancelledIds }: CarryRequest): void {
     if (stream.writableEnded || stream.cancelled) return;
-    // An empty message is a probe; pending answers reply to it already.
+    // An empty message is a probe; pending answers already reply to it.
     if (asked.length + cancelledIds.length === 0 && !stream.writableNeedDrain) stream.write({});
     for (const call of asked) {
       if (calls.has(call.id)) {
@@ -189,10 +186,10 @@ function carriedSource(
   };
 }
 
-/** The answers of one stream on their way to its caller. A small one overtakes large ones that wait. */
+/** The outgoing answers of one stream. A small answer overtakes large ones that wait. */
 function answerQueue(stream: Stream) {
   const ready: SentAnswer[] = [];
-  /** Those that find the stream full, in order: by call, with what to call once they are taken. */
+  /** Answers that found the stream full, in order, by call; `taken` is called once they are read. */
   const waiting = new Map<number, { readonly answer: SentAnswer; readonly taken: () => void }>();
   let [size, unread] = [0, 0];
 
@@ -227,8 +224,8 @@ function answerQueue(stream: Stream) {
   return {
     flush,
     /**
-     * Undefined when it leaves with its turn; a large answer, and one that finds the stream full, settle once they are
-     * taken.
+     * Undefined when the answer leaves with this tick. A large answer, or one that finds the stream full, settles once
+     * it is read.
      */
     offer: (answer: SentAnswer, isLarge: boolean): Promise<void> | undefined => {
       const isNext = fits(answer) && (waiting.size === 0 || !isLarge);

@@ -1,5 +1,5 @@
-// The calling end of a call stream (decision 0028): which calls one long-lived gRPC stream carries. A stream probes its
-// server and ends when no answer comes.
+// The client end of a call stream (decision 0028): the calls that one long-lived gRPC stream carries. A stream probes
+// its server and ends when no answer comes.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Answer, type Call, CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js';
@@ -11,7 +11,7 @@ export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'm
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
-  /** Takes an answer, or a part of it. Throws where it wants no more. */
+  /** Takes an answer or a part of it. Throws to cancel the call. */
   readonly take: (answer: Answer) => void;
   readonly fail: (error: unknown) => void;
   /** No stream will bring its answer. */
@@ -23,7 +23,9 @@ export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'm
 /** Milliseconds for which a draining stream takes calls while it has no successor. */
 const successionMs = 1_000;
 const lookPauseMs = 500;
-/** Pauses without a message from the server. Counting pauses keeps a stalled process from blaming its servers. */
+/**
+ * Probe intervals without a message from the server. Counting them keeps a stalled process from blaming its servers.
+ */
 const mostUnheard = 4;
 const { carry } = CallStreamService.method;
 const [encode, decode] = [serializer(carry.input), deserializer(carry.output)];
@@ -31,16 +33,16 @@ const [encode, decode] = [serializer(carry.input), deserializer(carry.output)];
 export type CallStream = ReturnType<typeof openCallStream>;
 
 interface CallStreamEvents {
-  /** `error`: it has ended. */
+  /** `error`: the stream has ended. */
   readonly onChange: (error?: ServiceError) => void;
   readonly onSilent: () => void;
 }
 
 export function openCallStream(channel: Client, { onChange, onSilent }: CallStreamEvents) {
   const waiting = new Map<number, WaitingCall>();
-  // Not as a stream of Node: here all messages come before the status, also where the connection breaks.
+  // Not a Node stream: here all messages arrive before the status, even when the connection breaks.
   const call = channel.getChannel().createCall(methodPath(carry), Infinity, null, null, null);
-  /** Pauses since the last message of the server. */
+  /** Probe intervals since the server's last message. */
   let unheard = 0;
   let state: 'opening' | 'serving' | 'draining' | 'closed' = 'opening';
 
@@ -59,14 +61,14 @@ export function openCallStream(channel: Client, { onChange, onSilent }: CallStre
       one?.fail(error);
     }
   };
-  /** It takes no more calls; those that it carries are answered. */
+  /** Takes no more calls; those in flight are answered. */
   const close = (): void => {
     if (state !== 'closed') call.halfClose();
     state = 'closed';
   };
   const listening = setInterval(() => {
     unheard += 1;
-    // A half-closed stream cannot probe: its calls end with their deadlines.
+    // A half-closed stream cannot probe: its calls end by their deadlines.
     if (state === 'closed' && waiting.size > 0) return;
     if (unheard > mostUnheard) {
       if (state !== 'closed') onSilent();

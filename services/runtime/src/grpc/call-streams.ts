@@ -1,7 +1,7 @@
-// The pool of call streams (decision 0028): calls travel over a few long-lived gRPC streams, and those of one turn of
-// the event loop leave as one message. A call that was sent is never sent again, unless it is a read that lost its
-// stream. A service mesh sees one long call of `CallStreamService.Carry` for each stream, and balances by streams. A
-// tracer sees each call with its own spans. `grpcurl` calls the same methods by unary calls.
+// The pool of call streams (decision 0028): calls share a few long-lived gRPC streams, and those of one event-loop
+// tick leave as one message. A sent call is never repeated, unless it is a read that lost its stream. A service mesh
+// sees one long `CallStreamService.Carry` call per stream and balances by streams. A tracer sees each call with its
+// own spans. `grpcurl` uses unary calls of the same methods.
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type Client, type ServiceError, status } from '@grpc/grpc-js';
 import { context } from '@opentelemetry/api';
@@ -17,7 +17,7 @@ import { fromStatus, unansweredCall } from './status.ts';
 const streamCount = 6;
 /** Calls of one method in flight. */
 const mostInFlight = 512;
-/** A larger request is a unary call: a server refuses a message over 256 KiB, and all calls in it. In bytes. */
+/** A larger request becomes a unary call: a server refuses a message over 256 KiB, with all its calls. In bytes. */
 const largestCarried = 64 * 1024;
 /** A message of this size takes no more calls. In bytes. */
 const fullMessage = 128 * 1024;
@@ -29,7 +29,7 @@ interface Channel {
   readonly replace: (silent: Client) => void;
 }
 
-/** Streams are opened at the first call, and to replace one that is drained or lost. */
+/** Streams are opened by the first call, and to replace a drained or lost one. */
 export function openCallStreams({ target, current, replace }: Channel) {
   const streams = new Set<CallStream>();
   const queue = new Map<number, WaitingCall>();
@@ -63,7 +63,7 @@ export function openCallStreams({ target, current, replace }: Channel) {
     scheduled = false;
     const [draining, serving] = [those('draining'), those('serving')];
     const usable = serving.length > 0 ? serving : draining;
-    // All would go to the first connected address; until a stream has answered there is one.
+    // Until one stream has answered, only one is opened: more would all go to the first connected address.
     const wanted = usable.length > 0 ? streamCount : Math.min(queue.size, 1);
     for (let at = serving.length + those('opening').length; at < wanted && !closed; at += 1) open();
     for (; usable.length > 0 && queue.size > 0; turn += 1)
@@ -104,7 +104,9 @@ function takeMessage(queue: Map<number, WaitingCall>): WaitingCall[] {
 
 let lastId = 0;
 
-/** Sends calls of one method. One that no stream takes, for its size or by an older server, goes by `sendAlone`. */
+/**
+ * Sends calls of one method. A call that no stream takes, because of its size or an older server, goes by `sendAlone`.
+ */
 export function carriedSender(
   ask: (call: WaitingCall) => void,
   method: DescMethod,
@@ -122,7 +124,7 @@ export function carriedSender(
     if (inFlight >= mostInFlight) throw new Overloaded(`too many calls of ${method.name} are in flight`);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const parts: unknown[] = [];
-    // Events of the stream come in the context of the call that opened it.
+    // Stream events arrive in the context of the call that opened the stream.
     const asker = context.active();
     const see = onMessage && context.bind(asker, onMessage);
     let mayRepeat = true;
@@ -146,7 +148,7 @@ export function carriedSender(
         ask(call);
       },
     };
-    // After what the socket holds has been read: an answer that came while this process was stalled counts.
+    // Read the socket first: an answer that arrived while this process was stalled counts.
     const timer = setTimeout(() => setImmediate(expire, call), deadline - Date.now());
     inFlight += 1;
     ask(call);

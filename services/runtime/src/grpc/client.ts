@@ -1,5 +1,5 @@
-// Calls protobuf-es services over grpc-js: passes on request id, trace context and the remaining deadline; balances
-// over all addresses of a headless Service; leaves a server that hangs; retries reads only.
+// Calls protobuf-es services over grpc-js: propagates request id, trace context and the remaining deadline, balances
+// over all addresses of a headless Service, abandons a server that hangs, retries reads only.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   DescMethod,
@@ -41,7 +41,7 @@ export type RpcClient<S extends DescService> = {
       ? (
           request: MessageInitShape<I>,
           call?: OutgoingCall,
-          /** Sees each message before it is kept; what it throws ends the call. */
+          /** Sees each message before it is kept; an error that it throws ends the call. */
           onMessage?: (message: MessageShape<O>) => void,
         ) => Promise<MessageShape<O>[]>
       : never;
@@ -56,7 +56,7 @@ export interface RpcClientOptions {
   readonly timeoutMs: number;
   /** Calls share a few long-lived streams (decision 0028). */
   readonly streams?: boolean;
-  /** Plaintext without. */
+  /** Plaintext if absent. */
   readonly credentials?: ChannelCredentials | undefined;
 }
 
@@ -65,13 +65,13 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
   const credentials = options.credentials ?? ChannelCredentials.createInsecure();
   const open = (): Client => {
     const client = new Client(options.target, credentials, channelOptions(services, options));
-    // Connects now: the first call of a new pod would else wait for name, connection and handshake.
+    // Connects now, so that the first call need not wait for it.
     client.getChannel().getConnectivityState(true);
     return client;
   };
   let [channel, replacedAt] = [open(), 0];
   const current = () => channel;
-  // A server that hangs keeps its connections but makes no new ones, and its name may lead elsewhere by now.
+  // A server that hangs keeps its connections but accepts no new ones, and its name may resolve elsewhere by now.
   const replace = (silent: Client): void => {
     if (silent !== channel || Date.now() - replacedAt < replacePauseMs) return;
     replacedAt = Date.now();
@@ -102,7 +102,7 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
 const replacePauseMs = 5_000;
 const pollIntervalMs = 250;
 
-/** Polls: the channel's own waiting sleeps on where the name of the target was unknown at first. */
+/** Polls: the channel's own wait does not end when the target's name was unknown at first. */
 async function firstConnection(channel: () => Client, timeoutMs: number): Promise<void> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; ) {
     const state = channel().getChannel().getConnectivityState(true);

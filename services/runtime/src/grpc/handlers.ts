@@ -1,4 +1,4 @@
-// Handlers as grpc-js calls them: each call runs in the context of its request and in a span.
+// Adapts handlers to grpc-js: each call runs in the context of its request and in a span.
 import { randomUUID } from 'node:crypto';
 import type { DescMethod } from '@bufbuild/protobuf';
 import {
@@ -26,9 +26,9 @@ import { type ErrorStatuses, statusName, toldFailure, toStatus, trailersOf } fro
 
 export interface CallOptions {
   readonly errorStatuses: ErrorStatuses;
-  /** Sends the sentences of a DetailedFailure. Never where a partner may reach. */
+  /** Sends the sentences of a DetailedFailure. Never on a port that partners reach. */
   readonly sendDetails?: boolean;
-  /** Runs before each handler. Throws where the caller may not call `method`. */
+  /** Runs before each handler. Throws when the caller may not call `method`. */
   readonly authenticate?: ((call: IncomingCall, method: DescMethod) => void) | undefined;
   readonly logger: Logger;
 }
@@ -122,7 +122,7 @@ export function callContext(method: DescMethod, options: CallOptions) {
   };
 }
 
-/** Within the call, so that the line has its request id and trace. Throws what the caller is told. */
+/** Within the call, so that the line has its request id and trace. Throws the failure that is sent to the caller. */
 async function reporting<T>(path: string, options: CallOptions, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-// One call that came in over gRPC, as a handler may see it.
+// An incoming gRPC call as a handler sees it.
 import type { PeerCertificate } from 'node:tls';
 import type { ServerReadableStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { DetailedFailure, Failure } from '../process/errors.ts';
@@ -9,11 +9,11 @@ export type AnyCall = AnsweredCall | ServerWritableStream<unknown, unknown>;
 
 /** A unary call or one that a stream carries. Its subject is known once it has been answered. */
 export interface CallSource extends CallSubject {
-  /** Milliseconds since the epoch; Infinity where the caller set none: an operator follows the audit log for hours. */
+  /** Milliseconds since the epoch; Infinity when the caller set none: an operator follows the audit log for hours. */
   readonly deadline: number;
   /** First value of one metadata entry. */
   readonly metadata: (name: string) => string | undefined;
-  /** What the caller showed and the server checked; undefined without mTLS. */
+  /** The caller's verified certificate; undefined without mTLS. */
   readonly certificate: () => PeerCertificate | undefined;
   /** Aborts when the call is cancelled or has expired. */
   readonly signal: () => AbortSignal;
@@ -41,7 +41,7 @@ export function incomingCall({ metadata, certificate, signal }: CallSource) {
     /** The whole `authorization` metadata. Secret. */
     authorization: metadata('authorization'),
     metadata,
-    /** The common name of the caller's certificate, '' where it has none; undefined without mTLS. */
+    /** The common name of the caller's certificate, '' if it has none; undefined without mTLS. */
     get peerName() {
       const shown = certificate();
       return shown && (commonName(shown.subject?.CN) ?? '');
@@ -62,15 +62,15 @@ function commonName(names: string | string[] | undefined): string | undefined {
   return typeof names === 'string' ? names : names?.[0];
 }
 
-/** None of a text with quotes: Node quotes a name that holds a comma, which would pass for several. */
+/** Empty for a text with quotes: Node quotes a name that holds a comma, which would pass for several. */
 function dnsNames(alternatives: string | undefined): readonly string[] {
   if (alternatives === undefined || alternatives.includes('"')) return [];
   return alternatives.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4)] : []));
 }
 
 /**
- * Throws `permission_denied` unless the certificate is for the Service of one of `components`, whose name follows that
- * of the release: `x-gateway.namespace.svc` is of the component `gateway`.
+ * Throws `permission_denied` unless the certificate is for the Service of one of `components`, whose name ends in the
+ * component: `x-gateway.namespace.svc` is the `gateway`.
  */
 export function expectPeer({ peerHosts }: IncomingCall, ...components: readonly string[]): void {
   const services = peerHosts.map((host) => host.split('.')[0] ?? '');
@@ -87,7 +87,7 @@ export function pageLimit(pageSize: number): number {
 }
 
 export interface Caller {
-  /** `cert:<name>`, authenticated, or `local:<name>`, claimed. */
+  /** `cert:<name>` (authenticated) or `local:<name>` (claimed). */
   readonly actor: string;
   readonly requestId: string;
 }
@@ -95,8 +95,8 @@ export interface Caller {
 const nameForm = /^[A-Za-z0-9._@\\ -]{1,64}$/;
 
 /**
- * `cert:<name>` of the certificate; without mTLS `local:<name>` of the metadata `x-operator`: the caller has an account
- * of the machine or pod. Throws `permission_denied` without a name.
+ * `cert:<name>` of the certificate; without mTLS `local:<name>` of the metadata `x-operator`, as the caller has an
+ * account on the machine or in the pod. Throws `permission_denied` without a name.
  */
 export function actorOf({ peerName, metadata }: IncomingCall): string {
   if (peerName !== undefined && nameForm.test(peerName)) return `cert:${peerName}`;

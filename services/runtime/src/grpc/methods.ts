@@ -1,4 +1,4 @@
-// From methods of protobuf-es to those of grpc-js, at both ends of the wire.
+// Converts methods of protobuf-es to those of grpc-js, at both ends.
 import {
   create,
   type DescMessage,
@@ -27,7 +27,7 @@ export function serializer(schema: DescMessage) {
   return (message: unknown): Buffer => bufferOf(toBinary(schema, create(schema, message as never)));
 }
 
-/** The same memory. */
+/** Shares the memory. */
 export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

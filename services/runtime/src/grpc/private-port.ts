@@ -1,4 +1,4 @@
-// Private ports: loopback or a Unix socket, so that a caller needs an account on the machine or in the pod; over a
+// Private ports: loopback or a Unix socket, so that a caller needs an account on the machine or in the pod; on a
 // network only with mTLS.
 import { rmSync } from 'node:fs';
 import { ServerCredentials } from '@grpc/grpc-js';
@@ -31,7 +31,6 @@ type PrivatePortValues<P extends string> = SettingValues<PrivatePortSettings<P>>
 /** Its settings by the end of their names, and their prefix: `OPERATOR` for OPERATOR_HOST and so on. */
 export type PrivatePort = SettingValues<Kinds> & { readonly prefix: string };
 
-/** `prefix`: `OPERATOR` for OPERATOR_HOST and so on. */
 export function privatePortSettings<P extends string>(
   prefix: P,
   callers: string,
@@ -48,7 +47,7 @@ export function privatePort<P extends string>(prefix: P, values: PrivatePortValu
   return { ...Object.fromEntries(named), prefix };
 }
 
-/** Applies where `${prefix}_POSTGRES_URL` turns the port on. */
+/** Applies when `${prefix}_POSTGRES_URL` enables the port. */
 export function privatePortRule(prefix: string): Rule {
   const database = `${prefix}_POSTGRES_URL`;
   return {
@@ -62,7 +61,7 @@ export function privatePortRule(prefix: string): Rule {
 
 export type PrivateListener = ReturnType<typeof privateListener>;
 
-/** Throws ConfigurationError. Removes a socket that an earlier process left behind. */
+/** Throws ConfigurationError. Removes the socket of an earlier process. */
 export function privateListener(setting: PrivatePort, logger: Logger) {
   const { prefix, HOST, PORT, SOCKET } = setting;
   const mistakes = [
@@ -79,7 +78,7 @@ export function privateListener(setting: PrivatePort, logger: Logger) {
   };
 }
 
-/** One sentence for each combination that would let strangers in, or nobody. Quotes no value. */
+/** One sentence for each combination that would let strangers in or nobody. Quotes no value. */
 function privatePortProblems(setting: PrivatePort): readonly string[] {
   const { prefix, HOST, SOCKET, TLS_CERT, TLS_KEY, TLS_CA } = setting;
   const given = [TLS_CERT, TLS_KEY, TLS_CA].filter((part) => part !== undefined).length;
@@ -95,7 +94,7 @@ function privatePortProblems(setting: PrivatePort): readonly string[] {
   return mistakes;
 }
 
-/** A file that a setting names is read again. */
+/** Files that settings name are read again. */
 function credentialsOf(setting: PrivatePort, logger: Logger): ServerCredentials {
   const { prefix } = setting;
   const first = certificatesOf(setting);

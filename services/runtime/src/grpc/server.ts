@@ -23,8 +23,8 @@ import type { IncomingCall } from './incoming-call.ts';
 import { methodDefinition } from './methods.ts';
 
 /**
- * One function per method; server-streaming methods return an async iterable, client-streaming ones are given one, and
- * flow control holds the sender back to the pace of the handler.
+ * One function per method. Server-streaming methods return an async iterable; client-streaming ones are given one,
+ * with flow control.
  */
 export type Handlers<S extends DescService> = {
   readonly [M in keyof S['method']]: S['method'][M] extends DescMethodUnary<infer I, infer O>
@@ -49,11 +49,11 @@ export interface RpcServerOptions extends CallOptions {
   readonly services: readonly ServedService[];
   /** `0.0.0.0:7001`; port 0 lets the system choose. `unix:<path>`: mode 0600. */
   readonly address: string;
-  /** Named when the port is taken; RPC_PORT by default. */
+  /** Named when the port is taken; default RPC_PORT. */
   readonly portSetting?: string;
-  /** Milliseconds after which a client must connect again, so that new pods get traffic. */
+  /** Milliseconds after which a client must reconnect, so that new pods get traffic. */
   readonly maxConnectionAgeMs?: number;
-  /** Plaintext without. */
+  /** Plaintext if absent. */
   readonly credentials?: ServerCredentials | undefined;
   readonly maxRequestBytes?: number;
 }
@@ -79,7 +79,7 @@ export async function serveRpc(options: RpcServerOptions) {
     server.addService(definition, implementation);
   }
   const carry = { ...methodDefinition(CallStreamService.method.carry), responseSerialize: encodeResponse };
-  // An answer of a stream has no field for sentences.
+  // Answers of a stream have no field for details.
   if (!options.sendDetails) server.addService({ carry }, { carry: streams.handle });
   const { address, portSetting = 'RPC_PORT', credentials = ServerCredentials.createInsecure() } = options;
   const bind = () => promisify(server.bindAsync.bind(server))(address, credentials);
@@ -98,7 +98,7 @@ function serverOptions({
   return {
     'grpc.max_receive_message_length': maxRequestBytes,
     'grpc.enable_channelz': 0,
-    // The age of a stream, what it serves on while its successor is late, and its last call, a login of 10 s.
+    // The age of a stream, the time until its successor takes over, and its last call, a login of 10 s.
     'grpc.max_connection_age_grace_ms': 15_000,
     ...(maxConnectionAgeMs === undefined ? {} : { 'grpc.max_connection_age_ms': maxConnectionAgeMs }),
   };

@@ -1,6 +1,5 @@
-// Mutual TLS between services and on private ports. Certificates are read again while the process runs: open
-// connections live on, new ones use the new ones. grpc-js reloads certificates by its `experimental` provider alone,
-// which is used in this file only.
+// Mutual TLS between services and on private ports. Certificates are reloaded while the process runs: open connections
+// keep the old ones. grpc-js reloads certificates only by its `experimental` provider, which no other file uses.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -14,10 +13,10 @@ const parts = ['certificate', 'privateKey', 'caCertificate'] as const;
 type Part = (typeof parts)[number];
 /** PEM. */
 export type Certificates = Readonly<Record<Part, Buffer>>;
-/** What a sentence calls them. */
+/** Their names in messages. */
 type Names = Readonly<Record<Part, string>>;
 
-/** Milliseconds between two readings. A volume is swapped by its link, which a watch on the files would miss. */
+/** Milliseconds between two reads. Kubernetes swaps a link to the volume, which a watch on the files would miss. */
 const readingPause = 1_000;
 
 export type RpcTls = NonNullable<ReturnType<typeof openRpcTls>>;
@@ -36,9 +35,7 @@ export function openRpcTls(directory: string | undefined, logger: Logger) {
   }
 }
 
-/**
- * For a rule on settings: Node sends no address as the name of a server (RFC 6066 §3), so that calls to it would fail.
- */
+/** For a rule on settings: an IP address cannot be a TLS server name (RFC 6066 §3), so that calls to it would fail. */
 export function namelessTarget(name: string, target: string, directory: string | undefined): string[] {
   const host = /^(?:[a-z0-9]+:(?:\/\/[^/]*\/)?)?(\[.*\]|[^:]*)(?::\d+)?$/.exec(target)?.[1] ?? target;
   return directory !== undefined && isIP(host.replace(/^\[|\]$/g, '')) !== 0
@@ -54,8 +51,8 @@ interface Renewal {
 }
 
 /**
- * Follows what `read` gives; undefined counts as unchanged. grpc-js' own provider drops a good certificate for a file
- * that is gone or half written. Throws ConfigurationError when `first` cannot be used.
+ * Follows `read`; undefined counts as unchanged. grpc-js' own provider drops a good certificate when a file is missing
+ * or half written. Throws ConfigurationError when `first` is unusable.
  */
 export function renewedCredentials(
   first: Certificates,
@@ -105,9 +102,9 @@ export function renewedCredentials(
     removeIdentityCertificateListener: remove,
   };
   return {
-    /** Asks every caller for a certificate of the authority. */
+    /** Requires a certificate of the authority from every caller. */
     server: experimental.createCertificateProviderServerCredentials(provider, provider, true),
-    /** The server's certificate must be of the authority and name the host of the target. */
+    /** The server's certificate must be of the authority and name the target's host. */
     channel: experimental.createCertificateProviderChannelCredentials(provider, provider),
     close: () => clearInterval(reading),
   };
@@ -135,7 +132,7 @@ function requireUsable({ certificate, privateKey, caCertificate }: Certificates,
   requirePem(certificate, names.certificate);
   requirePem(caCertificate, names.caCertificate);
   try {
-    // Also finds the key of another certificate, after a swap between two reads.
+    // Also detects the key of another certificate, after a swap between two reads.
     createSecureContext({ cert: certificate, key: privateKey, ca: caCertificate });
   } catch {
     throw new ConfigurationError([`${names.privateKey} is not the key of ${names.certificate}`]);

@@ -1,4 +1,4 @@
-// What a migration job checks of Postgres: each account has the rights of its role and no more, the migrator can migrate,
+// The migration job's checks of Postgres: each account has exactly the rights of its role, the migrator can migrate,
 // and the schema is not newer than the image.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
@@ -11,10 +11,10 @@ import { appliedVersion } from './schema-version.ts';
 import { postgresAccess } from './settings.ts';
 
 interface Account {
-  /** Begins its settings: `POSTGRES` for POSTGRES_URL. */
+  /** Prefix of its settings: `POSTGRES` for POSTGRES_URL. */
   readonly prefix: string;
   readonly role: string;
-  /** A standby will do. */
+  /** A standby is enough. */
   readonly readOnly?: boolean;
   /** It works as the owner. */
   readonly migrates?: boolean;
@@ -29,13 +29,13 @@ export interface Installation {
 
 export interface PostgresChecks {
   readonly installation: Installation;
-  /** The job's settings. An account whose URL is absent is skipped. */
+  /** The job's settings. An account without a URL is skipped. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Version of the newest migration that this image knows. */
+  /** Version of the newest migration in this image. */
   readonly schemaVersion: number;
 }
 
-/** `more`: checks on the migrator's connection, where there is one. */
+/** `more`: checks on the migrator's connection, if there is one. */
 export async function checkPostgres(
   { installation, config, schemaVersion }: PostgresChecks,
   run: RunCheck,
@@ -104,11 +104,11 @@ interface Login extends Queries {
   readonly user: string;
   /** By TLS with a verified certificate, or within this machine. */
   readonly secure: boolean;
-  /** It has the rights of its role, on a primary where it writes, and its search path is the schema. */
+  /** It has the rights of its role, on a primary if it writes, and its search path is the schema. */
   readonly fit: boolean;
-  /** The schema has a table that it may read, or write where the account writes. */
+  /** The schema has a table that it may read, or write if the account writes. */
   readonly hasTables: boolean;
-  /** What it is or can become beyond its role. */
+  /** Rights beyond its role that it has or can get. */
   readonly powers: readonly string[];
   /** All roles exist, and it works as the owner, which owns the schema or may create it. */
   readonly migrates: boolean;
@@ -130,7 +130,7 @@ const statement = `select session_user as user,
 /** Milliseconds. */
 const retryDelays = [500, 1_500];
 
-/** Tries again while the network fails or the server starts (57P03). */
+/** Retries while the network fails or the server starts (57P03). */
 async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   for (const pause of retryDelays) {
     try {
@@ -143,7 +143,7 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
   return attempt();
 }
 
-/** How long a connection, and each query, may take (ms). */
+/** Limit of connecting and of each query (ms). */
 const timeoutMs = 5_000;
 
 /** Connects as a service does: a pooler refuses its parameters. */
@@ -153,7 +153,7 @@ async function logIn(account: Account, { owner, schema, accounts }: Installation
   const client = new pg.Client(
     connectionConfig({ url: postgresAccess(prefix), ...options, schema, readOnly }),
   );
-  // An unheard error ends the process.
+  // An unhandled error would end the process.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,5 +1,5 @@
-// How connections to Postgres are made: each with the account that its settings name at that moment. They are replaced after
-// some minutes, so that a new account or password is followed without a restart.
+// Connections to Postgres, each with the account that the settings name at that moment. They are replaced after some
+// minutes, so that a new account or password takes effect without a restart.
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import pg from 'pg';
 import { Failure } from '../process/errors.ts';
@@ -12,21 +12,21 @@ export interface ConnectionOptions {
   /** An address, or an account that is read for each connection. */
   readonly url: string | PostgresAccess;
   readonly applicationName: string;
-  /** For a statement, in milliseconds; the server keeps it and the client watches it. */
+  /** In milliseconds; the server enforces it and the client watches it. */
   readonly statementTimeoutMs: number;
   readonly readOnly?: boolean;
   /** The search path. */
   readonly schema: string;
   readonly logger: Logger;
-  /** In milliseconds; by default ten minutes. */
+  /** In milliseconds; default ten minutes. */
   readonly lifetimeMs?: number;
-  /** Until there is a connection, in milliseconds; by default `timeBudget.connect`. */
+  /** Limit of connecting, in milliseconds; default `timeBudget.connect`. */
   readonly connectMs?: number;
 }
 
 export const defaultLifetimeMs = 600_000;
 
-/** Until the server has closed a connection that ends (ms). */
+/** Limit for the server to close a connection that ends (ms). */
 const closeMs = 1_000;
 
 const { DATE, TIMESTAMP, TIMESTAMPTZ } = pg.types.builtins;
@@ -49,7 +49,7 @@ export function connectionConfig(options: Omit<ConnectionOptions, 'logger'>): pg
   };
 }
 
-/** Ends a connection, also one to a server that does not answer. Never throws. */
+/** Ends a connection, even to a server that does not answer. Never throws. */
 export async function endConnection(client: pg.Client): Promise<void> {
   const overdue = setTimeout(() => client.connection.stream.destroy(), closeMs);
   await client.end().catch(() => {});
@@ -60,7 +60,7 @@ type Connected = (error: Error | null) => void;
 
 /**
  * A pg.Client that reads its account when it is made. An account that cannot be read, or that Postgres refuses, fails
- * `connect` with `temporarily_unavailable`. A constructor that throws would end the process: a pool calls it.
+ * `connect` with `temporarily_unavailable`: a constructor that throws inside the pool would end the process.
  */
 export function connectionClass(options: ConnectionOptions, more: pg.ClientConfig = {}): typeof pg.Client {
   const account = accountReporter(options);

@@ -1,5 +1,5 @@
-// The migration job: checks the installation, then runs numbered, plain SQL migrations under an advisory lock, each in its
-// own transaction, except one that creates an index concurrently.
+// The migration job: checks the installation, then runs numbered plain SQL migrations under an advisory lock, each in
+// one transaction, except those that create an index concurrently.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { ConfigurationError } from '../process/settings.ts';
 import { endConnection } from './connection.ts';
 import { migrationFiles, newestMigration } from './schema-version.ts';
 
-/** Says why there was no migration. Nothing of it is left; those before it stay. */
+/** Says why a migration failed. It is rolled back; those before it stay. */
 class MigrationFailed extends Error {
   readonly version: number | undefined;
 
@@ -22,12 +22,12 @@ class MigrationFailed extends Error {
 const lockTimeoutMs = 10_000;
 const connectMs = 5_000;
 
-/** `-- after 0004`: the newest migration of the version before, whose pods may still run (decision 0019). */
+/** `-- after 0004`: the newest migration of the previous version, whose pods may still run (decision 0019). */
 const followsLine = /^-- after (\d{4})$/m;
 
 /**
- * Brings `schema` of the database at `connection` up to the newest migration in `directory`, or to `through`; returns
- * the versions it applied. A newer schema stays as it is. Of two at once one waits for the other, for 10 s or the
+ * Migrates `schema` of the database at `connection` to the newest migration in `directory`, or to `through`; returns
+ * the versions it applied. A newer schema is left alone. Concurrent jobs wait for one another for 10 s, or the
  * connection's `lock_timeout`. Throws MigrationFailed.
  */
 export async function migrate(
@@ -46,7 +46,7 @@ export async function migrate(
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   });
-  // An unheard error ends the process.
+  // An unhandled error would end the process.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -77,7 +77,7 @@ export async function migrate(
       );
     const pending = files.filter(({ version }) => version <= through && !applied.has(version));
     const newest = Math.max(0, ...applied.keys());
-    // An installation that was interrupted skips nothing.
+    // An interrupted installation skips nothing.
     const isFirst = applied.size === 0 || applied.has(beginning);
     const skipping = !isFirst && pending.find(({ after }) => after > newest);
     if (skipping)
@@ -95,12 +95,12 @@ export async function migrate(
   }
 }
 
-/** In `schema_migrations` until the first installation has come to its end. */
+/** In `schema_migrations` until the first installation is complete. */
 const beginning = 0;
 
-/** Asks again and again: a statement that waits would hold a snapshot, which `create index concurrently` waits for. */
+/** Polls: a waiting statement would hold a snapshot, which `create index concurrently` waits for. */
 async function takeLock(client: pg.Client, name: string, withinMs: number): Promise<void> {
-  // A server that is silent is found here. Later queries may take as long as they need.
+  // Detects a silent server. Later queries may take as long as they need.
   const text = 'select pg_try_advisory_lock(hashtext($1)) as taken';
   const ask = { text, values: [name], query_timeout: connectMs };
   const begun = performance.now();
@@ -124,7 +124,7 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
     if (begin) await client.query(begin);
     else await dropInvalidIndexes(client, schema);
     await client.query(`set ${begin ? 'local ' : ''}search_path = ${schema}`);
-    // One that was created before, by a job that could not record it, is there: invalid ones are dropped above.
+    // An index that an interrupted job created is kept: invalid ones are dropped above.
     await client.query(sql).catch((error) => {
       if (begin || error.code !== '42P07') throw error;
     });
@@ -142,7 +142,7 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
   }
 }
 
-/** What an earlier job left that failed while it created an index concurrently. */
+/** Left by a job that failed while it created an index concurrently. */
 async function dropInvalidIndexes(client: pg.Client, schema: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select indexrelid::regclass::text as name from pg_index join pg_class on pg_class.oid = indexrelid
@@ -158,7 +158,7 @@ export interface MigrationJob<C> {
   readonly schema: string;
   readonly directory: string;
   readonly logger: Logger;
-  /** Throws a ConfigurationError. */
+  /** Throws ConfigurationError. */
   readonly readConfig: () => C;
   readonly migrator: () => pg.ClientConfig;
   /** True when nothing failed; every finding is logged. */

@@ -1,5 +1,5 @@
-// Reads of many requests, pipelined over few Postgres connections; those of one turn leave in one write (decision 0018).
-// Never a read that waits for a lock: it would hold up those behind it.
+// Reads pipelined over few Postgres connections; those of one event-loop tick leave in one write (decision 0018).
+// Never use it for a read that waits for a lock: it would block those behind it.
 import pg from 'pg';
 import { corkUntilNextTick } from '../process/cork-until-next-tick.ts';
 import { describeError } from '../process/logger.ts';
@@ -14,16 +14,16 @@ export interface PipelinedReads extends Queries {
 }
 
 export interface ReadOptions extends ConnectionOptions {
-  /** Connections at most, measured as a pool's. By default one, beside a pool. */
+  /** At most, measured like a pool's. Default: one, beside a pool. */
   readonly poolSize?: number;
 }
 
 /**
- * Connects with the first read, and with the first one after a connection was lost. A read that has no answer in time
- * ends its connection: it and those behind it fail with `temporarily_unavailable`.
+ * Connects at the first read, also after a connection was lost. A read that times out ends its connection: it and
+ * those behind it fail with `temporarily_unavailable`.
  */
 export function openReads(options: ReadOptions): PipelinedReads {
-  // One for all: an account that cannot be used is logged once.
+  // Shared, so that an unusable account is logged once.
   const Connection = connectionClass(options, { pipeline: true });
   const lines = Array.from({ length: options.poolSize ?? 1 }, () => new Line(options, Connection));
   const choose = lineChooser(lines);
@@ -41,12 +41,12 @@ export function openReads(options: ReadOptions): PipelinedReads {
   };
 }
 
-/** Between two tries to replace a connection or to open another, in milliseconds. */
+/** Between two attempts to replace or open a connection, in milliseconds. */
 const retryPause = 5_000;
 
-/** A connection, and its successor once it has lived its time: no read fails for that. */
+/** A connection, and its successor at the end of its lifetime: no read fails for that. */
 class Line {
-  /** Reads that have no answer yet. */
+  /** Reads in flight. */
   unanswered = 0;
   isConnected = false;
   readonly #options: ConnectionOptions;
@@ -80,7 +80,7 @@ class Line {
         if (!isStatementError(error)) this.#forget(connection);
         throw error;
       } finally {
-        // Postgres begins it when it has answered the one before.
+        // Postgres starts it once it has answered the previous one.
         const begun = Math.max(sent, this.#answeredAt);
         annotate(() => ({ 'course_exchange.db.connection.wait_ms': Math.round(begun - asked) }));
         this.#answeredAt = performance.now();
@@ -90,7 +90,7 @@ class Line {
     }
   }
 
-  /** The connection; opens it where there is none, and its successor where its time is over. */
+  /** The connection; opens a missing one, and the successor of an old one. */
   open(): Promise<pg.Client> {
     if (this.#current === undefined) this.#current = this.#connect();
     else if (this.isConnected && performance.now() >= this.#replaceAt) void this.#replace(this.#current);
@@ -105,7 +105,7 @@ class Line {
   #connect(): Promise<pg.Client> {
     const client = new this.#Connection();
     const connecting = client.connect().then(() => {
-      // A successor whose predecessor was lost meanwhile does not take over.
+      // A successor does not take over when its predecessor was lost meanwhile.
       this.isConnected ||= this.#current === connecting;
       this.#replaceAt = performance.now() + (this.#options.lifetimeMs ?? defaultLifetimeMs);
       return client;
@@ -128,7 +128,7 @@ class Line {
     );
     const takesOver = isThere && !this.#closed && this.#current === old;
     if (takesOver) this.#current = next;
-    // `end` waits for the reads that are in flight.
+    // `end` waits for the reads in flight.
     await endOf(takesOver ? old : next);
   }
 
@@ -144,10 +144,10 @@ async function endOf(connection: Promise<pg.Client> | undefined): Promise<void> 
   await client?.end();
 }
 
-/** Reads of one turn that share a connection. */
+/** Reads of one tick that share a connection. */
 const mostTogether = 4;
 
-/** Reads of one turn share the least busy connection. Another is opened when all are busy. */
+/** Reads of one tick share the least busy connection. Another is opened when all are busy. */
 function lineChooser(lines: readonly Line[]): () => Line {
   const [first] = lines as readonly [Line];
   let [chosen, together, openAt] = [first, 0, 0];
@@ -177,7 +177,7 @@ function lineChooser(lines: readonly Line[]): () => Line {
   };
 }
 
-/** Returns what each read calls first. */
+/** Returns a function to call before each read. */
 function observeLines(lines: readonly Line[], { applicationName, poolSize }: ReadOptions): () => void {
   const used = () => lines.filter(({ unanswered }) => unanswered > 0).length;
   const connected = () => lines.filter(({ isConnected }) => isConnected).length;

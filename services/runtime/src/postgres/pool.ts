@@ -1,5 +1,4 @@
-// A pool of connections to Postgres: named prepared statements, spans, and faults of the store apart from those of a
-// statement.
+// A pool of Postgres connections: named prepared statements, spans, and store faults separated from statement errors.
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { SpanKind } from '@opentelemetry/api';
 import pg from 'pg';
@@ -10,7 +9,7 @@ import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import { annotate, annotateWait, inSpan } from '../process/spans.ts';
 import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './connection.ts';
 
-/** A statement is prepared once per connection under its name; the name also names its span. */
+/** Prepared once per connection under its name, which also names its span. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -56,7 +55,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     Client: connectionClass(options),
     max: options.poolSize,
     connectionTimeoutMillis: options.connectMs ?? timeBudget.connect,
-    // The next request should not wait for a connection to be opened.
+    // The next request should not wait for a connection to open.
     idleTimeoutMillis: 60_000,
     min: 1,
     maxLifetimeSeconds: (options.lifetimeMs ?? defaultLifetimeMs) / 1_000,
@@ -75,7 +74,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     query: async (statement, values) => {
       requireTime();
       countWait();
-      // As the pool's own `query`: one that fails costs its connection.
+      // Like the pool's own `query`: a failed query ends its connection.
       const send = (query: pg.QueryConfig) =>
         onConnection(pool, (client, discard) =>
           client.query(query).catch((error: Error) => {
@@ -101,7 +100,7 @@ interface PoolState {
   readonly isFull: () => boolean;
 }
 
-/** Returns what is to be called before a connection is asked for. */
+/** Returns a function to call before a connection is requested. */
 export function observePool(name: string, limit: number, state: PoolState): () => void {
   const of = { 'db.client.connection.pool.name': name };
   const { connections, connectionLimit, connectionRequests, connectionWaits } = runtimeMetrics;
@@ -120,7 +119,7 @@ const postgresql = logText('postgresql');
 /** SQLSTATE `character_not_in_repertoire`. */
 const heldNul = '22021';
 
-/** Sends one statement by `send`, in a span; faults of the store become `temporarily_unavailable`. */
+/** Sends one statement by `send`, in a span; store faults become `temporarily_unavailable`. */
 export function runStatement<Row>(
   send: (query: pg.QueryConfig) => Promise<{ readonly rows: unknown[] }>,
   { name, text }: Statement,
@@ -151,7 +150,7 @@ async function onConnection<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
     throw error instanceof Failure ? error : unavailable('Postgres', error);
   });
   let broken: Error | undefined;
-  // The pool listens to idle connections alone, and an unheard error ends the process.
+  // The pool handles errors of idle connections only, and an unhandled error would end the process.
   const discard = (error: Error): void => {
     broken = error;
   };
@@ -184,7 +183,7 @@ async function inTransaction<T>(
   }
 }
 
-/** SQLSTATE classes of connections, resources and operators' interventions. */
+/** SQLSTATE classes of connections, resources and operator intervention. */
 const faultClasses: readonly string[] = ['08', '28', '3D', '53', '57', '58'];
 
 /** The server has become a standby: a new connection may reach the primary. */

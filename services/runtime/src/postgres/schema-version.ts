@@ -1,5 +1,4 @@
-// The version of a schema in Postgres, and whether this code may work on it: on its own and on newer ones
-// (expand–contract).
+// The version of a Postgres schema. Code works with its own version and newer ones (expand–contract).
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../process/errors.ts';
@@ -20,10 +19,10 @@ export function migrationFiles(directory: string): { version: number; path: stri
     .map((file) => ({ version: Number(file.slice(0, 4)), path: join(directory, file) }));
 }
 
-/** SQLSTATE of a table or a schema that is not there, and of one that may not be read. */
+/** SQLSTATE of a missing table or schema, and of insufficient privilege. */
 const unreadable: readonly unknown[] = ['42P01', '3F000', '42501'];
 
-/** Number of the newest migration that ran in `schema`; 0 where none has, or none that may be read. */
+/** Number of the newest migration applied to `schema`; 0 if none was, or if it cannot be read. */
 export async function appliedVersion(database: Queries, schema: string): Promise<number> {
   const text = `select coalesce(max(version), 0) as version from ${schema}.schema_migrations`;
   try {
@@ -35,7 +34,7 @@ export async function appliedVersion(database: Queries, schema: string): Promise
   }
 }
 
-/** One sentence when `schema` cannot serve code that needs version `needed`; undefined when it can. */
+/** One sentence when `schema` cannot serve code that needs version `needed`; otherwise undefined. */
 export async function schemaProblem(
   database: Queries,
   schema: string,

@@ -1,5 +1,5 @@
-// The settings of one account in Postgres: a URL, and user and password beside it. They are read again for each connection,
-// so that a Secret that is replaced is followed.
+// The settings of a Postgres account: a URL, with optional user and password. They are read for each connection, so
+// that a replaced Secret takes effect.
 import type pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import type { Secret } from '../process/secret.ts';
@@ -22,25 +22,24 @@ function settingsWith<P extends string, Url>(prefix: P, url: Url): PostgresSetti
   } as PostgresSettings<P, Url>;
 }
 
-/** `POSTGRES` for POSTGRES_URL, POSTGRES_USER and POSTGRES_PASSWORD. `about`: what is reached, as which role. */
+/** `POSTGRES` for POSTGRES_URL, POSTGRES_USER and POSTGRES_PASSWORD. `about`: the database and role. */
 export function postgresSettings<P extends string>(prefix: P, about: string) {
   return settingsWith(prefix, address.describe(about));
 }
 
-/** As `postgresSettings`, where there may be no such account. */
+/** As `postgresSettings`, for an account that may be absent. */
 export function optionalPostgresSettings<P extends string>(prefix: P, about: string) {
   return settingsWith(prefix, address.optional().describe(about));
 }
 
-/** An account in Postgres, as its settings name it. */
 export interface PostgresAccess {
-  /** `POSTGRES_URL`: what a sentence on the account names. */
+  /** `POSTGRES_URL`: named in messages about the account. */
   readonly setting: string;
-  /** Throws ConfigurationError, or an error of the file system for a certificate that the URL names. */
+  /** Throws ConfigurationError, or a file-system error for a certificate that the URL names. */
   readonly read: () => pg.ClientConfig;
 }
 
-/** `source`: the variables that the configuration was read from; those of the process without it. */
+/** `source`: the variables that the configuration was read from; default the environment. */
 export function postgresAccess(prefix: string, source?: SettingSource): PostgresAccess {
   const settings = postgresSettings(prefix, '');
   return {

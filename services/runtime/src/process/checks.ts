@@ -1,10 +1,10 @@
-// Checks that a job makes before it changes anything, and their report, one line a finding.
+// A job's checks before it changes anything, and their report, one line per finding.
 import { describeError, type Logger, logText } from './logger.ts';
 
 export interface Finding {
-  /** `failure`: nothing may be changed. `warning`: go on, but read it. `skipped`: there was nothing to check. */
+  /** `failure`: nothing may be changed. `warning`: continue, but read it. `skipped`: there was nothing to check. */
   readonly kind: 'failure' | 'warning' | 'skipped';
-  /** One sentence that names the setting, and never a secret. */
+  /** One sentence that names the setting and no secret. */
   readonly message: string;
 }
 
@@ -18,18 +18,18 @@ export function findings(
     .map((message) => ({ kind, message }));
 }
 
-/** The code of Node, the store or its driver. A message may quote what was sent. */
+/** The code of Node, the store or its driver. A message may quote the request. */
 export function codeOf(error: unknown): string {
-  // ioredis wraps the fault of a node of a Cluster.
+  // ioredis wraps the fault of a Cluster node.
   const { lastNodeError = error } = error as { readonly lastNodeError?: unknown };
   const { code, message = '' } = lastNodeError as { readonly code?: string; readonly message?: string };
   return code ?? /^[A-Z]{4,}\b/.exec(message)?.[0] ?? 'no answer';
 }
 
-/** Runs a check, which returns everything that is wrong, and logs that. */
+/** Runs a check, which returns all findings, and logs them. */
 export type RunCheck = (name: string, check: () => Promise<readonly Finding[]>) => Promise<void>;
 
-/** True when none of the checks that `work` runs has failed. */
+/** True when no check that `work` runs has failed. */
 export async function withChecks(logger: Logger, work: (run: RunCheck) => Promise<void>): Promise<boolean> {
   let passed = true;
   await work(async (name, run) => {

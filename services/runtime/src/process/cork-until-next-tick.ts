@@ -1,4 +1,4 @@
-// One write to a socket for all requests of one turn of the event loop.
+// Joins all writes to a socket in one event-loop tick.
 import type { Writable } from 'node:stream';
 
 /** Call before each write to `stream`, a connection that many requests share. */

@@ -1,15 +1,13 @@
-// The error class for outcomes that a caller is told: a code, no text about the request.
+// The error class for outcomes that callers see: a code, no text about the request.
 import { randomInt } from 'node:crypto';
 
-/**
- * With a public code (specification §7, R14). Everything else that is thrown loses its text at the process boundary.
- */
+/** With a public code (specification §7, R14). Any other error loses its text at the process boundary. */
 export class Failure<Code extends string = string> extends Error {
   readonly code: Code;
 
   /**
-   * `reason` is for engineers: a constant sentence, or grpc-js' words about a call without an answer, which are no label
-   * of a metric. It never quotes the request.
+   * `reason` is for engineers: a constant sentence, or grpc-js' words about an unanswered call, which are never a
+   * metric label. It never quotes the request.
    */
   constructor(code: Code, reason: string = code, options?: ErrorOptions) {
     super(reason, options);
@@ -19,8 +17,7 @@ export class Failure<Code extends string = string> extends Error {
 }
 
 /**
- * `detail` is one sentence for each mistake and may name what was asked for. It crosses only on ports that send
- * details.
+ * `detail` is one sentence per mistake and may name what was requested. It crosses only on ports that send details.
  */
 export class DetailedFailure<Code extends string = string> extends Failure<Code> {
   readonly detail: string;
@@ -41,7 +38,7 @@ export function retryAfterSeconds(): number {
   return randomInt(shortestRetryAfterSeconds, 6);
 }
 
-/** More work than this process can do in time (R14.7). */
+/** More work than this process can finish in time (R14.7). */
 export class Overloaded extends Failure<'temporarily_unavailable'> {
   constructor(reason: string) {
     super('temporarily_unavailable', reason);

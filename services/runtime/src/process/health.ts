@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { listenOrFail } from './listen.ts';
 
-/** Returns one sentence that says what is wrong; undefined when the condition holds. */
+/** Returns a sentence about the fault; undefined when the condition holds. */
 export type ReadinessCheck = () => Promise<string | undefined>;
 
 type Checks = Readonly<Record<string, ReadinessCheck>>;
@@ -21,15 +21,15 @@ export interface HealthOptions<Name extends string = string> {
   readonly port: number;
   readonly checks: Readonly<Record<Name, ReadinessCheck>>;
   /**
-   * Those that must have passed once before traffic comes. Later they do not count: every pod depends on the same
-   * stores, and some requests need no store.
+   * Must have passed once before traffic comes. Later they do not count: every pod depends on the same stores, and
+   * some requests need no store.
    */
   readonly startupGate?: readonly NoInfer<Name>[];
-  /** Those about this process alone, which must hold whenever traffic comes. */
+  /** Checks of this process alone, which must hold whenever traffic comes. */
   readonly readinessGate?: readonly NoInfer<Name>[];
-  /** What an operator should read although it is no fault. */
+  /** For an operator to read, without being a fault. */
   readonly warnings?: Checks;
-  /** Prometheus' text for `GET /metrics`, which is 404 without. */
+  /** Prometheus text for `GET /metrics`; 404 if absent. */
   readonly metricsText?: (() => Promise<string>) | undefined;
 }
 
@@ -42,9 +42,9 @@ interface Report {
 }
 
 /**
- * `GET /livez` is 200 while the event loop turns, `GET /readyz` while traffic should come, `GET /healthz` while all
- * checks hold; else they are 503 with `{"phase": …, "checks": {name: sentence}}`. A check that takes too long fails
- * with "<Name> does not answer in time". Throws ConfigurationError when the port is taken.
+ * `GET /livez` is 200 while the event loop runs, `GET /readyz` while traffic should come, `GET /healthz` while all
+ * checks hold; otherwise 503 with `{"phase": …, "checks": {name: sentence}}`. A check that takes too long fails with
+ * "<Name> does not answer in time". Throws ConfigurationError when the port is taken.
  */
 export async function serveHealth<Name extends string>(options: HealthOptions<Name>) {
   const { host, port } = options;
@@ -87,7 +87,7 @@ export async function serveHealth<Name extends string>(options: HealthOptions<Na
   };
 }
 
-/** A counter that is missing from a partial answer would look like a restart. */
+/** No partial answer: a counter missing from it would look like a restart. */
 async function answerMetrics(response: ServerResponse, metricsText: () => Promise<string>): Promise<void> {
   const text = await metricsText().catch(() => undefined);
   response.writeHead(text === undefined ? 503 : 200, metricsType).end(text);

@@ -1,5 +1,4 @@
-// IP addresses in settings and headers. `isIP` is strict: programs read `127.1` and octets with leading zeros as
-// different addresses.
+// IP addresses in settings and headers. `isIP` is strict: programs disagree on `127.1` and octets with leading zeros.
 import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -12,8 +11,8 @@ export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefine
 export type Networks = readonly [string] | readonly [string, string, string];
 
 /**
- * The networks of an address, the smallest first: `192.0.2.0/24`; `2001:db8:0:1::/64` with its /56 and /48. What is no
- * address is in the network `unknown`.
+ * The networks of an address, smallest first: `192.0.2.0/24`; `2001:db8:0:1::/64` with its /56 and /48. `unknown` for
+ * anything that is not an address.
  */
 export function networksOf(address: string): Networks {
   if (isIPv4(address)) return [address.replace(/\d+$/, '0/24')];
@@ -40,8 +39,8 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * An address, or a network of /8 at least, in IPv6 /16: a wider one is the internet. For an IPv6 network that holds
- * mapped IPv4 addresses IPv4's bound counts.
+ * An address, or a network of at least /8, in IPv6 /16: a wider one is the internet. IPv4's bound applies to IPv6
+ * networks that hold mapped IPv4 addresses.
  */
 export function isNarrowNetwork(text: string): boolean {
   const [address = '', written] = text.split('/');

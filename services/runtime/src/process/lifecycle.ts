@@ -1,5 +1,5 @@
-// The life of a process: it starts or reports its configuration's mistakes, runs until it is told to stop, closes its
-// parts in order, ends.
+// The life of a process: it starts or reports configuration mistakes, runs until it is stopped, and closes its parts
+// in order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from './health.ts';
 import { describeError, type Logger, logText, sumUpRepeated, toggleDebugLines } from './logger.ts';
@@ -17,9 +17,9 @@ export interface StopOptions {
   };
   readonly health: Pick<Health, 'stopping' | 'close'>;
   readonly telemetry: Telemetry;
-  /** What the process has opened, by name, in the order of closing. */
+  /** What the process has opened, by name, in closing order. */
   readonly steps: Readonly<Record<string, Step>>;
-  /** For all steps, in milliseconds; then the process ends with code 1. */
+  /** For all steps, in milliseconds; then the process exits with code 1. */
   readonly stopTimeoutMs?: number;
 }
 
@@ -60,7 +60,7 @@ export function stopOnSignal(options: StopOptions): void {
       .once('error', () => stop('parent gone'));
 }
 
-/** True when none failed; a step that fails does not keep the next from running. */
+/** True when none failed; a failed step does not keep the next from running. */
 async function runSteps({ logger, config, health, telemetry, steps }: StopOptions): Promise<boolean> {
   const all: Readonly<Record<string, Step>> = {
     readiness: health.stopping,
@@ -81,7 +81,7 @@ async function runSteps({ logger, config, health, telemetry, steps }: StopOption
   return clean;
 }
 
-/** Runs `main`. Mistakes of the configuration are printed, one a line, and end the process with code 1. */
+/** Runs `main`. Configuration mistakes are printed, one per line, and end the process with code 1. */
 export async function startProcess(main: () => Promise<void>): Promise<void> {
   try {
     await main();

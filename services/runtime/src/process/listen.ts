@@ -1,4 +1,4 @@
-// Listening: a taken port is a mistake of the configuration; a Unix socket is private.
+// Listening: a taken port is a configuration mistake; a Unix socket is private.
 import { lstatSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { ConfigurationError } from './settings.ts';
@@ -8,7 +8,7 @@ export async function listenOrFail<T>(setting: string, port: number, listen: () 
   try {
     return await listen();
   } catch (error) {
-    // grpc-js tells the code in its message alone.
+    // grpc-js gives the code only in its message.
     if (!(error instanceof Error) || !error.message.includes('EADDRINUSE')) throw error;
     throw new ConfigurationError([`${setting} ${port} is taken: expected a port that nobody listens on`]);
   }
@@ -37,8 +37,7 @@ function isOpen({ mode, uid }: Stats): boolean {
 let earlier: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs `bind` so that the socket has mode 0600 from its first moment. One at a time: the mask belongs to the whole
- * process.
+ * Runs `bind` so that the socket has mode 0600 from the start. One at a time: the umask belongs to the whole process.
  */
 export function ownerOnly<T>(bind: () => Promise<T>): Promise<T> {
   const bound = earlier.then(async () => {

@@ -1,5 +1,5 @@
-// JSON lines on standard output. A field is a number, a boolean or a text that was made `LogText` on purpose: a plain
-// string does not compile, so that no token, e-mail or name slips in (R27).
+// JSON lines on standard output. A field is a number, a boolean or an explicit `LogText`: a plain string does not
+// compile, so that no token, e-mail or name slips in (R27).
 
 import { createHmac } from 'node:crypto';
 import { type Context, context } from '@opentelemetry/api';
@@ -50,10 +50,9 @@ export function createLogger(service: string, threshold: LogLevel, write?: (line
   return { debug: log('debug'), info: log('info'), warn, error, record };
 }
 
-/** Of this process. */
 const loggers: { readonly lines: { level: string }; readonly threshold: LogLevel }[] = [];
 
-/** Turns debug lines on, or off again, for every logger of this process. */
+/** Turns debug lines on or off for every logger of this process. */
 export function toggleDebugLines(logger: Logger): void {
   const raises = loggers.some(({ lines }) => lines.level !== 'debug');
   const say = () => logger.info('log level changed', { debug: raises });
@@ -63,10 +62,10 @@ export function toggleDebugLines(logger: Logger): void {
 }
 
 interface Summing {
-  /** Equal lines in a window that are written; the others are one line with their number. */
+  /** Equal lines written per window; the rest become one line with their number. */
   readonly mostAlike: number;
   readonly windowMs: number;
-  /** Lines in a window that are written at all; beyond that sums tell `apart` alone, so that memory is bounded. */
+  /** Lines written per window at all; beyond it sums distinguish only `apart`, to bound memory. */
   readonly mostLines?: number;
   readonly apart?: readonly string[];
 }
@@ -76,12 +75,12 @@ const repeatedFaults: Summing = { mostAlike: 10, windowMs: 10_000 };
 /** Writes the pending sums of a log. */
 const sums = new Set<() => void>();
 
-/** Writes the pending sums before the process ends. */
+/** Call before the process ends. */
 export function sumUpRepeated(): void {
   for (const sumUp of sums) sumUp();
 }
 
-/** Lines are equal by their texts. A window begins with its first line. */
+/** Lines are equal by their texts. A window starts with its first line. */
 export function summarising(
   log: Log,
   { mostAlike, windowMs, mostLines = Infinity, apart = [] }: Summing = repeatedFaults,
@@ -118,7 +117,7 @@ export function summarising(
   };
 }
 
-/** Of an unknown error: class, code and place. Drivers quote values in their messages. */
+/** Class, code and stack of an unknown error. Drivers quote values in their messages. */
 export function describeError(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: logText(typeof error) };
   const code = (error as { code?: unknown }).code;
@@ -143,7 +142,7 @@ export function pseudonym(key: Secret<Buffer>, person: string): LogText {
   return logText(createHmac('sha256', key.reveal()).update(person).digest('base64url').slice(0, 22));
 }
 
-/** The request's line will carry the `pseudonym`. */
+/** The request's log line will carry the `pseudonym`. */
 export function nameUser(user: LogText): void {
   nameSubject({ user });
 }

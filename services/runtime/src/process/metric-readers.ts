@@ -1,4 +1,5 @@
-// How metrics leave the process: read from the health port (health.ts) in Prometheus' text, or pushed to an OTLP collector.
+// How metrics leave the process: scraped from the health port (health.ts) as Prometheus text, or pushed to an OTLP
+// collector.
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
   AggregationTemporality,
@@ -9,7 +10,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { inOneFlight } from './one-flight.ts';
 
-/** As a delta, a gauge has no value once its source is gone; the SDK would repeat the last one for ever. */
+/** As a delta, a gauge has no value once its source is gone; the SDK would repeat the last one forever. */
 function temporality(type: InstrumentType): AggregationTemporality {
   return type === InstrumentType.OBSERVABLE_GAUGE
     ? AggregationTemporality.DELTA
@@ -48,7 +49,7 @@ class PushingReader extends PeriodicExportingMetricReader {
   }
 }
 
-/** As the SDK would make it of the standard OTEL_* variables, but for its gauges. */
+/** Follows the standard OTEL_* variables like the SDK, except for gauges. */
 export async function pushingReader(): Promise<MetricReader> {
   const { OTEL_EXPORTER_OTLP_METRICS_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL } = process.env;
   const { OTEL_METRIC_EXPORT_INTERVAL, OTEL_METRIC_EXPORT_TIMEOUT } = process.env;

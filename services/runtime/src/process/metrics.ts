@@ -1,14 +1,13 @@
-// Metrics: name, unit, labels and meaning are written once, where the process lists them; instrument and row of
-// docs/telemetry.md come from there. Without a reader nothing is counted. A label has few values, none of them a
-// caller's: routes, codes, reasons, names of statements, registered clients.
-//
+// Metric definitions: name, unit, labels and meaning, from which the instruments and docs/telemetry.md are made.
+// Without a reader nothing is counted. A label has few values, none of them a caller's: routes, codes, reasons,
+// statement names, registered clients.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attributes, Meter, MetricOptions, Observable } from '@opentelemetry/api';
 import { Failure } from './errors.ts';
 import { inOneFlight } from './one-flight.ts';
 
 export interface MetricDefinition<Label extends string = string> {
-  /** OpenTelemetry's where its conventions know it, else `course_exchange.…`. */
+  /** OpenTelemetry's name if its conventions have one, else `course_exchange.…`. */
   readonly name: string;
   /** UCUM: `s`, `1` for a share, `{token}` for a count. */
   readonly unit: string;
@@ -27,14 +26,13 @@ export interface Metric {
 }
 export type Metrics = Readonly<Record<string, Metric>>;
 
-/** The conventions' buckets of requests and calls, and of operations of a store, in seconds. */
+/** Buckets of the conventions for requests and calls, and for store operations, in seconds. */
 export const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 export const operationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
 /** The value of `client_id` without an authenticated client. */
 export const unknownClient = 'unknown';
 
-/** Where instruments are made, and what they are called there. */
 interface Source {
   readonly meter: Meter;
   readonly nameOf: (definition: MetricDefinition) => string;
@@ -90,7 +88,7 @@ export function gauge<const Label extends string>(definition: MetricDefinition<L
   return observable('gauge', definition, instrument);
 }
 
-/** A number whose sum over processes is a number, too. */
+/** A number that can be summed over processes. */
 export function upDownCounter<const Label extends string>(definition: MetricDefinition<Label>) {
   const instrument = lazily(definition, (meter, ...named) => meter.createObservableUpDownCounter(...named));
   return observable('up-down counter', definition, instrument);
@@ -107,7 +105,7 @@ function observable<Kind extends Metric['kind'], Label extends string>(
   return {
     kind,
     definition,
-    /** Each reading of the metrics calls `read`. A value that it cannot tell in time is left out. */
+    /** Each reading of the metrics calls `read`. A value that takes too long is left out. */
     observe: (read: () => Observations<Label> | Promise<Observations<Label>>): void => {
       // A store that hangs is not asked again meanwhile.
       const readOnce = inOneFlight(async () => read());
@@ -128,16 +126,14 @@ export function stopwatch(): () => number {
 
 type Histogram = ReturnType<typeof histogram<string>>;
 
-/** The suffixes of Prometheus names that collectors add too. */
+/** The suffixes of Prometheus names that collectors add, too. */
 const unitSuffixes: Readonly<Record<string, string>> = { s: '_seconds', 1: '_ratio' };
 
 export function nameWithUnit({ name, unit }: { readonly name: string; readonly unit: string }): string {
   return name + (unitSuffixes[unit] ?? '');
 }
 
-/**
- * Runs `work` and records its seconds, with `error.type` where it throws, else with what `labelsOf` says of the result.
- */
+/** Runs `work` and records its seconds, with `error.type` if it throws, else with the labels `labelsOf` the result. */
 export async function timed<T>(
   durations: Histogram,
   labels: Attributes,

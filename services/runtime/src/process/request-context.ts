@@ -1,5 +1,5 @@
-// What belongs to one request and travels with it through every process: id, deadline, trace, client address. It is
-// kept in the OpenTelemetry context.
+// The state of a request that travels through every process: id, deadline, trace, client address. It is kept in the
+// OpenTelemetry context.
 import {
   type Context,
   context,
@@ -34,10 +34,7 @@ export function carryContextAcrossAwaits(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 }
 
-/**
- * `deadline`: milliseconds since the epoch. `clientAddress`: as far as proxies are trusted, '' where it is not known.
- * Personal.
- */
+/** `deadline`: milliseconds since the epoch. `clientAddress`: from trusted proxies only, '' when unknown. Personal. */
 export function withCall(
   parent: Context,
   requestId: string,
@@ -49,7 +46,7 @@ export function withCall(
   return parent.setValue(callKey, call);
 }
 
-/** For what is about no request: a connection reports in the context of the request that opened it. */
+/** For work outside any request: a connection reports in the context of the request that opened it. */
 export function outsideRequests<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
@@ -66,7 +63,7 @@ export function subjectOf(active: Context): CallSubject | undefined {
   return callOf(active)?.subject;
 }
 
-/** What is empty stays as it is known. */
+/** Empty fields change nothing. */
 export function nameSubject({ user, client }: CallSubject, active: Context = context.active()): void {
   const subject = subjectOf(active);
   if (subject === undefined) return;
@@ -79,7 +76,7 @@ export function deadlineOf(active: Context = context.active()): number | undefin
   return callOf(active)?.deadline;
 }
 
-/** Milliseconds until the deadline; endless outside a request. */
+/** Milliseconds until the deadline; infinite outside a request. */
 export function timeLeft(): number {
   return (deadlineOf() ?? Number.POSITIVE_INFINITY) - Date.now();
 }

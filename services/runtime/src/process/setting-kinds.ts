@@ -45,7 +45,7 @@ export function list(expects: string, matches: (item: string) => boolean) {
   });
 }
 
-/** A URL of one of the `protocols` (`https:`), as it was written. */
+/** A URL of one of the `protocols` (`https:`), as written. */
 export function url(protocols: readonly string[]) {
   return text(
     `a URL starting with ${protocols.join(' or ')}`,
@@ -67,7 +67,7 @@ export function ratio() {
   );
 }
 
-/** It belongs into a secret store and never into a log. */
+/** Belongs in a secret store and never in a log. */
 export function secret(expects = 'some text', matches: (raw: string) => boolean = () => true) {
   return kind(expects, (raw) => (matches(raw) ? new Secret(raw) : undefined)).meta({ expects, secret: true });
 }

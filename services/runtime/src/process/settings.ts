@@ -1,5 +1,5 @@
-// The configuration of a process, read from the environment and checked whole. Mistakes are reported together, by
-// variable and what is expected, never by value. NAME_FILE in place of NAME names a file with the value.
+// The configuration of a process, read from the environment and validated as a whole. Mistakes are reported together,
+// by variable and expectation, never by value. NAME_FILE replaces NAME with a file that holds the value.
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 
@@ -11,7 +11,7 @@ export type Settings = Readonly<Record<string, z.ZodType<unknown, string | undef
 export type SettingValues<S extends Settings> = { readonly [K in keyof S]: z.output<S[K]> };
 export type SettingSource = Readonly<Record<string, string | undefined>>;
 
-/** One sentence for each mistake. Quotes no value: it may be a secret. */
+/** One sentence per mistake. Quotes no value: it may be a secret. */
 export class ConfigurationError extends Error {
   readonly mistakes: readonly string[];
 
@@ -22,7 +22,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Judged when each of the settings `of` is valid. */
+/** Evaluated when all settings `of` are valid. */
 export interface Rule {
   readonly of: readonly string[];
   /** Quote no value. */
@@ -77,7 +77,7 @@ function readRaw(name: string, source: SettingSource): string | undefined {
   }
 }
 
-/** What a page on settings says of one. */
+/** What the reference says of a setting. */
 export type SettingDocumentation = ReturnType<typeof documentationOf>;
 
 export function documentationOf(setting: Settings[string]) {
@@ -91,7 +91,7 @@ export function documentationOf(setting: Settings[string]) {
     expects: String(said.expects),
     secret: said.secret === true,
     required: !absent.success,
-    /** Its value when it is absent. */
+    /** Its value when absent. */
     fallback: absent.data,
   };
 }

@@ -1,6 +1,6 @@
-// The attributes that spans may have; the table in docs/telemetry.md is generated from here. Names are OpenTelemetry's
-// where its conventions know them. A text may be logged too (R27): no code, token, address or name of a person, and
-// nothing that a caller made up.
+// The attributes of spans; the table in docs/telemetry.md is generated from here. Names are OpenTelemetry's if its
+// conventions have them. Every text may be logged, too (R27): no code, token, address or personal name, and no value
+// made up by a caller.
 import type { LogText } from './logger.ts';
 
 interface AttributeDefinition {

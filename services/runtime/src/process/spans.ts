@@ -1,4 +1,4 @@
-// Spans of routes, RPCs and store operations, which are measured too.
+// Spans of routes, RPCs and store operations, which are also measured.
 import {
   type Context,
   context,
@@ -19,8 +19,8 @@ import type { SpanAttributes } from './span-attributes.ts';
 const tracer = trace.getTracer('course-exchange');
 
 /**
- * A thrown error marks the span with its code or class, never with its message (R27). Sampling is decided where a trace
- * begins: an unsampled parent is passed on, so that the services behind follow (R32.2).
+ * A thrown error marks the span with its code or class, never with its message (R27). Sampling is decided at the start
+ * of a trace: an unsampled parent is propagated, so that the services behind follow (R32.2).
  */
 export function inSpan<T>(
   name: string,
@@ -62,12 +62,12 @@ function recordedSpan(): Span | undefined {
   return span?.isRecording() ? span : undefined;
 }
 
-/** `make` is called only where the span is recorded. */
+/** `make` is called only if the span is recorded. */
 export function annotate(make: () => SpanAttributes): void {
   recordedSpan()?.setAttributes(make());
 }
 
-/** Records how long `wait` took, in milliseconds, also where it failed. */
+/** Records how long `wait` took, in milliseconds, even if it failed. */
 export async function annotateWait<T>(name: keyof SpanAttributes, wait: () => Promise<T>): Promise<T> {
   const begun = performance.now();
   try {
@@ -88,10 +88,10 @@ export function recordError(error: unknown): void {
   if (span !== undefined) tellError(span, error);
 }
 
-/** Of a pod, in a reason that grpc-js words. */
+/** A pod's address in grpc-js' words. */
 const address = /[^\s,=]*(?:(?:\d+\.){3}\d|:[\da-f]*:)[^\s,=]*/gi;
 
-/** Errors with a reason on some span: the spans around it only fail. */
+/** Errors with a reason on some span: the enclosing spans only fail. */
 const told = new WeakSet<Error>();
 
 /** A refusal is no error of the span. */

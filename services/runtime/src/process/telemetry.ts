@@ -1,5 +1,5 @@
-// How traces and metrics leave the process. The SDK is loaded where something is exported and reads the standard OTEL_*
-// variables; the trace context is passed on either way.
+// How traces and metrics leave the process. The SDK is loaded only for an export and reads the standard OTEL_*
+// variables; the trace context is propagated either way.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { metrics, propagation } from '@opentelemetry/api';
 import {
@@ -21,7 +21,7 @@ import type { SettingValues } from './settings.ts';
 export interface Telemetry {
   /** Sends what is queued. */
   readonly flush: () => Promise<void>;
-  /** In Prometheus' text; undefined where metrics are pushed or off. */
+  /** Prometheus text; undefined when metrics are pushed or off. */
   readonly metricsText?: () => Promise<string>;
 }
 
@@ -52,7 +52,7 @@ export async function startTelemetry(
   return { flush, ...(scraped && { metricsText: scraped.text }) };
 }
 
-/** Passes on the trace context for the services on both sides. */
+/** Propagates the trace context for the services on both sides. */
 function withoutSdk(): Telemetry['flush'] {
   carryContextAcrossAwaits();
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
@@ -64,13 +64,13 @@ async function startSdk(
   config: SettingValues<typeof telemetrySettings>,
   traces: boolean,
 ): Promise<Telemetry['flush']> {
-  // The SDK reads the environment alone; our settings may come from a file.
+  // The SDK reads only the environment; our settings may come from a file.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined)
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   process.env.OTEL_TRACES_SAMPLER ??= 'parentbased_traceidratio';
   process.env.OTEL_TRACES_SAMPLER_ARG = String(config.OTEL_TRACES_SAMPLER_ARG);
   process.env.OTEL_METRICS_EXPORTER = config.OTEL_METRICS_EXPORTER;
-  // Its messages are no JSON lines.
+  // Its messages are not JSON lines.
   process.env.OTEL_LOG_LEVEL ??= 'none';
   const { startNodeSdk } = await import('@opentelemetry/sdk-node');
   const sdk = startNodeSdk({
@@ -83,7 +83,7 @@ async function startSdk(
     ...(traces ? {} : { spanProcessors: [] }),
     logRecordProcessors: [],
   });
-  // A collector that is away does not delay the stop.
+  // A collector that is down does not delay the stop.
   return () => Promise.race([sdk.shutdown().catch(globalErrorHandler), sleep(flushMs)]);
 }
 

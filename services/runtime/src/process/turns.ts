@@ -1,4 +1,4 @@
-// Bounded concurrency. Owners of work take turns; the work of one owner is first in, first out.
+// Permits that bound concurrency. Owners are served in rotation; requests of one owner are first in, first out.
 
 export function createTurns(concurrency: number) {
   /** By owner, the next one first. */
@@ -13,7 +13,7 @@ export function createTurns(concurrency: number) {
   return {
     running: () => running,
     waiting: () => waiting,
-    /** True when it is the caller's turn; false after `withinMs` without one. */
+    /** True with a permit; false after `withinMs` without one. */
     take: async (withinMs: number, owner = ''): Promise<boolean> => {
       if (withinMs <= 0) return false;
       if (running < concurrency) {
@@ -29,7 +29,7 @@ export function createTurns(concurrency: number) {
       waiting += 1;
       return promise.finally(() => clearTimeout(timer));
     },
-    /** Call once for each turn, which is handed to the next in the queue. */
+    /** Call once per permit, which goes to the next in the queue. */
     end: (): void => {
       const [[owner, queue] = ['', undefined]] = queues;
       const [next] = queue ?? [];
