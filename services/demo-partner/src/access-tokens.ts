@@ -1,6 +1,6 @@
-// Gives out access tokens that are still valid, and refreshes them (specification §3 and §5). The old refresh
-// token is consumed before its replacement arrives: so one refresh at a time for each user, the replacement
-// stored before use, and never a second attempt with a token that may have been consumed.
+// Provides valid access tokens and refreshes them (specification §3 and §5). The old refresh token is consumed before
+// its replacement arrives. So there is one refresh at a time per user, the replacement is stored before use, and a
+// token that may have been consumed is never sent again.
 import * as client from 'openid-client';
 import { tokensOf } from './authorization.ts';
 import type { Connections, StoredConnection } from './connections.ts';
@@ -10,7 +10,7 @@ import type { Identity } from './sessions.ts';
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
-/** Refresh this long before the end, so that a token does not expire on its way. */
+/** Refresh this long before the end, so that a token does not expire in transit. */
 const marginMs = 60_000;
 
 interface AccessTokenDeps {
@@ -25,8 +25,8 @@ export function createAccessTokens(deps: AccessTokenDeps) {
   const running = new Map<string, Promise<string>>();
 
   /**
-   * Refreshes, unless `rejected` has been replaced already. Concurrent calls share one refresh. Throws
-   * PartnerFailure `reconnect` when the tokens are lost: they are deleted by then.
+   * Refreshes, unless `rejected` has been replaced already. Concurrent calls share one refresh. Throws PartnerFailure
+   * `reconnect` when the tokens are lost: they are deleted by then.
    */
   const refresh = (identity: Identity, rejected?: string): Promise<string> => {
     const key = JSON.stringify([identity.iss, identity.sub]);
@@ -51,12 +51,12 @@ export function createAccessTokens(deps: AccessTokenDeps) {
 
 async function refreshOnce(deps: AccessTokenDeps, identity: Identity, rejected?: string): Promise<string> {
   const { provider, connections, now } = deps;
-  // Discovery first: while it fails, nothing has been sent and the tokens stay.
+  // Discovery first: if it fails, nothing has been sent and the tokens stay.
   const configuration = await provider();
   const old = connections.find(identity);
   if (!old) throw new PartnerFailure('reconnect');
   if (rejected !== undefined && old.accessToken !== rejected) return old.accessToken;
-  // The mark is in the file before the request: after a crash the token is discarded, not sent again.
+  // The mark is written before the request: after a crash the token is discarded, not sent again.
   if (!connections.startRefresh(identity, old.version)) throw new PartnerFailure('unavailable');
   const fresh = await request(deps, configuration, identity, old);
   if (!connections.replace(identity, old.version, fresh, now())) throw new PartnerFailure('reconnect');
@@ -87,7 +87,7 @@ async function request(
   }
 }
 
-/** The service has too much to do, or a store of its is down: it says so before it consumes anything. */
+/** Overload, or a store that is down: reported before anything is consumed. */
 async function isRefusedUntouched(error: unknown): Promise<boolean> {
   // openid-client reads no body of a 5xx.
   const answer = error instanceof client.ClientError ? error.cause : undefined;

@@ -1,5 +1,5 @@
-// The HTTP server: its routes, headers of every answer, one log line for each request, one page for each failure. Only
-// /callback and /connect take part in the authorization-code flow.
+// The HTTP server: routes, headers, one log line per request, one page per failure. Only /callback and /connect take
+// part in the authorization-code flow.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import cookie from '@fastify/cookie';
@@ -54,7 +54,7 @@ export async function createApp(partner: Partner) {
     withRequestId(request.id, done);
   });
   app.addHook('onResponse', async (request, reply) => {
-    // The route's pattern instead of the address: the callback's query holds a code and a state.
+    // The route's pattern, not the address: the callback's query holds a code and a state.
     const route = request.routeOptions.url ?? 'unknown';
     request.log.info({ route, method: request.method, status: reply.statusCode }, 'page answered');
   });
@@ -87,7 +87,7 @@ function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): Fas
   return sendPage(reply, failurePage(messagesOf(request), code, request.id, retry));
 }
 
-/** What Fastify itself refuses, as a body that is too large or of another type, has a status of its own. */
+/** Fastify's own refusals, such as a body that is too large, have a status. */
 function statusOf(error: unknown): number {
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   return code.startsWith('FST_ERR_') ? statusCode : 500;
@@ -135,7 +135,7 @@ async function answersSoon(provider: Provider): Promise<boolean> {
   return Promise.race([answered, sleep(1_000, false, { ref: false })]);
 }
 
-/** Begins the authorization-code flow for this browser (specification §5, steps 1 and 2). */
+/** Starts the authorization-code flow for this browser (specification §5, steps 1 and 2). */
 async function connect({ sessions, authorization }: Partner, request: FastifyRequest, reply: FastifyReply) {
   const wanted = queryOf(request).get('to');
   const destination = wanted === null ? '/events' : localPath(wanted);
@@ -144,20 +144,20 @@ async function connect({ sessions, authorization }: Partner, request: FastifyReq
   return reply.redirect(url.href, 303);
 }
 
-/** The browser comes back from the provider (specification §5, steps 3 to 6). */
+/** The browser returns from the provider (specification §5, steps 3 to 6). */
 async function callback(partner: Partner, request: FastifyRequest, reply: FastifyReply) {
   const before = partner.sessions.find(request)?.id;
   const outcome = await partner.authorization.finish(before, queryOf(request));
   if (!outcome) return sendPage(reply, refusedPage(messagesOf(request)));
   partner.connections.put(outcome.identity, outcome.connection, partner.now());
-  // A fresh session: an identifier that was planted before the login is worth nothing after it.
+  // A fresh session: an identifier planted before the login is worthless after it.
   const { id } = partner.sessions.begin(request, reply, outcome.identity);
-  // Another tab of this browser may be on its way through the provider's pages.
+  // Another tab of this browser may be at the provider's pages.
   if (before) partner.transactions.move(before, id);
   return reply.redirect(outcome.destination, 303);
 }
 
-/** Deletes the user's tokens and sessions: without a revocation endpoint that is all a partner can do, and must. */
+/** Deletes the user's tokens and sessions: without a revocation endpoint a partner can, and must, do only that. */
 async function disconnect({ sessions, connections }: Partner, request: FastifyRequest, reply: FastifyReply) {
   const session = sessions.connected(request);
   requireFormToken(session, request.body);
@@ -166,12 +166,12 @@ async function disconnect({ sessions, connections }: Partner, request: FastifyRe
   return reply.redirect('/disconnected', 303);
 }
 
-/** Only a path of ours, so that nobody can send our users elsewhere after the login. */
+/** Only our own paths, so that nobody can send our users elsewhere after the login. */
 function localPath(path: string): string {
   return /^\/(?:events(?:\/[\w.~%-]+\/designs)?)?$/.test(path) ? path : '/';
 }
 
-/** The query with repeated parameters kept apart. */
+/** The query, with repeated parameters kept. */
 function queryOf(request: FastifyRequest): URLSearchParams {
   const mark = request.url.indexOf('?');
   return new URLSearchParams(mark < 0 ? '' : request.url.slice(mark));

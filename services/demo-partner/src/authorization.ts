@@ -1,5 +1,5 @@
-// The authorization-code flow of a confidential client, in the order of specification §5. Refuses whatever it
-// did not ask for, and gives out nothing before every check has passed.
+// The authorization-code flow of a confidential client, in the order of specification §5. Refuses anything it did not
+// request, and returns nothing before every check has passed.
 import * as client from 'openid-client';
 import type { Registration } from './config.ts';
 import type { Connection } from './connections.ts';
@@ -35,14 +35,14 @@ export function createAuthorization(deps: AuthorizationDeps) {
       });
     },
 
-    /** Steps 3 to 6, for the query of the callback; undefined when the user declined. Throws PartnerFailure. */
+    /** Steps 3 to 6, for the callback's query; undefined when the user declined. Throws PartnerFailure. */
     finish: async (session: string | undefined, query: URLSearchParams) => {
       const [state, ...more] = query.getAll('state');
       if (!state || more.length > 0 || !session) throw new PartnerFailure('connection_failed');
       // Consumed before any other check, so that this callback can never be replayed.
       const transaction = transactions.consume(state, session, now());
       if (!transaction) throw new PartnerFailure('connection_failed');
-      // An OAuth error ends here: there is no code, so there is no token exchange.
+      // An OAuth error ends here, without a token exchange.
       if (query.has('error')) {
         if (query.get('error') === 'access_denied') return undefined;
         throw new PartnerFailure('connection_failed');
@@ -95,7 +95,7 @@ async function exchange(
   }
 }
 
-/** What the specification asks beyond openid-client: this client as the only audience, `iat`, `token_use`. */
+/** Checks of the specification beyond openid-client's: this client as the only audience, `iat`, `token_use`. */
 function checkClaims(claims: client.IDToken, clientId: string, now: number): void {
   if (claims.aud !== clientId) throw new Error('aud');
   if (claims.iat > now / 1000 + clockToleranceSeconds) throw new Error('iat');
@@ -103,8 +103,8 @@ function checkClaims(claims: client.IDToken, clientId: string, now: number): voi
 }
 
 /**
- * The part of a token answer that is stored. Throws when the answer lacks what the contract promises;
- * `display` is kept across a refresh, which brings no ID token.
+ * The part of a token response that is stored. Throws when the response breaks the contract. `display` is kept across
+ * a refresh, which brings no ID token.
  */
 export function tokensOf(
   tokens: { access_token: string; refresh_token?: string; expires_in?: number },
@@ -136,8 +136,8 @@ interface Transaction {
 const lifetimeMs = 15 * 60_000;
 
 /**
- * What one authorization request must find again when the browser comes back (specification §5, step 1): bound to the
- * browser session, short-lived, used once. Times are milliseconds since the epoch.
+ * Transactions (specification §5, step 1): bound to the browser session, short-lived, used once. Times are
+ * milliseconds since the epoch.
  */
 export function createTransactions({ database, seal }: StoreDeps) {
   const insert = database.prepare(
@@ -154,11 +154,11 @@ export function createTransactions({ database, seal }: StoreDeps) {
       const hash = hashOf(state);
       insert.run(hash, hashOf(session), seal.seal(transaction, hash), now + lifetimeMs);
     },
-    /** Hands what other tabs have begun from a browser's old session to its new one. */
+    /** Moves the transactions of other tabs from a browser's old session to its new one. */
     move: (oldSession: string, newSession: string) => void rebind.run(hashOf(newSession), hashOf(oldSession)),
     /**
-     * Takes the transaction out, in one statement: a second callback with the same state finds nothing.
-     * `undefined` when the state is unknown, used, expired, or belongs to another browser session.
+     * Takes the transaction out, in one statement: a second callback with the same state finds nothing. `undefined`
+     * when the state is unknown, used, expired, or belongs to another browser session.
      */
     consume: (state: string, session: string, now: number): Transaction | undefined => {
       const hash = hashOf(state);

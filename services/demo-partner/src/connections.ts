@@ -1,5 +1,5 @@
-// The tokens of each connected user, sealed (specification §5: encrypt at rest, replace atomically). One row
-// for a user of an issuer; a new login replaces it.
+// The tokens of each connected user, encrypted (specification §5: encrypt at rest, replace atomically). One row per
+// user of an issuer; a new login replaces it.
 import type { StoreDeps } from './database.ts';
 import type { Identity } from './sessions.ts';
 
@@ -8,7 +8,7 @@ export interface Connection {
   readonly refreshToken: string;
   /** Milliseconds since the epoch. */
   readonly accessTokenExpiresAt: number;
-  /** When the tokens were last refreshed; `undefined` before the first refresh. */
+  /** Of the last refresh; `undefined` before the first. */
   readonly refreshedAt: number | undefined;
   /** For display only: both may change at any time and identify nobody. */
   readonly name: string | undefined;
@@ -52,21 +52,21 @@ export function createConnections({ database, seal }: StoreDeps) {
       const connection = row && (seal.unseal(row.sealed, ownerOf(identity)) as Connection | undefined);
       return connection && { ...connection, version: row.version };
     },
-    /** Stores the tokens of a new login in place of any older ones. */
+    /** Stores the tokens of a new login in place of older ones. */
     put: (identity: Identity, connection: Connection, now: number): void => {
       dropExpired.run(now - refreshTokenLifetimeMs);
       upsert.run(identity.iss, identity.sub, seal.seal(connection, ownerOf(identity)), now);
     },
-    /** Marks a refresh as under way. False: someone else is at it, or the tokens have changed meanwhile. */
+    /** Marks a refresh as running. False: another one is running, or the tokens have changed meanwhile. */
     startRefresh: ({ iss, sub }: Identity, version: number) => mark.run(iss, sub, version).changes === 1,
-    /** Gives the mark back when it is certain that the refresh token was not consumed. */
+    /** Clears the mark when it is certain that the refresh token was not consumed. */
     cancelRefresh: ({ iss, sub }: Identity, version: number) => void unmark.run(iss, sub, version),
-    /** Replaces the refreshed tokens in one statement. False: the user disconnected or logged in anew meanwhile. */
+    /** Replaces the tokens in one statement. False: the user disconnected or logged in again meanwhile. */
     replace: (identity: Identity, version: number, connection: Connection, now: number): boolean => {
       const sealed = seal.seal(connection, ownerOf(identity));
       return update.run(sealed, now, identity.iss, identity.sub, version).changes === 1;
     },
-    /** Deletes the tokens; with `version` only when they are still those. */
+    /** Deletes the tokens; with `version` only that version. */
     remove: ({ iss, sub }: Identity, version?: number) =>
       void (version === undefined ? drop.run(iss, sub) : dropVersion.run(iss, sub, version)),
   };

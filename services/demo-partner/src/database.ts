@@ -1,5 +1,5 @@
-// The one file that outlives the process. It holds hashes, identifiers and sealed values: whoever reads the
-// file can neither act as a browser nor use a token.
+// The database file. It holds hashes, identifiers and encrypted values: reading it allows neither acting as a browser
+// nor using a token.
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { closeSync, fchmodSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,8 +17,8 @@ const schema = `
   ) STRICT;`;
 
 /**
- * Opens `file`, readable by its owner alone, and creates its tables. Deletes connections whose refresh was under way
- * when the process died: their refresh token may be consumed, and it must not be sent again (specification §3).
+ * Opens `file`, readable by its owner only, and creates its tables. Deletes connections whose refresh was running when
+ * the process died: their refresh token may be consumed, and must not be sent again (specification §3).
  */
 export function openDatabase(file: string): DatabaseSync {
   keepToOwner(file);
@@ -37,21 +37,20 @@ function keepToOwner(file: string): void {
   closeSync(opened);
 }
 
-/** What the database holds in place of a random value that only the browser knows. */
+/** Stored in place of a random value that only the browser knows. */
 export function hashOf(value: string): string {
   return createHash('sha256').update(value).digest('base64url');
 }
 
-/** What a table of sealed values needs. */
 export interface StoreDeps {
   readonly database: DatabaseSync;
   readonly seal: ReturnType<typeof createSeal>;
 }
 
 /**
- * Encryption at rest (specification §5, token lifetimes): JSON under AES-256-GCM with a fresh nonce for each value.
- * The owner is authenticated with it, so that a row copied to another owner does not open. Layout: 12 bytes nonce,
- * 16 bytes tag, ciphertext.
+ * Encryption at rest (specification §5, token lifetimes): JSON under AES-256-GCM with a fresh nonce per value. The
+ * owner is authenticated with it, so that a row copied to another owner does not decrypt. Layout: 12 bytes nonce, 16
+ * bytes tag, ciphertext.
  */
 export function createSeal(key: Buffer, randomBytes: (length: number) => Uint8Array) {
   return {
@@ -61,7 +60,7 @@ export function createSeal(key: Buffer, randomBytes: (length: number) => Uint8Ar
       const text = Buffer.concat([cipher.update(JSON.stringify(value)), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), text]);
     },
-    /** The value; `undefined` when the key, the owner or a byte is not the one that it was sealed with. */
+    /** The value; `undefined` when key, owner or ciphertext do not match. */
     unseal: (sealed: Uint8Array, owner: string): unknown => {
       const bytes = Buffer.from(sealed);
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });

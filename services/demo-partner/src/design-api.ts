@@ -1,5 +1,5 @@
-// The two reads of the resource API and their records (specification §2 and §4). Only GET is ever tried again, a
-// bounded number of times, with exponential back-off and full jitter (specification §7).
+// The two reads of the resource API and their records (specification §2 and §4). Only GET is retried, a bounded number
+// of times, with exponential back-off and full jitter (specification §7).
 import * as z from 'zod';
 import type { AccessTokens } from './access-tokens.ts';
 import { PartnerFailure } from './failure.ts';
@@ -37,7 +37,6 @@ interface DesignApiDeps {
   readonly issuer: string;
   readonly fetch: Fetch;
   readonly accessTokens: AccessTokens;
-  /** Waits that many milliseconds. */
   readonly sleep: (milliseconds: number) => Promise<unknown>;
   /** From 0 to 1, for the jitter of the back-off. */
   readonly random: () => number;
@@ -48,7 +47,7 @@ const firstDelayMs = 250;
 const longestDelayMs = 2_000;
 const timeoutMs = 10_000;
 
-/** Each read throws PartnerFailure; `unavailable` also when an answer does not fit: no page shows half of one. */
+/** Each read throws PartnerFailure; `unavailable` also when an answer does not match its schema. */
 export function createDesignApi(deps: DesignApiDeps) {
   return {
     events: async (identity: Identity) => parse(eventList, await read(deps, identity, '/api/events')).items,

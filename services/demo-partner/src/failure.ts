@@ -1,11 +1,11 @@
-// What can go wrong for a person, as the things that a page can say about it, and what a log line says about an error.
+// Failures that a page can explain, and what a log line says about an error.
 
 export type PartnerFailureCode =
-  /** Nobody is connected in this browser: it never was, has disconnected, or its session is over. */
+  /** No user is connected in this browser: never was, has disconnected, or the session is over. */
   | 'connect_first'
   /** The tokens are gone or no longer accepted: the user has to connect again. */
   | 'reconnect'
-  /** The provider does not answer just now: trying again later may help. */
+  /** The provider does not answer at the moment: trying again later may help. */
   | 'unavailable'
   /** There is no such event for this user. */
   | 'not_found'
@@ -22,7 +22,7 @@ export class PartnerFailure extends Error {
   }
 }
 
-/** Class, code and place of an error. Not its message: libraries quote values in it. */
+/** Class, code and stack of an error. Not its message: libraries quote values in it. */
 export function describeError(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof Error)) return {};
   const frames = error.stack?.split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));

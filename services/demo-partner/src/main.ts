@@ -1,5 +1,5 @@
-// The demo partner as a process: reads its configuration, opens its file, serves pages until told to stop.
-// It starts whether or not the provider answers; the pages say so while it does not.
+// The demo partner's process: reads its configuration, opens its file, serves pages until it is stopped. It starts
+// even while the provider is down; the pages say so.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -33,7 +33,7 @@ async function main(config: Config): Promise<void> {
   ready = true;
   stopWithGrace(config, logger, async () => {
     ready = false;
-    // Load balancers learn that we are not ready before connections close.
+    // Load balancers notice before connections close.
     await sleep(config.SHUTDOWN_DELAY_MS);
     await app.close();
     health.close().closeAllConnections();
@@ -53,7 +53,7 @@ function stopWithGrace(config: Config, logger: Logger, stop: () => Promise<void>
   if (config.STOP_WITH_PARENT) process.stdin.resume().once('end', close);
 }
 
-/** `/livez` while the event loop turns; `/readyz` and `/healthz` while traffic should come. */
+/** `/livez` while the event loop runs; `/readyz` and `/healthz` while traffic should come. */
 function createHealthServer(isReady: () => boolean): Server {
   return createServer((request, response) => {
     const path = request.url ?? '';

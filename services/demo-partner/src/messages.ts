@@ -1,11 +1,11 @@
-// Which language a page speaks. Every text of the pages is in messages.json, a table for each language.
+// The language of a page. All texts are in messages.json, a table per language.
 import texts from './messages.json' with { type: 'json' };
 
 export type Messages = typeof texts.en;
 
 const languages: Readonly<Record<string, Messages>> = texts;
 
-/** The table for an `Accept-Language` header: its first language that we have by weight, else English. */
+/** The table for an `Accept-Language` header: the best language that we have, else English. */
 export function messagesFor(header: string | undefined): Messages {
   const wanted = (header ?? '')
     .split(',')

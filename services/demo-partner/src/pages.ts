@@ -1,11 +1,11 @@
-// The pages: who is connected, the user's Events and designs, and how something ended. They never show a protocol
-// word, an answer of the provider or a code; the reference on a failure page leads to the log.
+// The pages: who is connected, the user's Events and designs, and how something ended. They show no protocol words, no
+// answer of the provider and no code; the reference on a failure page leads to the log.
 import type { Connection } from './connections.ts';
 import type { DesignSummary, EventSummary } from './design-api.ts';
 import type { PartnerFailureCode } from './failure.ts';
 import type { Messages } from './messages.ts';
 
-/** `reachable` says whether the provider's discovery answers. */
+/** `reachable`: the provider's discovery answers. */
 export function welcomePage(messages: Messages, reachable: boolean): string {
   const { welcome, intro, connect } = messages;
   const body = html`<p>${intro}</p>${reachableNotice(messages, reachable)}${linkButton(connect)}`;
@@ -63,7 +63,7 @@ export function designsPage(
 ): string {
   const back = html`<p><a href="/events">← ${messages.backToEvents}</a></p>`;
   const facts = html`<p class="soft">${period(messages, event)} · ${designCount(messages, event.designCount)}</p>`;
-  // The API cuts at 500 without saying so (specification §8): only the event's own count tells.
+  // The API cuts at 500 without saying so (specification §8): only the event's own count shows it.
   const note =
     event.designCount > designs.length
       ? html`<p class="notice">${messages.truncated.replace('{count}', event.designCount.toLocaleString(messages.locale))}</p>`
@@ -110,7 +110,7 @@ export function disconnectedPage(messages: Messages): string {
   return layout(messages, disconnectedTitle, body);
 }
 
-/** `retry` is the local address that Try again leads to. */
+/** `retry`: the local address of "Try again". */
 export function failurePage(
   messages: Messages,
   code: PartnerFailureCode | 'internal',
@@ -153,7 +153,6 @@ function render(value: Part): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** A whole document with `title` as its heading. */
 function layout(messages: Messages, title: string, body: Html): string {
   const language = messages.locale.slice(0, 2);
   return `<!doctype html>${textOf(html`<html lang="${language}">
@@ -178,7 +177,7 @@ ${body}
 </html>`)}`;
 }
 
-/** A POST form that is one button, bound to the session by `formToken`. */
+/** A POST form with one button, bound to the session by `formToken`. */
 function buttonForm(action: string, label: string, formToken: string, variant = ''): Html {
   return html`<form method="post" action="${action}">
 <input type="hidden" name="form_token" value="${formToken}"><button class="button ${variant}">${label}</button></form>`;
@@ -187,7 +186,7 @@ function buttonForm(action: string, label: string, formToken: string, variant = 
 const utcDay = { dateStyle: 'medium', timeZone: 'UTC' } as const;
 const utcMoment = { ...utcDay, timeStyle: 'medium' } as const;
 
-/** A date of the API as people write it, in UTC; an unreadable one is treated as absent. */
+/** A date of the API in UTC; an unreadable one counts as absent. */
 function day({ locale }: Messages, iso: string | null): Html | undefined {
   return format(iso, (date) => date.toLocaleDateString(locale, utcDay));
 }

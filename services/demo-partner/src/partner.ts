@@ -1,4 +1,4 @@
-// The parts of the demo partner over one database file, and its log. The process and the tests construct them here.
+// Constructs the parts of the demo partner over one database file, and its log, for the process and the tests.
 import type { DatabaseSync } from 'node:sqlite';
 import type { FastifyBaseLogger } from 'fastify';
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
@@ -21,7 +21,6 @@ interface PartnerDeps {
   readonly randomBytes: (length: number) => Uint8Array;
   /** From 0 to 1, for the jitter of the back-off. */
   readonly random: () => number;
-  /** A new correlation id for each page request. */
   readonly newRequestId: () => string;
 }
 
@@ -51,8 +50,8 @@ export function createPartner(registration: Registration, deps: PartnerDeps) {
 }
 
 /**
- * JSON lines on standard output. What is logged is safe by what is passed in: route patterns, status, error codes and
- * the request's id; never a query, body, token, cookie, e-mail or name (specification §7).
+ * JSON lines on standard output. Only safe values are passed in: route patterns, status, error codes and the request's
+ * id; never a query, body, token, cookie, e-mail or name (specification §7).
  */
 export function createLogger(level: string, destination?: DestinationStream) {
   const options = {

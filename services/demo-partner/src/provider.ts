@@ -1,6 +1,6 @@
-// The provider as its discovery document describes it, kept for a bounded time (specification §4, discovery), and
-// the one fetch through which every request to it goes. Everything but the issuer, the client's credentials and
-// the two resource paths comes from discovery.
+// The provider's configuration from its discovery document, cached for a bounded time (specification §4, discovery),
+// and the one fetch for all requests to it. Everything but the issuer, the client's credentials and the two resource
+// paths comes from discovery.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyBaseLogger } from 'fastify';
 import * as client from 'openid-client';
@@ -12,7 +12,7 @@ export type Provider = () => Promise<client.Configuration>;
 
 const cacheMs = 10 * 60_000;
 const timeoutSeconds = 10;
-/** Clock skew that is tolerated in `exp` and `iat`. */
+/** Clock skew tolerated in `exp` and `iat`. */
 export const clockToleranceSeconds = 5;
 
 /** Concurrent callers share one discovery request; a failure is not cached. `now` is in milliseconds. */
@@ -47,7 +47,7 @@ async function discover(registration: Registration, fetch: Fetch): Promise<clien
       [client.customFetch]: (url, init) => fetch(url, init as RequestInit),
       timeout: timeoutSeconds,
       execute: [
-        // Without this openid-client trusts TLS and does not look at the ID token's signature.
+        // Without this openid-client trusts TLS and skips the ID token's signature.
         client.enableNonRepudiationChecks,
         ...(isLoopbackHttp(issuer) ? [client.allowInsecureRequests] : []),
       ],
@@ -60,7 +60,7 @@ async function discover(registration: Registration, fetch: Fetch): Promise<clien
 
 const correlation = new AsyncLocalStorage<string>();
 
-/** Runs `work` so that requests to the provider carry `requestId`, the id of the page request that caused them. */
+/** Requests to the provider in `work` carry `requestId`, the id of the page request that caused them. */
 export function withRequestId<T>(requestId: string, work: () => T): T {
   return correlation.run(requestId, work);
 }
@@ -69,7 +69,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
  * A fetch that adds `X-Request-Id` and logs endpoint, status and safe error code (specification §7), never a query,
- * body, header, token or code. Rejects as fetch does.
+ * body, header, token or code. Rejects like fetch.
  */
 export function createProviderFetch(logger: FastifyBaseLogger): Fetch {
   return async (url, init) => {
@@ -101,6 +101,6 @@ async function errorCodeOf(response: Response): Promise<string | undefined> {
     .json()
     .catch(() => undefined);
   const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
-  // Only what looks like a code of the specification: an error description could quote personal data.
+  // Only a code of the specification's form: an error description could quote personal data.
   return typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? code : undefined;
 }

@@ -1,6 +1,6 @@
-// Browser sessions: the cookie that binds a browser to its session, and the form token that binds a form to the
-// cookie. The database holds the hash of the cookie. A session names its user by issuer and subject, never by
-// e-mail (specification §5, step 6); without a user it only carries transactions that have begun.
+// Browser sessions: the cookie binds a browser to its session, the form token a form to the cookie. The database holds
+// the hash of the cookie. A session names its user by issuer and subject, never by e-mail (specification §5, step 6);
+// without a user it only carries transactions.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type {} from '@fastify/cookie';
@@ -9,7 +9,7 @@ import { randomState } from 'openid-client';
 import { hashOf } from './database.ts';
 import { PartnerFailure } from './failure.ts';
 
-/** The identity key of a user: both fields together, never one alone. */
+/** A user's identity key: both fields together, never one alone. */
 export interface Identity {
   readonly iss: string;
   readonly sub: string;
@@ -37,7 +37,7 @@ export function createSessions({ database, secure, now }: SessionDeps) {
   const drop = database.prepare('DELETE FROM sessions WHERE id_hash = ?');
   const dropAll = database.prepare('DELETE FROM sessions WHERE iss = ? AND sub = ?');
   const dropExpired = database.prepare('DELETE FROM sessions WHERE expires_at <= ?');
-  // Cookies do not tell ports apart: a name of our own keeps clear of the provider's on one machine.
+  // Cookies ignore ports: a distinct name avoids the provider's cookies on one machine.
   const cookie = secure ? '__Host-demo-partner' : 'demo-partner';
   const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
 
@@ -51,13 +51,13 @@ export function createSessions({ database, secure, now }: SessionDeps) {
   };
   return {
     find,
-    /** Finds the connected user's session. Throws PartnerFailure `connect_first`. */
+    /** The connected user's session. Throws PartnerFailure `connect_first`. */
     connected: (request: FastifyRequest) => {
       const session = find(request);
       if (!session?.identity) throw new PartnerFailure('connect_first');
       return { id: session.id, identity: session.identity };
     },
-    /** Begins a session with a fresh identifier; an older one of this browser ends. */
+    /** Starts a session with a fresh identifier; an older one of this browser ends. */
     begin: (request: FastifyRequest, reply: FastifyReply, identity?: Identity): Session => {
       const old = request.cookies[cookie];
       if (old) drop.run(hashOf(old));
@@ -67,7 +67,7 @@ export function createSessions({ database, secure, now }: SessionDeps) {
       reply.setCookie(cookie, id, attributes);
       return { id, identity };
     },
-    /** Ends every session of a user who disconnects, in this browser and in others. */
+    /** Ends all sessions of a user who disconnects, in every browser. */
     endAll: ({ iss, sub }: Identity, reply: FastifyReply): void => {
       dropAll.run(iss, sub);
       reply.clearCookie(cookie, attributes);
@@ -79,7 +79,7 @@ export function formTokenOf(session: Session): string {
   return createHmac('sha256', session.id).update('form').digest('base64url');
 }
 
-/** Throws PartnerFailure `connection_failed` unless the posted form was made for this session. */
+/** Throws PartnerFailure `connection_failed` unless the form was made for this session. */
 export function requireFormToken(session: Session, body: unknown): void {
   const sent =
     typeof body === 'object' && body !== null && 'form_token' in body ? body.form_token : undefined;

@@ -1,4 +1,4 @@
-// The settings of design-catalog; every one also as NAME_FILE.
+// The settings of design-catalog; each can be given as NAME_FILE.
 import { privatePortRule, privatePortSettings } from '@course-exchange/runtime/grpc/private-port';
 import { namelessTarget } from '@course-exchange/runtime/grpc/tls';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
@@ -34,7 +34,7 @@ const targetRule = ruleOn(settings, ['IDENTITY_TARGET', 'RPC_TLS_DIRECTORY'], (c
   namelessTarget('IDENTITY_TARGET', config.IDENTITY_TARGET, config.RPC_TLS_DIRECTORY),
 );
 
-/** Throws one ConfigurationError that lists every mistake. */
+/** Throws one ConfigurationError with every mistake. */
 export function readConfig(source?: SettingSource): CatalogConfig {
   return readSettings(settings, source, [privatePortRule('FEED'), targetRule]);
 }

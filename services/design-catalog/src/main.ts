@@ -1,4 +1,4 @@
-// The design catalog process: serves the reads to the gateway and the feed to the platform until it is told to stop.
+// The design-catalog process: serves reads to the gateway and the feed to the platform until it is stopped.
 import { join } from 'node:path';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { FeedService } from '@course-exchange/proto/feed/v1';
@@ -31,7 +31,7 @@ import { createKeySet, keepKeysFresh } from './tokens/key-set.ts';
 
 /** The largest batch takes some seconds on a busy machine. */
 const feedStatementTimeoutMs = 30_000;
-/** Concurrent streams of the feed queue for these connections. */
+/** Concurrent feed streams queue for these connections. */
 const feedConnections = 4;
 const maxFeedRequestBytes = 4 * 1024 * 1024;
 
@@ -130,8 +130,8 @@ function openTokenVerification(config: CatalogConfig, tls: RpcTls | undefined, l
 }
 
 /**
- * On a separate port with its own role and pool. Undefined when it is off. Throws ConfigurationError for a port that is
- * open to everybody.
+ * On a separate port with its own role and pool; undefined when it is off. Throws ConfigurationError for a port that
+ * is open to everyone.
  */
 async function openFeed(config: CatalogConfig, schemaVersion: number, logger: Logger) {
   if (config.FEED_POSTGRES_URL === undefined) return undefined;
@@ -151,7 +151,7 @@ async function openFeed(config: CatalogConfig, schemaVersion: number, logger: Lo
       bindService(AuditService, createAuditHandlers(database)),
     ],
     errorStatuses: operatorErrorStatuses,
-    // The feed asks for a name where it writes.
+    // The feed requires a name for writes.
     authenticate: (call, { parent }) => {
       if (parent === AuditService) actorOf(call);
     },

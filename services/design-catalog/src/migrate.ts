@@ -1,4 +1,4 @@
-// The migration job of the catalog. With --check it only checks; with --report it does too, and its exit code is 0.
+// The catalog's migration job. --check and --report only check; with --report the exit code is 0.
 import { join } from 'node:path';
 import { runMigrationJob } from '@course-exchange/runtime/postgres/migrate';
 import { postgresAccess } from '@course-exchange/runtime/postgres/settings';

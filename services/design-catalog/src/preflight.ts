@@ -1,4 +1,4 @@
-// The settings of the catalog's migration job, and what it checks before it changes anything.
+// The settings of the catalog's migration job, and its checks before it changes anything.
 import { checkPostgres } from '@course-exchange/runtime/postgres/check';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
 import { withChecks } from '@course-exchange/runtime/process/checks';
@@ -22,7 +22,7 @@ export const migrationSettings = {
 
 export type MigrationConfig = SettingValues<typeof migrationSettings>;
 
-/** Throws one ConfigurationError that lists every mistake. */
+/** Throws one ConfigurationError with every mistake. */
 export function readMigrationConfig(source?: SettingSource): MigrationConfig {
   return readSettings(migrationSettings, source);
 }

@@ -1,5 +1,4 @@
-// What a design change must be like (docs/feed.md), for the service that refuses it and the tool that sets it aside
-// before.
+// Validity of a design change (docs/feed.md), for the service that refuses it and the tool that sets it aside before.
 
 export interface DesignChangeFields {
   readonly owner: string;
@@ -22,11 +21,11 @@ interface DesignUpsertFields {
   readonly shortDescr: string;
 }
 
-/** Longest identifiers in bytes of UTF-8, as table `designs` holds them. */
+/** Longest identifiers in bytes of UTF-8, as in table `designs`. */
 const maxOwnerBytes = 255;
 const maxIdBytes = 512;
 const maxEventIdBytes = 512;
-/** Longest texts in characters, which are code points as in Postgres (R23). */
+/** Longest texts in code points, as in Postgres (R23). */
 const maxCharacters = 1_000;
 const maxDescriptionCharacters = 2_000;
 /** Revisions are unsigned 64-bit numbers. */
@@ -61,7 +60,7 @@ function upsertProblem(design: DesignUpsertFields): string | undefined {
 }
 
 function identifierProblem(name: string, text = '', maxBytes: number): string | undefined {
-  // A character has at most three bytes for each of its code units.
+  // UTF-8 needs at most three bytes per code unit.
   const tooLong = text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;
   return tooLong ? `${name} is longer than ${maxBytes} bytes.` : unicodeProblem(name, text);
 }
@@ -82,10 +81,10 @@ function timeProblem(name: string, text: string | undefined): string | undefined
   return `${name} is not a time such as 2026-05-01T09:30:00Z, in the years 1 to 9999.`;
 }
 
-/** RFC 3339 as Postgres and table `designs` take it. */
+/** RFC 3339 as Postgres and table `designs` accept it. */
 const timeFormat = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** `text` to the microsecond; undefined when it is no time in the years 1 to 9999. */
+/** `text` to the microsecond; undefined when it is not a time in the years 1 to 9999. */
 export function storedTime(text: string): string | undefined {
   const parts = timeFormat.exec(text);
   if (parts === null) return undefined;

@@ -6,7 +6,7 @@ export function isEmail(text: string): boolean {
 }
 
 /**
- * Lower case as Postgres' `lower` makes it, one letter for one. JavaScript's own knows longer letters, so that two
+ * Lower case like Postgres' `lower`, one letter for one. JavaScript also maps to several letters, so that two
  * spellings of one account would count as two.
  */
 export function foldEmail(email: string): string {

@@ -1,7 +1,7 @@
-// Every error code and its gRPC status: those of the public surface (specification §7, R5, R14), of the operator's port
-// and of the feed.
+// Every error code and its gRPC status: for the public surface (specification §7, R5, R14), the operator's port and
+// the feed.
 
-/** By number, so that this package needs no driver. */
+/** Numbers, so that this package needs no driver. */
 const invalidArgument = 3;
 const notFound = 5;
 const alreadyExists = 6;
@@ -29,16 +29,16 @@ export const errorStatuses = {
 
 export type ErrorCode = keyof typeof errorStatuses;
 
-/** Between the services: the public codes, and the refusal of another component's certificate. */
+/** Between services: the public codes, and the refusal of another component's certificate. */
 export const serviceErrorStatuses = { ...errorStatuses, permission_denied: permissionDenied } as const;
 
 /** Unlike the public codes these come with sentences, in the trailer `error-detail`. */
 export const operatorErrorStatuses = {
-  /** Something of that name exists. */
+  /** The name is taken. */
   already_exists: alreadyExists,
-  /** Somebody else changed the object meanwhile: read it again. */
+  /** The object was changed concurrently: read it again. */
   conflict: aborted,
-  /** One sentence for each mistake. */
+  /** One sentence per mistake. */
   invalid_argument: invalidArgument,
   not_found: notFound,
   /** The caller gave no name (metadata `x-operator`). */

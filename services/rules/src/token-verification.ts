@@ -1,5 +1,5 @@
-// How a JWT of this issuer is verified, by the service that issues it and by the one that accepts it (R16). jose
-// verifies; what jose accepts and we never write is refused here.
+// Verifies a JWT of this issuer, for the service that issues it and the one that accepts it (R16). Also refuses what
+// jose accepts but we never issue.
 import {
   type CryptoKey,
   errors,
@@ -34,7 +34,6 @@ export interface RefusedToken {
   readonly client?: string | undefined;
 }
 
-/** Whatever the header says, nothing else is tried. */
 export interface ExpectedJwt {
   readonly algorithm: string;
   readonly type: string;
@@ -51,9 +50,9 @@ interface VerifiedJwt<Key> {
 }
 
 /**
- * What `token` claims when the key that its `kid` names signed it for `expected`, and it has not expired at `now`
- * (milliseconds since the epoch; `anyAge`: expiry does not matter). No key comes from the header (`jwk`, `jku`, `x5u`),
- * and no extension (`crit`) is understood.
+ * The claims of `token` if it is signed for `expected` by the key of its `kid`, and has not expired at `now`
+ * (milliseconds since the epoch; `anyAge` ignores expiry). No key comes from the header (`jwk`, `jku`, `x5u`), and no
+ * extension (`crit`) is accepted.
  */
 export async function verifyJwt<Key extends CryptoKey | KeyObject>(
   token: string,
@@ -63,7 +62,7 @@ export async function verifyJwt<Key extends CryptoKey | KeyObject>(
 ): Promise<VerifiedJwt<Key> | RefusedToken> {
   if (!isCanonical(token)) return { reason: 'malformed' };
   const keyOf = async ({ kid, typ, crit }: JWTHeaderParameters): Promise<Key> => {
-    // jose compares `typ` as a media type, in any case of letters, and takes the extension b64.
+    // jose compares `typ` case-insensitively as a media type, and accepts the extension b64.
     if (typ !== type) throw new errors.JWTClaimValidationFailed('type', {}, 'typ');
     if (crit !== undefined) throw new errors.JWSInvalid();
     const key = typeof kid === 'string' && kid !== '' ? await findKey(kid) : undefined;
@@ -76,18 +75,18 @@ export async function verifyJwt<Key extends CryptoKey | KeyObject>(
       issuer,
       currentDate: new Date(now === 'anyAge' ? 0 : now),
     });
-    // jose would accept a list of audiences that has ours among others.
+    // jose would accept a list that contains our audience.
     if (payload.aud !== audience) return refusedFor('audience', payload);
     return { claims: payload, kid: protectedHeader.kid ?? '', key: key as Key };
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
-    // jose judges claims after the signature.
+    // jose checks claims after the signature.
     const judged = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
     return refusedFor(refusalOf(error), judged ? error.payload : {});
   }
 }
 
-/** Of a token that we signed. */
+/** For a token that we signed. */
 function refusedFor(reason: TokenRefusal, { client_id: client }: JWTPayload): RefusedToken {
   return typeof client === 'string' && isClientId(client) ? { reason, client } : { reason };
 }
@@ -100,8 +99,8 @@ export interface VerifiedAccessToken<Key> extends Omit<VerifiedJwt<Key>, 'claims
 }
 
 /**
- * Whom an access token names, or why it is no valid one of this issuer at `now` (milliseconds since the epoch). Without
- * `openid` it opens nothing (R21.2).
+ * The subject of an access token, or why it is not valid for this issuer at `now` (milliseconds since the epoch).
+ * Without `openid` it opens nothing (R21.2).
  */
 export async function verifyAccessToken<Key extends CryptoKey | KeyObject>(
   token: string,

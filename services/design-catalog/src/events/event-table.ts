@@ -1,11 +1,11 @@
-// Reads tables `event_summaries` and `designs`, one statement and so one snapshot each. An Event's JSON was written
-// with its summary.
+// Reads tables `event_summaries` and `designs`, each in one statement and so from one snapshot. An Event's JSON is
+// stored with its summary.
 import type { Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import { maxDesigns, type Owner, publicEventId, type StoredEventId } from './event.ts';
 
 export interface EventList {
   readonly events: number;
-  /** The body of the answer: `{items: EventSummary[]}` (specification §4). */
+  /** `{items: EventSummary[]}` (specification §4). */
   readonly json: string;
 }
 
@@ -19,7 +19,7 @@ export const eventsOfOwner: Statement = {
     where owner = $1`,
 };
 
-/** The latest update first. */
+/** Latest update first. */
 export async function listEvents(database: Queries, owner: Owner): Promise<EventList> {
   const [list] = await database.query<EventList>(eventsOfOwner, [owner]);
   if (list === undefined) throw new Error('an aggregate without a row');
@@ -28,7 +28,7 @@ export async function listEvents(database: Queries, owner: Owner): Promise<Event
 
 export interface EventWithDesigns {
   readonly designs: number;
-  /** The body of the answer: `{event: EventSummary, items: DesignSummary[]}` (specification §4). */
+  /** `{event: EventSummary, items: DesignSummary[]}` (specification §4). */
   readonly json: string;
 }
 
@@ -45,8 +45,8 @@ interface Row {
   readonly shortDescr: string;
 }
 
-// Indexes: event_summaries_pkey, designs_by_event in its order. Foreign and nonexistent Events are the same (R24):
-// nothing is found under this owner.
+// Indexes: event_summaries_pkey; designs_by_event, in its order. Foreign and nonexistent Events are the same: nothing
+// is found under this owner (R24).
 export const designsOfEvent: Statement = {
   name: 'designs of event',
   text: `(select public_json as "eventJson", '' as id, null as "localId", '' as title, '' as "eventName",
@@ -89,12 +89,12 @@ export async function findEventWithDesigns(
 }
 
 /**
- * From Postgres' `2026-05-01 09:30:00.25+00` to `Z` and milliseconds, finer parts cut off (R23). The connection's time
- * zone is UTC, its date style ISO, and the schema keeps years to four digits.
+ * Converts Postgres' `2026-05-01 09:30:00.25+00` to `Z` and milliseconds, truncated (R23). The connection uses UTC and
+ * ISO dates, and the schema limits years to four digits.
  */
 export function isoTime(text: string | null): string | null {
   if (text === null) return null;
-  if (text[10] !== ' ' || !text.endsWith('+00')) throw new Error('a time in another form than expected');
+  if (text[10] !== ' ' || !text.endsWith('+00')) throw new Error('unexpected time format');
   const second = `${text.slice(0, 10)}T${text.slice(11, 19)}`;
   return `${second}.${text.length > 22 ? text.slice(20, -3).slice(0, 3).padEnd(3, '0') : '000'}Z`;
 }

@@ -1,5 +1,5 @@
 // Events and designs as the catalog reads them. An Event is the group of a user's non-deleted designs with one event
-// identifier (R22). Its summary is written by the triggers of migration 0001.
+// identifier (R22). The triggers of migration 0001 write its summary.
 import { isUtf8 } from 'node:buffer';
 
 declare const brand: unique symbol;
@@ -9,7 +9,7 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 export type Owner = Branded<'Owner'>;
 /** As the platform stored it; never empty. */
 export type StoredEventId = Branded<'StoredEventId'>;
-/** As partners see it: base64url of the stored one's UTF-8 (R22). */
+/** For partners: base64url of the stored identifier's UTF-8 (R22). */
 export type PublicEventId = Branded<'PublicEventId'>;
 
 /** Designs in one answer (specification §8). */

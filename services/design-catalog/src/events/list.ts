@@ -1,4 +1,4 @@
-// The two reads of the resource interface (specification §4). The token alone names the owner.
+// The two reads of the resource interface (specification §4). The token alone determines the owner.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Logger } from '@course-exchange/runtime/process/logger';
@@ -30,8 +30,8 @@ export async function eventsJson(deps: ListDeps, authorization: string | undefin
 }
 
 /**
- * The token is verified before the id is judged (R20). Throws `not_found` for an invalid id, a nonexistent Event and a
- * foreign one (R24).
+ * The token is verified before the id is checked (R20). Throws `not_found` for an invalid id, a nonexistent Event and
+ * a foreign one (R24).
  */
 export async function designsJson(
   deps: ListDeps,

@@ -1,11 +1,11 @@
-// CatalogService: bodies of answers as bytes, in parts.
+// CatalogService: response bodies as bytes, in parts.
 import type { CatalogService } from '@course-exchange/proto/catalog/v1';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { designsJson, eventsJson, type ListDeps } from './list.ts';
 
 /**
- * The stream waits between two parts, so that other calls are answered meanwhile. The gateway sends them as they come:
- * small enough that its unread-answers.ts sees the progress of a slow reader, from about 3 KB/s on.
+ * The stream waits between two parts, so that other calls are answered meanwhile. Small enough that the gateway
+ * (unread-answers.ts) sees the progress of a slow reader, from about 3 KB/s.
  */
 export const bytesInPart = 64 * 1024;
 

@@ -1,5 +1,5 @@
-// Gathers the parts of a stream into batches: large, so that an Event is counted once for many changes; bounded, for
-// memory; soon, so that a slow stream shows.
+// Gathers the parts of a stream into batches: large, to recount an Event once for many changes; bounded, for memory;
+// timely, so that a slow stream shows.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeBatch, DesignChange } from './change.ts';
 
@@ -21,7 +21,7 @@ interface Gathered {
   readonly discard: () => void;
 }
 
-/** While a batch is processed nothing is taken from `parts`. When `parts` fails, what is gathered is dropped. */
+/** While a batch is processed nothing is taken from `parts`. When `parts` fails, the unfinished batch is dropped. */
 export async function* changeBatches(
   parts: AsyncIterable<ChangeBatch>,
   limits: BatchLimits,
@@ -34,7 +34,7 @@ export async function* changeBatches(
       if (arrived?.done) break;
       if (arrived) {
         next = iterator.next();
-        // A failure is met at its turn.
+        // A failure is handled when it is awaited.
         next.catch(() => {});
         add(gathered, arrived.value);
       }
@@ -61,7 +61,7 @@ function gather({ waitMs }: BatchLimits): Gathered {
     source: '',
     changes: [],
     characters: 0,
-    // Begins with the first change.
+    // Starts with the first change.
     get due() {
       due ??= sleep(waitMs, undefined, { signal: discarded.signal }).catch(() => undefined);
       return due;

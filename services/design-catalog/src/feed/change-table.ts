@@ -1,4 +1,4 @@
-// Tables `designs` and `resume_points`, written by the feed: a batch in one transaction with its resume point and its
+// Tables `designs` and `resume_points`, written by the feed: each batch in one transaction with its resume point and
 // audit entry.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppendedHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit/table';
@@ -12,7 +12,7 @@ import {
   decidingChanges,
 } from './change.ts';
 
-// One statement, so that the triggers count each touched Event once. Sorted by the key, so that two batches cannot
+// One statement, so that the triggers recount each touched Event once. Sorted by key, so that two batches cannot
 // deadlock. A deletion blanks all but key, revision and time, so that the row does not depend on earlier changes.
 const writeChanges: Statement = {
   name: 'write design changes',
@@ -39,13 +39,13 @@ const writeChanges: Statement = {
 };
 
 export interface WrittenBatch extends Applied {
-  /** The end of the audit log's chain. */
+  /** The head of the audit log. */
   readonly head: AppendedHead;
 }
 
 /**
- * Atomic, with event summaries, resume point and audit entry. Ignores changes of a revision that is not higher than the
- * stored one, so that it may be repeated. Throws what Postgres says of a deadlock or a failed serialization.
+ * Atomic with event summaries, resume point and audit entry. Ignores changes whose revision is not higher than the
+ * stored one, so that it may be repeated. Throws Postgres' error for a deadlock or a serialization failure.
  */
 export function writeBatch(
   database: Database,
@@ -81,7 +81,7 @@ const find: Statement = {
   text: 'select position from resume_points where source = $1',
 };
 
-// Of two streams of one source the farther one counts.
+// The farther of two streams of one source counts.
 const keep: Statement = {
   name: 'keep resume point',
   text: `insert into resume_points as kept (source, position) values ($1, $2)
@@ -105,7 +105,7 @@ const conflicts: readonly unknown[] = ['40001', '40P01'];
 const attempts = 8;
 const firstPauseMs = 10;
 
-/** `write` must be atomic. Throws `temporarily_unavailable` after the last try. */
+/** `write` must be atomic. Throws `temporarily_unavailable` after the last attempt. */
 export async function repeatedly<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {

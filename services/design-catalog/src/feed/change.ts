@@ -1,5 +1,5 @@
-// A change of one design: its revision decides, not the order of arrival. The audit log has counts and positions of
-// changes, nothing of a design.
+// A change of one design: its revision decides, not the order of arrival. The audit log holds counts and positions,
+// nothing of a design.
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import type { Owner } from '../events/event.ts';
 
@@ -11,7 +11,7 @@ export interface DesignChange {
   readonly revision: bigint;
   /** Undefined: the design is deleted. */
   readonly design: ChangedDesign | undefined;
-  /** Of a deletion; undefined: when it is applied. RFC 3339. */
+  /** RFC 3339; undefined: the time when it is applied. */
   readonly deletedAt: string | undefined;
 }
 
@@ -38,11 +38,11 @@ export interface ChangeBatch {
 export interface Applied {
   readonly upserted: number;
   readonly deleted: number;
-  /** Of a revision that is not higher than the stored one. */
+  /** Their revision is not higher than the stored one. */
   readonly ignored: number;
 }
 
-/** For each design its change of the highest revision; of equal ones the first. */
+/** The change with the highest revision of each design; of equal ones the first. */
 export function decidingChanges(changes: readonly DesignChange[]): DesignChange[] {
   const deciding = new Map<string, DesignChange>();
   for (const change of changes) {
@@ -74,7 +74,7 @@ function fieldsOf(values: Readonly<Record<string, number | bigint | true | undef
   );
 }
 
-/** A position that readers of JSON would round is a text. */
+/** A position that JSON readers would round becomes a string. */
 function jsonOf(value: number | bigint | true): string {
   return typeof value === 'bigint' && value > Number.MAX_SAFE_INTEGER ? `"${value}"` : `${value}`;
 }

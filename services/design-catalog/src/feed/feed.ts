@@ -1,6 +1,6 @@
 // The feed: the platform that owns the designs sends its changes. A stream names a source and has ascending positions.
-// Its changes are written in batches, each atomic with its event summaries, its resume point and its audit entry, so
-// that a broken stream resumes. The feed refuses a stream out of order.
+// Its changes are written in batches, each atomic with its event summaries, resume point and audit entry, so that a
+// broken stream can resume. The feed refuses a stream out of order.
 import { type AuditOrigin, logAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Caller } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Database } from '@course-exchange/runtime/postgres/pool';
@@ -19,13 +19,13 @@ export interface FeedDeps {
 }
 
 export interface AppliedStream extends Applied {
-  /** Of the last change; 0 for a stream without one. */
+  /** Of the last change; 0 for an empty stream. */
   readonly position: bigint;
 }
 
 const batchLimits: BatchLimits = { changes: 10_000, characters: 8 * 1024 * 1024, waitMs: 500 };
 
-/** Fails as applyBatches does. */
+/** Throws like applyBatches. */
 export async function applyStream(
   deps: FeedDeps,
   caller: Caller,
@@ -52,8 +52,8 @@ export interface ApplyDeps {
 }
 
 /**
- * Writes all that `parts` brings, in order. While a batch is written the next one is gathered. When it fails, the
- * batches before are written, and their resume point says so. Throws DetailedFailure `invalid_argument` for a stream
+ * Writes everything from `parts`, in order. The next batch is gathered while one is written. After a failure the
+ * earlier batches are written, and their resume point says so. Throws DetailedFailure `invalid_argument` for a stream
  * out of order.
  */
 export async function applyBatches(
@@ -62,7 +62,7 @@ export async function applyBatches(
 ): Promise<AppliedStream> {
   const total = { upserted: 0, deleted: 0, ignored: 0, position: 0n };
   const batches = changeBatches(inOrder(parts), limits);
-  // A failed write is reported at once, though the stream may bring nothing more.
+  // A failed write is reported at once, even if the stream brings nothing more.
   const failed = Promise.withResolvers<never>();
   let writing = Promise.resolve();
   failed.promise.catch(() => {});
@@ -75,7 +75,7 @@ export async function applyBatches(
       writing.catch(failed.reject);
     }
   } finally {
-    // A batch in progress is awaited: what is reported of the stream holds.
+    // A batch in progress is awaited, so that the reported result is true.
     await writing.catch(() => {});
     void batches.return(undefined);
   }
@@ -90,14 +90,14 @@ function count(total: Total, { changes }: ChangeBatch, { upserted, deleted, igno
   total.position = changes.at(-1)?.position ?? total.position;
 }
 
-/** Resuming by position is safe only where positions ascend and nothing follows the end. */
+/** Resuming by position is safe only if positions ascend and nothing follows the end. */
 async function* inOrder(parts: AsyncIterable<ChangeBatch>): AsyncGenerator<ChangeBatch> {
   let before: ChangeBatch | undefined;
   let position = 0n;
   for await (const part of parts) {
     if (before && before.source !== part.source)
       throw refusal('A stream has one source; this one changed it.');
-    if (before?.last) throw refusal('The stream goes on after the message that it called its last.');
+    if (before?.last) throw refusal('The stream continues after its last message.');
     for (const change of part.changes) {
       if (change.position <= position)
         throw refusal(`Position ${change.position} comes after ${position}: positions ascend from 1.`);
@@ -112,7 +112,6 @@ function refusal(sentence: string): DetailedFailure {
   return new DetailedFailure('invalid_argument', sentence);
 }
 
-/** 0 when there is none. */
 export function resumePoint({ database }: FeedDeps, source: string): Promise<bigint> {
   return findResumePoint(database, source);
 }
@@ -121,12 +120,12 @@ export interface VerifiedPart extends Recount {
   readonly repaired: boolean;
 }
 
-/** Owners in one statement: none runs long beside the reads. */
+/** Owners per statement: none runs long beside the reads. */
 const ownersInPart = 200;
 
 /**
- * Recounts every Event and compares it with its summary, some owners at a time. Repairs what differs in the name of
- * `repairer`; without one it is only reported.
+ * Recounts every Event and compares it with its summary, some owners at a time. Repairs differences in the name of
+ * `repairer`; without one they are only reported.
  */
 export async function* verifySummaries(
   deps: FeedDeps,

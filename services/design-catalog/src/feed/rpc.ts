@@ -1,4 +1,4 @@
-// FeedService: checks design changes and translates them.
+// FeedService: validates and translates design changes.
 
 import type { ApplyRequest, FeedService } from '@course-exchange/proto/feed/v1';
 import { designChangeProblem, storedTime } from '@course-exchange/rules/design-change';

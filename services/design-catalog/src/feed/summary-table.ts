@@ -13,7 +13,7 @@ export interface SummaryDifference {
 }
 
 export interface Recount {
-  /** Null: there was no owner left. */
+  /** Null: no owner was left. */
   readonly lastOwner: string | null;
   readonly owners: number;
   readonly events: number;
@@ -71,7 +71,7 @@ const repair: Statement = {
   text: 'select summarise_events($1::text[], $2::text[])',
 };
 
-/** Of up to `most` owners after `owner`. */
+/** For up to `most` owners after `owner`. */
 export async function recountEvents(database: Queries, owner: string, most: number): Promise<Recount> {
   const [row] = await database.query<Recount>(recount, [owner, most]);
   if (row === undefined) throw new Error('an aggregate without a row');
@@ -79,8 +79,8 @@ export async function recountEvents(database: Queries, owner: string, most: numb
 }
 
 /**
- * Recounts the named Events, with an audit entry, atomically. `differences` are sorted and without duplicates. Returns
- * the end of the audit log's chain.
+ * Recounts the given Events, with an audit entry, atomically. `differences` are sorted, without duplicates. Returns
+ * the head of the audit log.
  */
 export function repairSummaries(
   database: Database,

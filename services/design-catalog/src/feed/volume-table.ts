@@ -1,5 +1,5 @@
-// Counts Events and their designs for some owners, from `event_summaries`, which are exact at every commit (R22). In
-// read-only transactions, one for each statement: none is long.
+// Counts Events and their designs for some owners, from `event_summaries`, which are exact at every commit (R22). Each
+// statement has its own read-only transaction: none is long.
 import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import type { Owner } from '../events/event.ts';
 
@@ -27,7 +27,7 @@ const nextOwners: Statement = {
     select owner from found where owner is not null order by owner`,
 };
 
-/** Up to `most`, in their order. */
+/** Up to `most`, sorted. */
 export async function ownersAfter(database: Database, owner: string, most: number): Promise<Owner[]> {
   const rows = await readOnlyTransaction(database, ({ query }) =>
     query<{ readonly owner: Owner }>(nextOwners, [owner, most]),
@@ -35,7 +35,7 @@ export async function ownersAfter(database: Database, owner: string, most: numbe
   return rows.map((row) => row.owner);
 }
 
-/** How many Events of an owner have this number of designs. */
+/** The number of an owner's Events that have `designs` designs. */
 export interface EventGroup {
   readonly owner: Owner;
   readonly designs: number;

@@ -1,17 +1,16 @@
-// The data volume (specification §8): how many Events owners have and how many designs Events have, as frequencies, which
-// add up over parts and name no owner.
+// The data volume (specification §8): Events per owner and designs per Event, as frequencies, which add up over parts
+// and name no owner.
 import type { Owner } from '../events/event.ts';
 import { listEvents } from '../events/event-table.ts';
 import type { FeedDeps } from './feed.ts';
 import { type EventGroup, eventGroups, ownersAfter, readOnlyTransaction } from './volume-table.ts';
 
-/** How often a number occurs. */
 export type Frequencies = ReadonlyMap<number, number>;
 
 export interface VolumePart {
   readonly eventsPerOwner: Frequencies;
   readonly designsPerEvent: Frequencies;
-  /** In the last part: that of the most Events. */
+  /** In the last part: the list with the most Events. */
   readonly longestList?: {
     readonly events: number;
     readonly bytes: number;
@@ -21,10 +20,10 @@ export interface VolumePart {
 
 type VolumeDeps = Pick<FeedDeps, 'database' | 'now'>;
 
-/** Owners in one statement: none runs long beside the reads. */
+/** Owners per statement: none runs long beside the reads. */
 const ownersInPart = 200;
 
-/** Of `asked`, each once, or of all owners where it is empty. The parts are not of one moment. */
+/** For the owners `asked`, each once, or for all if it is empty. The parts are not from one moment. */
 export async function* measureVolume(
   deps: VolumeDeps,
   asked: readonly Owner[],
@@ -71,7 +70,7 @@ function add<Key>(counts: Map<Key, number>, key: Key, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
-/** Reads and serialises the list as the API does. */
+/** Reads and serialises the list like the API. */
 function measureList({ database, now }: VolumeDeps, owner: Owner) {
   return readOnlyTransaction(database, async (queries) => {
     const start = now();

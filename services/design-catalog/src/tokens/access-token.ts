@@ -1,5 +1,5 @@
-// Access tokens at the resource server (specification §5, R15, R16), whatever the gateway did before. A verified token
-// is remembered until it expires or its key leaves the set.
+// Verifies access tokens at the resource server (specification §5, R15, R16), independently of the gateway. A verified
+// token is cached until it expires or its key leaves the set.
 import { hash } from 'node:crypto';
 import { bearerToken } from '@course-exchange/rules/access-token';
 import { type RefusedToken, verifyAccessToken } from '@course-exchange/rules/token-verification';
@@ -13,14 +13,14 @@ import type { KeySet, TokenAlgorithm } from './key-set.ts';
 
 interface AccessGrant {
   readonly owner: Owner;
-  /** For logs: identity alone puts it into a token. */
+  /** Safe to log: only identity puts it into a token. */
   readonly client: LogText;
-  /** The hash that stands for the owner in logs (R27). */
+  /** The keyed hash of the owner for logs (R27). */
   readonly user: LogText;
 }
 
 /**
- * What the `authorization` metadata of a call grants. Throws `invalid_token` for anything but a valid access token,
+ * The grant in a call's `authorization` metadata. Throws `invalid_token` for anything but a valid access token,
  * `temporarily_unavailable` while no key set is known.
  */
 export type Authenticate = (authorization: string | undefined) => Promise<AccessGrant>;
@@ -43,7 +43,7 @@ interface Verified extends AccessGrant {
   readonly key: CryptoKey;
 }
 
-/** Tokens remembered at once; the oldest goes first. */
+/** Tokens cached at once; the oldest is evicted. */
 const mostRemembered = 10_000;
 const longestOwner = 255;
 

@@ -1,11 +1,11 @@
-// Identity's public keys, cached as long as they may be (R17), and longer while identity is away.
+// Identity's public keys, cached as long as they may be (R17), and longer while identity is down.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keySetLifetime } from '@course-exchange/rules/access-token';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import { type CryptoKey, importJWK, type JSONWebKeySet } from 'jose';
 import { catalogMetrics } from '../metrics.ts';
 
-/** The algorithm is configuration, never the token's choice. */
+/** Configured, never the token's choice. */
 export type TokenAlgorithm = 'ES256' | 'RS256';
 export const tokenAlgorithms: readonly TokenAlgorithm[] = ['ES256', 'RS256'];
 
@@ -14,7 +14,7 @@ export type KeySet = ReturnType<typeof createKeySet>;
 export interface KeySetOptions {
   /** A JWKS (RFC 7517 §5). */
   readonly fetchJwks: () => Promise<string>;
-  /** Keys of another algorithm are left out. */
+  /** Keys of other algorithms are left out. */
   readonly algorithm: TokenAlgorithm;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -62,8 +62,8 @@ export function createKeySet({ fetchJwks, algorithm, now }: KeySetOptions) {
 
   return {
     /**
-     * Fetches first when the set is old or the key unknown. Throws `temporarily_unavailable` while no set was fetched
-     * in the past hour, so that a withdrawn key does not live on.
+     * Fetches first when the set is old or the key unknown. Throws `temporarily_unavailable` if no set was fetched in
+     * the past hour, so that a withdrawn key does not live on.
      */
     find: async (kid: string): Promise<CryptoKey | undefined> => {
       if (!known.has(kid) || now() - fetchedAt >= keySetLifetime * 1_000) await refresh();
@@ -72,14 +72,14 @@ export function createKeySet({ fetchJwks, algorithm, now }: KeySetOptions) {
     },
     /** Whether `key` may still be used. Never fetches. */
     holds: (kid: string, key: CryptoKey) => known.get(kid)?.key === key && now() - fetchedAt < longestUse,
-    /** In milliseconds; a failed fetch keeps what there is. */
+    /** In milliseconds; a failed fetch keeps the current set. */
     refreshOlderThan: (age: number) => (now() - fetchedAt >= age ? refresh() : Promise.resolve()),
     /** One sentence while no set was ever fetched. */
     problem: () => (known.size === 0 ? 'The key set was not yet fetched from identity' : undefined),
   };
 }
 
-/** A key that did not change stays the same object. Throws when one of them is no key. */
+/** An unchanged key stays the same object. Throws when one is not a key. */
 async function readKeys(jwks: string, algorithm: TokenAlgorithm, before: KnownKeys): Promise<KnownKeys> {
   const keys = new Map<string, KnownKey>();
   for (const jwk of (JSON.parse(jwks) as JSONWebKeySet).keys) {
