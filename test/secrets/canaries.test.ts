@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withClient } from '@course-exchange/local-stack/postgres';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { logEventsSchema } from '../generate/observability.ts';
@@ -127,6 +128,15 @@ test('no span and no metric contains a canary, after the faults above neither [R
   const metrics = earlierMetrics + (await metricsOf(system));
   expect(metrics.split('\n').length).toBeGreaterThan(200);
   flows.expectNone(metrics, 'a metric');
+});
+
+test('no record of a refusal contains a canary, at any endpoint (R34)', async () => {
+  const { postgres = '' } = system.stack;
+  const kept = async () =>
+    (await withClient(postgres, (client) => client.query('select * from identity.refusals'))).rows;
+  const endpoints = async () => new Set((await kept()).map(({ endpoint }) => endpoint));
+  await expect.poll(endpoints).toEqual(new Set(['token', 'authorization', 'userinfo']));
+  flows.expectNone(JSON.stringify(await kept()), 'a record');
 });
 
 test('a log names the client by its client_id and the user by one keyed hash, at the edge and in the services [R27.3 R33.1]', async () => {

@@ -1,6 +1,8 @@
 // Records of refusals on their way to Postgres, in it, and out of it again (R34).
 import { createLogger } from '@course-exchange/runtime/process/logger';
+import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { beforeEach, expect, test } from 'vitest';
 import type { ClientId } from '../../services/identity/src/ids.ts';
 import { findRefusals } from '../../services/identity/src/refusals/admin.ts';
@@ -10,6 +12,7 @@ import { cleanRefusals, insertRefusals } from '../../services/identity/src/refus
 import { createRefusalHandlers } from '../../services/identity/src/refusals/rpc.ts';
 import { useIdentityDatabase } from './postgres.ts';
 
+carryContextAcrossAwaits();
 const { metricsText = expect.fail } = await startTelemetry('identity', {
   OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
   OTEL_METRICS_EXPORTER: 'prometheus',
@@ -82,6 +85,11 @@ test('in a minute 1,000 of each authenticated client are kept, 100 of each that 
   const whole = { 'one true': 1_000, 'one false': 100, 'two true': 1_000, 'two false': 100 };
   expect(Object.fromEntries(kept)).toEqual({ ...whole, 'three false': 400, 'undefined false': 100 });
   expect((await lost('quota')) - before).toBe(7_500 - 2_700);
+  // Whoever holds an old access token does not use up what its client has by its secret.
+  send(1_500, { ...refused, clientId: 'three', endpoint: 'userinfo' });
+  send(1, { ...refused, clientId: 'three' });
+  await flush();
+  expect(kept.get('three true')).toBe(101);
   clock.now = 60_000;
   send(1, { ...refused, clientId: 'one' });
   await flush();
@@ -106,6 +114,13 @@ test('while Postgres hangs, strangers leave the queue to clients, and what is to
   const strangers = written.filter(({ clientAuthenticated }) => !clientAuthenticated).length;
   expect([strangers, written.length - strangers]).toEqual([4_000, 8_000]);
   expect((await lost('queue')) - before).toBe(30_000 - 12_000);
+});
+
+test('a record is written though the time of its request is over', async () => {
+  const { send, flush } = openQueue(write);
+  context.with(withCall(ROOT_CONTEXT, 'request-2', Date.now() - 1), () => send(1, refused));
+  await flush();
+  expect(await recordsOf({})).toHaveLength(1);
 });
 
 test('a batch that Postgres does not take is lost and counted; the next one is written', async () => {

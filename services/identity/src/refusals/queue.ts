@@ -40,12 +40,13 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
   let minute = 0;
   let writing: Promise<void> | undefined;
 
-  const takeQuota = ({ clientId, clientAuthenticated }: Refused, at: number): boolean => {
+  const takeQuota = ({ clientId, clientAuthenticated, endpoint }: Refused, at: number): boolean => {
     const current = Math.floor(at / 60_000);
     if (current !== minute) taken.clear();
     minute = current;
     const claimedBy = clientId === undefined ? 'neither' : 'claimed';
-    const kind = clientAuthenticated ? 'authenticated' : claimedBy;
+    // An old access token may be in other hands than its client's.
+    const kind = clientAuthenticated && endpoint === 'token' ? 'authenticated' : claimedBy;
     const owner = `${kind} ${clientId}`;
     const count = taken.get(owner) ?? 0;
     taken.set(owner, count + 1);
