@@ -7,7 +7,7 @@ import type { FamilyId, Sub } from '../ids.ts';
 import type { ReasonOf, SecurityEvent } from '../security-events.ts';
 
 /** What is wrong with the request itself. */
-const requestReasons = {
+export const requestReasons = {
   // token endpoint
   'repeated parameter': 'invalid_request',
   'two client authentication methods': 'invalid_request',

@@ -13,6 +13,7 @@ import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext } from '../admin/context.ts';
 import { timestamps } from '../admin/messages.ts';
 import { findRefusals } from './admin.ts';
+import { explain } from './explanation.ts';
 import type { ListedRefusal, RefusalPage } from './refusal-record.ts';
 
 export function createRefusalHandlers(
@@ -42,6 +43,7 @@ function refusalMessage(refusal: ListedRefusal): MessageInitShape<typeof Refusal
     clientId: clientId ?? '',
     user: user ?? '',
     family: family ?? '',
+    ...explain(refusal),
     ...(earlier && { earlier: { requestId: earlier.requestId, ...timestamps({ at: earlier.at }) } }),
   };
 }

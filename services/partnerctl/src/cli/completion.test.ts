@@ -13,6 +13,8 @@ test.each([
   ['client approve acme --to ', 'draft test approved'],
   ['client secret add acme --e', '--expires-in --encrypt-to'],
   ['client list --js', '--json'],
+  ['ex', 'explain'],
+  ['refusals list --c', '--client --code --catalog'],
   // The shell offers files.
   ['client register ', ''],
   ['client secret add acme --to-file ', ''],

@@ -5,7 +5,8 @@ export const exitCodes = {
   refused: { code: 1, means: 'Refused or failed; the message says why.' },
   usage: {
     code: 2,
-    means: 'The command line or an input file is wrong, or you did not confirm. Nothing was attempted.',
+    means:
+      'The command line or an input file is wrong, the command line names more than one, or you did not confirm. Nothing was attempted.',
   },
   unreachable: {
     code: 3,
@@ -15,7 +16,7 @@ export const exitCodes = {
     code: 4,
     means: 'It already exists, or somebody else changed it. Check the present state, then repeat.',
   },
-  missing: { code: 5, means: 'There is no such client, user, consent, secret or key.' },
+  missing: { code: 5, means: 'There is no such client, user, consent, secret, key or record of a refusal.' },
   early: { code: 6, means: 'Too early; the message says when it becomes possible.' },
   interrupted: { code: 130, means: 'Interrupted by Ctrl-C.' },
 } as const;

@@ -6,6 +6,7 @@ import { clientCommand } from '../client/client.ts';
 import { consentCommand } from '../consent.ts';
 import { designsCommand } from '../designs/designs.ts';
 import { keyCommand } from '../key.ts';
+import { explainCommand, refusalsCommand } from '../refusals.ts';
 import { restoreCommand } from '../restore.ts';
 import { statusCommand } from '../status.ts';
 import { userCommand } from '../user/user.ts';
@@ -40,6 +41,8 @@ export function createProgram(): CommandUnknownOpts {
     consentCommand(),
     keyCommand(),
     auditCommand(),
+    explainCommand(),
+    refusalsCommand(),
     designsCommand(),
     restoreCommand(),
     statusCommand(),

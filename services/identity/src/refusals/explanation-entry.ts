@@ -1,0 +1,68 @@
+// An entry in the table of explanations, and what makes one: of reasons that are alike, of a grant that ended.
+import type { EarlierRequest, RefusalReason } from './reasons.ts';
+
+export interface Explanation {
+  readonly sentence: string;
+  /** Section of the specification with the duty that the client broke; empty where it broke none for certain. */
+  readonly duty: string;
+  readonly partnerDoes: string;
+  /** In commands CLIENT and USER stand for the record's. */
+  readonly operatorLooks: string;
+}
+
+export interface Entry extends Explanation {
+  /** The sentence where the time of the earlier request is known; `before`: "4.2 s earlier". */
+  readonly since?: (before: string) => string;
+}
+
+/** Entries that have all but the sentence in common. */
+export function alike<Reason extends RefusalReason>(
+  partnerDoes: string,
+  sentences: Readonly<Record<Reason, string>>,
+  operatorLooks = 'Nothing here: the request itself is wrong.',
+  duty = '',
+): Record<Reason, Entry> {
+  const entries = Object.entries<string>(sentences).map(([reason, sentence]) => {
+    const entry: Entry = { sentence, duty, partnerDoes, operatorLooks };
+    return [reason, entry] as const;
+  });
+  return Object.fromEntries(entries) as Record<Reason, Entry>;
+}
+
+export const newFlow = 'Delete the tokens of this user and start a new authorization flow.';
+const theUser = 'The user: `partnerctl user show --hash USER`.';
+
+/** `event`: in the past tense, without a full stop. */
+export function ended(event: string, operatorLooks = theUser, duty = ''): Entry {
+  const text = (when: string) => `${event}${when}: no refresh token of this grant is valid any more.`;
+  const since = (before: string) => text(` ${before}`);
+  return { sentence: text(''), duty, partnerDoes: newFlow, operatorLooks, since };
+}
+
+/** By what revoked the grant. */
+export const revocations: Readonly<Record<NonNullable<EarlierRequest['revoked']>, Entry>> = {
+  code_replayed: ended(
+    'The authorization code was sent a second time',
+    'What sends a code twice: a reloaded callback, two processes, or a proxy that repeats a POST.',
+    'S5.flow.2',
+  ),
+  consent_withdrawn: ended(
+    "The user's consent was withdrawn",
+    'Who withdrew it: `partnerctl audit list --client CLIENT --action consent.withdraw`.',
+  ),
+  user_disabled: ended("The user's account was disabled"),
+  signed_out_by_operator: ended('The operator signed the user out'),
+  user_deleted: ended("The user's account was deleted"),
+};
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Between two requests. Clocks of two processes may differ by more than lay between the requests. */
+export function span(ms: number): string {
+  if (ms < 100) return 'less than 0.1 s';
+  if (ms < 2 * minute) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 2 * hour) return `${Math.floor(ms / minute)} minutes`;
+  return ms < 2 * day ? `${Math.floor(ms / hour)} hours` : `${Math.floor(ms / day)} days`;
+}
