@@ -11,8 +11,8 @@ import { appendEntries, entryText } from './audit.ts';
 test('an actor whom no certificate proves is marked', () => {
   const shown = (actor: string) => entryText(create(AuditEntrySchema, { actor }));
   expect(shown('cert:ann')).toContain('  cert:ann  ');
-  expect(shown('local:ann')).toContain('  local:ann (unproven)  ');
-  expect(shown('')).toContain('  (unproven)  ');
+  expect(shown('local:ann')).toContain('  local:ann (not authenticated)  ');
+  expect(shown('')).toContain('  (not authenticated)  ');
 });
 
 /** A log whose entries have the hashes of `chain`, a letter each. */

@@ -1,4 +1,4 @@
-// `audit`: who changed what, and whether the log is complete. Each service keeps its own log.
+// `audit`: who changed what, and whether the log is complete. Each service has a log.
 import { appendFileSync, existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -94,14 +94,13 @@ async function newest(audit: Audit, filter: Filter, limit: number): Promise<read
   return entries;
 }
 
-/** What comes before the first entry. */
 const chainStart: Pick<AuditEntry, 'sequence' | 'hash'> = { sequence: 0n, hash: '0'.repeat(64) };
 
 const exportedEntry = z.object({ sequence: z.int().positive(), hash: z.string() });
 
 /**
- * The number of entries appended. A log that does not hold the file's last entry was restored from a backup: it is then
- * appended whole, for its entries continue another chain. Throws if the file is of another log.
+ * The number of entries appended. If the log does not hold the file's last entry, it was restored from a backup and is
+ * appended whole, as its entries continue another chain. Throws if the file is of another log.
  */
 export async function appendEntries(audit: Pick<Audit, 'listAuditEntries'>, path: string): Promise<number> {
   const { last, firsts, endsWhole } = await exportedUpTo(path);
@@ -127,7 +126,7 @@ export async function appendEntries(audit: Pick<Audit, 'listAuditEntries'>, path
   return appended;
 }
 
-/** The last entry of a file, the hash of each first one, and whether its last line has its line break. */
+/** The last entry of a file, the hash of each first one, and whether the last line is complete. */
 async function exportedUpTo(path: string) {
   let last: z.output<typeof exportedEntry> | undefined;
   const firsts = new Set<string>();
@@ -167,7 +166,7 @@ async function follow(
 }
 
 export function entryText({ sequence, at, actor, change, requestId }: AuditEntry): string {
-  const known = actor.startsWith('cert:') ? actor : `${actor} (unproven)`;
+  const known = actor.startsWith('cert:') ? actor : `${actor} (not authenticated)`;
   const columns = [localTime(at), known, change?.action ?? '', change?.object ?? ''].map(sanitize);
   const number = paint('dim', String(sequence).padStart(6));
   const head = `${number}  ${columns.join('  ')}  ${paint('dim', sanitize(requestId))}`;

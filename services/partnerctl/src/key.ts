@@ -1,5 +1,5 @@
-// `key`: signing keys, which go staged → active → superseded → retired. The service refuses a step that would make a
-// valid token fail (R17).
+// `key`: signing keys, which go staged → active → superseded → retired. The service refuses a step that would
+// invalidate a valid token (R17).
 import { Option } from '@commander-js/extra-typings';
 import {
   KeyAlgorithm,
@@ -154,7 +154,7 @@ function nextStep({ state, nextStepAt }: SigningKey, now: Date): string | undefi
 }
 
 const clockSkewMs = 500;
-/** A longer wait is cut, so that a step done by somebody else is seen. */
+/** A longer wait is split, to notice a step by someone else. */
 const maxWaitMs = 60_000;
 
 function rotateCommand() {

@@ -6,13 +6,13 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// Halves the start of a command, for imports that follow it. Not in /tmp: another account could plant code there.
+// Halves the start of a command, for imports that follow. Not in /tmp: another account could plant code there.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache'));
 
 const argv = process.argv.slice(2);
-// A reader that has seen enough, such as `head`, is no failure.
+// A reader that stops early, such as `head`, is no failure.
 process.stdout.on('error', () => process.exit(0));
-// connect-node hears the first error of a session. A port that speaks something else causes a second one.
+// connect-node handles a session's first error. A port that speaks another protocol causes a second one.
 process.on('uncaughtException', (error) => {
   if ('code' in error && error.code === 'ERR_HTTP2_ERROR') return;
   process.stderr.write(`${error.stack}\n`);
@@ -43,7 +43,7 @@ if (argv[0] === '__complete') {
   });
 }
 
-/** A container's user may have no entry among the accounts. */
+/** A container's user may have no account entry. */
 function accountName(): string {
   try {
     return userInfo().username;

@@ -1,4 +1,4 @@
-// `restore`: what follows the restore of a store from a backup, so that nothing that had ended becomes valid again
+// `restore`: run after a store was restored from a backup, so that nothing that had ended becomes valid again
 // (docs/recovery.md).
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
@@ -22,7 +22,7 @@ export function restoreCommand() {
   return newGroup('restore', 'After a restore from a backup', [fenceCommand()]);
 }
 
-/** The lines of a part would not follow the restored audit log. */
+/** Only part of a log would not continue the restored audit log. */
 const lessenLog = `Keep its lines with operator.change alone (grep '"operator.change"')`;
 
 /** 5 s for 100,000 users, in proportion to their number. */
@@ -113,7 +113,7 @@ function endingsIn(text: string) {
   });
 }
 
-/** A block of the file at a time; other lines are passed over. */
+/** One block of the file at a time; other lines are skipped. */
 async function* readTrail(log: Content) {
   for await (const { lines } of lineBlocks(log))
     yield lines.flatMap((line) => {
@@ -130,7 +130,7 @@ async function requireTrail(log: Content, name: string): Promise<void> {
   );
 }
 
-/** A block of lines is smaller than a message may be. */
+/** A block of lines is smaller than the largest message. */
 async function* fenceRequests(
   request: MessageInitShape<typeof FenceRequestSchema>,
   log: Content | undefined,
@@ -140,7 +140,7 @@ async function* fenceRequests(
   for await (const transactions of readTrail(log)) if (transactions.length > 0) yield { transactions };
 }
 
-/** That the end is missing no line can tell: the operator compares. */
+/** No line shows that the end is missing: the operator compares. */
 function trailText({ continuation }: FenceResponse): string {
   if (continuation === undefined) return '';
   const { restoredSequence, lastSequence, lastAt } = continuation;

@@ -1,4 +1,4 @@
-// One run of the tool: parses argv, runs the command, prints its result or its error, and returns the exit code.
+// One run of the tool: parses argv, runs the command, prints its result or error, and returns the exit code.
 import { CommanderError } from '@commander-js/extra-typings';
 import { type ConnectionDeps, openServices } from '../connection/connection.ts';
 import { toCliError } from '../connection/error-text.ts';
@@ -63,7 +63,7 @@ async function runAction(deps: CliDeps, act: Act, options: CommonOptions): Promi
   }
 }
 
-/** Undefined: the account's. The service accepts no other form of name, and writes it into the audit log. */
+/** Undefined: the account's. The service accepts only this form of name, and writes it into the audit log. */
 function operatorName(name: string | undefined): string | undefined {
   if (!name) return undefined;
   if (/^[\w.@\\ -]{1,64}$/.test(name)) return name;
@@ -79,7 +79,7 @@ function asCliError(error: unknown): CliError {
   return new CliError('refused', `partnerctl failed: ${message}`, { code: 'unforeseen', cause: error });
 }
 
-/** commander writes `error: unknown command 'x'` and, where it has one, a suggestion in brackets below. */
+/** commander writes `error: unknown command 'x'`, with any suggestion in brackets below. */
 function misuse(message: string): CliError {
   const [first = '', suggestion = ''] = message.replace(/^error: /, '').split('\n');
   const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replace(/\.?$/, '.');

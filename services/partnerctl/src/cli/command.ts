@@ -1,4 +1,4 @@
-// What a command is made of: its help with examples, the context that it runs in, and the result that it returns.
+// A command: its help with examples, its context, and its result.
 import { Command, type CommandUnknownOpts, type OptionValues } from '@commander-js/extra-typings';
 import type { Services } from '../connection/connection.ts';
 import { type Exit, usageError } from './errors.ts';

@@ -1,4 +1,4 @@
-// How a command fails: one sentence, what to do about it, and the exit code that tells a script.
+// How a command fails: one sentence, advice, and the exit code for scripts.
 
 export const exitCodes = {
   done: { code: 0, means: 'Done, or nothing to do.' },

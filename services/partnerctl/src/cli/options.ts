@@ -1,4 +1,4 @@
-// Kinds of option values that several commands read: durations, times, counts, repeated options.
+// Option values that several commands read: durations, times, counts, repeated options.
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Option } from '@commander-js/extra-typings';
 import { type CliError, usageError } from './errors.ts';
@@ -23,7 +23,7 @@ export function durationOption<const Flags extends string>(flags: Flags, about: 
   });
 }
 
-/** A time written in full (2026-11-20T13:20:00Z), or how long ago it was (2h, 7d), as requests carry it. */
+/** A full time (2026-11-20T13:20:00Z), or how long ago it was (2h, 7d). */
 export function timeOption<const Flags extends string>(flags: Flags, about: string) {
   return new Option(flags, about).argParser((value) => {
     const seconds = secondsOf(value);
@@ -47,7 +47,7 @@ function wrongValue(flags: string, value: string, what: string, advice?: string)
 
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> };
 
-/** `fields` without those that are undefined or null, as requests want them. */
+/** `fields` without undefined and null values. */
 export function given<T extends object>(fields: T): Given<T> {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(entries) as Given<T>;

@@ -1,4 +1,4 @@
-// The whole command tree, and how its help and errors look.
+// The command tree, and how its help and errors look.
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import project from '../../package.json' with { type: 'json' };
 import { auditCommand } from '../audit.ts';
@@ -52,7 +52,7 @@ export function createProgram(): CommandUnknownOpts {
   return program;
 }
 
-/** Makes errors throw, and gives help the width and the colours of the terminal, in the whole tree. */
+/** Makes errors throw, and gives help the terminal's width and colours, in the whole tree. */
 export function configureHelp(program: CommandUnknownOpts, { out, err, width }: Terminal): void {
   program
     .helpOption('-h, --help', 'Print this help')

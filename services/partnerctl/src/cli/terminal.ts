@@ -1,4 +1,4 @@
-// The three streams as commands see them: colours, confirmation, and text that cannot control a terminal.
+// The three streams of a command: colours, confirmation, and text that cannot control a terminal.
 import { createInterface } from 'node:readline/promises';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { usageError } from './errors.ts';

@@ -1,4 +1,4 @@
-// Contacts of a partner as an operator writes and reads them: `Ann Example <ann@partner.example> +49 30 1`.
+// Contacts of a partner as operators write them: `Ann Example <ann@partner.example> +49 30 1`.
 import { create } from '@bufbuild/protobuf';
 import { type Contact, ContactSchema } from '@course-exchange/proto/operator/v1/client';
 import { usageError } from '../cli/errors.ts';

@@ -1,4 +1,4 @@
-// What is printed below the changes of a registration, so that an operator can proofread it.
+// Printed below the changes of a registration, for proofreading.
 import type {
   ClientRegistration,
   EditClientResponse,
@@ -9,8 +9,8 @@ import { contactText } from './contacts.ts';
 import { redirectUriLines } from './redirect-uris.ts';
 
 /**
- * Contacts, which changes name by keyed hashes as the audit log does, and every redirect URI, of which an
- * edit shows only the environments that differ.
+ * Contacts, which changes show as keyed hashes like the audit log, and all redirect URIs, of which an edit shows only
+ * the environments that differ.
  */
 export function proofText(
   { client, changes }: EditClientResponse | RegisterClientResponse,

@@ -1,5 +1,5 @@
-// Redirect URIs on a command line: `test=URI` and `production=URI` name the environment; a plain URI is for that of this
-// installation.
+// Redirect URIs on a command line: `test=URI` and `production=URI` name the environment; a plain URI is for this
+// installation's.
 import { create } from '@bufbuild/protobuf';
 import {
   type ClientRegistration,
@@ -16,7 +16,7 @@ export interface RedirectUriOptions {
   readonly removeRedirectUri?: readonly string[];
 }
 
-/** `lists` as the options change them. A list or a URI without an environment is of `own`. Throws a usage error. */
+/** `lists` after the options' changes. A list or URI without an environment is for `own`. Throws a usage error. */
 export function withRedirectUris(
   lists: readonly EnvironmentRegistration[],
   own: Environment,

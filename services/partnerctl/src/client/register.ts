@@ -60,7 +60,7 @@ export function registerCommand() {
   });
 }
 
-/** They would be ignored silently: without --with-secret no secret is created. */
+/** Without --with-secret no secret is created: they would be ignored silently. */
 function refuseSecretOptions(options: object): void {
   const flags = { toFile: '--to-file', encryptTo: '--encrypt-to', expiresIn: '--expires-in' };
   const used = Object.entries(flags).flatMap(([name, flag]) => (name in options ? [flag] : []));
@@ -90,7 +90,7 @@ async function registrationFrom(
   throw usageError('The client has no identifier.', 'Give a registration file or --client-id.');
 }
 
-/** What the service would refuse in it. */
+/** The service's objections to it. */
 async function mistakesOf({ services }: CommandContext, registration: ClientRegistration): Promise<string[]> {
   const register = services.identity(ClientService).registerClient({ registration, dryRun: true });
   const error = await register.then(
@@ -154,7 +154,7 @@ async function editClient(
   return changeResult(context, response, proofText(response, dryRun));
 }
 
-/** It changes the list that is registered, and a file replaces that list. */
+/** It changes the registered list, which a file would replace. */
 function redirectUriEdit<const Flags extends string>(flags: Flags, about: string) {
   const all = `${about} of this environment, or test=… or production=…; repeatable, not with --file`;
   return new Option(flags, all).argParser(repeated).conflicts('file');

@@ -1,4 +1,4 @@
-// Clients in YAML: a registration file holds one, a file for `apply` a list under `clients`. What export writes, apply
+// Clients in YAML: a registration file holds one, a file for `apply` a list under `clients`. Export writes what apply
 // reads. No file ever holds a secret.
 import { create } from '@bufbuild/protobuf';
 import {
@@ -14,7 +14,7 @@ import { CliError } from '../cli/errors.ts';
 import { given } from '../cli/options.ts';
 import { escapeControlChars } from '../cli/terminal.ts';
 
-/** A map of these keys and no others. An error continues the name of the value. */
+/** A map of exactly these keys. An error continues the name of the value. */
 function map<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
@@ -36,7 +36,7 @@ const text = z
   .nullish()
   .transform((value) => value ?? '');
 
-/** What `schema` makes of the file, without unknown fields, and every mistake in it. */
+/** The file parsed by `schema`, without unknown fields, and every mistake in it. */
 function readYaml<Schema extends z.ZodType>(name: string, content: string, schema: Schema) {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });
@@ -124,13 +124,13 @@ const declarations = map({
   }),
 });
 
-/** `registration` is undefined where the mistakes leave none. */
+/** `registration` is undefined when the mistakes leave none. */
 export function readRegistration(name: string, content: string) {
   const { data, mistakes } = readYaml(name, content, client);
   return { registration: data?.registration, mistakes };
 }
 
-/** Throws one CliError that lists every mistake. */
+/** Throws one CliError with every mistake. */
 export function readDeclarations(name: string, content: string): readonly DeclaredClient[] {
   const { data, mistakes } = readYaml(name, content, declarations);
   if (data === undefined || mistakes.length > 0) throw unusableFile(name, mistakes);
@@ -143,7 +143,7 @@ function declared(fields: z.output<typeof clientFields>): DeclaredClient {
     const uris = named[name]?.redirectUris;
     return uris ? [{ environment: environments[name], redirectUris: uris }] : [];
   });
-  // `redirectUris` alone are those of the installation that reads the file.
+  // Top-level `redirectUris` are for the installation that reads the file.
   const here = { environment: Environment.UNSPECIFIED, redirectUris };
   return create(DeclaredClientSchema, {
     registration: {
@@ -159,7 +159,7 @@ function declared(fields: z.output<typeof clientFields>): DeclaredClient {
 
 export function writeDeclarations(clients: readonly DeclaredClient[]): string {
   const document = new Document({ clients: clients.map(fieldsToWrite) });
-  // Text with control characters goes into double quotes, for only there YAML knows escapes.
+  // YAML knows escapes only in double quotes.
   visit(document, {
     Scalar: (_, scalar) => {
       const { value } = scalar;

@@ -1,10 +1,10 @@
-// Where the two services listen: what the operator says, else the service's own settings in its container, else the
-// local stack's file, else loopback.
+// The addresses of the two services: given by the operator, else by the service's own settings in its container, else
+// by the local stack's file, else loopback.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { usageError } from '../cli/errors.ts';
 
-/** `prefix`: of the settings of the service by which its private port is found in its container. */
+/** `prefix`: of the settings for its private port in its container. */
 const services = {
   identity: { prefix: 'OPERATOR', port: '7201' },
   catalog: { prefix: 'FEED', port: '7301' },
@@ -16,7 +16,7 @@ export interface Address {
   readonly url: string;
   readonly socket?: string;
   readonly display: string;
-  /** Nothing says where the service is. */
+  /** The address is the default. */
   readonly isAssumed?: boolean;
 }
 
@@ -67,7 +67,7 @@ function fromServiceSettings(
   return parseAddress(`${scheme}${bracketed}:${port || usual}`, `${prefix}_${port ? 'PORT' : 'HOST'}`);
 }
 
-/** `named`: by the operator; otherwise the file is looked for in `directory` and above. */
+/** `named`: by the operator; otherwise searched in `directory` and above. */
 function fromStackFile(name: ServiceName, directory: string, named?: string): Address | undefined {
   const path = named === undefined ? nearestStackFile(directory) : resolve(directory, named);
   if (path === undefined) return undefined;

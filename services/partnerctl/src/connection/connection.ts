@@ -1,5 +1,5 @@
-// Typed clients of the operator's port and the feed's over connect-node's gRPC transport. A connection is opened with
-// the first call that needs it.
+// Typed clients of the operator's port and the feed's over connect-node's gRPC transport. A connection opens with its
+// first call.
 import { readFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
@@ -13,7 +13,7 @@ export interface ConnectionDeps extends AddressSources {
   readonly actor: string;
   readonly newRequestId: () => string;
   readonly signal: AbortSignal;
-  /** Of a call that sets no limit of its own; a stream sets 0, which is none. */
+  /** Default for calls; a stream sets 0, which is no limit. */
   readonly timeoutMs: number;
 }
 
@@ -48,12 +48,12 @@ function openTransport({ url, socket }: Address, deps: ConnectionDeps) {
     baseUrl: url,
     sessionManager,
     defaultTimeoutMs: deps.timeoutMs,
-    interceptors: [identification(deps), leaving(deps)],
+    interceptors: [identification(deps), interruption(deps)],
   });
   return { transport, sessionManager };
 }
 
-/** Who calls, and the id under which the service logs and audits it. */
+/** The caller, and the id under which the service logs and audits the call. */
 function identification({ actor, newRequestId }: ConnectionDeps): Interceptor {
   return (next) => (request) => {
     request.header.set('x-operator', actor);
@@ -62,14 +62,14 @@ function identification({ actor, newRequestId }: ConnectionDeps): Interceptor {
   };
 }
 
-/** A session that is still connecting does not observe the signal: the call is left when it is aborted. */
-function leaving({ signal }: ConnectionDeps): Interceptor {
+/** A session that is still connecting ignores the signal: the call is rejected when it is aborted. */
+function interruption({ signal }: ConnectionDeps): Interceptor {
   return (next) => (request) => {
     const { promise, reject } = Promise.withResolvers<never>();
     const end = AbortSignal.any([request.signal, signal]);
-    const leave = (): void => reject(ConnectError.from(end.reason));
-    if (end.aborted) leave();
-    end.addEventListener('abort', leave, { once: true });
+    const stop = (): void => reject(ConnectError.from(end.reason));
+    if (end.aborted) stop();
+    end.addEventListener('abort', stop, { once: true });
     return Promise.race([promise, next(request)]);
   };
 }

@@ -1,9 +1,9 @@
-// What a failed call means to the operator: the service's sentence, what to do, and the exit code.
+// Explains a failed call to the operator: the service's sentence, advice and the exit code.
 import { Code, ConnectError } from '@connectrpc/connect';
 import { CliError, type Exit } from '../cli/errors.ts';
 import { localTime } from '../output/table.ts';
 
-/** The message is used where the service sends no sentence of its own. */
+/** The message is used if the service sends no sentence. */
 type ErrorText = readonly [exit: Exit, message: string, advice?: string];
 
 /** By the codes of services/rules/src/error-codes.ts; a test compares them. */
@@ -23,7 +23,7 @@ export const errorText: Readonly<Record<string, ErrorText>> = {
   server_error: ['refused', 'The service failed.', 'Look for the request id in its log.'],
 };
 
-/** `address` says which service was tried. Errors that are not of a call stay what they are. */
+/** `address`: of the service that was called. Other errors are returned unchanged. */
 export function toCliError(cause: unknown, address: () => string): unknown {
   if (!(cause instanceof ConnectError)) return cause;
   const { metadata } = cause;

@@ -1,5 +1,5 @@
-// Lines of an NDJSON file of design changes (docs/feed.md) become the messages of an Apply stream, no faster than they are
-// taken; a line that is not valid yields a sentence that says why.
+// Turns lines of an NDJSON file of design changes (docs/feed.md) into messages of an Apply stream, as fast as they are
+// taken; an invalid line yields a sentence that says why.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ApplyRequestSchema, DesignChangeSchema } from '@course-exchange/proto/feed/v1';
 import { designChangeProblem, highestRevision } from '@course-exchange/rules/design-change';
@@ -20,7 +20,7 @@ interface Reading {
   readonly onRead: (lines: number) => void;
 }
 
-/** Some 150 KB; a block and so a message stays far below the 4 MiB that the service takes. */
+/** Some 150 KB, far below the 4 MiB that the service accepts. */
 const maxChanges = 500;
 
 /** The final message is marked as the source's last. */
@@ -87,7 +87,7 @@ function revisionOf(value: unknown, { addIssue }: z.RefinementCtx): bigint {
   return z.NEVER;
 }
 
-/** `line` counts from 1 and becomes the change's position. A reason quotes at most the name of a field. */
+/** `line` counts from 1 and becomes the change's position. A reason quotes at most a field's name. */
 export function readDesignLine(content: string | undefined, line: number) {
   const read = readLine(designLine, content);
   if (read.reason !== undefined) return { reason: read.reason };

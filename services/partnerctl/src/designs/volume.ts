@@ -1,5 +1,5 @@
-// `designs volume`: how much partners can read (specification §8). The service counts frequencies, which add up over its
-// answers; the figures are computed from their sum, so that they are exact.
+// `designs volume`: how much partners can read (specification §8). The service counts frequencies, which add up over
+// its answers, so that the figures are exact.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   type EventList,
@@ -31,7 +31,7 @@ export function volumeCommand() {
   });
 }
 
-/** Of all users where no client is given. */
+/** For all users if no client is given. */
 export async function measureVolume(context: CommandContext, clientId?: string): Promise<Volume> {
   const { services, signal } = context;
   const parts: MeasureVolumeResponse[] = [];
@@ -60,7 +60,6 @@ interface Part {
   readonly longestList?: Pick<EventList, keyof typeof noList> | undefined;
 }
 
-/** In any order. */
 type Frequencies = readonly Pick<Frequency, 'value' | 'count'>[];
 
 const noList = { events: 0, bytes: 0, milliseconds: 0 };
@@ -104,7 +103,7 @@ function distributionOf(frequencies: Frequencies) {
   };
 }
 
-/** The least value that this percentage of all does not exceed; 0 of none. */
+/** The least value that this percentage does not exceed; 0 if there are none. */
 function quantile(ascending: Frequencies, percentage: number): number {
   const rank = Math.ceil((total(ascending) * percentage) / 100);
   let below = 0;

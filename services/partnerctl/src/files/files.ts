@@ -1,4 +1,4 @@
-// Files that an operator names on the command line; `-` is standard input.
+// Files named on the command line; `-` is standard input.
 import {
   accessSync,
   constants,
@@ -26,7 +26,7 @@ export async function readTextFile({ directory, input }: InputSource, name: stri
   }
 }
 
-/** Standard input is held in memory, which in a pod is the service's. */
+/** Standard input is held in memory, in a pod the service's. */
 const maxInputBytes = 64 << 20;
 
 export async function importContent(
@@ -60,7 +60,7 @@ export function requireWritable(path: string): void {
   throw unwritableFile(path);
 }
 
-/** Replaces or creates the file at `path`: all of it or nothing, mode 0600. */
+/** Replaces or creates the file at `path` atomically, mode 0600. */
 export function replaceFile(path: string, content: string): void {
   const real = statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : path;
   const draft = `${real}.${process.pid}.new`;

@@ -1,4 +1,4 @@
-// Rejected lines of an import: one JSON object a line, in a file that never holds anything else, or on standard error.
+// Rejected lines of an import: one JSON object per line, in a file of their own or on standard error.
 import { closeSync, openSync, readSync, realpathSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CommandContext, Result } from '../cli/command.ts';
@@ -19,8 +19,8 @@ export type RejectedLines = ReturnType<typeof openRejectedLines>;
 const maxShown = 10;
 
 /**
- * Replaces the file of an earlier import; where nothing is rejected there is none. It may hold names of people: only
- * its owner reads it. A target other than a file gets number and reason only.
+ * Replaces the file of an earlier import; without rejected lines there is no file. It may hold personal names: only
+ * its owner can read it. Another target gets number and reason only.
  */
 export function openRejectedLines(target: RejectedTarget) {
   const path = typeof target === 'string' ? target : undefined;
@@ -29,7 +29,7 @@ export function openRejectedLines(target: RejectedTarget) {
   let count = 0;
   let file: number | undefined;
   return {
-    /** `text` is what the line said; it is left out where it is not text or must not be kept. */
+    /** `text`: the content of the line, if it is text and may be kept. */
     add: (line: number, reason: string, text?: string): void => {
       count += 1;
       if (first.length < maxShown) first.push({ line, reason });
@@ -62,7 +62,7 @@ export function importResult(report: ImportReport, counts: string, first: readon
   return { json: report, text: resumed + counts + lines + all, exit: rejected > 0 ? 'refused' : 'done' };
 }
 
-/** To standard error, as JSON, each line once, also where an import starts again. */
+/** To standard error, as JSON, each line once, even when an import restarts. */
 export function reportRejected({ terminal }: CommandContext): (line: RejectedLine) => void {
   let reported = 0;
   return ({ line, reason }) => {
@@ -72,8 +72,8 @@ export function reportRejected({ terminal }: CommandContext): (line: RejectedLin
 }
 
 /**
- * The absolute path of what --rejected names, or of `<file>.rejected`; undefined for standard input without the option.
- * Throws where it is the imported file, or exists and was not written by an import. Changes nothing.
+ * The absolute path of --rejected, or `<file>.rejected`; undefined for standard input without the option. Throws if it
+ * is the imported file, or exists and was not written by an import. Changes nothing.
  */
 export function rejectedPath(
   { directory }: CommandContext,
@@ -91,7 +91,7 @@ export function rejectedPath(
   return path;
 }
 
-/** Also under another name: a link, or another path to the same directory. */
+/** Also detects a link, or another path to the same directory. */
 function refuseSame(path: string, other: string): void {
   const [one, two] = [path, other].map((each) => statSync(each, { throwIfNoEntry: false }));
   const isSameFile = one !== undefined && one.dev === two?.dev && one.ino === two.ino;
@@ -110,7 +110,7 @@ function realPath(path: string): string {
   }
 }
 
-/** The start of every line of such a file; a line may be some megabytes long. */
+/** Only the start: a line may be some megabytes long. */
 const lineStart = /^\{"line":[1-9]\d*,"reason":"/;
 
 function mayReplace(path: string): boolean {

@@ -1,4 +1,4 @@
-// What --json prints. Of a message every field, absent as null, times in UTC, states in small letters.
+// The output of --json: every field of a message, absent as null, times in UTC, states in lower case.
 import { createRegistry, type DescEnum, isMessage, type Message } from '@bufbuild/protobuf';
 import { TimestampSchema, timestampDate } from '@bufbuild/protobuf/wkt';
 import { FeedService } from '@course-exchange/proto/feed/v1';
@@ -34,7 +34,7 @@ function messageJson(message: Message): unknown {
   if (isMessage(message, TimestampSchema)) return timestampDate(message).toISOString();
   if (!isMessage(message, FieldChangeSchema)) return fieldsOf(message);
   const { field, before, after } = message;
-  // Before and after of a change travel as JSON text.
+  // A change's values travel as JSON text.
   const [was, is] = [before, after].map((text) => (text ? JSON.parse(text) : null));
   return { field, before: was, after: is };
 }
@@ -49,7 +49,7 @@ export function fieldsOf(message: Message): Readonly<Record<string, unknown>> {
   return Object.fromEntries(entries);
 }
 
-/** `APPROVAL_STATE_NEAR_EXPIRY` of `ApprovalState` is `near_expiry`. */
+/** `APPROVAL_STATE_NEAR_EXPIRY` of `ApprovalState` becomes `near_expiry`. */
 export function enumName({ values, sharedPrefix = '' }: DescEnum, number: unknown): string {
   const name = values.find((value) => value.number === number)?.name ?? String(number);
   const word = name.toLowerCase().replace(sharedPrefix, '');

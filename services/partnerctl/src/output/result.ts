@@ -1,4 +1,4 @@
-// The result of a command that changes something: what it did or would do, for people and for scripts.
+// The result of a command that changes something, for people and for scripts.
 import type { Message } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Change } from '@course-exchange/proto/operator/v1/change';
@@ -12,7 +12,7 @@ export interface ChangeResponse extends Message {
   readonly accessTokensEndAt?: Timestamp | undefined;
 }
 
-/** `more` is text below the changes; --json prints the fields of the response, `json` over them. */
+/** `more` is text below the changes; --json prints the fields of the response, overridden by `json`. */
 export function changeResult(
   { dryRun }: CommandContext,
   response: ChangeResponse,

@@ -13,7 +13,7 @@ export type Value = string | number | Time | Painted | undefined;
 
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Value>>;
 
-/** A heading and a line per row, numbers to the right; `none` when there is none. Ends with a line break. */
+/** A heading and a line per row, numbers right-aligned; `none` without rows. Ends with a line break. */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>, none: string): string {
   if (rows.length === 0) return `${none}\n`;
   const aligned = Object.entries(columns).map(([heading, cellFor]) => {
@@ -36,7 +36,7 @@ function cellOf(value: Value): Painted {
   return 'text' in value ? { ...value, text: sanitize(value.text) } : { text: localTime(value) };
 }
 
-/** Names on the left, values beside them, each of several on a line. Undefined is left out, nothing is a dash. */
+/** Names on the left, values beside them, lists on several lines. Undefined is left out, empty is a dash. */
 export function fields(values: Readonly<Record<string, Value | readonly string[]>>): string {
   const shown = Object.entries(values).filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...shown.map(([name]) => name.length));
@@ -52,7 +52,7 @@ const format = new Intl.DateTimeFormat('sv-SE', {
   timeStyle: 'long',
 });
 
-/** `2026-11-20 13:20:00 UTC`; a dash where there is no time. */
+/** `2026-11-20 13:20:00 UTC`; a dash without a time. */
 export function localTime(time: Time | undefined): string {
   return time === undefined ? '–' : format.format(dateOf(time));
 }
@@ -80,7 +80,7 @@ export type Progress = ReturnType<typeof openProgress>;
 
 const intervalMs = 100;
 
-/** `Users  25 % of 10000` on standard error while a person watches. */
+/** `Users  25 % of 10000` on standard error, on a terminal only. */
 export function openProgress(label: string, { terminal: { err }, now }: CommandContext) {
   let drawn = 0;
   return {

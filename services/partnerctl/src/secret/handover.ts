@@ -1,6 +1,6 @@
-// How a new secret leaves the tool: shown once to a person, written to a file of mode 0600, or encrypted to the
-// partner by age (https://age-encryption.org) or OpenPGP (RFC 9580). The destination is opened before the secret is
-// created, so that none is created and then lost.
+// Hands over a new secret: shown once on a terminal, written to a file of mode 0600, or encrypted to the partner by
+// age (https://age-encryption.org) or OpenPGP (RFC 9580). The destination is opened before the secret is created, so
+// that none is created and then lost.
 import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -29,7 +29,7 @@ interface NewSecret {
   readonly plainSecret: string;
 }
 
-/** `create` calls the service once the destination is open. Without `options` no secret is asked for. */
+/** `create` calls the service once the destination is open. Without `options` no secret is requested. */
 export async function withHandover<R extends ChangeResponse & { readonly secret?: NewSecret | undefined }>(
   context: CommandContext,
   options: HandoverOptions | undefined,
@@ -108,7 +108,7 @@ function createFile(path: string) {
 interface Destination {
   readonly encryption: Encryption | undefined;
   readonly file: ReturnType<typeof createFile> | undefined;
-  /** Standard output holds the secret alone. */
+  /** Standard output holds nothing but the secret. */
   readonly alone: boolean;
 }
 
@@ -144,7 +144,7 @@ interface Encryption {
   readonly encrypt: (secret: string) => Promise<string>;
 }
 
-/** `key`: age recipients, a line each, or an armoured OpenPGP public key. */
+/** `key`: age recipients, one per line, or an armoured OpenPGP public key. */
 async function encryptionTo(key: string): Promise<Encryption> {
   if (key.includes('-----BEGIN PGP PRIVATE KEY BLOCK-----') || /^AGE-SECRET-KEY-/m.test(key)) {
     throw usageError(
@@ -162,7 +162,7 @@ async function encryptionTo(key: string): Promise<Encryption> {
   );
 }
 
-// Both libraries are loaded where a secret is encrypted: that costs a third of the start of a command.
+// Loaded only to encrypt: both libraries add a third to a command's start.
 async function age(recipients: readonly string[]): Promise<Encryption> {
   const { armor, Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();

@@ -1,5 +1,5 @@
-// `client secret`: several secrets of a client overlap, so that one is replaced without a failed call. The service keeps
-// a hash: the value exists only while it is handed over.
+// `client secret`: several secrets of a client overlap, so that one is replaced without a failed call. The service
+// keeps a hash: the value exists only during handover.
 import {
   type ClientSecret,
   SecretService,

@@ -1,5 +1,5 @@
-// One line of an NDJSON file of users becomes a record for the service, or a sentence that says why not. No user may
-// occur twice in a file, however far apart.
+// Turns a line of an NDJSON file of users into a record for the service, or a sentence that says what is wrong. No
+// user may occur twice in a file.
 import { hash } from 'node:crypto';
 import { foldEmail } from '@course-exchange/rules/email';
 import * as z from 'zod';
@@ -24,7 +24,7 @@ const userLine = z.strictObject(shape, {
 
 export type UserRecord = z.output<typeof userLine> & { readonly line: bigint };
 
-/** The line holds a password hash: a reason does not even quote the name of an unknown field. */
+/** The line holds a password hash: a reason does not even quote an unknown field's name. */
 export function readUserLine(
   content: string | undefined,
   line: number,
@@ -34,7 +34,7 @@ export function readUserLine(
   return { user: { ...read.value, line: BigInt(line) } };
 }
 
-/** Gives the earlier line that names the same user. Keeps 16 bytes of a hash for each name: a file has millions. */
+/** Returns the earlier line that names the same user. Keeps 16 bytes of a hash per name: a file has millions. */
 export function openSeenUsers() {
   const lines = new Map<string, number>();
   return ({ sub, email }: UserRecord, line: number): number | undefined => {
