@@ -1,14 +1,17 @@
 // Identity's token endpoint over real stores, and the clients, users, consents and codes that its tests need.
 import { createHash, randomBytes } from 'node:crypto';
 import { createLogger } from '@course-exchange/runtime/process/logger';
+import { withCall } from '@course-exchange/runtime/process/request-context';
 import { Secret } from '@course-exchange/runtime/process/secret';
-import { afterAll, beforeEach } from 'vitest';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import { afterAll, beforeEach, expect } from 'vitest';
 import type { Scope } from '../../services/identity/src/clients/scope.ts';
 import type { ClientId, ConsentId, FamilyId, Sub } from '../../services/identity/src/ids.ts';
 import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
 import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
 import { createKeyRing } from '../../services/identity/src/keys/ring.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
+import { Refusal } from '../../services/identity/src/refusals/reasons.ts';
 import { createRequestLog } from '../../services/identity/src/request-log.ts';
 import { formatToken, hashSecret, newSecret } from '../../services/identity/src/secrets.ts';
 import { exchangeToken } from '../../services/identity/src/token/endpoint.ts';
@@ -150,6 +153,23 @@ export async function outcomeOf(request: Promise<TokenResponse>): Promise<string
     () => 'tokens',
     (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : String(error)),
   );
+}
+
+/** `work` as the request of this id; wants `carryContextAcrossAwaits`. */
+export function asRequest<T>(requestId: string, work: () => Promise<T>): Promise<T> {
+  return context.with(withCall(ROOT_CONTEXT, requestId, Date.now() + 60_000), work);
+}
+
+/** Reason and earlier request of a refusal, and why that one revoked the family; it was a moment ago. */
+export async function refusalOf(request: Promise<unknown>) {
+  const refusal: unknown = await request.then(
+    () => 'tokens',
+    (error: unknown) => error,
+  );
+  if (!(refusal instanceof Refusal)) throw refusal;
+  const { earlier } = refusal.facts;
+  if (earlier) expect(Math.abs(Date.now() - earlier.at)).toBeLessThan(30_000);
+  return [refusal.label, earlier?.requestId, ...(earlier?.revoked ? [earlier.revoked] : [])];
 }
 
 /** `count` connections of their own to one Redis, for the tests of this file. */

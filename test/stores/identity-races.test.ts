@@ -89,9 +89,9 @@ test('death after the exchange, before the answer: the code is spent, and trying
   const code = await issue();
   await outcomeOf(exchange(code, { by: dyingAt('exchange authorization code', 'after') }));
   const key = `rt:{${code.slice(0, 22)}}`;
-  expect(await serverOf(redis).exists(key)).toBe(1);
+  expect(await serverOf(redis).hexists(key, 'hash')).toBe(1);
   expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
-  expect(await serverOf(redis).exists(key)).toBe(0);
+  expect(await serverOf(redis).hexists(key, 'hash')).toBe(0);
 });
 
 async function readCode(token: string): Promise<AuthorizationCode> {
@@ -134,7 +134,8 @@ test.each([
     const code = await readCode(token);
     await exchange(token);
     const alone = { ...redis, replicas: createReplicas(1) };
-    await expect(step(alone, code)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    const by = { revoked: 'code_replayed', requestId: 'a request', at: Date.now() } as const;
+    await expect(step(alone, code, by)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   },
 );
 

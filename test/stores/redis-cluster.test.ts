@@ -24,7 +24,14 @@ import { newSecret } from '../../services/identity/src/secrets.ts';
 import { deleteGrant, grantKeys, readRefreshFamily } from '../../services/identity/src/token/grant-store.ts';
 import { type Shard, startCluster } from './redis-cluster-servers.ts';
 import { hasReplicas, openStore, until } from './redis-servers.ts';
-import { beginFamily, type ClientFamily, judge, refresh, startRefreshLoad } from './refresh-load.ts';
+import {
+  beginFamily,
+  type ClientFamily,
+  findFamily,
+  judge,
+  refresh,
+  startRefreshLoad,
+} from './refresh-load.ts';
 
 const cluster = await startCluster();
 afterAll(cluster.stop);
@@ -89,8 +96,9 @@ test('every store function works, on every master', async () => {
     await recordLoginFailure(alone, attempt, now);
     await releaseLogin(alone, attempt, 'succeeded');
     if (i % 3 === 0) {
-      await deleteGrant(alone, { familyId: client.familyId, hash: client.current });
-      expect(await readRefreshFamily(alone, client.familyId, Date.now)).toBeUndefined();
+      const revocation = { revoked: 'user_disabled', requestId: 'a request', at: now } as const;
+      await deleteGrant(alone, { familyId: client.familyId, hash: client.current }, revocation);
+      expect(await readRefreshFamily(alone, client.familyId, Date.now)).toMatchObject({ revocation });
     }
   }
   const after = await Promise.all(store.masters().map((redis) => redis.dbsize()));
@@ -117,10 +125,7 @@ test('WAIT asks the replica of the node that wrote: of a shard whose replica han
     expect(await refresh(store, held)).toBe(false);
     expect(await Promise.all(others.map((one) => refresh(store, one)))).toEqual(others.map(() => false));
     const current = others.map(({ familyId, current }) => [familyId, current]);
-    const stored = others.map(async ({ familyId }) => [
-      familyId,
-      (await readRefreshFamily(alone, familyId, Date.now))?.hash,
-    ]);
+    const stored = others.map(async ({ familyId }) => [familyId, (await findFamily(alone, familyId))?.hash]);
     expect(await Promise.all(stored)).toEqual(current);
     for (const shard of [b, c]) await until('a token', async () => refresh(store, await beginOn(shard)));
   } finally {

@@ -26,6 +26,7 @@ export interface ClientFamily {
 
 const inAnHour = () => Date.now() + 3_600_000;
 const word = () => randomBytes(32).toString('base64url') as SecretHash;
+const nextToken = (hash: SecretHash) => ({ hash, issuedAt: Date.now(), requestId: 'a request' });
 
 /** A code is issued and exchanged, as after a login. */
 export async function beginFamily(store: RedisStore): Promise<ClientFamily> {
@@ -37,16 +38,22 @@ export async function beginFamily(store: RedisStore): Promise<ClientFamily> {
     ...{ redirectUri: 'https://partner.example/callback', nonce: '', pkce: undefined, authTime: undefined },
   };
   await createAuthorizationCode(store, code);
-  const next = { hash: current, issuedAt: Date.now() };
-  await exchangeCode(store, { ...code, expiresAt: Date.now() }, next, inAnHour());
+  const read = { keptUntil: Date.now(), memoryMs: 0, expired: false };
+  await exchangeCode(store, { ...code, ...read }, nextToken(current), inAnHour());
   return { familyId, current, consumed: [], unknown: false };
+}
+
+/** Undefined when it was revoked, too. */
+export async function findFamily(store: RedisStore, familyId: FamilyId) {
+  const found = await readRefreshFamily(store, familyId, Date.now);
+  return found && 'hash' in found ? found : undefined;
 }
 
 /** Presents `token` as the token endpoint does; true when it was accepted, now or by a try whose answer was lost. */
 async function present(store: RedisStore, familyId: FamilyId, token: SecretHash, next: SecretHash) {
-  const found = await readRefreshFamily(store, familyId, Date.now);
+  const found = await findFamily(store, familyId);
   if (found?.hash !== token) return found?.hash === next;
-  return rotateRefreshToken(store, found, { hash: next, issuedAt: Date.now() }, inAnHour());
+  return (await rotateRefreshToken(store, found, nextToken(next), inAnHour())) === 'rotated';
 }
 
 /** One refresh; false when the store did not answer. A refused current token is thrown: it was lost. */

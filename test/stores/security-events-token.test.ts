@@ -160,7 +160,7 @@ test.each([
   ['user_disabled', 'update users set disabled_at = now() where sub = $1'],
   ['signed_out_by_operator', 'update users set signed_out_at = now() where sub = $1'],
   ['user_deleted', 'delete from users where sub = $1'],
-])('tells what ended a grant, and deletes it: %s [R33.1]', async (reason, statement) => {
+])('tells what ended a grant, and ends its secret: %s [R33.1]', async (reason, statement) => {
   const { refreshToken } = await beginFamily();
   const code = await issue();
   await identity.sql(statement, [granted.sub]);
@@ -173,5 +173,5 @@ test.each([
     { event: 'code.refused', ...known, reason },
   ]);
   expect(await serverOf(redis).hexists(`code:{${code.slice(0, 22)}}`, 'hash')).toBe(0);
-  expect(await serverOf(redis).exists(`rt:{${refreshToken.slice(0, 22)}}`)).toBe(0);
+  expect(await serverOf(redis).hexists(`rt:{${refreshToken.slice(0, 22)}}`, 'hash')).toBe(0);
 });

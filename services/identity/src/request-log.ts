@@ -48,6 +48,8 @@ export function createRequestLog(
   expectSecurityEvents(securityEvents);
   const summedUp: Logger = { ...logger, record: summarising(logger.record, refusals) };
   const keyedUser = (sub: string): LogText => pseudonym(key, sub);
+  /** Of the current request; empty outside one. */
+  const requestId = (): string => requestIdOf() ?? '';
 
   /** Counts the event and logs it, with the network that the request came from. */
   const onSecurityEvent: OnSecurityEvent = ({ event, client, sub, network = callersNetwork(), reason }) => {
@@ -93,7 +95,7 @@ export function createRequestLog(
     const { client, claimed, isAuthenticated: clientAuthenticated = false } = named;
     const sub = named.sub ?? facts.grant?.sub;
     recordRefusal({
-      ...{ requestId: requestIdOf() ?? '', endpoint, clientAuthenticated, code, reason },
+      ...{ requestId: requestId(), endpoint, clientAuthenticated, code, reason },
       ...{ clientId: client, claimedClientId: claimed, earlier: facts.earlier },
       user: userOf() ?? (sub && keyedUser(sub)),
       family: facts.grant && pseudonym(key, `family ${facts.grant.familyId}`),
@@ -145,6 +147,7 @@ export function createRequestLog(
 
   return {
     keyedUser,
+    requestId,
     onSecurityEvent,
     onAuthenticated,
     onIssued,

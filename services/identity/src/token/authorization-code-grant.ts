@@ -35,7 +35,7 @@ export const authorizationCodeGrant: Grant<AuthorizationCode> = {
       // The family keeps the scopes as granted: one that the client is approved for again comes back (R13).
       consume: async (next, latest) => {
         const outcome = await exchangeCode(deps.redis, code, next, latest);
-        if (outcome !== 'exchanged') throw replayed(deps, code, outcome === 'revoked');
+        if (outcome !== 'exchanged') throw replayed(deps, { ...code, ...outcome }, outcome.revoked);
       },
     });
   },
@@ -53,11 +53,12 @@ async function refuseReplay(
   { redirectUri, codeVerifier }: TokenRequest,
 ): Promise<Refusal> {
   const valid = code.redirectUri === redirectUri && matchesChallenge(code.pkce, codeVerifier);
-  return replayed(deps, code, valid && (await revokeOnReplay(deps.redis, code)));
+  const by = { requestId: deps.requestId(), at: deps.now() };
+  return replayed(deps, code, valid && (await revokeOnReplay(deps.redis, code, by)));
 }
 
 function replayed({ onSecurityEvent }: TokenDeps, code: AuthorizationCode, revoked: boolean): Refusal {
   const { clientId: client, sub } = code;
   if (revoked) onSecurityEvent({ event: 'grant.revoked', client, sub, reason: 'code_replayed' });
-  return refusedGrant(refused, 'replayed', client, code);
+  return refusedGrant(refused, 'replayed', client, code, code.usedBy);
 }

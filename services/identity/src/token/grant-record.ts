@@ -1,12 +1,20 @@
 // What Redis holds of a code and of the refresh family that descends from it (specification §3), as a hash:
 //
 //   code    valid for 5 minutes → used, in the step that begins its family → forgotten 10 minutes after its issue
-//   family  30 days from each rotation; ends by replay of its code (R10), withdrawal (R13) or age
+//   family  its current token is valid for 30 days → expired, or revoked meanwhile by replay of its code (R10) or
+//           withdrawal (R13) → forgotten 37 days after the last rotation (R33.3)
 //
-// Both hold the SHA-256 of their current secret alone (R18): a consumed refresh token no longer matches (R11).
+// Both match the SHA-256 of their current secret alone (R18): a consumed refresh token no longer matches (R11). Of the
+// one that it replaced last a family keeps the beginning of the hash, to explain a refusal. A revoked family matches
+// nothing, for ever.
 import { formatScope, parseScope, type Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../ids.ts';
+import type { EarlierRequest } from '../refusals/reasons.ts';
+import type { ReasonOf } from '../security-events.ts';
 import type { ChallengeMethod, PkceChallenge } from './pkce.ts';
+
+/** Seconds that a family outlives its current token (R33.3). */
+export const endedFamilyMemory = 7 * 24 * 60 * 60;
 
 export interface GrantRecord {
   readonly familyId: FamilyId;
@@ -29,6 +37,8 @@ export interface AuthorizationCode extends GrantRecord {
   readonly authTime: number | undefined;
   /** It was exchanged: the next request is a replay (R10). */
   readonly used?: boolean;
+  /** Undefined also where a release before this memory exchanged it. */
+  readonly usedBy?: EarlierRequest | undefined;
 }
 
 export interface RefreshFamily extends GrantRecord {
@@ -36,16 +46,44 @@ export interface RefreshFamily extends GrantRecord {
   readonly issuedAt: number;
 }
 
+/** A token, and the request that issues it. */
+export interface NextToken extends Pick<RefreshFamily, 'hash' | 'issuedAt'> {
+  readonly requestId: string;
+}
+
+/** The request that revokes a family, and why. */
+export interface Revocation extends EarlierRequest {
+  readonly revoked: ReasonOf<'grant.revoked'>;
+}
+
+/** What a revoked family leaves behind. */
+export interface RevokedFamily extends Omit<GrantRecord, 'hash'> {
+  readonly revocation: Revocation;
+}
+
 export type Read<Record extends GrantRecord> = Record & {
-  /** Milliseconds since the epoch by our clock; late by the duration of the read at most. */
-  readonly expiresAt: number;
+  /** When its key ends, milliseconds since the epoch by our clock; late by the duration of the read at most. */
+  readonly keptUntil: number;
+  /** Milliseconds that the key outlives the secret; 0 for a code, and for a token of a release before this memory. */
+  readonly memoryMs: number;
+  /** By Redis's clock, when it was read. */
+  readonly expired: boolean;
+  /** The last rotation, and the label of the token that it replaced. */
+  readonly rotation?: { readonly replaced: string; readonly by: EarlierRequest } | undefined;
 };
 
 /** A hash as Redis gave it; empty where there is no such key. */
 export interface FoundFields {
   readonly familyId: FamilyId;
   readonly fields: Readonly<Record<string, string>>;
-  readonly expiresAt: number;
+  readonly ttlMs: number;
+  /** Milliseconds since the epoch, after the answer. */
+  readonly now: number;
+}
+
+/** 96 bits of a hash: they tell tokens of one family apart and open nothing. */
+function labelOf(hash: SecretHash): string {
+  return hash.slice(0, 16);
 }
 
 /** A flat list, as HSET takes it; `own`: fields of this kind of record alone. */
@@ -65,13 +103,23 @@ export function codeFields(code: AuthorizationCode) {
   });
 }
 
-export function familyFields(family: RefreshFamily) {
-  return fieldsOf(family, { issued_at: family.issuedAt });
+export function familyFields(record: GrantRecord, next: NextToken) {
+  return fieldsOf({ ...record, hash: next.hash }, stepFields(next));
+}
+
+/** What `next` changes in the family whose current token it replaces. */
+export function rotatedFields(next: NextToken, replaced: SecretHash): (string | number)[] {
+  return Object.entries({ hash: next.hash, ...stepFields(next, replaced) }).flat();
+}
+
+// `step` names the token that it made current: a release before this memory replaces that one and leaves `step` behind.
+function stepFields({ hash, issuedAt, requestId }: NextToken, replaced = '' as SecretHash) {
+  return { issued_at: issuedAt, step: labelOf(hash) + labelOf(replaced), step_by: requestId };
 }
 
 /** Only `codeFields` and `familyFields` write what is read here. */
 export function toCode(found: FoundFields): Read<AuthorizationCode> | undefined {
-  const record = toRecord(found);
+  const record = toRecord(found, 0);
   const { redirect_uri = '', nonce = '', challenge, method, auth_time, used } = found.fields;
   return (
     record && {
@@ -81,26 +129,65 @@ export function toCode(found: FoundFields): Read<AuthorizationCode> | undefined 
       pkce: challenge ? { challenge, method: method as ChallengeMethod } : undefined,
       authTime: auth_time ? Number(auth_time) : undefined,
       used: used !== undefined,
+      usedBy: toEarlier(used),
     }
   );
 }
 
-export function toFamily(found: FoundFields): Read<RefreshFamily> | undefined {
-  const record = toRecord(found);
-  return record && { ...record, issuedAt: Number(found.fields.issued_at) };
+export function toFamily(found: FoundFields): Read<RefreshFamily> | RevokedFamily | undefined {
+  const {
+    hash = '',
+    issued_at,
+    step = '',
+    step_by = '',
+    revoked,
+    revoked_by = '',
+    revoked_at,
+  } = found.fields;
+  if (revoked) {
+    const revocation = {
+      requestId: revoked_by,
+      at: Number(revoked_at),
+      revoked: revoked as Revocation['revoked'],
+    };
+    return { ...toGrant(found), revocation };
+  }
+  const label = labelOf(hash as SecretHash);
+  const isStepOfToken = step.startsWith(label);
+  const record = toRecord(found, isStepOfToken ? endedFamilyMemory * 1_000 : 0);
+  const issuedAt = Number(issued_at);
+  const replaced = isStepOfToken ? step.slice(label.length) : '';
+  const rotation = replaced ? { replaced, by: { requestId: step_by, at: issuedAt } } : undefined;
+  return record && { ...record, issuedAt, rotation };
 }
 
-function toRecord({ familyId, fields, expiresAt }: FoundFields): Read<GrantRecord> | undefined {
-  const { hash, client, sub, consent, scope = '', logged_in_at } = fields;
+/** The request that replaced the token of `hash`, if it was the family's last rotation. */
+export function replacementOf({ rotation }: Read<GrantRecord>, hash: SecretHash): EarlierRequest | undefined {
+  return rotation?.replaced === labelOf(hash) ? rotation.by : undefined;
+}
+
+function toRecord(found: FoundFields, memoryMs: number): Read<GrantRecord> | undefined {
+  const { hash } = found.fields;
   if (!hash) return undefined;
+  const { ttlMs, now } = found;
+  const read = { keptUntil: now + ttlMs, memoryMs, expired: memoryMs > 0 && ttlMs <= memoryMs };
+  return { ...toGrant(found), hash: hash as SecretHash, ...read };
+}
+
+function toGrant({ familyId, fields }: FoundFields): Omit<GrantRecord, 'hash'> {
+  const { client, sub, consent, scope = '', logged_in_at } = fields;
   return {
     familyId,
-    hash: hash as SecretHash,
     clientId: client as ClientId,
     sub: sub as Sub,
     consentId: consent as ConsentId,
     scopes: parseScope(scope) ?? [],
     loggedInAt: Number(logged_in_at),
-    expiresAt,
   };
+}
+
+/** Time and request id, as the exchange wrote them. */
+export function toEarlier(used: string | undefined): EarlierRequest | undefined {
+  const [, at, requestId = ''] = /^(\d+) (.*)$/.exec(used ?? '') ?? [];
+  return at === undefined ? undefined : { requestId, at: Number(at) };
 }

@@ -12,7 +12,9 @@ export interface ClientStatus extends Pick<Client, 'clientId' | 'active' | 'scop
 }
 
 export interface GrantStatus extends User {
-  readonly withdrawn: boolean;
+  /** Milliseconds since the epoch, as `disabledAt`. */
+  readonly withdrawnAt: number | null;
+  readonly disabledAt: number | null;
 }
 
 export interface LoadedStatus {
@@ -25,7 +27,8 @@ export interface LoadedStatus {
 export const grantStatusStatement = {
   name: 'grant status',
   text: `select c.client_id as "clientId", c.active, c.scopes, ${validSecretHashes} as "secretHashes",
-      u.sub, k.withdrawn_at is not null as withdrawn, u.disabled_at is not null as disabled,
+      u.sub, ${milliseconds('k.withdrawn_at')} as "withdrawnAt",
+      u.disabled_at is not null as disabled, ${milliseconds('u.disabled_at')} as "disabledAt",
       ${milliseconds('u.signed_out_at')} as "signedOutAt",
       u.email, u.email_verified as "emailVerified", u.name
     from clients c

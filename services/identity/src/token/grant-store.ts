@@ -4,16 +4,23 @@ import { Overloaded } from '@course-exchange/runtime/process/errors';
 import type { FamilyId } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runReplicated, runScript, script } from '../redis/script.ts';
+import type { EarlierRequest } from '../refusals/reasons.ts';
 import type { PresentedToken } from '../secrets.ts';
 import {
   type AuthorizationCode,
   codeFields,
+  endedFamilyMemory,
   type FoundFields,
   familyFields,
   type GrantRecord,
+  type NextToken,
   type Read,
   type RefreshFamily,
+  type Revocation,
+  type RevokedFamily,
+  rotatedFields,
   toCode,
+  toEarlier,
   toFamily,
 } from './grant-record.ts';
 
@@ -21,8 +28,8 @@ import {
 const codeLifetime = 300;
 /** Seconds that a used code is remembered for: 10 minutes from its issue in all (R10.5). */
 const usedCodeMemory = 300;
-/** Seconds from each rotation: 30 days (specification §3). */
-const refreshLifetime = 30 * 24 * 60 * 60;
+/** Seconds from each rotation: 30 days (specification §3), and those that the family is remembered for. */
+const familyLifetime = 30 * 24 * 60 * 60 + endedFamilyMemory;
 /** Unexchanged codes of one user; the next one ends the oldest. */
 const mostCodesOfUser = 1_000;
 
@@ -78,7 +85,7 @@ export async function createAuthorizationCode(store: RedisStore, code: Authoriza
 
 const read = script(`return {redis.call('PTTL', KEYS[1]), redis.call('HGETALL', KEYS[1])}`);
 
-/** `now` is asked after the answer: `expiresAt` is late by the duration of the read at most. */
+/** `now` is asked after the answer: `keptUntil` is late by the duration of the read at most. */
 async function find(
   store: RedisStore,
   operation: string,
@@ -87,10 +94,15 @@ async function find(
   now: () => number,
 ): Promise<FoundFields> {
   const answer = await runScript(store, operation, read, [key], []);
-  const [ttlMs, words] = answer as [number, string[]];
+  return toFields(familyId, answer as ReadAnswer, now());
+}
+
+type ReadAnswer = [ttlMs: number, words: string[]];
+
+function toFields(familyId: FamilyId, [ttlMs, words]: ReadAnswer, now: number): FoundFields {
   const fields: Record<string, string> = {};
   for (let i = 0; i < words.length; i += 2) fields[words[i] ?? ''] = words[i + 1] ?? '';
-  return { familyId, fields, expiresAt: now() + ttlMs };
+  return { familyId, fields, ttlMs, now };
 }
 
 export async function readAuthorizationCode(store: RedisStore, familyId: FamilyId, now: () => number) {
@@ -103,16 +115,10 @@ export async function readRefreshFamily(store: RedisStore, familyId: FamilyId, n
   return toFamily(await find(store, 'read refresh family', key, familyId, now));
 }
 
-export type NextToken = Pick<RefreshFamily, 'hash' | 'issuedAt'>;
-
-// A command that reaches Redis after the caller's deadline consumes nothing. The deadline is a time that the record
-// must have left, so that clocks need not agree (decision 0025).
-const consumeInTime = `
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then return -1 end`;
-
-/** ARGV[2] of `consumeInTime`, in milliseconds. */
-function leastTtl({ expiresAt }: Read<GrantRecord>, latest: number): number {
-  return Math.ceil(expiresAt - latest);
+// A command that reaches Redis after the caller's deadline consumes nothing. The deadline is a time that the key must
+// have left, so that clocks need not agree (decision 0025). Milliseconds.
+function leastTtl({ keptUntil }: Read<GrantRecord>, latest: number): number {
+  return Math.ceil(keptUntil - latest);
 }
 
 function inTime(answer: unknown): unknown {
@@ -120,25 +126,38 @@ function inTime(answer: unknown): unknown {
   return answer;
 }
 
-// A code that was used before revokes its family (R10). 2 when there was one.
-const revokeReplayed = `
-if redis.call('HGET', KEYS[1], 'hash') == ARGV[1] and redis.call('HEXISTS', KEYS[1], 'used') == 1 then
-  return 2 * redis.call('DEL', KEYS[2])
+// The family loses its secret and keeps its key: nothing brings it back. The first revocation stays.
+const revoke = `
+local function revoke(reason, request, at)
+  if redis.call('HDEL', KEYS[2], 'hash') == 0 then return 0 end
+  redis.call('HDEL', KEYS[2], 'step', 'step_by')
+  redis.call('HSET', KEYS[2], 'revoked', reason, 'revoked_by', request, 'revoked_at', at)
+  return 1
+end`;
+
+// A code that was used before revokes its family (R10): whether there was one, and who used the code.
+const revokeReplayed = `${revoke}
+local used = redis.call('HGET', KEYS[1], 'used')
+if used and redis.call('HGET', KEYS[1], 'hash') == ARGV[1] then
+  return {revoke('code_replayed', ARGV[2], ARGV[3]), used}
 end`;
 
 // The code is used and the family begun in one step; of N concurrent exchanges the others find the mark and are replays
-// (R9, R10).
+// (R9, R10). A family that was begun or revoked before is left as it is.
 const exchange = script(`${revokeReplayed}
-if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end${consumeInTime}
-redis.call('HSET', KEYS[1], 'used', 1)
-redis.call('EXPIRE', KEYS[1], redis.call('TTL', KEYS[1]) + ARGV[3])
-redis.call('HSET', KEYS[2], unpack(ARGV, 5))
-redis.call('EXPIRE', KEYS[2], ARGV[4])
+if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then
+  return {0}
+end
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[4]) then return -1 end
+redis.call('HSET', KEYS[1], 'used', ARGV[3] .. ' ' .. ARGV[2])
+redis.call('EXPIRE', KEYS[1], redis.call('TTL', KEYS[1]) + ARGV[5])
+redis.call('HSET', KEYS[2], unpack(ARGV, 7))
+redis.call('EXPIRE', KEYS[2], ARGV[6])
 return 1`);
 
 /**
- * Uses `code` and begins its family with `next`. If the code was used meanwhile this is a replay: the family is
- * `revoked` (R10), or `refused` when it was revoked before. After `latest` (milliseconds since the epoch) it throws
+ * Uses `code` and begins its family with `next`. If the code was used meanwhile this is a replay, and the family is
+ * `revoked` (R10) unless it was before. After `latest` (milliseconds since the epoch) it throws
  * `temporarily_unavailable`, and nothing has changed. Atomic.
  */
 export async function exchangeCode(
@@ -146,61 +165,78 @@ export async function exchangeCode(
   code: Read<AuthorizationCode>,
   next: NextToken,
   latest: number,
-): Promise<'exchanged' | 'revoked' | 'refused'> {
-  const fields = familyFields({ ...code, ...next });
-  const values = [code.hash, leastTtl(code, latest), usedCodeMemory, refreshLifetime, ...fields];
+): Promise<'exchanged' | { readonly revoked: boolean; readonly usedBy: EarlierRequest | undefined }> {
+  const lifetimes = [leastTtl(code, latest), usedCodeMemory, familyLifetime];
+  const values = [code.hash, next.requestId, next.issuedAt, ...lifetimes, ...familyFields(code, next)];
   const keys = grantKeys(code.familyId);
   const answer = inTime(await runReplicated(store, 'exchange authorization code', exchange, keys, values));
   if (answer === 1) return 'exchanged';
-  return answer === 2 ? 'revoked' : 'refused';
+  const [revoked, used] = answer as [number?, string?];
+  return { revoked: revoked === 1, usedBy: toEarlier(used) };
 }
 
 const replay = script(`${revokeReplayed}
-return 0`);
+return {0}`);
 
 /** Revokes the family of a used code; false when there was none any more. Atomic. */
 export async function revokeOnReplay(
   store: RedisStore,
   { familyId, hash }: PresentedToken,
+  { requestId, at }: EarlierRequest,
 ): Promise<boolean> {
-  return (await runReplicated(store, 'revoke on replay', replay, grantKeys(familyId), [hash])) === 2;
+  const values = [hash, requestId, at];
+  const answer = await runReplicated(store, 'revoke on replay', replay, grantKeys(familyId), values);
+  return (answer as [number])[0] === 1;
 }
 
-// Compare-and-set: of N concurrent rotations the first changes the hash, the others no longer match.
+// Compare-and-set: of N concurrent rotations the first changes the hash, the others no longer match and are given the
+// family as it is now.
 const rotate = script(`
-if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] then return 0 end${consumeInTime}
-redis.call('HSET', KEYS[1], 'hash', ARGV[3], 'issued_at', ARGV[4])
-redis.call('EXPIRE', KEYS[1], ARGV[5])
+local ttl = redis.call('PTTL', KEYS[1])
+if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] or ttl <= tonumber(ARGV[3]) then
+  return {ttl, redis.call('HGETALL', KEYS[1])}
+end
+if ttl < tonumber(ARGV[2]) then return -1 end
+redis.call('HSET', KEYS[1], unpack(ARGV, 5))
+redis.call('EXPIRE', KEYS[1], ARGV[4])
 return 1`);
 
 /**
- * Replaces the current token of `family`, as it was read, by `next`, for another 30 days. False when it is not current
- * any more; after `latest` (milliseconds since the epoch) it throws `temporarily_unavailable`: nothing has changed.
- * Atomic.
+ * Replaces the current token of `family`, as it was read, by `next`, for another 30 days. When it is not current any
+ * more it returns the family as it is; after `latest` (milliseconds since the epoch) it throws
+ * `temporarily_unavailable`: nothing has changed. Atomic.
  */
 export async function rotateRefreshToken(
   store: RedisStore,
   family: Read<RefreshFamily>,
   next: NextToken,
   latest: number,
-): Promise<boolean> {
-  const [, key] = grantKeys(family.familyId);
-  const values = [family.hash, leastTtl(family, latest), next.hash, next.issuedAt, refreshLifetime];
-  return inTime(await runReplicated(store, 'rotate refresh token', rotate, [key], values)) === 1;
+): Promise<'rotated' | Read<RefreshFamily> | RevokedFamily | undefined> {
+  const { familyId, hash, memoryMs } = family;
+  const [, key] = grantKeys(familyId);
+  const limits = [leastTtl(family, latest), memoryMs, familyLifetime];
+  const values = [hash, ...limits, ...rotatedFields(next, hash)];
+  const answer = inTime(await runReplicated(store, 'rotate refresh token', rotate, [key], values));
+  return answer === 1 ? 'rotated' : toFamily(toFields(familyId, answer as ReadAnswer, next.issuedAt));
 }
 
-// The mark left behind outlives the 10 s in which a browser may repeat its decision, so that a repeat creates no code
-// (R6.7).
-const remove = script(`
+// The mark left behind of a code outlives the 10 s in which a browser may repeat its decision, so that a repeat creates
+// no code (R6.7).
+const remove = script(`${revoke}
 if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] and redis.call('HGET', KEYS[2], 'hash') ~= ARGV[1] then
   return 0
 end
-redis.call('DEL', KEYS[1], KEYS[2])
+revoke(ARGV[2], ARGV[3], ARGV[4])
+redis.call('DEL', KEYS[1])
 redis.call('HSET', KEYS[1], 'used', 1)
 redis.call('EXPIRE', KEYS[1], 60)
 return 1`);
 
-/** Deletes code and family if `hash` is the current secret of either (R13). Atomic. */
-export async function deleteGrant(store: RedisStore, { familyId, hash }: PresentedToken): Promise<void> {
-  await runReplicated(store, 'delete grant', remove, grantKeys(familyId), [hash]);
+/** Deletes the code and revokes the family if `hash` is the current secret of either (R13). Atomic. */
+export async function deleteGrant(
+  store: RedisStore,
+  { familyId, hash }: PresentedToken,
+  { revoked, requestId, at }: Revocation,
+): Promise<void> {
+  await runReplicated(store, 'delete grant', remove, grantKeys(familyId), [hash, revoked, requestId, at]);
 }

@@ -14,15 +14,21 @@ import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { formatScope, intersection, type Scope } from '../clients/scope.ts';
 import type { ClientId, RandomBytes } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
-import { Refusal, refusedAs } from '../refusals/reasons.ts';
+import { type EarlierRequest, Refusal, refusedAs } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';
 import { formatToken, hashSecret, newSecret, type PresentedToken, sameHash } from '../secrets.ts';
 import type { ReasonOf } from '../security-events.ts';
 import { isLoginValid, whyLoginEnded } from '../users/user.ts';
 import type { PresentedCredentials } from './client-authentication.ts';
-import type { GrantRecord, Read } from './grant-record.ts';
+import {
+  type GrantRecord,
+  type NextToken,
+  type Read,
+  type RevokedFamily,
+  replacementOf,
+} from './grant-record.ts';
 import type { ClientStatus, GrantStatus, LoadedStatus } from './grant-status-table.ts';
-import { deleteGrant, type NextToken } from './grant-store.ts';
+import { deleteGrant } from './grant-store.ts';
 import { type IdTokenRequest, issueAccessToken, issueIdToken, type TokenIssuer } from './jwt.ts';
 
 export interface TokenDeps extends RequestLog {
@@ -60,7 +66,7 @@ export interface TokenResponse {
 
 export interface LoadedGrant<Loaded extends GrantRecord> {
   readonly presented: PresentedToken | undefined;
-  readonly record: Read<Loaded> | undefined;
+  readonly record: Read<Loaded> | RevokedFamily | undefined;
 }
 
 interface CurrentStatus extends LoadedStatus {
@@ -84,9 +90,10 @@ export function refusedGrant(
   event: GrantRefused,
   reason: ReasonOf<GrantRefused>,
   client: ClientId,
-  record?: GrantRecord,
+  record?: Omit<GrantRecord, 'hash'>,
+  earlier?: EarlierRequest,
 ): Refusal {
-  return refusedAs({ event, client, sub: record?.sub, reason }, { grant: record });
+  return refusedAs({ event, client, sub: record?.sub, reason }, { grant: record, earlier });
 }
 
 /** The record, if its current secret was presented and it is this client's. Changes nothing (R11). */
@@ -95,11 +102,24 @@ export function requireOwn<Loaded extends GrantRecord>(
   { presented, record }: LoadedGrant<Loaded>,
   clientId: ClientId,
 ): Read<Loaded> {
-  if (presented === undefined) throw refusedGrant(event, 'malformed', clientId);
-  if (record === undefined) throw refusedGrant(event, 'not_known', clientId);
-  if (record.clientId !== clientId) throw refusedGrant(event, 'foreign', clientId, record);
-  if (sameHash(presented.hash, record.hash)) return record;
-  throw refusedGrant(event, event === 'code.refused' ? 'forged' : 'reused', clientId, record);
+  const isCurrent = presented && record && 'hash' in record && sameHash(presented.hash, record.hash);
+  if (isCurrent && record.clientId === clientId && !record.expired) return record;
+  throw whyRefused(event, { presented, record }, clientId);
+}
+
+/** The refusal of what is no current secret of a record of this client's. */
+export function whyRefused(
+  event: GrantRefused,
+  { presented, record }: LoadedGrant<GrantRecord>,
+  clientId: ClientId,
+): Refusal {
+  if (presented === undefined) return refusedGrant(event, 'malformed', clientId);
+  if (record === undefined) return refusedGrant(event, 'not_known', clientId);
+  if (record.clientId !== clientId) return refusedGrant(event, 'foreign', clientId, record);
+  if (!('hash' in record)) return refusedGrant(event, 'revoked', clientId, record, record.revocation);
+  if (sameHash(presented.hash, record.hash)) return refusedGrant(event, 'expired', clientId, record);
+  const reason = event === 'code.refused' ? 'forged' : 'reused';
+  return refusedGrant(event, reason, clientId, record, replacementOf(record, presented.hash));
 }
 
 interface Issue {
@@ -143,7 +163,8 @@ export async function issueTokens(
   ]);
   const secret = newSecret(deps.randomBytes);
   requireTimeToConsume(deps);
-  await consume({ hash: hashSecret(secret), issuedAt: now }, latestConsumption(deps));
+  const next = { hash: hashSecret(secret), issuedAt: now, requestId: deps.requestId() };
+  await consume(next, latestConsumption(deps));
   return {
     accessToken,
     refreshToken: formatToken(familyId, secret),
@@ -153,18 +174,21 @@ export async function issueTokens(
   };
 }
 
-/** Deletes a grant whose user or consent is no longer valid (R13). */
+/** Ends a grant whose user or consent is no longer valid (R13). */
 async function requireValidGrant(
-  { redis, onSecurityEvent }: Pick<TokenDeps, 'redis' | 'onSecurityEvent'>,
+  { redis, now, requestId, onSecurityEvent }: TokenDeps,
   record: GrantRecord,
   status: GrantStatus | undefined,
   refused: GrantRefused,
 ): Promise<GrantStatus> {
   const { sub, clientId: client } = record;
-  const valid = status?.sub === sub && !status.withdrawn && isLoginValid(status, record.loggedInAt);
+  const withdrawn = status?.withdrawnAt != null;
+  const valid = status?.sub === sub && !withdrawn && isLoginValid(status, record.loggedInAt);
   if (valid) return status;
-  await deleteGrant(redis, record);
-  const reason = status?.withdrawn ? 'consent_withdrawn' : whyLoginEnded(status);
+  const reason = withdrawn ? 'consent_withdrawn' : whyLoginEnded(status);
+  await deleteGrant(redis, record, { revoked: reason, requestId: requestId(), at: now() });
   onSecurityEvent({ event: 'grant.revoked', client, sub, reason });
-  throw refusedGrant(refused, reason, client, record);
+  const at = status?.withdrawnAt ?? status?.disabledAt ?? status?.signedOutAt;
+  const earlier: EarlierRequest | undefined = at == null ? undefined : { requestId: '', at, revoked: reason };
+  throw refusedGrant(refused, reason, client, record, earlier);
 }

@@ -2,7 +2,7 @@
 import { isWithin, parseScope, type Scope } from '../clients/scope.ts';
 import { Refusal } from '../refusals/reasons.ts';
 import { parseToken } from '../secrets.ts';
-import { type Grant, issueTokens, refusedGrant, requireOwn } from './grant.ts';
+import { type Grant, issueTokens, requireOwn, whyRefused } from './grant.ts';
 import type { RefreshFamily } from './grant-record.ts';
 import { readRefreshFamily, rotateRefreshToken } from './grant-store.ts';
 
@@ -20,8 +20,8 @@ export const refreshTokenGrant: Grant<RefreshFamily> = {
       refused,
       scopes: narrowedScopes(family, request.scope),
       consume: async (next, latest) => {
-        if (await rotateRefreshToken(deps.redis, family, next, latest)) return;
-        throw refusedGrant(refused, 'reused', family.clientId, family);
+        const current = await rotateRefreshToken(deps.redis, family, next, latest);
+        if (current !== 'rotated') throw whyRefused(refused, { ...loaded, record: current }, family.clientId);
       },
     });
   },
