@@ -8,36 +8,29 @@ import { demoPartner } from '@course-exchange/local-stack/demo-accounts';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { visit } from '@course-exchange/testcontainers/browser';
 import { breachText, type DutyName } from '@course-exchange/testcontainers/rehearsal/duties';
-import { type RehearsalProxy, startRehearsalProxy } from '@course-exchange/testcontainers/rehearsal/proxy';
+import type { RehearsalProxy } from '@course-exchange/testcontainers/rehearsal/proxy';
 import { DutyBroken, rehearse } from '@course-exchange/testcontainers/rehearsal/rehearse';
 import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { root } from '../check/step.ts';
 import { openPartnerBrowser } from '../support/partner-browser.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
-import { type System, startSystem } from '../support/system.ts';
+import type { System } from '../support/system.ts';
 import { MistakenClient } from './mistaken-client.ts';
+import { type RehearsedSystem, startRehearsedSystem } from './rehearsed-system.ts';
 
 const names = Object.keys(scenarios) as ScenarioName[];
-let gateway = '';
+let rehearsed: RehearsedSystem;
 let proxy: RehearsalProxy;
 let system: System;
 let issuer: string;
 
 beforeAll(async () => {
-  proxy = await startRehearsalProxy(() => gateway);
-  const linkTo = (name: string, port: number) => {
-    if (name !== 'gateway') return port;
-    gateway = `http://127.0.0.1:${port}`;
-    return proxy.port;
-  };
-  system = await startSystem({}, { linkTo });
+  rehearsed = await startRehearsedSystem();
+  ({ proxy, system } = rehearsed);
   issuer = system.stack.issuer;
 });
-afterAll(async () => {
-  await system?.stop();
-  await proxy?.stop();
-});
+afterAll(() => rehearsed?.stop());
 
 const user = () => userWho(system.stack, 'typical season');
 
