@@ -1,4 +1,4 @@
-// The settings of the identity service; every one also as NAME_FILE.
+// The settings of identity; each can be given as NAME_FILE.
 import { privatePortRule, privatePortSettings } from '@course-exchange/runtime/grpc/private-port';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
 import { baseSettings, rpcSettings, telemetrySettings } from '@course-exchange/runtime/process/base-settings';
@@ -49,7 +49,7 @@ export const issuerRule = ruleOn(settings, ['ENVIRONMENT', 'ISSUER'], ({ ENVIRON
     : [],
 );
 
-/** A failover would bring back consumed tokens that were not replicated (decision 0010). */
+/** A failover would restore consumed tokens that were not replicated (decision 0010). */
 export const replicaRule = ruleOn(
   settings,
   ['ENVIRONMENT', 'REDIS_SENTINEL_MASTER', 'REDIS_CLUSTER', 'REDIS_MIN_REPLICAS'],

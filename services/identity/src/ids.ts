@@ -1,4 +1,4 @@
-// Identifiers, each a type of its own.
+// Branded identifiers.
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
@@ -7,10 +7,10 @@ export type Sub = Branded<'Sub'>;
 export type ClientId = Branded<'ClientId'>;
 /** A new one after each withdrawal (R13). */
 export type ConsentId = Branded<'ConsentId'>;
-/** Public half of a code and of the refresh tokens that descend from it. */
+/** Public half of a code and of its refresh tokens. */
 export type FamilyId = Branded<'FamilyId'>;
-/** Of the secret of a code, token or cookie: SHA-256, base64url (R18). */
+/** SHA-256 of the secret of a code, token or cookie, base64url (R18). */
 export type SecretHash = Branded<'SecretHash'>;
 
-/** `node:crypto`'s randomBytes in main. */
+/** `node:crypto`'s randomBytes. */
 export type RandomBytes = (size: number) => Buffer;

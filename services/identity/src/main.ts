@@ -1,4 +1,4 @@
-// The identity service, from its configuration to its end. The one place that constructs anything.
+// The identity process. The one place that constructs anything.
 import { randomBytes as randomBytesOfNode } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -67,7 +67,7 @@ import { createUserHandlers } from './users/rpc.ts';
 import { listPasswordForms } from './users/user-table.ts';
 
 const operatorStatementTimeoutMs = 15_000;
-/** Queued logins for each one being hashed: 5 s at most, half of R14's ten. */
+/** Queued logins per running hash: 5 s at most, half of R14's ten. */
 const waitingPerHash = 50;
 /** A batch of users with long names fits. */
 const maxOperatorRequestBytes = 4 * 1024 * 1024;
@@ -79,7 +79,7 @@ await startProcess(() => main(readConfig()));
 
 async function main(config: IdentityConfig): Promise<void> {
   const logger = createLogger('identity', config.LOG_LEVEL);
-  // Throws, before anything is opened, where strangers could reach the port.
+  // Throws, before anything is opened, if strangers could reach the port.
   const operatorListener =
     config.OPERATOR_POSTGRES_URL === undefined
       ? undefined
@@ -196,7 +196,7 @@ function openStores(config: IdentityConfig, logger: Logger) {
   };
 }
 
-/** Its own pool and role. `stop` waits for calls in flight. */
+/** A separate pool and role. `stop` waits for calls in flight. */
 async function openOperatorPort(
   config: IdentityConfig,
   listener: PrivateListener,

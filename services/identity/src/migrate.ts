@@ -1,5 +1,5 @@
-// The migration job of identity, which also makes the first signing keys. With --check it only checks; with --report it does
-// too, and its exit code is 0.
+// Identity's migration job, which also creates the first signing keys. --check and --report only check; with --report
+// the exit code is 0.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { runMigrationJob } from '@course-exchange/runtime/postgres/migrate';
@@ -25,7 +25,7 @@ process.exitCode = await runMigrationJob({
   after: async (config) => ({ keys: await makeFirstKeys(config) }),
 });
 
-/** Returns how many were made. The first keys sign at once (R17). */
+/** Returns how many were created. The first keys sign at once (R17). */
 async function makeFirstKeys(config: MigrationConfig): Promise<number> {
   const deps = { keyEncryptionKey: config.KEY_ENCRYPTION_KEY, randomBytes };
   const database = openDatabase({

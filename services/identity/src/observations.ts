@@ -1,4 +1,4 @@
-// Gauges that are read from stores and keys at each scrape.
+// Gauges read from stores and keys at each scrape.
 import { tokenRefusals } from '@course-exchange/rules/token-verification';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { listLastingSecrets } from './clients/secret-table.ts';
@@ -15,7 +15,7 @@ export interface Observed {
   readonly now: () => number;
 }
 
-/** Read once in this time, however often they are scraped. */
+/** Read at most once in this time. */
 const secretsKeptMs = 60_000;
 
 export function observeStores({ database, redis, keys, now }: Observed): void {
@@ -32,7 +32,7 @@ export function observeStores({ database, redis, keys, now }: Observed): void {
   secretExpiry.observe(async () => {
     const secrets = await lastingSecrets();
     return secrets.map(({ clientId, secretId, expiresAt }) => [
-      // Infinite, not left out: a client with a secret that stays needs no alert.
+      // Infinite, not left out: a client with a permanent secret needs no alert.
       expiresAt === null ? Number.POSITIVE_INFINITY : (expiresAt - now()) / 1000,
       { client_id: clientId, secret_id: secretId },
     ]);

@@ -1,4 +1,4 @@
-// The settings of identity's migration job, and what it checks before it changes anything. A check whose setting is absent
+// The settings of identity's migration job, and its checks before it changes anything. A check whose setting is absent
 // is skipped.
 import { checkPostgres } from '@course-exchange/runtime/postgres/check';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';

@@ -1,4 +1,4 @@
-// The checks and warnings of readiness, a sentence each. The key set and discovery are answered all the same.
+// Readiness checks and warnings, a sentence each. The key set and discovery are served regardless.
 import type { Database } from '@course-exchange/runtime/postgres/pool';
 import { schemaProblem } from '@course-exchange/runtime/postgres/schema-version';
 import type { ReadinessCheck } from '@course-exchange/runtime/process/health';
@@ -34,7 +34,7 @@ export function readinessWarnings(redis: RedisStore) {
   };
 }
 
-/** Names tried until each master of a Cluster owns one of them. */
+/** Names tried until each master of a Cluster owns one. */
 const probeKeys = 64;
 
 /** Writes a key on each master: one that is full, a replica, or without its replicas may answer reads. */

@@ -14,7 +14,7 @@ export function newId<Id extends Sub | ConsentId | FamilyId>(randomBytes: Random
 
 const poolBytes = 4_096;
 
-/** No byte is given out twice or stays in the pool. */
+/** No byte is used twice or stays in the pool. */
 export function pooled(randomBytes: RandomBytes): RandomBytes {
   let pool: Buffer = Buffer.alloc(0);
   return (size) => {
@@ -48,7 +48,7 @@ export function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** As presented: the record that it names, and the hash of its secret. */
+/** As presented: the id of its record, and the hash of its secret. */
 export interface PresentedToken {
   readonly familyId: FamilyId;
   readonly hash: SecretHash;
@@ -57,7 +57,7 @@ export interface PresentedToken {
 const familyIdLength = 22;
 const familyIdPattern = /^[A-Za-z0-9_-]{22}$/;
 
-/** The family's 22 characters, then the secret's 43, with nothing between (R18). */
+/** The family's 22 characters, then the secret's 43, without a separator (R18). */
 export function formatToken(familyId: FamilyId, secret: string): string {
   return `${familyId}${secret}`;
 }

@@ -1,4 +1,4 @@
-// What operators do: each use case gets an `AdminContext` and an `AdminRequest`, and writes in one transaction with its
+// Operators' use cases: each gets an `AdminContext` and an `AdminRequest`, and writes in one transaction with its
 // audit entries. A dry run is rolled back.
 import { type AppendedHead, type AuditedChange, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries } from '@course-exchange/runtime/postgres/pool';
@@ -10,8 +10,7 @@ import type { SigningAlgorithm } from '../keys/signing-key.ts';
 import type { OnSecurityEvent } from '../security-events.ts';
 
 /**
- * The actions of the audit log. What `ends` something is done again by the restore fence (R33), unless what `restores` it came
- * later; `changes` is neither.
+ * The actions of the audit log. The restore fence repeats what `ends` something (R33), unless a `restores` came later.
  */
 const effects = {
   'client.register': 'changes',
@@ -39,7 +38,7 @@ const effects = {
 export type Action = keyof typeof effects;
 export type EndingAction = { [A in Action]: (typeof effects)[A] extends 'ends' ? A : never }[Action];
 
-/** Undefined for an action of another version. */
+/** Undefined for another version's action. */
 export function effectOf(action: string): 'changes' | 'ends' | 'restores' | undefined {
   return Object.hasOwn(effects, action) ? effects[action as Action] : undefined;
 }
@@ -56,9 +55,9 @@ export interface AdminContext {
   readonly previousKeyEncryptionKey: KeyEncryptionKey | undefined;
   /** Keyed hash of e-mail addresses, names, telephone numbers: the audit log holds no personal data. */
   readonly pseudonymize: (text: string) => string;
-  /** Under which logs name a user (R27). */
+  /** The name of a user in logs (R27). */
   readonly keyedUser: (sub: string) => string;
-  /** Logs each new head of the audit chain: a chain that is cut off later shows. */
+  /** Logs each new head of the audit chain, so that truncation is detected. */
   readonly onAudited: (head: AppendedHead, actor: string, changes: readonly AuditedChange[]) => void;
   readonly onSecurityEvent: OnSecurityEvent;
 }
@@ -86,7 +85,7 @@ export type AdminAction<Asked, T> = (
 
 export interface AdminResult<T> {
   readonly result: T;
-  /** Empty: nothing differed. */
+  /** Empty: no difference. */
   readonly changes: readonly AuditedChange[];
 }
 
@@ -164,7 +163,7 @@ export function refusedUntil(sentence: string, possibleAt: number): DetailedFail
   return new DetailedFailure('refused_until', sentence, { possibleAt });
 }
 
-/** Throws `invalid_argument`, one sentence a line. */
+/** Throws `invalid_argument`, one sentence per line. */
 export function requireNoProblem(problems: readonly string[]): void {
   if (problems.length > 0) throw new DetailedFailure('invalid_argument', problems.join('\n'));
 }

@@ -1,4 +1,4 @@
-// What the operator's services share on the wire. Translation only.
+// Shared by the operator services on the wire. Translation only.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Duration, type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { ChangeSchema } from '@course-exchange/proto/operator/v1/change';

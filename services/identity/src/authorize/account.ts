@@ -1,4 +1,4 @@
-// The account page: continue, or switch the account, which ends the session (R5, R29).
+// The account page: continue, or use another account, which ends the session (R5, R29).
 import {
   advance,
   agree,
@@ -13,7 +13,6 @@ import { type StepDeps, signOut } from './signed-in-user.ts';
 
 export interface AccountChoice {
   readonly result: FormResult;
-  /** The gateway clears the session cookie. */
   readonly sessionEnded: boolean;
 }
 
@@ -42,7 +41,7 @@ async function switchAccount(deps: StepDeps, own: OwnedForm, cookie: string): Pr
   return { result, sessionEnded: true };
 }
 
-/** After a decision it is too late: the session stays. */
+/** After the decision the session stays. */
 async function forgetSubject(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
   if (own.stored.sealed !== undefined) return { kind: 'next', page: 'login' };
   const tooLate = () => false;

@@ -1,4 +1,4 @@
-// The authorization request: refused directly, answered by redirect at once, or begun as an interaction.
+// Handles an authorization request: refused directly, answered by redirect, or started as an interaction.
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
 import { findConsent } from '../consents/consent-table.ts';
@@ -48,7 +48,7 @@ export type AuthorizeResult =
       readonly interactionCookie: InteractionCookie;
       readonly expiresIn: number;
       readonly page: Page;
-      /** Shown at once: its form holds the interaction, no store does. */
+      /** Shown at once: the form holds the interaction, no store does. */
       readonly login?: LoginPage;
     };
 

@@ -1,5 +1,5 @@
-// The user's decision (R6). Client and redirect URI (else a direct refusal), user (else the login form) and scopes
-// (else `invalid_scope` by redirect) are checked again before a code.
+// The user's decision (R6). Before a code is issued, client and redirect URI (else a direct refusal), user (else the
+// login form) and scopes (else `invalid_scope` by redirect) are checked again.
 import { isWithin } from '../clients/scope.ts';
 import type { ConsentId } from '../ids.ts';
 import { newId } from '../secrets.ts';
@@ -19,7 +19,6 @@ import { type Decision, decided, type Interaction, type Outcome, pageOf } from '
 import { errorRedirect } from './response.ts';
 import type { StepDeps } from './signed-in-user.ts';
 
-/** `unspecified`: an incomplete form. */
 export type ConsentDecision = 'allow' | 'deny' | 'unspecified';
 
 /** The first decision is final; the same browser repeating it within 10 s gets the same redirect. */

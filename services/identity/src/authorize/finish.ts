@@ -24,7 +24,7 @@ const reasons = {
   invalid_scope: 'scope no longer approved',
 } as const;
 
-/** For a decision that is recorded. What needed no asking is no event. */
+/** Reports a recorded decision. One that needed no asking is no event. */
 export function reportDecision(
   { onSecurityEvent, onAuthorizationRefused }: Pick<StepDeps, 'onSecurityEvent' | 'onAuthorizationRefused'>,
   { request, subject, decision }: Interaction,
@@ -38,7 +38,7 @@ export function reportDecision(
   if (error === 'access_denied') onSecurityEvent({ event: 'consent.denied', ...known });
 }
 
-/** Creates what the decision promises. Idempotent: each call gives the same redirect, and there is one code at most. */
+/** Creates what the decision grants. Idempotent: same redirect, at most one code. */
 export async function completeDecision(
   deps: StepDeps,
   stored: StoredInteraction,
@@ -56,7 +56,7 @@ export async function completeDecision(
   return codeRedirect(interaction.request, deriveCode(cookie).code);
 }
 
-/** Idempotent. A crash between the two writes leaves the consent without a code; a repeat does not extend it. */
+/** Idempotent. A crash between the writes leaves the consent without a code; a repeat does not extend it. */
 export async function issueCode(
   { database, redis, now }: StepDeps,
   request: AuthorizationRequest,

@@ -16,12 +16,12 @@ import { runScript, script } from '../redis/script.ts';
 import { type Interaction, interactionValidMs, repeatWindowMs } from './interaction.ts';
 import type { AuthorizationRequest } from './request.ts';
 
-/** As Redis has it (`raw`, which a change must still find) or as the browser brought it (`sealed`). */
+/** As stored in Redis (`raw`, for compare-and-set) or as the browser sent it (`sealed`). */
 export type StoredInteraction =
   | { readonly interaction: Interaction; readonly raw: string; readonly sealed?: undefined }
   | { readonly interaction: Interaction; readonly sealed: string };
 
-/** Undecided interactions of a browser session and of a user; decided ones of a user are bounded as the latter. */
+/** Undecided interactions of a browser session and of a user; the latter also bounds decided ones. */
 const [mostOfSession, mostOfUser] = [16, 64];
 
 const idPattern = /^[A-Za-z0-9_-]{22}$/;
@@ -32,11 +32,11 @@ function keyOf(id: string): string {
   return `${prefix}${id}`;
 }
 
-/** Text of an evicted decided record whose seal is still out. */
+/** Replaces an evicted decided record whose seal is still out. */
 const spent = 'spent';
 
 /**
- * The interaction's list, and its member there: the id, then half of the session's hash while undecided. `+` marks a
+ * The interaction's list and its member there: the id, then half of the session's hash while undecided. `+` marks a
  * decided one whose seal is still out.
  */
 function listingOf(interaction: Interaction): { readonly list: string; readonly member: string } {
@@ -56,8 +56,8 @@ function recode(interaction: Interaction, from: BufferEncoding, to: BufferEncodi
   return { ...interaction, request: { ...request, ...(Object.fromEntries(texts) as AuthorizationRequest) } };
 }
 
-// KEYS: record, list left, list joined. ARGV: text before ('' for none), text after, members in both lists, now, end of
-// life.
+// KEYS: record, list left, list joined. ARGV: text before ('' for none), text after, members in both lists, now, end
+// of life.
 const keep = script(`
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
 local now, keptUntil = tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -80,7 +80,7 @@ redis.call('ZADD', KEYS[3], keptUntil, ARGV[4])
 redis.call('PEXPIRE', KEYS[3], ${interactionValidMs})
 return 1`);
 
-/** Undefined, and nothing written, where the text is not `before` any more. Evicts the holder's oldest. Atomic. */
+/** Undefined, and no write, unless the text is still `before`. Evicts the holder's oldest. Atomic. */
 async function keepInteraction(
   store: RedisStore,
   operation: string,
@@ -111,15 +111,14 @@ export async function findInteraction(store: RedisStore, id: string): Promise<St
   if (!idPattern.test(id)) return undefined;
   const key = keyOf(id);
   const raw = await store.run('find interaction', key, (redis) => redis.get(key));
-  // Only this file writes the key.
   return raw === null || raw === spent
     ? undefined
     : { interaction: recode(JSON.parse(raw) as Interaction, 'base64url', 'utf8'), raw };
 }
 
 /**
- * Evicts as `createInteraction` does. Undefined, and nothing written, when the interaction changed, is gone, or came
- * sealed and is stored already. Atomic.
+ * Evicts like `createInteraction`. Undefined, and no write, when the interaction changed, is gone, or came sealed and
+ * is already stored. Atomic.
  */
 export async function replaceInteraction(
   store: RedisStore,
@@ -132,11 +131,11 @@ export async function replaceInteraction(
     : createInteraction(store, next, now);
 }
 
-/** Lost compare-and-sets after which a change gives up. */
+/** Failed compare-and-sets before a change gives up. */
 const attempts = 8;
 
 /**
- * Applies `change`, again after each change that came first. Returns the interaction afterwards: changed, or decided by
+ * Applies `change`, again after each concurrent change. Returns the interaction afterwards: changed, or decided by
  * another form; undefined when it is gone. `change` has no side effects.
  */
 export async function changeUndecided(
@@ -157,7 +156,7 @@ export async function changeUndecided(
 
 export interface InteractionSeal {
   readonly seal: (interaction: Interaction) => Promise<string>;
-  /** Undefined when this installation did not seal it. Does not check its age. */
+  /** Undefined when this installation did not seal it. Ignores its age. */
   readonly open: (sealed: string) => Promise<Interaction | undefined>;
 }
 
@@ -187,6 +186,5 @@ function sealKeyOf(key: Buffer): Uint8Array {
 async function openWith(key: Uint8Array, sealed: string): Promise<Interaction | undefined> {
   const algorithms = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] };
   const opened = await compactDecrypt(sealed, key, algorithms).catch(() => undefined);
-  // Only `seal` writes it.
   return opened && (JSON.parse(Buffer.from(opened.plaintext).toString()) as Interaction);
 }

@@ -19,7 +19,7 @@ import { type AuthorizationRequest, needsConsent } from './request.ts';
 import type { RedirectedError } from './response.ts';
 
 export const interactionValidMs = 30 * 60 * 1000;
-/** In which the same browser repeating its decision gets the same answer (R6). */
+/** The same browser repeating its decision in this time gets the same answer (R6). */
 export const repeatWindowMs = 10_000;
 
 export interface Subject {
@@ -34,9 +34,9 @@ export interface Allowed {
   readonly kind: 'allowed';
   readonly subject: Subject;
   readonly consentId: ConsentId;
-  /** The consent is granted under this name, or an older one is extended. */
+  /** The consent is granted under this id, or an older one is extended. */
   readonly newConsent?: true;
-  /** Set once the code exists: a repeat creates nothing. */
+  /** The code exists: a repeat creates nothing. */
   readonly completed?: true;
 }
 
@@ -53,7 +53,7 @@ declare const brand: unique symbol;
 /** 256 random bits, base64url; the store keeps its hash (R18). */
 export type InteractionCookie = string & { readonly [brand]: 'InteractionCookie' };
 
-/** The last user that the interaction was about, and their browser session. */
+/** The last user of the interaction, and their browser session. */
 export interface Holder {
   readonly sub: Sub;
   /** Absent after a login that asked not to be kept. */
@@ -70,7 +70,7 @@ export interface Interaction {
   readonly subject?: Subject | undefined;
   /** Survives "use another account". Absent while sealed. */
   readonly holder?: Holder | undefined;
-  /** The seal is out in a browser: it must not begin the interaction again once that is decided. */
+  /** The seal is out in a browser: it must not restart the interaction after its decision. */
   readonly wasSealed?: true;
   readonly accountConfirmed?: boolean;
   readonly decision?: Decision | undefined;
@@ -78,7 +78,7 @@ export interface Interaction {
 
 export type Page = 'login' | 'account' | 'consent';
 
-/** Of an undecided interaction whose subject is still signed in; grants are not considered. */
+/** For an undecided interaction whose subject is still signed in; ignores grants. */
 export function pageOf({ subject, request, accountConfirmed }: Interaction): Page {
   if (subject === undefined) return 'login';
   const asksForAccount = request.prompts.includes('select_account') && subject.origin === 'session';
@@ -114,7 +114,7 @@ export function isOwnForm(
   return isOwner(interaction, presented) && isFormToken(token, presented, 'form');
 }
 
-/** Hidden field of the forms of cookie value `cookie`; `purpose` keeps kinds of form apart. */
+/** The hidden form field of cookie value `cookie`; `purpose` separates kinds of form. */
 export function formToken(cookie: string, purpose: 'form' | 'sign-out'): string {
   return derive(cookie, purpose).toString('base64url');
 }
@@ -128,7 +128,7 @@ export function isFormToken(presented: string, cookie: string, purpose: 'form' |
   return sameText(presented.split('.', 1)[0] ?? '', formToken(cookie, purpose));
 }
 
-/** False for a form that showed no account, as the login form, or another one than `sub`, as in an older tab. */
+/** False for a form that showed no account, like the login form, or another account, as in an older tab. */
 export function isAboutAccount(presented: string, interactionCookie: InteractionCookie, sub: Sub): boolean {
   const [, part = ''] = presented.split('.', 2);
   return sameText(part, accountPart(interactionCookie, sub));

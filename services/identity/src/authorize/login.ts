@@ -57,7 +57,7 @@ async function signIn(
   { user: { sub }, loggedInAt: authTime, deviceCookie }: AcceptedCredentials,
 ): Promise<LoginOutcome> {
   const browserSession = form.forgetMe ? '' : newSecret(deps.randomBytes);
-  // First: a crash before the next step leaves a session whose cookie is nowhere.
+  // First: a crash before the next step leaves a session whose cookie no browser has.
   if (!form.forgetMe) await createSession(deps.redis, browserSession, { sub, authTime, lastUsed: authTime });
   const subject: Subject = { sub, authTime, origin: form.forgetMe ? 'login-once' : 'login' };
   const holder: Holder = { sub, session: form.forgetMe ? undefined : hashSecret(browserSession) };
@@ -66,7 +66,7 @@ async function signIn(
     await endSession(deps.redis, browserSession);
     return result;
   }
-  // Replaces the session before it, whosever it was (R29).
+  // Ends the previous session of this browser, whoever's it was (R29).
   const client = own.client.clientId;
   await signOut(deps, form.browserSession, 'new_login', client);
   if (!form.forgetMe) deps.onSecurityEvent({ event: 'session.begun', client, sub });

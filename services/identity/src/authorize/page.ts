@@ -1,5 +1,4 @@
-// What the owner of an interaction sees. Reading changes nothing, but completes a decision that a crash left without
-// code.
+// The pages of an interaction. Reading changes nothing, but completes a decision that a crash left without a code.
 import type { Scope } from '../clients/scope.ts';
 import { findConsent } from '../consents/consent-table.ts';
 import { completeDecision } from './finish.ts';
@@ -69,7 +68,7 @@ async function viewOf(deps: StepDeps, own: OwnedForm, cookie: string): Promise<V
   return { kind: 'consent', page, account, scopes, scopesGrantedBefore };
 }
 
-/** Prefills what was typed before, else the partner's hint, else the e-mail of the user who is asked again. */
+/** Prefilled with the input, else the partner's hint, else the e-mail of the user who is asked again. */
 export async function loginPage(
   deps: StepDeps,
   own: OwnedForm,

@@ -1,5 +1,5 @@
-// An authorization request and its checks. Until the redirect URI is trusted, a check throws a Failure that is answered
-// directly, in the order of R1; after that it returns an error that goes to the partner by redirect (R5).
+// An authorization request and its checks. Until the redirect URI is trusted, a check throws a Failure that is
+// answered directly, in the order of R1; afterwards it returns an error for the redirect (R5).
 import type { Client } from '../clients/client.ts';
 import { isWithin, parseScope, parseWords, type Scope } from '../clients/scope.ts';
 import type { ClientId, Sub } from '../ids.ts';
@@ -44,7 +44,7 @@ export interface AuthorizationRequest
   readonly hintedSub?: Sub | undefined;
 }
 
-/** Must not come twice (R1.2), also those that R5 ignores. */
+/** None may be repeated (R1.2), even those that R5 ignores. */
 const knownParameters = (
   'response_type client_id redirect_uri scope state nonce response_mode code_challenge code_challenge_method ' +
   'prompt max_age login_hint id_token_hint ui_locales request request_uri claims acr_values display claims_locales'
@@ -81,7 +81,7 @@ export function checkDirectly(
   return { client, redirectUri, scopes, pkce };
 }
 
-/** Throws where there is no address to answer to (R1, R6). */
+/** Throws when there is no address to answer to (R1, R6). */
 export function requireAnswerable({ active, redirectUris }: Client, redirectUri: string): void {
   if (!active) throw new Refusal('inactive client');
   if (redirectUri === '') throw new Refusal('redirect_uri missing');
@@ -132,14 +132,14 @@ export function parsePrompt(text: string): readonly Prompt[] | undefined {
   return asked?.includes('none') && asked.length > 1 ? undefined : asked;
 }
 
-/** Seconds since the login that the partner still accepts, capped at what can be counted. */
+/** Seconds since a login that the partner accepts, capped. */
 export function parseMaxAge(text: string): number | 'malformed' | undefined {
   if (text === '') return undefined;
   if (!/^[0-9]+$/.test(text)) return 'malformed';
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
-/** Not under `prompt=login`, not a login older than `max_age`, not another user than the hinted one (R5). */
+/** Refuses `prompt=login`, a login older than `max_age`, and another user than the hinted one (R5). */
 export function acceptsSession(
   request: AuthorizationRequest,
   session: { readonly sub: Sub; readonly authTime: number },
@@ -161,7 +161,7 @@ export function needsConsent({ prompts, scopes }: AuthorizationRequest, granted:
   return prompts.includes('consent') || !isWithin(scopes, granted);
 }
 
-/** Seconds since the epoch; only where `max_age` asked for it (R5). */
+/** Seconds since the epoch; only if `max_age` was sent (R5). */
 export function authTimeClaim({ maxAge }: AuthorizationRequest, authTime: number): number | undefined {
   return maxAge === undefined ? undefined : Math.floor(authTime / 1000);
 }

@@ -1,5 +1,5 @@
 // Answers to the partner: the registered redirect URI with the answer appended, never rebuilt by a URL object; `state`
-// exactly as it came; no `iss` (R3, R4). Without an address to answer to, a refusal is direct.
+// exactly as sent; no `iss` (R3, R4). Without a redirect URI a refusal is direct.
 import type { ClientId } from '../ids.ts';
 import { codeOf, Refusal, type RequestReason } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';
@@ -15,7 +15,7 @@ export const redirectedErrors = [
 ] as const;
 export type RedirectedError = (typeof redirectedErrors)[number];
 
-/** A reason whose code may go by redirect. */
+/** Reasons whose code may go by redirect. */
 export type RedirectReason = {
   [Reason in RequestReason]: ReturnType<typeof codeOf<Reason>> extends RedirectedError ? Reason : never;
 }[RequestReason];
@@ -28,7 +28,7 @@ export interface AnswerAddress {
 
 export interface PartnerRedirect {
   readonly kind: 'redirect';
-  /** Secret where it carries a code (R27). */
+  /** Secret if it carries a code (R27). */
   readonly location: string;
   readonly error?: RedirectedError;
 }
@@ -56,7 +56,7 @@ export function refuseByRedirect(
   return errorRedirect(request, codeOf(reason));
 }
 
-/** A Refusal that `check` throws is the direct refusal of a request of `client`, or of what it is `claimed` to be. */
+/** Makes a Refusal thrown by `check` the direct refusal of `client`'s request, or of the `claimed` client's. */
 export function refuseDirectly<T>(
   deps: Pick<RequestLog, 'onAuthorizationRefused'>,
   client: ClientId | undefined,

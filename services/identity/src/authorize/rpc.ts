@@ -1,4 +1,4 @@
-// AuthorizationService: translation only. Messages and outcomes have the same fields by the same names.
+// AuthorizationService: translation only. Messages and outcomes have the same field names.
 import { create } from '@bufbuild/protobuf';
 import {
   AuthorizationParametersSchema,
@@ -27,7 +27,6 @@ export function createAuthorizationHandlers(
   return {
     beginAuthorization: async ({ browserSession, ...request }) => {
       const result = await beginAuthorization(deps, {
-        // A message without parameters is a request without parameters.
         parameters: request.parameters ?? create(AuthorizationParametersSchema),
         repeated: request.repeatedParameters,
         notUtf8: request.notUtf8Parameters,

@@ -1,13 +1,11 @@
-// Keys `session:<hash>`: browser sessions under the SHA-256 of their cookie (R29). One ends an hour after its last use,
-// eight hours after the login, by sign-out or another account, and when its user may no longer sign in.
+// Keys `session:<hash>`: browser sessions under the SHA-256 of their cookie (R29). A session ends an hour after its
+// last use, eight hours after the login, by sign-out or another account, and when its user may no longer sign in.
 import type { Sub } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, script } from '../redis/script.ts';
 import { hashSecret, secretPattern } from '../secrets.ts';
 
-/** After the last use. */
 const sessionIdleMs = 60 * 60 * 1000;
-/** After the login. */
 const sessionAbsoluteMs = 8 * 60 * 60 * 1000;
 
 /** Times in milliseconds since the epoch. */
@@ -17,7 +15,7 @@ export interface BrowserSession {
   readonly lastUsed: number;
 }
 
-/** Milliseconds left if it is not used after `now`; 0 when it is over. */
+/** Milliseconds left without use after `now`; 0 when it is over. */
 function sessionTimeLeft({ authTime, lastUsed }: BrowserSession, now: number): number {
   return Math.max(0, Math.min(lastUsed + sessionIdleMs, authTime + sessionAbsoluteMs) - now);
 }
@@ -60,7 +58,7 @@ export async function findSession(
   return sessionTimeLeft(session, now) > 0 ? session : undefined;
 }
 
-// A session that ended meanwhile must not come back: HSET would create the key.
+// A session that ended meanwhile must not return: HSET would create the key.
 const touch = script(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'last_used', ARGV[1])

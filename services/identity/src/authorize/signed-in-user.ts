@@ -1,4 +1,4 @@
-// Who is signed in in a browser, and the sign-out page (R29).
+// The user signed in in a browser, and the sign-out page (R29).
 import type { ClientId } from '../ids.ts';
 import type { LoginDeps } from '../login/credentials.ts';
 import type { RequestLog } from '../request-log.ts';
@@ -9,7 +9,7 @@ import { formToken, type Interaction, isFormToken } from './interaction.ts';
 import type { InteractionSeal } from './interaction-store.ts';
 import { type BrowserSession, endSession, findSession } from './session-store.ts';
 
-/** Either store throws `temporarily_unavailable` when it does not answer (R14). */
+/** Stores throw `temporarily_unavailable` when they do not answer (R14). */
 export interface StepDeps
   extends Pick<LoginDeps, 'database' | 'redis' | 'randomBytes' | 'now'>,
     Pick<RequestLog, 'onSecurityEvent' | 'onAuthorizationRefused' | 'onConsentShown'> {
@@ -31,7 +31,7 @@ export async function findSignedIn(deps: StepDeps, cookie: string): Promise<Sign
   return undefined;
 }
 
-/** `client`: in whose flow. */
+/** `client`: whose flow it is. */
 export async function signOut(
   { redis, onSecurityEvent }: Pick<StepDeps, 'redis' | 'onSecurityEvent'>,
   cookie: string,
@@ -42,9 +42,7 @@ export async function signOut(
   if (sub) onSecurityEvent({ event: 'session.ended', client, sub, reason });
 }
 
-/**
- * While still signed in, by any session of the subject in this browser; `login-once` rests on the interaction alone.
- */
+/** Signed in by any session of the subject in this browser; `login-once` depends on the interaction alone. */
 export async function findSubject(
   deps: StepDeps,
   { subject }: Interaction,
@@ -65,7 +63,7 @@ export function accountOf({ name, email }: User): Account {
   return { name, email };
 }
 
-/** Who is signed in, and the hidden field of their sign-out form. Does not prolong the session. */
+/** The signed-in user and the hidden field of their sign-out form. Does not prolong the session. */
 export async function getBrowserSession(
   deps: StepDeps,
   cookie: string,
@@ -75,7 +73,7 @@ export async function getBrowserSession(
   return { account: accountOf(signedIn.user), formToken: formToken(cookie, 'sign-out') };
 }
 
-/** False, and nothing changed, when the form is not this session's. */
+/** False, and no effect, when the form is not this session's. */
 export async function endBrowserSession(
   deps: Pick<StepDeps, 'redis' | 'onSecurityEvent'>,
   cookie: string,

@@ -1,4 +1,4 @@
-// What operators do with one client. Its row is locked and its version compared before a change.
+// Operators' actions on one client. Its row is locked and its version compared before a change.
 
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
@@ -55,7 +55,7 @@ export async function listClients(
 
 interface NewClient {
   readonly registration: ClientRegistration;
-  /** Undefined: no secret. Milliseconds; null: does not expire. */
+  /** Undefined: no secret. Milliseconds; null: no expiry. */
   readonly firstSecret: { readonly expiresIn: number | null } | undefined;
 }
 
@@ -64,7 +64,7 @@ interface RegisteredWithSecret {
   readonly secret: PlainSecret | undefined;
 }
 
-/** The secret leaves here once. Throws `invalid_argument`, `already_exists`. Atomic. */
+/** The secret leaves only here. Throws `invalid_argument`, `already_exists`. Atomic. */
 export const registerClient: AdminAction<NewClient, RegisteredWithSecret> = async (
   context,
   request,
@@ -105,7 +105,7 @@ interface Edit {
   readonly expectedVersion: number;
 }
 
-/** Holds at the client's next request (R13). Throws `invalid_argument`, `not_found`, `conflict`. Atomic. */
+/** Takes effect at the client's next request (R13). Throws `invalid_argument`, `not_found`, `conflict`. Atomic. */
 export const editClient: AdminAction<Edit, ClientView> = async (
   context,
   request,
@@ -135,7 +135,7 @@ interface ApprovalStep {
 
 const longestNote = 500;
 
-/** Throws `not_found`, `conflict`, and `refused` with what the registration lacks. Atomic. */
+/** Throws `not_found`, `conflict`, and `refused` with the gaps of the registration. Atomic. */
 export const setApproval: AdminAction<VersionedClient & ApprovalStep, ClientView> = async (
   context,
   request,
@@ -166,7 +166,7 @@ export async function approve(
   return written;
 }
 
-/** Throws `not_found`, `conflict`, and `refused` where its approval does not allow it. Atomic. */
+/** Throws `not_found`, `conflict`, and `refused` when its approval forbids it. Atomic. */
 export const setActive: AdminAction<VersionedClient & { readonly active: boolean }, ClientView> = async (
   context,
   request,
@@ -211,7 +211,7 @@ export function requireVersion({ registration, version }: RegisteredClient, expe
     );
 }
 
-/** The row is locked. Returns `before` when nothing differs. The audit log keeps `more` beside what does. */
+/** The row is locked. Returns `before` when nothing differs. `more` goes into the audit log beside the differences. */
 export async function writeClient(
   { queries, environment, pseudonymize, recordChange }: AdminTransaction,
   action: Action,

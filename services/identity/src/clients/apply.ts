@@ -1,6 +1,6 @@
-// Makes the installation equal to a declared set of clients, whole or not at all; a plan is the same, rolled back. An
-// undeclared client is left or deactivated, never deleted. A declaration confirms no data volume: in production it approves
-// no client that an operator has not approved.
+// Makes the installation match a declared set of clients, all or nothing; a plan is the same, rolled back. An
+// undeclared client is left or deactivated, never deleted. A declaration confirms no data volume: in production it
+// cannot approve a client.
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import {
   type AdminContext,

@@ -1,4 +1,4 @@
-// What a partner supplies for its registration (specification §1), its problems and its gaps.
+// A partner's registration (specification §1), its problems and its gaps.
 import { apiAudience, isClientId } from '@course-exchange/rules/access-token';
 import { isEmail } from '@course-exchange/rules/email';
 import type { ClientId } from '../ids.ts';
@@ -19,7 +19,7 @@ export interface ClientRegistration {
   readonly technicalContact: Contact;
   /** They receive secrets and are called for a rotation. */
   readonly credentialContacts: readonly Contact[];
-  /** An installation uses those of its own environment (R28) and keeps the others. */
+  /** An installation uses those of its environment (R28) and keeps the others. */
   readonly redirectUris: Readonly<Record<Environment, readonly string[]>>;
   readonly scopes: readonly Scope[];
   readonly userJourney: string;
@@ -32,7 +32,6 @@ const longestText = 4_000;
 const maxRedirectUris = 50;
 const longestUri = 2_000;
 
-/** One sentence each. */
 export function registrationProblems(registration: ClientRegistration, own: Environment): string[] {
   const { clientId, name, scopes, redirectUris, technicalContact, credentialContacts } = registration;
   const isPrintable = !unprintable.test(name) && name.length >= 1 && name.length <= 100;
@@ -53,7 +52,7 @@ export function registrationProblems(registration: ClientRegistration, own: Envi
   return problems.filter((problem) => problem !== false);
 }
 
-/** Control characters, lone surrogates, and marks that change the direction of text. */
+/** Control characters, lone surrogates, and marks that change text direction. */
 const unprintable = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 type Problems = readonly (string | false)[];
@@ -86,7 +85,7 @@ const loopbackHosts: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 const shape = /^(https?):\/\/([^/@]+)(\/.*)?$/;
 const dotSegment = /(^|\/)(\.|%2e){1,2}(\/|$)/i;
 
-/** One sentence. A registered URI is kept and compared as it was written. */
+/** One sentence. A registered URI is kept and compared as written. */
 export function redirectUriProblem(uri: string, environment: Environment): string | undefined {
   if (uri.length > longestUri) return `It is longer than ${longestUri} characters.`;
   if (/[^\x21-\x7e]/.test(uri)) return 'It holds a space, a control character or a non-ASCII character.';
@@ -122,7 +121,7 @@ function texts(registration: ClientRegistration): Readonly<Record<string, string
   };
 }
 
-/** The one gap that blocks the test environment too. */
+/** The one gap that blocks the test environment, too. */
 export const noTechnicalContact = 'The technical contact is missing.';
 
 /** A sentence for each missing prerequisite (specification §1). */

@@ -1,5 +1,5 @@
-// Tables `clients` and `client_approvals`. Requests read a client fresh: a deactivation holds at the next one (R13).
-// Operators change it under the lock of its row; approvals are append-only.
+// Tables `clients` and `client_approvals`. Requests read a client fresh: a deactivation takes effect at the next one
+// (R13). Operators change it under its row lock; approvals are append-only.
 import { forUpdate, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { ClientId } from '../ids.ts';
 import type { ApprovalState, Client, ClientState, RegisteredClient } from './client.ts';
@@ -22,7 +22,6 @@ export async function findClient(database: Queries, clientId: string): Promise<C
 type RegistrationColumn = Partial<
   Omit<ClientRegistration, 'clientId' | 'name' | 'scopes' | 'redirectUris'>
 > & {
-  /** Of the other environment. */
   readonly otherRedirectUris?: readonly string[];
 };
 

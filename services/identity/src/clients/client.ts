@@ -23,7 +23,6 @@ import type { Scope } from './scope.ts';
 
 export interface Client {
   readonly clientId: ClientId;
-  /** Shown to people. */
   readonly name: string;
   readonly active: boolean;
   /** Approved; never empty. */
@@ -35,7 +34,6 @@ export interface Client {
 export const approvalStates = ['draft', 'test', 'approved'] as const;
 export type ApprovalState = (typeof approvalStates)[number];
 
-/** What operators change. */
 export interface ClientState {
   readonly registration: ClientRegistration;
   readonly active: boolean;
@@ -60,7 +58,7 @@ export function activationObstacle(
   return `Client ${clientId} ${present}. Approve it first: partnerctl client approve ${clientId}.`;
 }
 
-/** A sentence each. Production approves on a confirmed data volume (specification §8). */
+/** A sentence each. Production approval needs a confirmed data volume (specification §8). */
 export function approvalObstacles(
   { registration, approvalState }: ClientState,
   next: ApprovalState,
@@ -84,7 +82,7 @@ interface ApprovalTerms {
   readonly volumeConfirmed: boolean;
 }
 
-/** Deactivates it where `next` does not allow it to be active. */
+/** Deactivates it when `next` does not allow it to be active. */
 export function withApproval<C extends ClientState>(
   client: C,
   next: ApprovalState,

@@ -56,7 +56,7 @@ export function readRegistration(
     logoutRequirements,
     unlinkingRequirements,
     retentionRequirements,
-    // registrationProblems refuses what is neither.
+    // Validated by registrationProblems.
     clientId: clientId as ClientId,
     scopes: scopes as Scope[],
     technicalContact: readContact(message.technicalContact),
@@ -124,7 +124,7 @@ export function clientMessage(client: ClientView, now: number): MessageInitShape
   };
 }
 
-/** As `partnerctl designs volume --json` prints it. */
+/** As printed by `partnerctl designs volume --json`. */
 export function readVolume(volume: DataVolume | undefined): Fields | undefined {
   return volume && (toJson(DataVolumeSchema, volume, { alwaysEmitImplicit: true }) as Fields);
 }

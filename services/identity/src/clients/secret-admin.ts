@@ -1,4 +1,4 @@
-// What operators do with the secrets of a client.
+// Operators' actions on the secrets of a client.
 import {
   type AdminAction,
   type AdminContext,
@@ -36,7 +36,7 @@ export interface PlainSecret {
 const shortest = 60 * 1000;
 const longest = 10 * 366 * 24 * 60 * 60 * 1000;
 
-/** Milliseconds; null: does not expire. */
+/** Milliseconds; null: no expiry. */
 export function secretLifetimeProblems(expiresIn: number | null): string[] {
   const valid = expiresIn === null || (expiresIn >= shortest && expiresIn <= longest);
   return valid ? [] : ['A secret lasts from one minute to ten years.'];
@@ -74,7 +74,7 @@ export async function issueSecret(
   return { secretId, plain, expiresAt };
 }
 
-/** Newest first; retired and expired ones too. Throws `not_found`. */
+/** Newest first, with retired and expired ones. Throws `not_found`. */
 export async function listSecrets(context: AdminContext, clientId: string): Promise<readonly IssuedSecret[]> {
   const client = await requireClient(context.database, context, clientId);
   return readSecrets(context.database, [client.registration.clientId]);
@@ -86,12 +86,14 @@ interface NamedSecret {
 }
 
 export interface Retirement extends NamedSecret {
-  /** For a secret that others know: retires the last valid one too, and the one that the partner still sends. */
+  /** For a compromised secret: retires even the last valid one, or one still in use. */
   readonly evenIfInUse: boolean;
 }
 
-/** Throws `not_found`, `refused` (the last valid one, or the only one ever used), `refused_until` (used within a
- * day). Atomic. */
+/**
+ * Throws `not_found`, `refused` (the last valid one, or the only one ever used), `refused_until` (used within a day).
+ * Atomic.
+ */
 export const retireSecret: AdminAction<Retirement, IssuedSecret> = (
   context,
   request,
@@ -104,7 +106,7 @@ export const retireSecret: AdminAction<Retirement, IssuedSecret> = (
   });
 };
 
-/** For good. The client's row is locked. */
+/** The client's row is locked. */
 export async function retire(
   { queries, recordChange }: AdminTransaction,
   { secretId, clientId }: IssuedSecret,
@@ -115,7 +117,7 @@ export async function retire(
   return retired;
 }
 
-/** Takes back the suspension by a restore fence. Throws `not_found`, `refused` (it is retired). Atomic. */
+/** Lifts the suspension by a restore fence. Throws `not_found`, `refused` (it is retired). Atomic. */
 export const resumeSecret: AdminAction<NamedSecret, IssuedSecret> = (context, request, named) => {
   return changeSecret(context, request, named, async ({ queries, recordChange }, secret) => {
     const { secretId, clientId, retiredAt, suspendedAt } = secret;

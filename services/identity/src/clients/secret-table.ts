@@ -4,7 +4,7 @@ import { describeError, type Logger } from '@course-exchange/runtime/process/log
 import type { ClientId } from '../ids.ts';
 import type { SecretTimes } from './secret.ts';
 
-/** Over row `c` of `clients`: in hex, each secret valid by the database's clock. Index: client_secrets_pkey. */
+/** For row `c` of `clients`: each secret valid by the database's clock, in hex. Index: client_secrets_pkey. */
 export const validSecretHashes = `array(select encode(s.secret_hash, 'hex') from client_secrets s
       where s.client_id = c.client_id and s.retired_at is null and s.suspended_at is null
         and (s.expires_at is null or s.expires_at > now()))`;
@@ -85,7 +85,7 @@ const lasting = {
       order by s.client_id, s.expires_at desc nulls first)`,
 };
 
-/** The valid ones, and of each active client without one the last that expired. */
+/** The valid ones, and the last that expired of each active client without one. */
 export async function listLastingSecrets(queries: Queries): Promise<IssuedSecret[]> {
   return queries.query<IssuedSecret>(lasting, []);
 }
@@ -113,7 +113,7 @@ export async function resumeSuspendedSecret(queries: Queries, secretId: string):
   return onlyRow<IssuedSecret>(queries, resume, [secretId]);
 }
 
-// One write a minute, however many pods serve the client.
+// One write per minute, for all pods.
 const used = {
   name: 'record secret use',
   text: `update client_secrets set last_used_at = now()

@@ -1,4 +1,4 @@
-// A client as operators name it and are shown it: with its approvals, its secrets, and what asks for attention.
+// A client as shown to operators: with approvals, secrets and warnings.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { type AdminContext, notFound } from '../admin/context.ts';
 import type { RegisteredClient } from './client.ts';
@@ -24,7 +24,6 @@ export interface ClientView extends RegisteredClient {
   readonly approvals: readonly Approval[];
   /** Newest first. */
   readonly secrets: readonly IssuedSecret[];
-  /** A sentence each. */
   readonly gaps: readonly string[];
   readonly warnings: readonly string[];
 }

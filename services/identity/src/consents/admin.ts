@@ -1,4 +1,4 @@
-// What operators do with consents. A withdrawal holds at the next exchange or refresh (R13).
+// Operators' actions on consents. A withdrawal takes effect at the next exchange or refresh (R13).
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import {
   type AdminAction,
@@ -20,7 +20,7 @@ export interface ConsentFilter extends ConsentPage {
   readonly clientId: string | undefined;
 }
 
-/** Newest first. Throws `invalid_argument` when neither user nor client is named, `not_found`. */
+/** Newest first. Throws `invalid_argument` without user and client, `not_found`. */
 export async function findConsents(
   context: AdminContext,
   { user, clientId, ...page }: ConsentFilter,

@@ -1,4 +1,4 @@
-// Table `consents`. Requests read the current consent fresh: a withdrawal holds at the next one (R13).
+// Table `consents`. Requests read the current consent fresh: a withdrawal takes effect at the next one (R13).
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, Sub } from '../ids.ts';
@@ -30,7 +30,7 @@ const grant = {
     returning consent_id as "consentId", scopes`,
 };
 
-/** A current consent is extended and keeps its identifier (R13). Returns the consent. Atomic. */
+/** A current consent is extended and keeps its identifier (R13). Atomic. */
 export async function grantConsent(
   database: Queries,
   newConsentId: ConsentId,
@@ -61,12 +61,12 @@ const ofClient = {
 
 export interface ConsentPage {
   readonly includeWithdrawn: boolean;
-  /** The last consent of the page before. */
+  /** The last consent of the previous page. */
   readonly after?: { readonly position: string; readonly consentId: string } | undefined;
   readonly limit: number;
 }
 
-/** Newest first; at least one of `sub` and `clientId` is given. */
+/** Newest first; needs `sub`, `clientId` or both. */
 export async function listConsents(
   database: Queries,
   { sub, clientId }: { readonly sub: string | null; readonly clientId: string | null },

@@ -16,7 +16,7 @@ export interface Consent {
   readonly scopes: readonly Scope[];
 }
 
-/** A consent as operators see it. Times in milliseconds since the epoch. */
+/** Times in milliseconds since the epoch. */
 export interface ConsentRecord extends Consent {
   readonly sub: Sub;
   readonly clientId: ClientId;

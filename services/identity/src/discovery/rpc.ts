@@ -33,7 +33,7 @@ export function createDiscoveryHandlers({
   };
 }
 
-/** RFC 7517 §5. Names each public member, so that a private one cannot leak. */
+/** RFC 7517 §5. Names each public member, so that no private one can leak. */
 function toJwks(keys: readonly VerificationKey[]): string {
   const published = keys.map(({ kid, algorithm, publicJwk: { kty, n, e, crv, x, y } }) => {
     const parameters = kty === 'RSA' ? { n, e } : { crv, x, y };
@@ -42,7 +42,7 @@ function toJwks(keys: readonly VerificationKey[]): string {
   return JSON.stringify({ keys: published });
 }
 
-/** design-catalog needs the key set alone. */
+/** design-catalog needs only the key set. */
 export function expectGatewayOrKeySet(call: IncomingCall, method: DescMethod): void {
   if (method === DiscoveryService.method.getKeySet) expectPeer(call, 'gateway', 'design-catalog');
   else expectPeer(call, 'gateway');

@@ -1,5 +1,5 @@
-// What operators do with signing keys, step by step (`rotation.ts` does them all). A step that comes too early is
-// refused with the time at which it is possible. Each holds the keys' lock.
+// Operators' single steps on signing keys (`rotation.ts` takes them all). A step that is too early is refused with the
+// time when it becomes possible. Each takes the keys' lock.
 
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import {
@@ -52,7 +52,7 @@ export const stageKey: AdminAction<SigningAlgorithm, StoredKey> = async (context
 
 export interface KeyStep {
   readonly kid: string;
-  /** Do not wait: a key is compromised. */
+  /** A key is compromised: do not wait. */
   readonly emergency: boolean;
 }
 

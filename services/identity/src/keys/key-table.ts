@@ -1,4 +1,4 @@
-// Table `signing_keys`: the states of `signing-key.ts`, written under one lock. Private halves stay encrypted (R17,
+// Table `signing_keys`: the states of `signing-key.ts`, written under one lock. Private keys stay encrypted (R17,
 // R18).
 import { milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 import { type SigningAlgorithm, type SigningKeyRecord, supersededLifetime } from './signing-key.ts';
@@ -12,7 +12,7 @@ export interface NewSigningKey {
 
 export interface PublishedKey extends NewSigningKey {
   readonly state: 'staged' | 'active' | 'superseded';
-  /** In this state, milliseconds since the epoch. */
+  /** In milliseconds since the epoch, of this state. */
   readonly since: number;
 }
 
@@ -76,7 +76,7 @@ const insertFirst = {
     on conflict do nothing returning kid`,
 };
 
-/** Signs at once if its algorithm has no key yet (R17). False when it has. Atomic. */
+/** Signs at once if its algorithm has no key yet (R17); otherwise false. Atomic. */
 export async function insertFirstKey(database: Queries, key: NewSigningKey): Promise<boolean> {
   return (await database.query(insertFirst, valuesOf(key))).length > 0;
 }
@@ -116,7 +116,7 @@ const retire = {
     where kid = $1`,
 };
 
-/** staged or superseded → retired; erases the private half. */
+/** From staged or superseded; erases the private key. */
 export async function markKeyRetired(queries: Queries, kid: string): Promise<void> {
   await queries.query(retire, [kid]);
 }

@@ -1,5 +1,5 @@
-// Private keys, encrypted at rest with AES-256-GCM under KEY_ENCRYPTION_KEY from outside the database (R18). Layout: 12
-// bytes nonce, 16 bytes tag, ciphertext. The kid is authenticated data, so that rows cannot be swapped.
+// Private keys, encrypted at rest with AES-256-GCM under KEY_ENCRYPTION_KEY from outside the database (R18). Layout:
+// 12 bytes nonce, 16 bytes tag, ciphertext. The kid is authenticated data, so that rows cannot be swapped.
 import {
   createCipheriv,
   createDecipheriv,
@@ -24,7 +24,7 @@ export interface EncryptionDeps {
 const nonceLength = 12;
 const tagLength = 16;
 
-/** RSA 2048 or P-256. The kid is the thumbprint (RFC 7638), in hex: a leading dash would be an option of partnerctl. */
+/** RSA 2048 or P-256. The kid is the thumbprint (RFC 7638) in hex: a leading dash would be an option of partnerctl. */
 export async function generateSigningKey(
   deps: EncryptionDeps,
   algorithm: SigningAlgorithm,

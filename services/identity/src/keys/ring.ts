@@ -1,5 +1,5 @@
-// The signing keys in memory, a few seconds behind Postgres. Signing, the key set and verification never wait for a
-// store. Staging, activation and retirement need no restart.
+// The signing keys in memory, a few seconds behind Postgres. Signing, key set and verification never wait for a store.
+// Key changes need no restart.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '@course-exchange/runtime/process/errors';
@@ -32,9 +32,8 @@ interface Snapshot {
 
 export interface KeyRingDeps {
   readonly readKeys: () => Promise<readonly PublishedKey[]>;
-  /** Each opens what it encrypted. */
   readonly encryptionKeys: readonly KeyEncryptionKey[];
-  /** That this process must be able to sign with. */
+  /** This process must be able to sign with them. */
   readonly needed: readonly SigningAlgorithm[];
 }
 
@@ -55,7 +54,7 @@ export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingDeps)
     verificationKey: (kid: string) => snapshot?.verification.get(kid),
     states: (): readonly Pick<PublishedKey, 'kid' | 'algorithm' | 'state' | 'since'>[] =>
       snapshot?.stored ?? [],
-    /** One sentence, when this process cannot sign. */
+    /** One sentence when this process cannot sign. */
     problem: () => problemOf(snapshot, needed),
     /** On failure the earlier keys stay. */
     refresh: async (): Promise<void> => {
@@ -107,10 +106,10 @@ function openPrivateKey(
 }
 
 const pollMs = 5_000;
-/** While there is nothing to sign with. */
+/** While there is no key to sign with. */
 const retryMs = 500;
 
-/** Until `signal` aborts. A failure is logged once, when it begins. */
+/** Until `signal` aborts. Logs a failure once, when it starts. */
 export async function pollKeys(keys: KeyRing, logger: Logger, signal: AbortSignal): Promise<void> {
   let reported: string | undefined;
   while (!signal.aborted) {

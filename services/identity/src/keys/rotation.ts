@@ -1,5 +1,5 @@
-// A whole rotation: stage, wait, activate, wait, retire. Each call does what is due and returns when to call again, so
-// it may run as a job, be killed at any point, and run twice at once.
+// A whole rotation: stage, wait, activate, wait, retire. Each call does what is due and returns the time of the next
+// one, so that a job may be killed at any point, and run twice at once.
 import {
   type AdminAction,
   type AdminTransaction,
@@ -14,14 +14,14 @@ export interface Rotation {
   /** Empty: all of the installation's. */
   readonly algorithms: readonly SigningAlgorithm[];
   readonly continueOnly: boolean;
-  /** Milliseconds that the active key must have been active for. */
+  /** Minimum age of the active key in milliseconds. */
   readonly olderThan: number;
 }
 
 export interface RotationStatus {
   /** `nextAt`: milliseconds since the epoch; undefined when finished. */
   readonly progress: readonly { readonly algorithm: SigningAlgorithm; readonly nextAt: number | undefined }[];
-  /** Those not retired, newest first. */
+  /** Not retired, newest first. */
   readonly keys: readonly StoredKey[];
 }
 
@@ -51,7 +51,7 @@ async function doWhatIsDue(
   const superseded = keys.filter(({ state }) => state === 'superseded');
   for (const key of superseded.filter(isDue)) await retire(transaction, key);
   if (staged && isDue(staged)) await activate(transaction, staged, keys);
-  // A call that ends a rotation begins none: repeating an interrupted one asks for its end.
+  // A call that ends a rotation starts none: repeating an interrupted one asks for its end.
   const underWay = staged !== undefined || superseded.length > 0;
   const active = keys.find(({ state }) => state === 'active');
   const oldEnough = active === undefined || now - (active.activatedAt ?? 0) >= olderThan;

@@ -58,7 +58,7 @@ export function createKeyHandlers(context: AdminContext): Handlers<typeof KeySer
   };
 }
 
-/** The kid of a key that was not made would mislead. */
+/** The kid of a key that was not created would mislead. */
 function withoutKid<K extends { readonly key: MessageInitShape<typeof SigningKeySchema> }>(staged: K): K {
   return { ...staged, key: { ...staged.key, kid: '' } };
 }

@@ -22,7 +22,7 @@ const followTime = 10;
 /** Seconds. */
 const publicationTime = keySetLifetime + followTime;
 
-/** Seconds: its last token's life (R17), and a minute for pods that had not followed yet. */
+/** Seconds: the last token's life (R17), and a minute for pods that follow late. */
 export const supersededLifetime = tokenLifetime + 60;
 
 export type KeyState = 'staged' | 'active' | 'superseded' | 'retired';

@@ -53,7 +53,7 @@ export interface Credentials {
 const longestEmail = 254;
 const longestPassword = 1024;
 
-/** Trimmed: a phone's keyboard adds spaces. */
+/** Trimmed: phone keyboards add spaces. */
 export function readEmail(typed: string): string {
   return typed.trim();
 }
@@ -105,7 +105,7 @@ export async function checkCredentials(
   const isSuspect = admission === 'suspect';
   const { user, loggedInAt, refused } = await verifyUser(deps, email, password, isSuspect).catch(
     async (error: unknown) => {
-      // Lost when Redis failed: the permit then expires.
+      // Lost if Redis fails: the permit then expires.
       await releaseLogin(deps.redis, attempt, 'not_evaluated').catch(() => undefined);
       throw error;
     },
@@ -136,7 +136,7 @@ async function beginAttempt(
   return { id, account, networks, knownNetwork, ...(isKnown && { knownDevice: device }) };
 }
 
-/** A cookie that the account did not know is replaced: somebody else may have planted it. */
+/** A cookie that the account did not know is replaced: it may have been planted. */
 async function remember(
   deps: LoginDeps,
   { account, networks, knownDevice }: LoginAttempt,
@@ -167,7 +167,7 @@ async function polled<T>(
   throw new Overloaded(problem);
 }
 
-/** Waits while attempts in flight hold every permit: several right logins of one person at once all pass. */
+/** Waits while attempts in flight hold every permit: several correct concurrent logins of one user all pass. */
 function admit(deps: LoginDeps, attempt: LoginAttempt) {
   const place = async () => {
     const admission = await admitLogin(deps.redis, attempt, deps.now());
@@ -195,7 +195,7 @@ async function verifyUser(
   throw new Overloaded('the user keeps changing');
 }
 
-/** Undefined when the user changed meanwhile: the password that was verified may be the old one. */
+/** Undefined when the user changed meanwhile: the verified password may be the old one. */
 async function verifyOnce(
   deps: LoginDeps,
   email: string,
@@ -211,12 +211,12 @@ async function verifyOnce(
   const { signedOutAt, importedHash } = user;
   if (settled.signedOutAt !== signedOutAt || settled.importedHash !== importedHash || settled.disabled)
     return undefined;
-  // Not awaited: a second turn in the queue could exceed the login's deadline.
+  // Not awaited: queueing again could exceed the login's deadline.
   void renewPasswordHash(deps, user, password);
   return { user, loggedInAt };
 }
 
-/** Waits until no change of the user is in flight. Any later change ends the login. */
+/** Waits until no change of the user is in flight. A later change ends the login. */
 function settle(deps: LoginDeps, sub: Sub) {
   const unchanged = async () => {
     const loggedInAt = deps.now();
@@ -226,7 +226,7 @@ function settle(deps: LoginDeps, sub: Sub) {
   return polled(deps, unchanged, 'somebody else is changing the user');
 }
 
-/** While the plain password is at hand. Atomic. Never rejects: the next login tries again. */
+/** Atomic. Never rejects: the next login tries again. */
 export async function renewPasswordHash(
   { database, rehash }: Pick<LoginDeps, 'database' | 'rehash'>,
   { sub, passwordHash }: { readonly sub: Sub; readonly passwordHash: string },

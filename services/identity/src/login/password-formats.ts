@@ -49,7 +49,7 @@ function readBcrypt(text: string): ReadHash | undefined {
   return cost >= 4 && cost <= 14 && bcryptPadded.test(text) ? { scheme: 'bcrypt' } : undefined;
 }
 
-/** Padding bits are set: no password ever matches. */
+/** Padding bits are set: no password matches. */
 export function isDamagedBcrypt(text: string): boolean {
   return bcrypt.test(text) && !bcryptPadded.test(text);
 }
@@ -95,7 +95,7 @@ const form = /^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$/;
 const bcryptForm = /^\$2[aby]\$(\d\d)\$$/;
 const pbkdf2Form = /^\$(pbkdf2-sha\d+)\$(?:i=)?(\d+)/;
 
-/** Rounds of a kind are additive: two hashes of n take as long as one of 2n. */
+/** Cost is linear in rounds: two hashes of n take as long as one of 2n. */
 interface Cost {
   readonly kind: string;
   readonly rounds: number;
@@ -112,7 +112,7 @@ function costOf(form: string): Cost | undefined {
   if (exponent !== undefined) return { kind: 'bcrypt', rounds: 2 ** Number(exponent) };
   const [, digest, iterations] = pbkdf2Form.exec(form) ?? [];
   if (digest !== undefined) return { kind: digest, rounds: Number(iterations) };
-  // Memory is not additive: each form is a kind of its own.
+  // Memory is not additive: each form is a separate kind.
   return { kind: form, rounds: 1 };
 }
 
@@ -125,7 +125,7 @@ function standInsOf({ kind, rounds }: Cost): string[] {
   return exponents.map((exponent) => standIn(`$2b$${String(exponent).padStart(2, '0')}$`));
 }
 
-/** What to verify after a mismatch, so that each kind of hash costs as many rounds as the costliest of `heldForms`. */
+/** Verified after a mismatch, so that each kind of hash costs as many rounds as the costliest of `heldForms`. */
 export function standInsFor(passwordHash: string | undefined, heldForms: readonly string[]): string[] {
   const owed = new Map<string, number>();
   const costs = heldForms.map(costOf).filter((cost) => cost !== undefined);

@@ -1,6 +1,6 @@
 // Passwords as argon2id (R18): hashed, and verified in the same time for every account. Imported hashes of other
-// schemes are verified too, until a login replaces them. Off the event loop, with bounded concurrency and a bounded
-// queue: hashing is what a stranger can make expensive (R14).
+// schemes are verified until a login replaces them. Off the event loop, with bounded concurrency and queue, since
+// strangers can cause hashing (R14).
 import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
@@ -29,7 +29,7 @@ export function needsRehash(passwordHash: string): boolean {
 export interface HashingLimits {
   readonly concurrency: number;
   readonly waiting: number;
-  /** By default half of what a login has (R14). */
+  /** Default: half of a login's time (R14). */
   readonly longestWaitMs?: number;
 }
 
@@ -67,10 +67,10 @@ export function createHashingQueue({
   };
 }
 
-/** A hash of ours for `password`; undefined where `passwordHash` is one already. */
+/** An argon2id hash of `password`; undefined if `passwordHash` is current. */
 export type Rehash = (passwordHash: string, password: string) => Promise<string | undefined>;
 
-/** May fill as much of the queue as suspect logins. */
+/** Limited to the queue's share of suspect logins. */
 export function createRehash(inTurn: HashingQueue): Rehash {
   return async (passwordHash, password) =>
     needsRehash(passwordHash) ? inTurn(() => hashPassword(password), true) : undefined;
@@ -131,7 +131,7 @@ export async function matchesHash(passwordHash: string, password: string): Promi
 function derive(read: Pbkdf2Hash | ScryptHash, password: string): Promise<Buffer> {
   const { salt, key } = read;
   if (read.scheme === 'pbkdf2') {
-    // A longer key costs all iterations again and adds nothing.
+    // A longer key repeats all iterations and adds nothing.
     const length = Math.min(key.length, read.digest === 'sha512' ? 64 : 32);
     return deriveByPbkdf2(password, salt, read.iterations, length, read.digest);
   }

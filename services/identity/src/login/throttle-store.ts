@@ -11,14 +11,16 @@ export interface LoginAttempt extends LoginOrigin {
 
 /**
  * `admitted`: verify, then settle the attempt. `suspect`: the same, after earlier failures from this network. `busy`:
- * as many as may fail without a delay are in flight. A number: milliseconds of delay.
+ * as many are in flight as may fail without a delay. A number: milliseconds of delay.
  */
 type Admission = 'admitted' | 'suspect' | 'busy' | number;
 
-/** After which an unsettled attempt (a crash) loses its permit. */
+/** After it an unsettled attempt (a crash) loses its permit. */
 const attemptLifetimeMs = 15_000;
 
-/** KEYS: failures and attempts of each counter. ARGV: now, attempt, then threshold, window and 1 if it delays of each. */
+/**
+ * KEYS: failures and attempts of each counter. ARGV: now, attempt, then threshold, window and 1 if it delays of each.
+ */
 function runCounters(
   store: RedisStore,
   operation: string,
@@ -102,7 +104,7 @@ export async function recordLoginFailure(
     await runCounters(store, 'record login failure', fail, counters, attempt, now);
 }
 
-// KEYS: ARGV[2] attempts, then what a success empties.
+// KEYS: ARGV[2] attempts, then what a success clears.
 const release = script(`
 for key = 1, #KEYS do
   if key <= tonumber(ARGV[2]) then redis.call('ZREM', KEYS[key], ARGV[1]) else redis.call('DEL', KEYS[key]) end
@@ -110,7 +112,7 @@ end
 return 1`);
 
 /**
- * A success clears the account's failures from this network and browser alone; `not_evaluated` clears nothing. Each
+ * A success clears only the account's failures from this network and browser; `not_evaluated` clears nothing. Each
  * step is atomic.
  */
 export async function releaseLogin(
@@ -131,7 +133,9 @@ const maxOrigins = 100;
 
 const knownKey = (account: string) => `login-known:{${account}}`;
 
-/** Those that the account knows: strangers' failures do not delay them (R30). `now`: milliseconds since the epoch. */
+/**
+ * Origins that the account knows: strangers' failures do not delay them (R30). `now`: milliseconds since the epoch.
+ */
 export async function findKnownOrigins(
   store: RedisStore,
   account: string,

@@ -1,5 +1,5 @@
-// The rules of the login throttle (R30): how many failures start a delay, counted by account and by network: /24 of
-// IPv4; /64, /56 and /48 of IPv6. The delay is computed where it is atomic, in throttle-store.ts.
+// The rules of the login throttle (R30): how many failures start a delay, by account and by network: /24 of IPv4; /64,
+// /56 and /48 of IPv6. throttle-store.ts computes the delay atomically.
 import { createHmac } from 'node:crypto';
 import { foldEmail } from '@course-exchange/rules/email';
 import type { Networks } from '@course-exchange/runtime/process/ip-address';
@@ -10,7 +10,7 @@ export const accountThreshold = 5;
 /** Of one account within an hour, from anywhere; one more delays strangers. */
 const accountBudget = 100;
 const hourMs = 60 * 60 * 1000;
-/** Of one network, whatever the accounts: /24 or /64, then /56 and /48. */
+/** Of one network, for all accounts: /24 or /64, then /56 and /48. */
 const networkThresholds = [50, 150, 400] as const;
 /** Each further failure doubles the delay. */
 export const firstDelayMs = 1_000;
@@ -20,7 +20,7 @@ export function secondsToWait(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }
 
-/** Unknown e-mails count alike (R30). Keyed, so that a reader of the store cannot try e-mails against it. */
+/** Unknown e-mails count alike (R30). Keyed, so that a reader of the store cannot test e-mails against it. */
 export function accountKey(key: Buffer, email: string): string {
   return keyedHash(key, `login ${foldEmail(email)}`);
 }
@@ -34,14 +34,14 @@ function keyedHash(key: Buffer, text: string): string {
 }
 
 export interface Counter {
-  /** In its keys. The braces put the counters of one step into one Cluster slot. */
+  /** Part of its keys. The braces put the counters of one step into one Cluster slot. */
   readonly name: string;
   readonly threshold: number;
-  /** For which a failure counts. */
+  /** How long a failure counts. */
   readonly windowMs: number;
-  /** Of this account from here alone: a success empties it. */
+  /** Of this account from here: a success clears it. */
   readonly own: boolean;
-  /** Whether its delay holds this login back; the login counts either way. */
+  /** Whether its delay applies to this login, which counts either way. */
   readonly delays: boolean;
 }
 
@@ -54,8 +54,8 @@ export interface LoginOrigin {
 }
 
 /**
- * What a failed login counts for, in two steps: networks and account. All of it delays a stranger, its own failures a
- * known network, only those from itself a known browser (R30).
+ * The counters of a failed login, in two steps: networks and account. All of them delay a stranger, its own failures a
+ * known network, only its own a known browser (R30).
  */
 export function countersOf({ account, networks, knownNetwork = false, knownDevice }: LoginOrigin) {
   const [smallest, ...others] = networks;

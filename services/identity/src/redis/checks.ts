@@ -1,4 +1,4 @@
-// What the migration job checks of Redis (decision 0010).
+// The migration job's checks of Redis (decision 0010).
 import { codeOf, type Finding, findings } from '@course-exchange/runtime/process/checks';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { Redis } from 'ioredis';
@@ -12,10 +12,13 @@ import {
 } from './durability.ts';
 import { type RedisConfig, redisTarget } from './settings.ts';
 
-/** Several tries, each of which asks the name server again. */
+/** Several attempts, each with a new name lookup. */
 const connectMs = 5_000;
 
-/** What may lose a token now is a failure everywhere; what needs a failover or a flood for it, in production. */
+/**
+ * Settings that may lose a token now are failures everywhere; those that need a failover or a flood for it, in
+ * production.
+ */
 export async function checkRedis(
   config: RedisConfig,
   production: boolean,

@@ -1,5 +1,5 @@
-// A Redis Cluster as one connection to each master, by ioredis' map of slots: a write and the WAIT after it reach the same
-// node. Nothing is redirected; after MOVED the map is read again.
+// A Redis Cluster as one connection to each master, by ioredis' map of slots: a write and the WAIT after it reach the
+// same node. Nothing is redirected; after MOVED the map is read again.
 import { Cluster, Command, type Redis } from 'ioredis';
 import {
   accessOptions,
@@ -43,7 +43,7 @@ export function connectCluster(target: RedisTarget, options: ConnectionOptions):
     const nodes = Array.from(owners, usable);
     return nodes.every((node) => node !== undefined) ? nodes : undefined;
   };
-  // The map is read by a new connection with the options of a node.
+  // A new connection with a node's options reads the map.
   const readAgain = () => {
     for (const node of cluster.nodes()) Object.assign(node.options, accessOptions(target));
   };
@@ -55,7 +55,7 @@ export function connectCluster(target: RedisTarget, options: ConnectionOptions):
     if (!node.options.readOnly) node.connect().catch(() => {});
   });
   cluster.connect().catch(() => {});
-  // The driver's own timer goes on after a `disconnect` during a refresh, and the process would never end.
+  // The driver's own timer survives a `disconnect` during a refresh, and the process would never end.
   const refreshing = setInterval(() => {
     if (cluster.status === 'ready') cluster.refreshSlotsCache();
   }, 1_000);

@@ -20,13 +20,13 @@ export interface RedisStore {
   readonly commandTimeoutMs: number;
   readonly replicas: Replicas;
   /**
-   * Runs one operation in a span, on the connection to the master of `key`. All keys of `work` share its slot. Any error of
-   * Redis becomes `Failure('temporarily_unavailable')`.
+   * Runs one operation in a span, on the connection to the master of `key`, whose slot all keys of `work` share. Any
+   * error of Redis becomes `Failure('temporarily_unavailable')`.
    */
   readonly run: <T>(operation: string, key: string, work: (redis: Redis) => Promise<T>) => Promise<T>;
   /** Connections to all masters: one, except in a Cluster. Throws while one is missing. */
   readonly masters: () => readonly Redis[];
-  /** Resolves once all masters answer; rejects with the last fault when they do not within that time (ms). */
+  /** Resolves once all masters answer; rejects with the last fault after `withinMs` (ms). */
   readonly ready: (withinMs?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -73,7 +73,7 @@ export function connectRedis({ target, minReplicas, logger, ...options }: RedisO
   };
 }
 
-/** The first word of a reply, such as `READONLY`: the others may quote the command. */
+/** The first word of a reply, such as `READONLY`: the rest may quote the command. */
 function errorStatus(error: unknown): SpanAttributes {
   const [word] =
     (error instanceof Error && error.name === 'ReplyError' && /^[A-Z]+/.exec(error.message)) || [];

@@ -1,12 +1,12 @@
-// Whether every master of Redis is set up as a database (decision 0010). A service warns; the migration job checks more
-// (`checks.ts`).
+// Whether every Redis master is configured as a database (decision 0010). A service warns; the migration job checks
+// more (`checks.ts`).
 import type { Redis } from 'ioredis';
 import type { RedisStore } from './connect.ts';
 
 const durableSettings = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', appendfsync: 'always' };
 /** With fewer replicas a master refuses a write. */
 const leastReplicas = 'min-replicas-to-write';
-/** Seconds for which it counts a replica that hangs. */
+/** Seconds for which it counts a hung replica. */
 const longestReplicaLag = 'min-replicas-max-lag';
 
 /** Throws where CONFIG is not permitted. */
@@ -61,7 +61,7 @@ export async function settingDifferences({ masters, replicas }: RedisStore): Pro
 /** Seconds since the last acknowledgement: a replica sends one each second. */
 const longestLag = 2;
 
-/** Replicas that acknowledge writes, of the master that has fewest. Throws when INFO is not permitted. */
+/** Acknowledging replicas of the master that has fewest. Throws when INFO is not permitted. */
 export async function acknowledgingReplicas({ masters }: RedisStore): Promise<number> {
   const infos = await Promise.all(masters().map((master) => master.info('replication')));
   const counts = infos.map((info) => {

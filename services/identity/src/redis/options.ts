@@ -1,5 +1,4 @@
-// Options of every connection: a command is sent once, and is never queued for a connection that is not there (decision
-// 0010).
+// Options of every connection: a command is sent once, and never queued for a missing connection (decision 0010).
 import type { Redis, RedisOptions } from 'ioredis';
 import type { RedisCredentials, RedisTarget } from './settings.ts';
 
@@ -39,7 +38,7 @@ export function safeOptions(target: RedisTarget, { connectionName, commandTimeou
 
 type Login = Omit<RedisCredentials, 'authority'>;
 
-/** Read again for each connection. */
+/** Read for each connection. */
 export function accessOptions({ tls, credentials }: RedisTarget) {
   const { authority, ...login } = credentials();
   const given = Object.entries(login).filter(([, value]) => value !== undefined);

@@ -1,4 +1,4 @@
-// Replicas of a store, for each of its connections: they confirm a write that must survive a failover before a token leaves
+// Replicas of a store, per connection: they confirm a write that must survive a failover before a token leaves
 // (decision 0010).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { timeBudget } from '@course-exchange/rules/time-budget';
@@ -13,9 +13,9 @@ export type Replicas = ReturnType<typeof createReplicas>;
 export function createReplicas(required: number) {
   /** Connections whose last write was not confirmed in time. */
   const late = new Set<Redis>();
-  /** Their WAIT that is in flight. */
+  /** Their WAIT in flight. */
   const asked = new WeakMap<Redis, Promise<number>>();
-  /** The WAIT of a connection that is not sent yet. */
+  /** A connection's WAIT that is not sent yet. */
   const next = new WeakMap<Redis, Promise<number>>();
 
   async function waitInNextTurn(redis: Redis): Promise<number> {
@@ -26,16 +26,16 @@ export function createReplicas(required: number) {
 
   return {
     required,
-    /** Milliseconds that a write may wait to be confirmed. */
+    /** Milliseconds that a write may wait for confirmation. */
     confirmationMs: required === 0 ? 0 : timeBudget.replicas,
 
     anyLate: (): boolean => {
-      // A node that left a Cluster comes back as another connection.
+      // A node that left a Cluster returns as another connection.
       for (const redis of late) if (redis.status === 'end') late.delete(redis);
       return late.size > 0;
     },
 
-    /** Before a write: a known lack of replicas spends no token. One WAIT at a time for each connection. */
+    /** Before a write: a known lack of replicas spends no token. One WAIT at a time per connection. */
     ask: async (redis: Redis): Promise<void> => {
       if (!late.has(redis)) return;
       const answer = asked.get(redis) ?? redis.wait(required, askMs).finally(() => asked.delete(redis));

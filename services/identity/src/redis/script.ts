@@ -12,7 +12,7 @@ export function script(text: string): Script {
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }
 
-/** One key, or several of the same hash tag (Redis Cluster). */
+/** One key, or several of one hash tag (Redis Cluster). */
 type Keys = readonly [string, ...string[]];
 type Values = readonly (string | number)[];
 

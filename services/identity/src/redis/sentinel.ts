@@ -1,5 +1,5 @@
-// The connection to the one server, or to the master that the Sentinels name. It is left as soon as a Sentinel names another
-// master: one that hung and woke up would answer with stale data.
+// The connection to the one server, or to the master that the Sentinels name. It is closed as soon as a Sentinel names
+// another master: a master that hung would answer with stale data.
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
 import { Redis, type RedisOptions } from 'ioredis';
@@ -25,7 +25,7 @@ export function connectMaster(target: RedisTarget, options: ConnectionOptions, l
       return retryDelay(times);
     },
   });
-  // An open connection is left at once; one in the making, once it is open.
+  // An open connection is closed at once; an opening one, once it is open.
   let stale = false;
   const leave = () => {
     stale = redis.status !== 'ready';
@@ -49,7 +49,7 @@ export function connectMaster(target: RedisTarget, options: ConnectionOptions, l
   };
 }
 
-/** ioredis reads its options at each try: user, password and authority are those of that time. */
+/** ioredis reads its options at each attempt: user, password and authority are current. */
 function connect(
   target: RedisTarget,
   options: ConnectionOptions,
@@ -67,7 +67,7 @@ function connect(
   return redis;
 }
 
-/** Calls `leave` when this Sentinel names another master than before. */
+/** Calls `leave` when this Sentinel names another master. */
 function follow(
   host: RedisHost,
   target: RedisTarget,

@@ -43,7 +43,7 @@ export interface RedisCredentials {
   readonly password: string | undefined;
   readonly sentinelUsername: string | undefined;
   readonly sentinelPassword: string | undefined;
-  /** PEM; by default those that Node knows. */
+  /** PEM; default: Node's. */
   readonly authority: string | undefined;
 }
 
@@ -51,11 +51,11 @@ export interface RedisTarget {
   readonly hosts: readonly RedisHost[];
   readonly tls: boolean;
   readonly database: number;
-  /** Then the hosts are Sentinels that know the master by this name. */
+  /** The hosts are Sentinels that know the master by this name. */
   readonly sentinelMaster: string | undefined;
-  /** Then the hosts are some of its nodes. */
+  /** The hosts are some of its nodes. */
   readonly cluster: boolean;
-  /** Asked for each connection: a file is read again. */
+  /** Called for each connection: a file is read again. */
   readonly credentials: () => RedisCredentials;
 }
 
@@ -83,7 +83,7 @@ export const redisRules = [
   }),
 ];
 
-/** `source` holds the variables that `config` was read from. */
+/** `source`: the variables that `config` was read from. */
 export function redisTarget(config: RedisConfig, source?: SettingSource): RedisTarget {
   const { hosts, tls, database } = addressOf(config.REDIS_URL.reveal());
   const usualPort = config.REDIS_SENTINEL_MASTER === undefined ? 6379 : 26379;

@@ -1,5 +1,5 @@
-// The audit trail outside the database: log lines `operator.change`, one for each transaction, each with the hash
-// before it. So the lines after a restored audit log are found, even if an earlier restore forked the log.
+// The audit trail outside the database: log lines `operator.change`, one per transaction, each with the previous hash.
+// So the lines after a restored audit log are found, even if an earlier restore forked the log.
 import type { AuditedChange, AuditHead } from '@course-exchange/runtime/audit/table';
 import { effectOf } from '../admin/context.ts';
 
@@ -34,13 +34,13 @@ function actionOf({ action, fields }: AuditedChange): string {
   return active.after === 'true' ? 'client.activate' : 'client.deactivate';
 }
 
-/** What a trail says of the time after the restored audit log. */
+/** The trail after the restored audit log. */
 export interface Continuation {
   /** False when a line is missing. */
   readonly isWhole: boolean;
   /** Undefined when no line follows the restored log. */
   readonly last: AuditedTransaction | undefined;
-  /** The first line that a missing one parts from the restored log. */
+  /** The first line after a missing one. */
   readonly parted: AuditedTransaction | undefined;
   readonly endings: readonly Ending[];
 }
@@ -62,7 +62,7 @@ export function continuationOf(
   const endings = new Map<string, Ending>();
   for (const line of found)
     for (const ending of line.endings) {
-      // A fence without a log suspends also what had been retired after its backup.
+      // A fence without a log also suspends what had been retired after its backup.
       const isKnown =
         ending.action === 'secret.suspend' && endings.get(ending.object)?.action === 'secret.retire';
       if (!isKnown) endings.set(ending.object, ending);
@@ -76,8 +76,8 @@ export function continuationOf(
 }
 
 /**
- * In the order in which they were written: within one log by sequence, since pods' clocks differ. Of several lines
- * after one hash the first continues its log; each other begins a newer one, since a restore lies between.
+ * In the order of writing: within one log by sequence, since pods' clocks differ. Of several lines after one hash the
+ * first continues its log; each other starts a newer one, since a restore lies between.
  */
 function followingLines(trail: readonly AuditedTransaction[], head: AuditHead): Set<AuditedTransaction> {
   const following = Map.groupBy(trail, ({ previous }) => previous);

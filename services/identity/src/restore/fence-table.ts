@@ -1,4 +1,4 @@
-// What a restore fence writes over whole tables, in batches by primary key, so that no statement takes too long.
+// The restore fence's writes over whole tables, in batches by primary key, so that no statement takes too long.
 import type { Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 
 const batch = 10_000;

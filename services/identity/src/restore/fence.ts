@@ -30,7 +30,7 @@ export interface Restore {
   readonly store: 'redis' | 'postgres';
   /** Undefined: there are no log lines. */
   readonly trail: readonly AuditedTransaction[] | undefined;
-  /** Without lines: leave secrets and superseded keys as the backup has them. */
+  /** Without lines: leave secrets and superseded keys as in the backup. */
   readonly acceptUnknown: boolean;
 }
 
@@ -44,13 +44,13 @@ export interface Fence {
   readonly continuation: Followed | undefined;
 }
 
-/** The last entry of the restored audit log, and the last that the log lines bring. */
+/** The last entry of the restored audit log, and of the log lines. */
 interface Followed {
   readonly restored: AuditHead;
   readonly last: { readonly sequence: number; readonly at: number };
 }
 
-/** Throws `refused` when `trail` does not follow the restored audit log. Atomic. */
+/** Throws `refused` when `trail` does not continue the restored audit log. Atomic. */
 export const putUpFence: AdminAction<Restore, Fence> = (
   context,
   request,
@@ -112,7 +112,6 @@ async function replaceKeys(transaction: AdminTransaction, removeAll: boolean): P
   for (const key of before.filter(({ state }) => state !== 'staged')) await retireKey(transaction, key);
 }
 
-/** Those that were alive in the backup. */
 async function endAgain(transaction: AdminTransaction, ended: readonly Ending[]): Promise<readonly string[]> {
   const changes: string[] = [];
   const watched: AdminTransaction = {
@@ -122,7 +121,7 @@ async function endAgain(transaction: AdminTransaction, ended: readonly Ending[])
       transaction.recordChange(change);
     },
   };
-  /** By the names of the objects, in this order. */
+  /** By object names, in this order. */
   const again: Readonly<Record<EndingAction, (names: readonly string[]) => Promise<unknown>>> = {
     'secret.suspend': (secretIds) => suspend(watched, secretIds),
     'secret.retire': async (secretIds) => {

@@ -1,4 +1,4 @@
-// What operators do with one account.
+// Operators' actions on one account.
 import {
   type Action,
   type AdminAction,
@@ -19,7 +19,7 @@ export async function getAccount(context: AdminContext, user: UserName): Promise
   return existing(await readAccount(context.database, user), user);
 }
 
-/** By the hash under which logs name the user: compares every user's. Throws `not_found`. */
+/** By the hash in logs: compares every user's. Throws `not_found`. */
 export async function getAccountByHash(context: AdminContext, userHash: string): Promise<UserAccount> {
   for await (const sub of everySub(context.database))
     if (context.keyedUser(sub) === userHash) return getAccount(context, { sub });

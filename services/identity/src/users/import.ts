@@ -1,5 +1,5 @@
 // The import of users: one batch in one transaction, which may be repeated. A replaced password signs its user out. A
-// rejection does not quote its record: the reasons go into files.
+// rejection does not quote its record, as reasons go into files.
 import { createHash } from 'node:crypto';
 import { foldEmail, isEmail } from '@course-exchange/rules/email';
 import {
@@ -45,7 +45,7 @@ function recordProblem({ sub, email, name, passwordHash }: ImportRecord): string
     : undefined;
 }
 
-/** By folded e-mail, as the index users_email distinguishes them. */
+/** By folded e-mail, as index users_email compares. */
 interface KnownUsers {
   readonly bySub: ReadonlyMap<string, KnownUser>;
   readonly byEmail: ReadonlyMap<string, KnownUser>;
@@ -141,7 +141,7 @@ export async function importUsers(
   return result;
 }
 
-/** Rejects also a user whom an earlier record of the batch names. */
+/** Also rejects a user whom an earlier record of the batch names. */
 function validate(records: readonly ImportRecord[]) {
   const rejected: Rejection[] = [];
   const valid: ImportRecord[] = [];

@@ -1,5 +1,5 @@
-// Table `users`. Requests read it fresh: disabling an account holds at the next one (R13). Operators and imports change
-// it under the lock of its rows.
+// Table `users`. Requests read it fresh: disabling an account takes effect at the next one (R13). Operators and
+// imports change it under row locks.
 import { forUpdate, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Sub } from '../ids.ts';
 import type { KnownUser, User, UserAccount, UserName, UserRecord, UserWithPassword } from './user.ts';
@@ -45,7 +45,7 @@ export async function findUserByEmail(
   return user;
 }
 
-// Index: users_password_form, which has this expression: one step for each form, however many users there are.
+// Index: users_password_form, with this expression: one step per form, for any number of users.
 const form = String.raw`substring(password_hash from '^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$')`;
 export const passwordFormsStatement = {
   name: 'password forms',
@@ -67,7 +67,7 @@ const replaceHash = {
   text: 'update users set password_hash = $3 where sub = $1 and password_hash = $2',
 };
 
-/** Nothing happens when `before` is no longer the user's hash. */
+/** No effect when `before` is no longer the user's hash. */
 export async function replacePasswordHash(
   database: Queries,
   sub: Sub,
@@ -170,7 +170,7 @@ export async function updateAccount(
 // Index: users_pkey.
 const nextSubs = { name: 'subs after', text: 'select sub from users where sub > $1 order by sub limit $2' };
 
-/** Small enough that hashing a page does not keep other requests waiting. */
+/** Small enough that hashing a page does not delay other requests. */
 const subsPage = 1_000;
 
 /** In pages: logs name a user by a hash that cannot be reversed. */

@@ -46,7 +46,7 @@ export interface UserRecord extends KnownUser {
   readonly importedHash: string;
 }
 
-/** An account as operators see it. Times in milliseconds since the epoch. */
+/** Times in milliseconds since the epoch. */
 export interface UserAccount extends Omit<KnownUser, 'importedHash'> {
   readonly createdAt: number;
   readonly disabledAt: number | null;
