@@ -1,6 +1,5 @@
-// Provides valid access tokens and refreshes them (specification §3 and §5). The old refresh token is consumed before
-// its replacement arrives. So there is one refresh at a time per user, the replacement is stored before use, and a
-// token that may have been consumed is never sent again.
+// Access tokens and their refresh (specification §3, §5): one refresh at a time per user, the replacement stored
+// before use, and a token that may have been consumed never sent again.
 import * as client from 'openid-client';
 import { tokensOf } from './authorization.ts';
 import type { Connections, StoredConnection } from './connections.ts';
@@ -10,7 +9,6 @@ import type { Identity } from './sessions.ts';
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
-/** Refresh this long before the end, so that a token does not expire in transit. */
 const marginMs = 60_000;
 
 interface AccessTokenDeps {
@@ -25,8 +23,8 @@ export function createAccessTokens(deps: AccessTokenDeps) {
   const running = new Map<string, Promise<string>>();
 
   /**
-   * Refreshes, unless `rejected` has been replaced already. Concurrent calls share one refresh. Throws PartnerFailure
-   * `reconnect` when the tokens are lost: they are deleted by then.
+   * Refreshes, unless `rejected` has been replaced already; concurrent calls share it. Throws PartnerFailure
+   * `reconnect` when the tokens are lost (and deleted).
    */
   const refresh = (identity: Identity, rejected?: string): Promise<string> => {
     const key = JSON.stringify([identity.iss, identity.sub]);
@@ -56,7 +54,7 @@ async function refreshOnce(deps: AccessTokenDeps, identity: Identity, rejected?:
   const old = connections.find(identity);
   if (!old) throw new PartnerFailure('reconnect');
   if (rejected !== undefined && old.accessToken !== rejected) return old.accessToken;
-  // The mark is written before the request: after a crash the token is discarded, not sent again.
+  // Marked before the request: after a crash the token is discarded, not sent again.
   if (!connections.startRefresh(identity, old.version)) throw new PartnerFailure('unavailable');
   const fresh = await request(deps, configuration, identity, old);
   if (!connections.replace(identity, old.version, fresh, now())) throw new PartnerFailure('reconnect');
@@ -81,7 +79,7 @@ async function request(
       connections.cancelRefresh(identity, old.version);
       throw new PartnerFailure('unavailable', { cause: error });
     }
-    // invalid_grant, a lost answer, a time-out, any other 5xx: the token is or may be consumed. Start a new flow.
+    // The token is or may be consumed: start a new flow.
     connections.remove(identity, old.version);
     throw new PartnerFailure('reconnect', { cause: error });
   }

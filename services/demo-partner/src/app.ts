@@ -1,5 +1,5 @@
-// The HTTP server: routes, headers, one log line per request, one page per failure. Only /callback and /connect take
-// part in the authorization-code flow.
+// The HTTP server: routes, headers, log lines and failure pages. Only /callback and /connect take part in the
+// authorization-code flow.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import cookie from '@fastify/cookie';
@@ -50,11 +50,10 @@ export async function createApp(partner: Partner) {
   await app.register(formbody);
   app.addHook('onRequest', (request, reply, done) => {
     setHeaders(request, reply);
-    // From here on every request to the provider carries this page request's id.
     withRequestId(request.id, done);
   });
   app.addHook('onResponse', async (request, reply) => {
-    // The route's pattern, not the address: the callback's query holds a code and a state.
+    // Not the address: the callback's query holds a code and a state.
     const route = request.routeOptions.url ?? 'unknown';
     request.log.info({ route, method: request.method, status: reply.statusCode }, 'page answered');
   });
@@ -87,7 +86,7 @@ function fail(request: FastifyRequest, reply: FastifyReply, error: unknown): Fas
   return sendPage(reply, failurePage(messagesOf(request), code, request.id, retry));
 }
 
-/** Fastify's own refusals, such as a body that is too large, have a status. */
+/** Such as a body that is too large. */
 function statusOf(error: unknown): number {
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   return code.startsWith('FST_ERR_') ? statusCode : 500;
@@ -126,7 +125,6 @@ async function home(partner: Partner, request: FastifyRequest, reply: FastifyRep
   return sendPage(reply, connectedPage(messages, connection, formTokenOf(session), reachable));
 }
 
-/** The first page does not wait long for the provider: it only says whether connecting makes sense now. */
 async function answersSoon(provider: Provider): Promise<boolean> {
   const answered = provider().then(
     () => true,
@@ -135,7 +133,7 @@ async function answersSoon(provider: Provider): Promise<boolean> {
   return Promise.race([answered, sleep(1_000, false, { ref: false })]);
 }
 
-/** Starts the authorization-code flow for this browser (specification §5, steps 1 and 2). */
+/** Specification §5, steps 1 and 2. */
 async function connect({ sessions, authorization }: Partner, request: FastifyRequest, reply: FastifyReply) {
   const wanted = queryOf(request).get('to');
   const destination = wanted === null ? '/events' : localPath(wanted);
@@ -157,7 +155,7 @@ async function callback(partner: Partner, request: FastifyRequest, reply: Fastif
   return reply.redirect(outcome.destination, 303);
 }
 
-/** Deletes the user's tokens and sessions: without a revocation endpoint a partner can, and must, do only that. */
+/** Without a revocation endpoint this is all that a partner can, and must, do. */
 async function disconnect({ sessions, connections }: Partner, request: FastifyRequest, reply: FastifyReply) {
   const session = sessions.connected(request);
   requireFormToken(session, request.body);
@@ -166,7 +164,7 @@ async function disconnect({ sessions, connections }: Partner, request: FastifyRe
   return reply.redirect('/disconnected', 303);
 }
 
-/** Only our own paths, so that nobody can send our users elsewhere after the login. */
+/** Only our own paths: no open redirect. */
 function localPath(path: string): string {
   return /^\/(?:events(?:\/[\w.~%-]+\/designs)?)?$/.test(path) ? path : '/';
 }

@@ -1,5 +1,5 @@
-// The authorization-code flow of a confidential client, in the order of specification §5. Refuses anything it did not
-// request, and returns nothing before every check has passed.
+// The authorization-code flow of a confidential client, in the order of specification §5. Returns nothing before every
+// check has passed.
 import * as client from 'openid-client';
 import type { Registration } from './config.ts';
 import type { Connection } from './connections.ts';
@@ -18,7 +18,7 @@ interface AuthorizationDeps {
 export function createAuthorization(deps: AuthorizationDeps) {
   const { registration, provider, transactions, now } = deps;
   return {
-    /** Steps 1 and 2: stores a transaction for this browser session, returns where to send the browser. */
+    /** Steps 1 and 2: stores a transaction for this browser session. */
     begin: async (session: string, destination: string): Promise<URL> => {
       const configuration = await provider();
       const state = client.randomState();
@@ -39,7 +39,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
     finish: async (session: string | undefined, query: URLSearchParams) => {
       const [state, ...more] = query.getAll('state');
       if (!state || more.length > 0 || !session) throw new PartnerFailure('connection_failed');
-      // Consumed before any other check, so that this callback can never be replayed.
+      // Before any other check, so that this callback can never be replayed.
       const transaction = transactions.consume(state, session, now());
       if (!transaction) throw new PartnerFailure('connection_failed');
       // An OAuth error ends here, without a token exchange.
@@ -49,7 +49,7 @@ export function createAuthorization(deps: AuthorizationDeps) {
       }
       const { tokens, claims } = await exchange(deps, query, state, transaction);
       return {
-        // The identity key: issuer and subject. Name and e-mail are for display, and may be absent.
+        // Name and e-mail are for display, and may be absent.
         identity: { iss: claims.iss, sub: claims.sub },
         connection: {
           ...tokensOf(tokens, { name: textOf(claims.name), email: textOf(claims.email) }, now()),
@@ -78,7 +78,7 @@ async function exchange(
   const callback = new URL(redirectUri(registration));
   callback.search = query.toString();
   try {
-    // Sends client_secret_basic and the verifier; checks signature by `kid`, RS256, `iss`, `aud`, `exp`, `nonce`.
+    // Checks signature by `kid`, RS256, `iss`, `aud`, `exp`, `nonce`.
     const tokens = await client.authorizationCodeGrant(configuration, callback, {
       expectedState: state,
       expectedNonce: transaction.nonce,
@@ -90,12 +90,12 @@ async function exchange(
     checkClaims(claims, registration.CLIENT_ID, now());
     return { tokens, claims };
   } catch (error) {
-    // The user does not see what was wrong: the log has the endpoint and the error code.
+    // The user does not see what was wrong; the log does.
     throw new PartnerFailure('connection_failed', { cause: error });
   }
 }
 
-/** Checks of the specification beyond openid-client's: this client as the only audience, `iat`, `token_use`. */
+/** Beyond openid-client's: this client as the only audience, `iat`, `token_use`. */
 function checkClaims(claims: client.IDToken, clientId: string, now: number): void {
   if (claims.aud !== clientId) throw new Error('aud');
   if (claims.iat > now / 1000 + clockToleranceSeconds) throw new Error('iat');
@@ -103,8 +103,8 @@ function checkClaims(claims: client.IDToken, clientId: string, now: number): voi
 }
 
 /**
- * The part of a token response that is stored. Throws when the response breaks the contract. `display` is kept across
- * a refresh, which brings no ID token.
+ * The part that is stored. Throws when the response breaks the contract. `display` survives a refresh, which brings no
+ * ID token.
  */
 export function tokensOf(
   tokens: { access_token: string; refresh_token?: string; expires_in?: number },
@@ -136,8 +136,8 @@ interface Transaction {
 const lifetimeMs = 15 * 60_000;
 
 /**
- * Transactions (specification §5, step 1): bound to the browser session, short-lived, used once. Times are
- * milliseconds since the epoch.
+ * Specification §5, step 1: bound to the browser session, short-lived, used once. Times are milliseconds since the
+ * epoch.
  */
 export function createTransactions({ database, seal }: StoreDeps) {
   const insert = database.prepare(
@@ -154,11 +154,11 @@ export function createTransactions({ database, seal }: StoreDeps) {
       const hash = hashOf(state);
       insert.run(hash, hashOf(session), seal.seal(transaction, hash), now + lifetimeMs);
     },
-    /** Moves the transactions of other tabs from a browser's old session to its new one. */
+    /** Other tabs' transactions follow a browser to its new session. */
     move: (oldSession: string, newSession: string) => void rebind.run(hashOf(newSession), hashOf(oldSession)),
     /**
-     * Takes the transaction out, in one statement: a second callback with the same state finds nothing. `undefined`
-     * when the state is unknown, used, expired, or belongs to another browser session.
+     * Atomic: a second callback with the same state finds nothing. `undefined` when the state is unknown, used,
+     * expired, or of another browser session.
      */
     consume: (state: string, session: string, now: number): Transaction | undefined => {
       const hash = hashOf(state);

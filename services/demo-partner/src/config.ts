@@ -1,9 +1,9 @@
-// The settings of the demo partner. The operator's handover at registration (specification §1) arrives here: issuer,
-// client identifier, client secret, scopes. PUBLIC_URL + /callback is the registered redirect URI.
+// The settings of the demo partner, with the operator's handover (specification §1): issuer, client identifier, client
+// secret, scopes. PUBLIC_URL + /callback is the registered redirect URI.
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 
-/** The problem in one sentence, without the value, which may be a secret. */
+/** Without the value, which may be a secret. */
 function expected(what: string) {
   return (issue: { readonly input: unknown }) =>
     issue.input === undefined ? `is missing: expected ${what}` : `is not valid: expected ${what}`;
@@ -24,7 +24,7 @@ function integer(max: number, what: string) {
 }
 const port = integer(65_535, 'a port number (0 lets the system choose)');
 
-/** Whether `url` is plain http to this machine, the only place where it may be used without TLS. */
+/** The only place for http without TLS. */
 export function isLoopbackHttp(url: URL): boolean {
   return url.protocol === 'http:' && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
 }
@@ -70,7 +70,7 @@ export type Registration = Pick<
 >;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads every setting NAME, or the file NAME_FILE. Throws one error with a line for each problem. */
+/** Throws one error with a line per problem. */
 export function readConfig(environment: Environment): Config {
   const values: Record<string, string> = {};
   const problems = new Map<string, string>();

@@ -1,5 +1,5 @@
-// The tokens of each connected user, encrypted (specification §5: encrypt at rest, replace atomically). One row per
-// user of an issuer; a new login replaces it.
+// The tokens of each connected user, encrypted and replaced atomically (specification §5): one row per user of an
+// issuer.
 import type { StoreDeps } from './database.ts';
 import type { Identity } from './sessions.ts';
 
@@ -16,7 +16,7 @@ export interface Connection {
 }
 
 export interface StoredConnection extends Connection {
-  /** Changes with each replacement; a refresh may only replace the tokens that it started from. */
+  /** A refresh may only replace the tokens that it started from. */
   readonly version: number;
 }
 
@@ -57,11 +57,11 @@ export function createConnections({ database, seal }: StoreDeps) {
       dropExpired.run(now - refreshTokenLifetimeMs);
       upsert.run(identity.iss, identity.sub, seal.seal(connection, ownerOf(identity)), now);
     },
-    /** Marks a refresh as running. False: another one is running, or the tokens have changed meanwhile. */
+    /** False: another refresh is running, or the tokens have changed. */
     startRefresh: ({ iss, sub }: Identity, version: number) => mark.run(iss, sub, version).changes === 1,
-    /** Clears the mark when it is certain that the refresh token was not consumed. */
+    /** Only when the refresh token was certainly not consumed. */
     cancelRefresh: ({ iss, sub }: Identity, version: number) => void unmark.run(iss, sub, version),
-    /** Replaces the tokens in one statement. False: the user disconnected or logged in again meanwhile. */
+    /** Atomic. False: the user disconnected or logged in again meanwhile. */
     replace: (identity: Identity, version: number, connection: Connection, now: number): boolean => {
       const sealed = seal.seal(connection, ownerOf(identity));
       return update.run(sealed, now, identity.iss, identity.sub, version).changes === 1;

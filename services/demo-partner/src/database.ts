@@ -1,5 +1,5 @@
-// The database file. It holds hashes, identifiers and encrypted values: reading it allows neither acting as a browser
-// nor using a token.
+// The database file, with hashes, identifiers and encrypted values: reading it allows neither acting as a browser nor
+// using a token.
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { closeSync, fchmodSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,8 +17,8 @@ const schema = `
   ) STRICT;`;
 
 /**
- * Opens `file`, readable by its owner only, and creates its tables. Deletes connections whose refresh was running when
- * the process died: their refresh token may be consumed, and must not be sent again (specification §3).
+ * Opens `file`, readable by its owner only. Deletes connections whose refresh was running when the process died: their
+ * token may be consumed, and must not be sent again (specification §3).
  */
 export function openDatabase(file: string): DatabaseSync {
   keepToOwner(file);
@@ -48,9 +48,8 @@ export interface StoreDeps {
 }
 
 /**
- * Encryption at rest (specification §5, token lifetimes): JSON under AES-256-GCM with a fresh nonce per value. The
- * owner is authenticated with it, so that a row copied to another owner does not decrypt. Layout: 12 bytes nonce, 16
- * bytes tag, ciphertext.
+ * JSON under AES-256-GCM with a fresh nonce. The owner is authenticated with it, so that a row copied to another owner
+ * does not decrypt. Layout: 12 bytes nonce, 16 bytes tag, ciphertext.
  */
 export function createSeal(key: Buffer, randomBytes: (length: number) => Uint8Array) {
   return {

@@ -1,5 +1,5 @@
-// The two reads of the resource API and their records (specification §2 and §4). Only GET is retried, a bounded number
-// of times, with exponential back-off and full jitter (specification §7).
+// The two reads of the resource API (specification §2, §4). Only GET is retried, with bounded exponential back-off and
+// full jitter (specification §7).
 import * as z from 'zod';
 import type { AccessTokens } from './access-tokens.ts';
 import { PartnerFailure } from './failure.ts';
@@ -47,11 +47,10 @@ const firstDelayMs = 250;
 const longestDelayMs = 2_000;
 const timeoutMs = 10_000;
 
-/** Each read throws PartnerFailure; `unavailable` also when an answer does not match its schema. */
 export function createDesignApi(deps: DesignApiDeps) {
   return {
     events: async (identity: Identity) => parse(eventList, await read(deps, identity, '/api/events')).items,
-    /** `eventId` is copied unchanged from an EventSummary. Throws `not_found` when it is not the user's. */
+    /** `eventId` is copied unchanged. Throws `not_found` when it is not the user's. */
     designs: async (identity: Identity, eventId: string) => {
       const path = `/api/events/${encodeURIComponent(eventId)}/designs`;
       return parse(designList, await read(deps, identity, path));
@@ -63,7 +62,7 @@ async function read(deps: DesignApiDeps, identity: Identity, path: string): Prom
   const token = await deps.accessTokens.current(identity);
   const first = await getWithBackOff(deps, path, token);
   if (first.status !== 401) return bodyOf(first);
-  // invalid_token: refresh once. If the new token is refused too, only a new authorization can help.
+  // Refresh once. If the new token is refused, only a new authorization can help.
   const fresh = await deps.accessTokens.refresh(identity, token);
   const second = await getWithBackOff(deps, path, fresh);
   if (second.status === 401) throw new PartnerFailure('reconnect');

@@ -1,15 +1,15 @@
-// Failures that a page can explain, and what a log line says about an error.
+// Failures that a page can explain, and the log fields of an error.
 
 export type PartnerFailureCode =
-  /** No user is connected in this browser: never was, has disconnected, or the session is over. */
+  /** No user is connected in this browser. */
   | 'connect_first'
-  /** The tokens are gone or no longer accepted: the user has to connect again. */
+  /** The tokens are gone or not accepted. */
   | 'reconnect'
-  /** The provider does not answer at the moment: trying again later may help. */
+  /** Trying again later may help. */
   | 'unavailable'
   /** There is no such event for this user. */
   | 'not_found'
-  /** The provider refuses, or its answer did not pass our checks: trying again starts a new flow. */
+  /** The provider refuses, or its answer failed our checks: trying again starts a new flow. */
   | 'connection_failed';
 
 export class PartnerFailure extends Error {
@@ -22,7 +22,7 @@ export class PartnerFailure extends Error {
   }
 }
 
-/** Class, code and stack of an error. Not its message: libraries quote values in it. */
+/** Not the message: libraries quote values in it. */
 export function describeError(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof Error)) return {};
   const frames = error.stack?.split('\n').filter((line) => /^\s+at .*:\d+:\d+\)?$/.test(line));

@@ -1,5 +1,4 @@
-// The demo partner's process: reads its configuration, opens its file, serves pages until it is stopped. It starts
-// even while the provider is down; the pages say so.
+// The demo partner's process. It starts even while the provider is down; the pages say so.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -41,7 +40,6 @@ async function main(config: Config): Promise<void> {
   });
 }
 
-/** Runs `stop` once: on SIGTERM, SIGINT, an uncaught error, or the end of standard input if so configured. */
 function stopWithGrace(config: Config, logger: Logger, stop: () => Promise<void>): void {
   const onTimeout = () => logger.error('stop took too long');
   const { close } = closeWithGrace({ delay: 20_000, logger: false, onTimeout }, async ({ err, signal }) => {
@@ -53,7 +51,6 @@ function stopWithGrace(config: Config, logger: Logger, stop: () => Promise<void>
   if (config.STOP_WITH_PARENT) process.stdin.resume().once('end', close);
 }
 
-/** `/livez` while the event loop runs; `/readyz` and `/healthz` while traffic should come. */
 function createHealthServer(isReady: () => boolean): Server {
   return createServer((request, response) => {
     const path = request.url ?? '';

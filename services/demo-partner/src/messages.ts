@@ -1,11 +1,11 @@
-// The language of a page. All texts are in messages.json, a table per language.
+// The language of a page; the texts are in messages.json.
 import texts from './messages.json' with { type: 'json' };
 
 export type Messages = typeof texts.en;
 
 const languages: Readonly<Record<string, Messages>> = texts;
 
-/** The table for an `Accept-Language` header: the best language that we have, else English. */
+/** The best language that we have, else English. */
 export function messagesFor(header: string | undefined): Messages {
   const wanted = (header ?? '')
     .split(',')

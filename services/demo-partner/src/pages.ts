@@ -1,5 +1,4 @@
-// The pages: who is connected, the user's Events and designs, and how something ended. They show no protocol words, no
-// answer of the provider and no code; the reference on a failure page leads to the log.
+// The pages. They show no protocol words, provider answers or codes; the reference on a failure page leads to the log.
 import type { Connection } from './connections.ts';
 import type { DesignSummary, EventSummary } from './design-api.ts';
 import type { PartnerFailureCode } from './failure.ts';
@@ -63,7 +62,7 @@ export function designsPage(
 ): string {
   const back = html`<p><a href="/events">← ${messages.backToEvents}</a></p>`;
   const facts = html`<p class="soft">${period(messages, event)} · ${designCount(messages, event.designCount)}</p>`;
-  // The API cuts at 500 without saying so (specification §8): only the event's own count shows it.
+  // The API cuts at 500 (specification §8): only the event's count shows it.
   const note =
     event.designCount > designs.length
       ? html`<p class="notice">${messages.truncated.replace('{count}', event.designCount.toLocaleString(messages.locale))}</p>`
@@ -186,7 +185,6 @@ function buttonForm(action: string, label: string, formToken: string, variant = 
 const utcDay = { dateStyle: 'medium', timeZone: 'UTC' } as const;
 const utcMoment = { ...utcDay, timeStyle: 'medium' } as const;
 
-/** A date of the API in UTC; an unreadable one counts as absent. */
 function day({ locale }: Messages, iso: string | null): Html | undefined {
   return format(iso, (date) => date.toLocaleDateString(locale, utcDay));
 }

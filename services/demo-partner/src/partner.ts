@@ -1,4 +1,4 @@
-// Constructs the parts of the demo partner over one database file, and its log, for the process and the tests.
+// Constructs the demo partner over one database file, for the process and the tests.
 import type { DatabaseSync } from 'node:sqlite';
 import type { FastifyBaseLogger } from 'fastify';
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino';
@@ -49,10 +49,7 @@ export function createPartner(registration: Registration, deps: PartnerDeps) {
   };
 }
 
-/**
- * JSON lines on standard output. Only safe values are passed in: route patterns, status, error codes and the request's
- * id; never a query, body, token, cookie, e-mail or name (specification §7).
- */
+/** JSON lines on standard output, without queries, bodies, tokens, cookies, e-mails or names (specification §7). */
 export function createLogger(level: string, destination?: DestinationStream) {
   const options = {
     level,

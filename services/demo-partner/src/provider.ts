@@ -1,6 +1,5 @@
-// The provider's configuration from its discovery document, cached for a bounded time (specification §4, discovery),
-// and the one fetch for all requests to it. Everything but the issuer, the client's credentials and the two resource
-// paths comes from discovery.
+// The provider's configuration from discovery, cached for a bounded time (specification §4), and the one fetch for all
+// requests to it.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyBaseLogger } from 'fastify';
 import * as client from 'openid-client';
@@ -15,7 +14,7 @@ const timeoutSeconds = 10;
 /** Clock skew tolerated in `exp` and `iat`. */
 export const clockToleranceSeconds = 5;
 
-/** Concurrent callers share one discovery request; a failure is not cached. `now` is in milliseconds. */
+/** Concurrent callers share one request; a failure is not cached. */
 export function createProvider(registration: Registration, fetch: Fetch, now: () => number): Provider {
   let cached: { readonly until: number; readonly configuration: Promise<client.Configuration> } | undefined;
   return async () => {
@@ -38,7 +37,7 @@ async function discover(registration: Registration, fetch: Fetch): Promise<clien
     issuer,
     registration.CLIENT_ID,
     {
-      // The only algorithm accepted: `none` and HS256 with the public key as secret are refused.
+      // `none` and HS256 with the public key as secret are refused.
       id_token_signed_response_alg: 'RS256',
       [client.clockTolerance]: clockToleranceSeconds,
     },
@@ -60,7 +59,6 @@ async function discover(registration: Registration, fetch: Fetch): Promise<clien
 
 const correlation = new AsyncLocalStorage<string>();
 
-/** Requests to the provider in `work` carry `requestId`, the id of the page request that caused them. */
 export function withRequestId<T>(requestId: string, work: () => T): T {
   return correlation.run(requestId, work);
 }
@@ -68,8 +66,8 @@ export function withRequestId<T>(requestId: string, work: () => T): T {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /**
- * A fetch that adds `X-Request-Id` and logs endpoint, status and safe error code (specification §7), never a query,
- * body, header, token or code. Rejects like fetch.
+ * Adds `X-Request-Id` and logs endpoint, status and error code (specification §7), never a query, body, header, token
+ * or code.
  */
 export function createProviderFetch(logger: FastifyBaseLogger): Fetch {
   return async (url, init) => {
@@ -101,6 +99,6 @@ async function errorCodeOf(response: Response): Promise<string | undefined> {
     .json()
     .catch(() => undefined);
   const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : undefined;
-  // Only a code of the specification's form: an error description could quote personal data.
+  // An error description could quote personal data.
   return typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? code : undefined;
 }

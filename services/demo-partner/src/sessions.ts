@@ -1,6 +1,5 @@
-// Browser sessions: the cookie binds a browser to its session, the form token a form to the cookie. The database holds
-// the hash of the cookie. A session names its user by issuer and subject, never by e-mail (specification §5, step 6);
-// without a user it only carries transactions.
+// Browser sessions: the cookie binds a browser to its session, the form token a form to the cookie. A session names
+// its user by issuer and subject, never by e-mail (specification §5, step 6).
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import type {} from '@fastify/cookie';
@@ -37,7 +36,7 @@ export function createSessions({ database, secure, now }: SessionDeps) {
   const drop = database.prepare('DELETE FROM sessions WHERE id_hash = ?');
   const dropAll = database.prepare('DELETE FROM sessions WHERE iss = ? AND sub = ?');
   const dropExpired = database.prepare('DELETE FROM sessions WHERE expires_at <= ?');
-  // Cookies ignore ports: a distinct name avoids the provider's cookies on one machine.
+  // Cookies ignore ports: avoids the provider's cookies on one machine.
   const cookie = secure ? '__Host-demo-partner' : 'demo-partner';
   const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
 
@@ -57,7 +56,7 @@ export function createSessions({ database, secure, now }: SessionDeps) {
       if (!session?.identity) throw new PartnerFailure('connect_first');
       return { id: session.id, identity: session.identity };
     },
-    /** Starts a session with a fresh identifier; an older one of this browser ends. */
+    /** A fresh identifier; an older session of this browser ends. */
     begin: (request: FastifyRequest, reply: FastifyReply, identity?: Identity): Session => {
       const old = request.cookies[cookie];
       if (old) drop.run(hashOf(old));

@@ -34,7 +34,6 @@ const targetRule = ruleOn(settings, ['IDENTITY_TARGET', 'RPC_TLS_DIRECTORY'], (c
   namelessTarget('IDENTITY_TARGET', config.IDENTITY_TARGET, config.RPC_TLS_DIRECTORY),
 );
 
-/** Throws one ConfigurationError with every mistake. */
 export function readConfig(source?: SettingSource): CatalogConfig {
   return readSettings(settings, source, [privatePortRule('FEED'), targetRule]);
 }

@@ -1,4 +1,4 @@
-// The design-catalog process: serves reads to the gateway and the feed to the platform until it is stopped.
+// The design-catalog process: reads for the gateway, the feed for the platform.
 import { join } from 'node:path';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { FeedService } from '@course-exchange/proto/feed/v1';
@@ -53,7 +53,6 @@ async function main(config: CatalogConfig): Promise<void> {
       keySet: () => Promise.resolve(keySet.problem()),
     },
     startupGate: ['postgres', 'keySet'],
-    // Partners' reads go on without the feed.
     warnings: feed === undefined ? {} : { feed: feed.problem },
     metricsText: telemetry.metricsText,
   });
@@ -129,10 +128,7 @@ function openTokenVerification(config: CatalogConfig, tls: RpcTls | undefined, l
   return { identity, keySet, authenticate };
 }
 
-/**
- * On a separate port with its own role and pool; undefined when it is off. Throws ConfigurationError for a port that
- * is open to everyone.
- */
+/** Undefined when it is off. Throws ConfigurationError for a port that is open to everyone. */
 async function openFeed(config: CatalogConfig, schemaVersion: number, logger: Logger) {
   if (config.FEED_POSTGRES_URL === undefined) return undefined;
   const listener = privateListener(privatePort('FEED', config), logger);
@@ -151,7 +147,6 @@ async function openFeed(config: CatalogConfig, schemaVersion: number, logger: Lo
       bindService(AuditService, createAuditHandlers(database)),
     ],
     errorStatuses: operatorErrorStatuses,
-    // The feed requires a name for writes.
     authenticate: (call, { parent }) => {
       if (parent === AuditService) actorOf(call);
     },

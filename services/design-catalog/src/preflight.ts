@@ -1,4 +1,4 @@
-// The settings of the catalog's migration job, and its checks before it changes anything.
+// The settings and checks of the catalog's migration job.
 import { checkPostgres } from '@course-exchange/runtime/postgres/check';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
 import { withChecks } from '@course-exchange/runtime/process/checks';
@@ -22,7 +22,6 @@ export const migrationSettings = {
 
 export type MigrationConfig = SettingValues<typeof migrationSettings>;
 
-/** Throws one ConfigurationError with every mistake. */
 export function readMigrationConfig(source?: SettingSource): MigrationConfig {
   return readSettings(migrationSettings, source);
 }
@@ -37,7 +36,7 @@ const installation = {
   ],
 };
 
-/** True when nothing failed; every finding is logged. `schemaVersion`: the newest migration of this image. */
+/** True when nothing failed. `schemaVersion`: the newest migration of this image. */
 export function preflight(config: MigrationConfig, schemaVersion: number, logger: Logger): Promise<boolean> {
   return withChecks(logger, (run) => checkPostgres({ installation, config, schemaVersion }, run));
 }

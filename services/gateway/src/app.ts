@@ -25,18 +25,17 @@ export interface AppOptions extends RoutingOptions {
 
 /**
  * Longer than an ingress keeps an idle connection (nginx and AWS 60 s, Traefik 90 s, Google 600 s), so that it never
- * sends a form into a connection that is closing (ms).
+ * writes into a closing one (ms).
  */
 const keepAliveMs = 620_000;
 const headersMs = 10_000;
 const requestMs = 20_000;
 const sweepMs = 100;
-/** The limit of a header section: no path is refused for its length (R20). */
+/** No path is refused for its length (R20). */
 const longestPath = 16 * 1024;
 
 export function createApp(routes: readonly Route[], options: AppOptions): FastifyInstance {
   const trusts = trustedProxy(options.trustedProxies);
-  /** Answers what no route may see, before routing (R25, R28). */
   const refused = (request: FastifyRequest, reply: FastifyReply): boolean => {
     reply.header('x-request-id', request.id);
     const answer = isUnderstood(request.raw)
@@ -87,10 +86,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
   return app;
 }
 
-/**
- * Fastify's router rejects percent-encoding that is not UTF-8. Such bytes become U+FFFD, which no issued id holds
- * (R20).
- */
+/** Fastify rejects percent-encoding that is not UTF-8; such bytes become U+FFFD, which no issued id holds (R20). */
 function routableUrl(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);
   if (!path.includes('%')) return url;
@@ -113,7 +109,7 @@ function isUnderstood({ headers, headersDistinct, httpVersion }: IncomingMessage
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
 
-/** Otherwise the stop waits for a connection that falls idle meanwhile until its keep-alive ends. */
+/** Otherwise a connection that falls idle meanwhile delays the stop until its keep-alive ends. */
 function closeIdleConnectionsWhileStopping(app: FastifyInstance): void {
   let sweep: NodeJS.Timeout | undefined;
   app.addHook('preClose', (done) => {
@@ -144,7 +140,7 @@ interface EndedAnswer {
   readonly milliseconds: number;
 }
 
-/** One log line and one measurement per answer. Fastify's own hook misses aborted ones. */
+/** Fastify's own hook misses aborted answers. */
 function reportAnswer(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
   const elapsed = stopwatch();
   let taken = false;
@@ -172,7 +168,7 @@ function measureAnswer({ request, reply, taken, milliseconds }: EndedAnswer): vo
   });
 }
 
-/** No path, query or address: they hold ids, codes and personal data (R27). */
+/** No path, query or address (R27). */
 function logAnswer({ request, reply, taken, milliseconds }: EndedAnswer, logger: Logger): void {
   const { method, routeOptions } = request;
   const { context: active, client, code } = outcomeOf(request);

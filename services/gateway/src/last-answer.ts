@@ -1,16 +1,12 @@
-// Keeps an answer while the service behind it is down (R14), for a bounded time, so that a withdrawn key does not live
-// on here.
+// Keeps an answer for a bounded time while the service behind it is down (R14).
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { inOneFlight } from '@course-exchange/runtime/process/one-flight';
 
-/** How long an answer may be reused, in milliseconds. */
 const longestReuse = 3_600_000;
-/** After a failure the last answer is reused for this long without a call (ms). */
+/** Milliseconds after a failure without a new call. */
 const pause = 2_000;
 
-/**
- * Calls `read`, once for concurrent callers. While it is unavailable, answers with the last success of the past hour.
- */
+/** Concurrent callers share a `read`. While it is unavailable, the last success of the past hour counts. */
 export function withLastAnswer<T>(read: () => Promise<T>, now: () => number): () => Promise<T> {
   let last: { readonly answer: T; readonly at: number } | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;

@@ -14,8 +14,8 @@ import { allRoutes } from './routes/all-routes.ts';
 import { connectServices } from './services.ts';
 
 /**
- * Milliseconds for which a new gateway may be unready because it has not reached its services (many clusters cache an
- * unknown name for half a minute). Then it takes traffic and answers 503.
+ * Milliseconds for which a new gateway may be unready without its services (many clusters cache an unknown name for
+ * half a minute). Then it answers 503.
  */
 const startTimeoutMs = 60_000;
 

@@ -11,7 +11,6 @@ import { withLastAnswer } from './last-answer.ts';
 interface ServiceTargets {
   readonly identity: string;
   readonly catalog: string;
-  /** Longest time of any call in milliseconds. */
   readonly timeoutMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -21,7 +20,7 @@ interface ServiceTargets {
 
 export type Services = ReturnType<typeof connectServices>;
 
-// Reads only: a lost answer of another method may be a consumed grant or a counted login.
+// Reads only: another method may have consumed a grant or counted a login.
 const identityReads = ['getInteraction', 'getBrowserSession', 'getDiscovery', 'getKeySet', 'getUserInfo'];
 const catalogReads = ['listEvents', 'listDesigns'];
 
@@ -58,8 +57,8 @@ export function connectServices({ identity, catalog, timeoutMs, now, tls }: Serv
     discovery,
     catalog: toCatalog.client(CatalogService),
     /**
-     * Resolves when both services were reached once, or after `timeoutMs`, and discovery and key set were requested.
-     * They are requested again until they are known.
+     * Resolves when both services were reached once, or after `timeoutMs`. Discovery and key set are requested until
+     * they are known.
      */
     reached: async (timeoutMs: number): Promise<void> => {
       await Promise.all([toIdentity.reached(timeoutMs), toCatalog.reached(timeoutMs)]);

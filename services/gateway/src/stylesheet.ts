@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Route } from './http/route.ts';
 
-// In an image this module is part of main.js, with the files beside it.
+// In an image the files are beside main.js.
 const stylesheet = ['colours.css', 'pages.css']
   .map((name) => readFileSync(join(import.meta.dirname, 'pages', name), 'utf8'))
   .join('');

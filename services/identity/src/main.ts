@@ -67,7 +67,7 @@ import { createUserHandlers } from './users/rpc.ts';
 import { listPasswordForms } from './users/user-table.ts';
 
 const operatorStatementTimeoutMs = 15_000;
-/** Queued logins per running hash: 5 s at most, half of R14's ten. */
+/** 5 s at most, half of R14's ten. */
 const waitingPerHash = 50;
 /** A batch of users with long names fits. */
 const maxOperatorRequestBytes = 4 * 1024 * 1024;

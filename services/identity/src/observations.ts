@@ -15,7 +15,6 @@ export interface Observed {
   readonly now: () => number;
 }
 
-/** Read at most once in this time. */
 const secretsKeptMs = 60_000;
 
 export function observeStores({ database, redis, keys, now }: Observed): void {
@@ -32,7 +31,7 @@ export function observeStores({ database, redis, keys, now }: Observed): void {
   secretExpiry.observe(async () => {
     const secrets = await lastingSecrets();
     return secrets.map(({ clientId, secretId, expiresAt }) => [
-      // Infinite, not left out: a client with a permanent secret needs no alert.
+      // Infinite, not left out: needs no alert.
       expiresAt === null ? Number.POSITIVE_INFINITY : (expiresAt - now()) / 1000,
       { client_id: clientId, secret_id: secretId },
     ]);

@@ -1,5 +1,4 @@
-// The settings of identity's migration job, and its checks before it changes anything. A check whose setting is absent
-// is skipped.
+// The settings and checks of identity's migration job. A check whose setting is absent is skipped.
 import { checkPostgres } from '@course-exchange/runtime/postgres/check';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { appliedVersion } from '@course-exchange/runtime/postgres/schema-version';
@@ -58,7 +57,7 @@ const installation = {
   ],
 };
 
-/** True when nothing failed; every finding is logged. `schemaVersion`: the newest migration of this image. */
+/** True when nothing failed. `schemaVersion`: the newest migration of this image. */
 export function preflight(config: MigrationConfig, schemaVersion: number, logger: Logger): Promise<boolean> {
   return withChecks(logger, async (run) => {
     await run('issuer', async () => checkIssuer(config));

@@ -1,4 +1,4 @@
-// Readiness checks and warnings, a sentence each. The key set and discovery are served regardless.
+// Readiness checks and warnings, a sentence each.
 import type { Database } from '@course-exchange/runtime/postgres/pool';
 import { schemaProblem } from '@course-exchange/runtime/postgres/schema-version';
 import type { ReadinessCheck } from '@course-exchange/runtime/process/health';
@@ -10,7 +10,6 @@ export interface ReadinessDeps {
   readonly database: Database;
   readonly redis: RedisStore;
   readonly keys: KeyRing;
-  /** Version of the newest migration that this code knows. */
   readonly schemaVersion: number;
 }
 
@@ -37,7 +36,7 @@ export function readinessWarnings(redis: RedisStore) {
 /** Names tried until each master of a Cluster owns one. */
 const probeKeys = 64;
 
-/** Writes a key on each master: one that is full, a replica, or without its replicas may answer reads. */
+/** Writes on each master: one that is full, a replica, or without its replicas may answer reads. */
 export async function redisProblem(store: RedisStore): Promise<string | undefined> {
   try {
     const unproven = new Set(store.masters());
@@ -66,7 +65,6 @@ export async function redisMemoryWarning(store: RedisStore): Promise<string | un
 
 export async function redisMemoryShare(store: RedisStore): Promise<number | undefined> {
   const infos = await Promise.all(store.masters().map((master) => master.info('memory')));
-  // A `maxmemory` of 0 is none.
   const shares = infos
     .map((info) => Number(infoField(info, 'used_memory')) / Number(infoField(info, 'maxmemory')))
     .filter(Number.isFinite);

@@ -1,4 +1,4 @@
-// Random secrets, their hashes, and the codes and tokens made of them. Only their SHA-256 is stored (R18).
+// Random secrets, codes and tokens. Only their SHA-256 is stored (R18).
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { ConsentId, FamilyId, RandomBytes, SecretHash, Sub } from './ids.ts';
 
@@ -48,7 +48,7 @@ export function sameText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** As presented: the id of its record, and the hash of its secret. */
+/** The id of its record, and the hash of its secret. */
 export interface PresentedToken {
   readonly familyId: FamilyId;
   readonly hash: SecretHash;

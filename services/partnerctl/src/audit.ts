@@ -1,4 +1,4 @@
-// `audit`: who changed what, and whether the log is complete. Each service has a log.
+// `audit`: who changed what, and whether the log is complete.
 import { appendFileSync, existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -80,7 +80,7 @@ type Filter = NonNullable<Parameters<Audit['listAuditEntries']>[0]['filter']>;
 
 const pageSize = 1000;
 
-/** Oldest first. More than a page is read from the oldest entry on. */
+/** More than a page is read from the oldest entry on. */
 async function newest(audit: Audit, filter: Filter, limit: number): Promise<readonly AuditEntry[]> {
   if (limit <= pageSize)
     return (await audit.listAuditEntries({ filter, pageSize: limit, newest: true })).entries;
@@ -99,8 +99,8 @@ const chainStart: Pick<AuditEntry, 'sequence' | 'hash'> = { sequence: 0n, hash: 
 const exportedEntry = z.object({ sequence: z.int().positive(), hash: z.string() });
 
 /**
- * The number of entries appended. If the log does not hold the file's last entry, it was restored from a backup and is
- * appended whole, as its entries continue another chain. Throws if the file is of another log.
+ * Returns the number appended. A log without the file's last entry was restored from a backup and is appended whole.
+ * Throws if the file is of another log.
  */
 export async function appendEntries(audit: Pick<Audit, 'listAuditEntries'>, path: string): Promise<number> {
   const { last, firsts, endsWhole } = await exportedUpTo(path);
@@ -126,7 +126,7 @@ export async function appendEntries(audit: Pick<Audit, 'listAuditEntries'>, path
   return appended;
 }
 
-/** The last entry of a file, the hash of each first one, and whether the last line is complete. */
+/** The last entry, the hash of each first one, and whether the last line is complete. */
 async function exportedUpTo(path: string) {
   let last: z.output<typeof exportedEntry> | undefined;
   const firsts = new Set<string>();

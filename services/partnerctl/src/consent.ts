@@ -1,4 +1,4 @@
-// `consent`: what users granted to clients. It is granted in the browser; an operator lists and withdraws it.
+// `consent`: an operator lists and withdraws what users granted in the browser.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   type Consent,

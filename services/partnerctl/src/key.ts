@@ -1,5 +1,4 @@
-// `key`: signing keys, which go staged → active → superseded → retired. The service refuses a step that would
-// invalidate a valid token (R17).
+// `key`: signing keys, which go staged → active → superseded → retired (R17).
 import { Option } from '@commander-js/extra-typings';
 import {
   KeyAlgorithm,

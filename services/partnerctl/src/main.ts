@@ -6,13 +6,13 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// Halves the start of a command, for imports that follow. Not in /tmp: another account could plant code there.
+// Halves the start of a command. Not in /tmp: another account could plant code there.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache'));
 
 const argv = process.argv.slice(2);
 // A reader that stops early, such as `head`, is no failure.
 process.stdout.on('error', () => process.exit(0));
-// connect-node handles a session's first error. A port that speaks another protocol causes a second one.
+// A port of another protocol causes a second error, which connect-node does not handle.
 process.on('uncaughtException', (error) => {
   if ('code' in error && error.code === 'ERR_HTTP2_ERROR') return;
   process.stderr.write(`${error.stack}\n`);

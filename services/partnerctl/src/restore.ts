@@ -1,5 +1,4 @@
-// `restore`: run after a store was restored from a backup, so that nothing that had ended becomes valid again
-// (docs/recovery.md).
+// `restore`: run after a store was restored from a backup (docs/recovery.md).
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Option } from '@commander-js/extra-typings';

@@ -2,13 +2,13 @@
 
 /** The token's `aud`: the resource API. No client may have this name. */
 export const apiAudience = 'design-api';
-/** Whether `text` can be a client_id (R15); the database checks the same at registration. */
+/** As the database checks at registration (R15). */
 export function isClientId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text);
 }
 /** Characters of the longest `Authorization` header that is read. */
 const longestHeader = 8_192;
-/** The token of an `Authorization` header (RFC 6750 §2.1); undefined if there is none. */
+/** RFC 6750 §2.1. */
 export function bearerToken(authorization = ''): string | undefined {
   if (authorization.length > longestHeader) return undefined;
   return /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i.exec(authorization)?.[1];
@@ -17,7 +17,7 @@ export function bearerToken(authorization = ''): string | undefined {
 export const accessTokenType = 'at+jwt';
 /** Its claim `token_use`; an ID token has another. */
 export const accessTokenUse = 'access_token';
-/** Seconds by which `iat` may be ahead of the verifier's clock; `exp` has no leeway (R16). */
+/** Seconds that `iat` may be ahead; `exp` has no leeway (R16). */
 export const issuedLeeway = 5;
 
 /** Validity of access and ID tokens in seconds (specification §5). */

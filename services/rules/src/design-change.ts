@@ -1,4 +1,4 @@
-// Validity of a design change (docs/feed.md), for the service that refuses it and the tool that sets it aside before.
+// Validity of a design change (docs/feed.md), for the feed and the import tool.
 
 export interface DesignChangeFields {
   readonly owner: string;
@@ -31,7 +31,7 @@ const maxDescriptionCharacters = 2_000;
 /** Revisions are unsigned 64-bit numbers. */
 export const highestRevision = 2n ** 64n - 1n;
 
-/** One sentence that quotes nothing of the change; undefined when it is valid. */
+/** Quotes nothing of the change; undefined when it is valid. */
 export function designChangeProblem({ owner, id, revision, change }: DesignChangeFields): string | undefined {
   if (owner === '') return 'owner is missing.';
   if (id === '') return 'id is missing.';
@@ -84,7 +84,7 @@ function timeProblem(name: string, text: string | undefined): string | undefined
 /** RFC 3339 as Postgres and table `designs` accept it. */
 const timeFormat = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d):(\d\d))$/;
 
-/** `text` to the microsecond; undefined when it is not a time in the years 1 to 9999. */
+/** To the microsecond; undefined if not in the years 1 to 9999. */
 export function storedTime(text: string): string | undefined {
   const parts = timeFormat.exec(text);
   if (parts === null) return undefined;

@@ -6,8 +6,7 @@ export function isEmail(text: string): boolean {
 }
 
 /**
- * Lower case like Postgres' `lower`, one letter for one. JavaScript also maps to several letters, so that two
- * spellings of one account would count as two.
+ * Lower case like Postgres' `lower`, one letter for one: otherwise two spellings of one account would count as two.
  */
 export function foldEmail(email: string): string {
   return Array.from(email, (letter) => Array.from(letter.toLowerCase())[0] ?? '').join('');

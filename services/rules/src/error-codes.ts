@@ -1,5 +1,4 @@
-// Every error code and its gRPC status: for the public surface (specification §7, R5, R14), the operator's port and
-// the feed.
+// Every error code and its gRPC status: public (specification §7, R5, R14), operator's port and feed.
 
 /** Numbers, so that this package needs no driver. */
 const invalidArgument = 3;

@@ -1,5 +1,5 @@
-// The time budget of a request's parts, in milliseconds (R14.2, R14.9). The numbers depend on one another, as the test
-// beside this file checks.
+// The time budget of a request's parts, in milliseconds (R14.2, R14.9). Their dependencies are in the test beside this
+// file.
 
 export const timeBudget = {
   /** From a request to its answer at the gateway, by default. */
@@ -8,9 +8,9 @@ export const timeBudget = {
   login: 10_000,
   /** Reserved by each hop from the remaining time. */
   hop: 50,
-  /** For connecting to Postgres. More than the second after which the system repeats a lost first packet. */
+  /** To Postgres. More than the second after which a lost first packet is repeated. */
   connect: 1_500,
-  /** A statement of design-catalog: ends before its caller gives up, which is told why. */
+  /** A statement of design-catalog, which ends before its caller gives up. */
   catalogStatement: 1_200,
   /** A statement or command of identity, for the same reason. */
   identityStore: 1_000,
@@ -20,6 +20,6 @@ export const timeBudget = {
   replicas: 500,
   /** For the answer to reach the partner after its grant was consumed. */
   wayBack: 300,
-  /** A readiness check. A probe waits for a second by default, and should read what failed. */
+  /** A readiness check; a probe waits for a second by default. */
   check: 700,
 } as const;

@@ -1,5 +1,4 @@
-// Verifies a JWT of this issuer, for the service that issues it and the one that accepts it (R16). Also refuses what
-// jose accepts but we never issue.
+// Verifies a JWT of this issuer (R16). Also refuses what jose accepts but we never issue.
 import {
   type CryptoKey,
   errors,
@@ -50,7 +49,7 @@ interface VerifiedJwt<Key> {
 }
 
 /**
- * The claims of `token` if it is signed for `expected` by the key of its `kid`, and has not expired at `now`
+ * The claims of `token` if the key of its `kid` signed it for `expected`, and it has not expired at `now`
  * (milliseconds since the epoch; `anyAge` ignores expiry). No key comes from the header (`jwk`, `jku`, `x5u`), and no
  * extension (`crit`) is accepted.
  */
@@ -62,7 +61,7 @@ export async function verifyJwt<Key extends CryptoKey | KeyObject>(
 ): Promise<VerifiedJwt<Key> | RefusedToken> {
   if (!isCanonical(token)) return { reason: 'malformed' };
   const keyOf = async ({ kid, typ, crit }: JWTHeaderParameters): Promise<Key> => {
-    // jose compares `typ` case-insensitively as a media type, and accepts the extension b64.
+    // jose ignores the case of `typ`, and accepts the extension b64.
     if (typ !== type) throw new errors.JWTClaimValidationFailed('type', {}, 'typ');
     if (crit !== undefined) throw new errors.JWSInvalid();
     const key = typeof kid === 'string' && kid !== '' ? await findKey(kid) : undefined;
@@ -99,8 +98,8 @@ export interface VerifiedAccessToken<Key> extends Omit<VerifiedJwt<Key>, 'claims
 }
 
 /**
- * The subject of an access token, or why it is not valid for this issuer at `now` (milliseconds since the epoch).
- * Without `openid` it opens nothing (R21.2).
+ * The subject, or why the token is not valid at `now` (milliseconds since the epoch). Without `openid` it opens
+ * nothing (R21.2).
  */
 export async function verifyAccessToken<Key extends CryptoKey | KeyObject>(
   token: string,

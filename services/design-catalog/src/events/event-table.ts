@@ -1,5 +1,4 @@
-// Reads tables `event_summaries` and `designs`, each in one statement and so from one snapshot. An Event's JSON is
-// stored with its summary.
+// Reads tables `event_summaries` and `designs`, each in one statement and so from one snapshot.
 import type { Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import { maxDesigns, type Owner, publicEventId, type StoredEventId } from './event.ts';
 
@@ -32,7 +31,7 @@ export interface EventWithDesigns {
   readonly json: string;
 }
 
-/** The Event (`eventJson` is set) or one of its designs: a DesignSummary (specification §2) with Postgres' times. */
+/** The Event (`eventJson` is set) or one of its designs (specification §2), with Postgres' times. */
 interface Row {
   readonly eventJson: string | null;
   readonly id: string;
@@ -45,8 +44,7 @@ interface Row {
   readonly shortDescr: string;
 }
 
-// Indexes: event_summaries_pkey; designs_by_event, in its order. Foreign and nonexistent Events are the same: nothing
-// is found under this owner (R24).
+// Indexes: event_summaries_pkey; designs_by_event, in its order. Foreign and nonexistent Events are the same (R24).
 export const designsOfEvent: Statement = {
   name: 'designs of event',
   text: `(select public_json as "eventJson", '' as id, null as "localId", '' as title, '' as "eventName",
@@ -61,7 +59,6 @@ export const designsOfEvent: Statement = {
     limit ${maxDesigns})`,
 };
 
-/** Undefined when `owner` has no such Event. */
 export async function findEventWithDesigns(
   database: Queries,
   owner: Owner,
@@ -89,8 +86,8 @@ export async function findEventWithDesigns(
 }
 
 /**
- * Converts Postgres' `2026-05-01 09:30:00.25+00` to `Z` and milliseconds, truncated (R23). The connection uses UTC and
- * ISO dates, and the schema limits years to four digits.
+ * From Postgres' `2026-05-01 09:30:00.25+00`, truncated to milliseconds (R23). The connection uses UTC and ISO dates,
+ * the schema four-digit years.
  */
 export function isoTime(text: string | null): string | null {
   if (text === null) return null;

@@ -1,5 +1,5 @@
-// Events and designs as the catalog reads them. An Event is the group of a user's non-deleted designs with one event
-// identifier (R22). The triggers of migration 0001 write its summary.
+// Events and designs as the catalog reads them. An Event groups a user's non-deleted designs by event identifier
+// (R22); the triggers of migration 0001 write its summary.
 import { isUtf8 } from 'node:buffer';
 
 declare const brand: unique symbol;

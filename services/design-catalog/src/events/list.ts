@@ -30,8 +30,8 @@ export async function eventsJson(deps: ListDeps, authorization: string | undefin
 }
 
 /**
- * The token is verified before the id is checked (R20). Throws `not_found` for an invalid id, a nonexistent Event and
- * a foreign one (R24).
+ * The token is verified first (R20). Throws `not_found` for an invalid id, a nonexistent Event and a foreign one
+ * (R24).
  */
 export async function designsJson(
   deps: ListDeps,

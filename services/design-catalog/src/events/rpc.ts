@@ -4,8 +4,8 @@ import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { designsJson, eventsJson, type ListDeps } from './list.ts';
 
 /**
- * The stream waits between two parts, so that other calls are answered meanwhile. Small enough that the gateway
- * (unread-answers.ts) sees the progress of a slow reader, from about 3 KB/s.
+ * Small enough that other calls are answered meanwhile, and that unread-answers.ts sees a slow reader's progress, from
+ * about 3 KB/s.
  */
 export const bytesInPart = 64 * 1024;
 

@@ -1,10 +1,10 @@
-// Gathers the parts of a stream into batches: large, to recount an Event once for many changes; bounded, for memory;
-// timely, so that a slow stream shows.
+// Gathers the parts of a stream into batches, bounded in size and time, so that an Event is recounted once for many
+// changes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeBatch, DesignChange } from './change.ts';
 
 export interface BatchLimits {
-  /** A batch ends with the part that brings it to this number of changes … */
+  /** A batch ends at this number of changes … */
   readonly changes: number;
   /** … or of characters … */
   readonly characters: number;
@@ -16,12 +16,11 @@ interface Gathered {
   source: string;
   changes: DesignChange[];
   characters: number;
-  /** When the first change has waited long enough. */
   readonly due: Promise<undefined>;
   readonly discard: () => void;
 }
 
-/** While a batch is processed nothing is taken from `parts`. When `parts` fails, the unfinished batch is dropped. */
+/** Takes nothing from `parts` while a batch is processed. A failure of `parts` drops the unfinished batch. */
 export async function* changeBatches(
   parts: AsyncIterable<ChangeBatch>,
   limits: BatchLimits,

@@ -1,5 +1,4 @@
-// Tables `designs` and `resume_points`, written by the feed: each batch in one transaction with its resume point and
-// audit entry.
+// Tables `designs` and `resume_points`: each batch in one transaction with its resume point and audit entry.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppendedHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
@@ -12,8 +11,8 @@ import {
   decidingChanges,
 } from './change.ts';
 
-// One statement, so that the triggers recount each touched Event once. Sorted by key, so that two batches cannot
-// deadlock. A deletion blanks all but key, revision and time, so that the row does not depend on earlier changes.
+// One statement, so that the triggers recount each Event once; sorted by key, so that batches cannot deadlock. A
+// deletion blanks all but key, revision and time.
 const writeChanges: Statement = {
   name: 'write design changes',
   text: `with written as (
@@ -39,13 +38,12 @@ const writeChanges: Statement = {
 };
 
 export interface WrittenBatch extends Applied {
-  /** The head of the audit log. */
   readonly head: AppendedHead;
 }
 
 /**
- * Atomic with event summaries, resume point and audit entry. Ignores changes whose revision is not higher than the
- * stored one, so that it may be repeated. Throws Postgres' error for a deadlock or a serialization failure.
+ * Atomic with event summaries, resume point and audit entry; ignores revisions that are not higher, so that it may be
+ * repeated. Throws Postgres' error for a deadlock or serialization failure.
  */
 export function writeBatch(
   database: Database,

@@ -1,5 +1,4 @@
-// A change of one design: its revision decides, not the order of arrival. The audit log holds counts and positions,
-// nothing of a design.
+// A change of one design: its revision decides, not the order of arrival.
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import type { Owner } from '../events/event.ts';
 
@@ -42,7 +41,7 @@ export interface Applied {
   readonly ignored: number;
 }
 
-/** The change with the highest revision of each design; of equal ones the first. */
+/** By highest revision per design; of equal ones the first. */
 export function decidingChanges(changes: readonly DesignChange[]): DesignChange[] {
   const deciding = new Map<string, DesignChange>();
   for (const change of changes) {

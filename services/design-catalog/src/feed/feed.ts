@@ -1,6 +1,5 @@
-// The feed: the platform that owns the designs sends its changes. A stream names a source and has ascending positions.
-// Its changes are written in batches, each atomic with its event summaries, resume point and audit entry, so that a
-// broken stream can resume. The feed refuses a stream out of order.
+// The feed: the platform that owns the designs streams its changes, by ascending position. Each batch is atomic with
+// its event summaries, resume point and audit entry, so that a broken stream can resume.
 import { type AuditOrigin, logAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Caller } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Database } from '@course-exchange/runtime/postgres/pool';
@@ -19,7 +18,6 @@ export interface FeedDeps {
 }
 
 export interface AppliedStream extends Applied {
-  /** Of the last change; 0 for an empty stream. */
   readonly position: bigint;
 }
 
@@ -52,9 +50,8 @@ export interface ApplyDeps {
 }
 
 /**
- * Writes everything from `parts`, in order. The next batch is gathered while one is written. After a failure the
- * earlier batches are written, and their resume point says so. Throws DetailedFailure `invalid_argument` for a stream
- * out of order.
+ * Writes everything, in order, gathering the next batch meanwhile. After a failure the earlier batches are written,
+ * and their resume point says so. Throws DetailedFailure `invalid_argument` for a stream out of order.
  */
 export async function applyBatches(
   { write, limits }: ApplyDeps,
@@ -62,7 +59,7 @@ export async function applyBatches(
 ): Promise<AppliedStream> {
   const total = { upserted: 0, deleted: 0, ignored: 0, position: 0n };
   const batches = changeBatches(inOrder(parts), limits);
-  // A failed write is reported at once, even if the stream brings nothing more.
+  // Reported at once, even if the stream brings nothing more.
   const failed = Promise.withResolvers<never>();
   let writing = Promise.resolve();
   failed.promise.catch(() => {});
@@ -75,7 +72,7 @@ export async function applyBatches(
       writing.catch(failed.reject);
     }
   } finally {
-    // A batch in progress is awaited, so that the reported result is true.
+    // So that the reported result is true.
     await writing.catch(() => {});
     void batches.return(undefined);
   }
@@ -90,7 +87,7 @@ function count(total: Total, { changes }: ChangeBatch, { upserted, deleted, igno
   total.position = changes.at(-1)?.position ?? total.position;
 }
 
-/** Resuming by position is safe only if positions ascend and nothing follows the end. */
+/** Otherwise resuming by position is unsafe. */
 async function* inOrder(parts: AsyncIterable<ChangeBatch>): AsyncGenerator<ChangeBatch> {
   let before: ChangeBatch | undefined;
   let position = 0n;
@@ -123,10 +120,7 @@ export interface VerifiedPart extends Recount {
 /** Owners per statement: none runs long beside the reads. */
 const ownersInPart = 200;
 
-/**
- * Recounts every Event and compares it with its summary, some owners at a time. Repairs differences in the name of
- * `repairer`; without one they are only reported.
- */
+/** Repairs differences in the name of `repairer`; without one they are only reported. */
 export async function* verifySummaries(
   deps: FeedDeps,
   repairer: Caller | undefined,

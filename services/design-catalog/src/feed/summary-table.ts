@@ -1,4 +1,4 @@
-// Recounts Events from `designs` and compares them with `event_summaries`, some owners at a time.
+// Recounts Events from `designs` and compares them with `event_summaries`.
 import { type AppendedHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import { repairedSummaries } from './change.ts';
@@ -20,8 +20,7 @@ export interface Recount {
   readonly differences: readonly SummaryDifference[];
 }
 
-// Steps from owner to owner over designs_pkey and event_summaries_pkey. One statement sees one snapshot, in which
-// summaries are exact.
+// Steps from owner to owner over designs_pkey and event_summaries_pkey, in one snapshot.
 const recount: Statement = {
   name: 'recount events',
   text: `with recursive found (owner, place) as (
@@ -71,17 +70,13 @@ const repair: Statement = {
   text: 'select summarise_events($1::text[], $2::text[])',
 };
 
-/** For up to `most` owners after `owner`. */
 export async function recountEvents(database: Queries, owner: string, most: number): Promise<Recount> {
   const [row] = await database.query<Recount>(recount, [owner, most]);
   if (row === undefined) throw new Error('an aggregate without a row');
   return row;
 }
 
-/**
- * Recounts the given Events, with an audit entry, atomically. `differences` are sorted, without duplicates. Returns
- * the head of the audit log.
- */
+/** Atomic, with an audit entry. `differences` are sorted, without duplicates. */
 export function repairSummaries(
   database: Database,
   differences: readonly SummaryDifference[],

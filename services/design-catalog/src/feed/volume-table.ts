@@ -1,5 +1,5 @@
-// Counts Events and their designs for some owners, from `event_summaries`, which are exact at every commit (R22). Each
-// statement has its own read-only transaction: none is long.
+// Counts Events and designs from `event_summaries`, which are exact at every commit (R22), in short read-only
+// transactions.
 import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import type { Owner } from '../events/event.ts';
 
@@ -15,7 +15,6 @@ export function readOnlyTransaction<T>(
   });
 }
 
-// Index: event_summaries_pkey, from owner to owner.
 const nextOwners: Statement = {
   name: 'owners of events',
   text: `with recursive found (owner, place) as (
@@ -35,7 +34,6 @@ export async function ownersAfter(database: Database, owner: string, most: numbe
   return rows.map((row) => row.owner);
 }
 
-/** The number of an owner's Events that have `designs` designs. */
 export interface EventGroup {
   readonly owner: Owner;
   readonly designs: number;

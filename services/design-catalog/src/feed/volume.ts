@@ -23,7 +23,7 @@ type VolumeDeps = Pick<FeedDeps, 'database' | 'now'>;
 /** Owners per statement: none runs long beside the reads. */
 const ownersInPart = 200;
 
-/** For the owners `asked`, each once, or for all if it is empty. The parts are not from one moment. */
+/** For the owners `asked`, each once, or all. The parts are not from one moment. */
 export async function* measureVolume(
   deps: VolumeDeps,
   asked: readonly Owner[],
@@ -70,7 +70,6 @@ function add<Key>(counts: Map<Key, number>, key: Key, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
-/** Reads and serialises the list like the API. */
 function measureList({ database, now }: VolumeDeps, owner: Owner) {
   return readOnlyTransaction(database, async (queries) => {
     const start = now();

@@ -1,5 +1,5 @@
-// Verifies access tokens at the resource server (specification §5, R15, R16), independently of the gateway. A verified
-// token is cached until it expires or its key leaves the set.
+// Verifies access tokens at the resource server (specification §5, R15, R16). A verified token is cached until it
+// expires or its key leaves the set.
 import { hash } from 'node:crypto';
 import { bearerToken } from '@course-exchange/rules/access-token';
 import { type RefusedToken, verifyAccessToken } from '@course-exchange/rules/token-verification';
@@ -20,8 +20,7 @@ interface AccessGrant {
 }
 
 /**
- * The grant in a call's `authorization` metadata. Throws `invalid_token` for anything but a valid access token,
- * `temporarily_unavailable` while no key set is known.
+ * Throws `invalid_token` for anything but a valid access token, `temporarily_unavailable` while no key set is known.
  */
 export type Authenticate = (authorization: string | undefined) => Promise<AccessGrant>;
 
@@ -43,7 +42,6 @@ interface Verified extends AccessGrant {
   readonly key: CryptoKey;
 }
 
-/** Tokens cached at once; the oldest is evicted. */
 const mostRemembered = 10_000;
 const longestOwner = 255;
 

@@ -14,7 +14,6 @@ export type KeySet = ReturnType<typeof createKeySet>;
 export interface KeySetOptions {
   /** A JWKS (RFC 7517 §5). */
   readonly fetchJwks: () => Promise<string>;
-  /** Keys of other algorithms are left out. */
   readonly algorithm: TokenAlgorithm;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -22,7 +21,7 @@ export interface KeySetOptions {
 
 /** Milliseconds between fetches: forged tokens must not make us flood identity. */
 const fetchInterval = 1_000;
-/** How long a set is used when no newer one can be fetched (ms). */
+/** A set is used this long without a newer one (ms). */
 const longestUse = 3_600_000;
 
 interface KnownKey {
@@ -46,7 +45,6 @@ export function createKeySet({ fetchJwks, algorithm, now }: KeySetOptions) {
       known = keys;
       fetchedAt = now();
     } catch {
-      // `problem` reports it while there is no set; otherwise the old one is used.
     } finally {
       flight = undefined;
     }
@@ -70,16 +68,13 @@ export function createKeySet({ fetchJwks, algorithm, now }: KeySetOptions) {
       if (now() - fetchedAt >= longestUse) throw unavailable('the key set');
       return known.get(kid)?.key;
     },
-    /** Whether `key` may still be used. Never fetches. */
     holds: (kid: string, key: CryptoKey) => known.get(kid)?.key === key && now() - fetchedAt < longestUse,
     /** In milliseconds; a failed fetch keeps the current set. */
     refreshOlderThan: (age: number) => (now() - fetchedAt >= age ? refresh() : Promise.resolve()),
-    /** One sentence while no set was ever fetched. */
     problem: () => (known.size === 0 ? 'The key set was not yet fetched from identity' : undefined),
   };
 }
 
-/** An unchanged key stays the same object. Throws when one is not a key. */
 async function readKeys(jwks: string, algorithm: TokenAlgorithm, before: KnownKeys): Promise<KnownKeys> {
   const keys = new Map<string, KnownKey>();
   for (const jwk of (JSON.parse(jwks) as JSONWebKeySet).keys) {
@@ -93,14 +88,11 @@ async function readKeys(jwks: string, algorithm: TokenAlgorithm, before: KnownKe
   return keys;
 }
 
-/** Milliseconds between two checks of the set's age, and the age at which it is fetched. */
+/** Milliseconds: how often the age is checked, and when the set is fetched. */
 const checkInterval = 1_000;
 const oldest = 30_000;
 
-/**
- * Fetches at once, every second while there is no set, then every 30 s, until `signal` aborts: no call waits for
- * identity.
- */
+/** Until `signal` aborts: no call waits for identity. */
 export async function keepKeysFresh(keySet: KeySet, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await keySet.refreshOlderThan(oldest);

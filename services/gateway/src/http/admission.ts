@@ -1,5 +1,5 @@
 // Admission bounds the requests in flight and queued, so that what is started finishes in time (R14.7, decision 0027).
-// Each class of work has its own capacity: lists never delay tokens. Networks are served in rotation.
+// Each class of work has its own capacity: lists never delay tokens.
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { createTurns } from '@course-exchange/runtime/process/turns';
 import { gatewayMetrics } from '../metrics.ts';
@@ -24,8 +24,8 @@ const limits: Readonly<Record<Work, Limits>> = {
 };
 
 /**
- * Milliseconds that must be left when a queued request starts. A service counts its deadline from the arrival of the
- * call, and what it has consumed must still be answered (decision 0025).
+ * Milliseconds that must be left at the start: a service counts its deadline from the call's arrival, and what it has
+ * consumed must still be answered (decision 0025).
  */
 const leastMs = 900;
 
@@ -53,8 +53,8 @@ export function createAdmission(now: () => number) {
   };
   const classes = { token: open('token'), login: open('login'), list: open('list'), other: open('other') };
   /**
-   * Resolves with a `release` to call once, when the request may start. Throws `Overloaded` when its class or network
-   * is at capacity, or when too little time is left until `deadline` (milliseconds since the epoch).
+   * Resolves with a `release` to call once. Throws `Overloaded` at capacity, or when too little time is left until
+   * `deadline` (milliseconds since the epoch).
    */
   return (work: Work, network: string, deadline: number) => classes[work](network, deadline);
 }

@@ -1,5 +1,4 @@
-// Answers input that never became a request: malformed, an oversized header section, conflicting lengths, a client
-// that is too slow (R25).
+// Answers input that never became a request: malformed, too large or too slow (R25).
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { logText } from '@course-exchange/runtime/process/logger';
@@ -17,11 +16,10 @@ const statuses: Readonly<Record<string, number>> = {
 
 interface ConnectionError extends Error {
   readonly code?: string;
-  /** The bytes that Node's parser failed on. */
   readonly rawPacket?: unknown;
 }
 
-/** Writes one answer and closes. A connection that is gone, or is mid-answer, is only closed. */
+/** A connection that is gone, or is mid-answer, is only closed. */
 export function answerBrokenConnection(
   error: ConnectionError,
   socket: Socket & { readonly _httpMessage?: { readonly headersSent: boolean } | null },
@@ -38,7 +36,6 @@ export function answerBrokenConnection(
     errorCode: logText(error.code ?? 'unknown'),
     status: answer.status,
   });
-  // A request in flight on it is measured separately.
   if (!socket._httpMessage)
     gatewayMetrics.requests.record(0, {
       'http.request.method': namedMethod(''),
@@ -48,10 +45,7 @@ export function answerBrokenConnection(
   socket.end(rawAnswer(answer, options));
 }
 
-/**
- * Node's parser rejects unknown methods before there is a request: the path decides, as for every other method
- * (specification §4, R20, R31).
- */
+/** Node's parser rejects unknown methods: the path decides, as for other methods (specification §4, R20, R31). */
 function answerTo({ code = '', rawPacket }: ConnectionError, routes: readonly Route[]): Answer {
   const path = code === 'HPE_INVALID_METHOD' ? requestedPath(rawPacket) : undefined;
   if (path === undefined) {
@@ -66,7 +60,6 @@ function answerTo({ code = '', rawPacket }: ConnectionError, routes: readonly Ro
 
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\/[^\s?]*)(\?\S*)? HTTP\/1\.[01]\r?\n/;
 
-/** The path in the first bytes; undefined without a request line. */
 function requestedPath(packet: unknown): string | undefined {
   return requestLine.exec(Buffer.isBuffer(packet) ? packet.toString('latin1') : '')?.[1];
 }

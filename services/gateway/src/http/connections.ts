@@ -1,17 +1,16 @@
-// Bounds client connections, the requests pipelined on each, and how long a client may leave its answers unread.
+// Bounds client connections, their pipelined requests, and how long answers may stay unread.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { FastifyInstance } from 'fastify';
 
 const maxConnections = 8_192;
-/** Above this share one connection ends for each new one; the rest admits new ones until it has closed. */
+/** Above this share one connection ends for each new one. */
 const fullShare = 15 / 16;
 
-/** Requests pipelined on one connection. Node would start all that a client sends. */
 const maxAhead = 32;
 
-/** A connection that reads nothing for four sweeps (20 to 25 s) ends. */
+/** Four sweeps without a byte read (20 to 25 s) end a connection. */
 const sweepMs = 5_000;
 const longestStall = 4;
 
@@ -23,8 +22,8 @@ interface Connection {
 }
 
 /**
- * At capacity the connection ends that has been idle longest (since it opened, its last answer ended or a header
- * arrived): otherwise unfinished requests would keep others out. A connection that is being answered stays.
+ * At capacity the longest idle connection ends (since it opened, its last answer or a header), so that unfinished
+ * requests cannot keep others out. One that is being answered stays.
  */
 export function limitConnections(app: FastifyInstance, logger: Logger): void {
   /** Longest idle first. */
@@ -46,7 +45,6 @@ export function limitConnections(app: FastifyInstance, logger: Logger): void {
   app.server.on('drop', makeRoom).on('connection', (socket: Socket) => {
     makeRoom();
     connections.set(socket, { requests: new Set(), taken: -1, stalls: 0 });
-    // Each pipelined answer adds a listener.
     socket.setMaxListeners(0).once('close', () => connections.delete(socket));
   });
   app.addHook('onRequest', ({ raw, socket }, reply, done) => {

@@ -1,5 +1,5 @@
-// Three kinds of cookies: the browser session, the device that has logged in before, and one per interaction, so that
-// two tabs do not interfere.
+// Cookies of the browser session, of the device that has logged in before, and of each interaction, so that two tabs
+// do not interfere.
 
 export type Cookies = ReturnType<typeof createCookies>;
 
@@ -30,7 +30,7 @@ export function createCookies(issuer: string) {
     clearSession: () => clear(sessionName),
     setInteraction: (id: string, value: string, maxAgeSeconds: number) =>
       `${interactionPrefix}${id}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
-    /** Clears the oldest interactions, so that at most eight remain with a new one. */
+    /** At most eight remain with a new one. */
     clearSurplusInteractions: (header: string | undefined) => {
       const names = [...presented(header).keys()].filter((name) => name.startsWith(interactionPrefix));
       // Browsers send the oldest first (RFC 6265 §5.4).

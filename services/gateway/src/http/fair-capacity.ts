@@ -1,5 +1,5 @@
-// A capacity shared by networks (R14.10). A network is admitted while it holds less than four times what is free:
-// alone it can hold 80 %, two hold 44 % each, four 23 %.
+// A capacity shared by networks (R14.10): a network is admitted while it holds less than four times what is free.
+// Alone it can hold 80 %, two hold 44 % each, four 23 %.
 
 const factor = 4;
 
@@ -14,9 +14,7 @@ export function fairCapacity(capacity: number) {
   };
   return {
     held: () => held,
-    /** The most that one network can hold. */
     largestShare: (capacity * factor) / (factor + 1),
-    /** False when `network` may hold no more. */
     acquire: (network: string, amount = 1): boolean => {
       const free = capacity - held;
       if (amount > free || (heldBy.get(network) ?? 0) >= factor * free) return false;

@@ -6,13 +6,11 @@ import { bringsForm, type IncomingRequest } from './request.ts';
 export interface Form {
   /** '' when absent: empty and absent are the same (R1). */
   readonly get: (name: string) => string;
-  /** Names sent more than once (R1, R7). */
   readonly repeated: readonly string[];
-  /** Names of values that are not UTF-8 (R3). */
   readonly notUtf8: () => string[];
 }
 
-/** Longer than any name of the protocol; longer names are ignored as unknown. */
+/** Longer names are ignored as unknown. */
 const longestName = 64;
 
 export function decodeForm(encoded: string): Form {
@@ -35,7 +33,7 @@ export function textsOf<Message extends DescMessage>(message: Message) {
   };
 }
 
-/** Decoding turns what is not UTF-8 into U+FFFD: finds those that were not sent as such. */
+/** Values with a U+FFFD that was not sent as such. */
 function notUtf8(encoded: string): string[] {
   const withoutSent = new URLSearchParams(encoded.replaceAll(/%EF%BF%BD/gi, '?'));
   return [...withoutSent].flatMap(([name, value]) => (value.includes('\uFFFD') ? [name] : []));

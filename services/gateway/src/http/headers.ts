@@ -9,7 +9,7 @@ const byProfile: Readonly<Record<ResponseProfile, Headers>> = {
   resource: noStore,
   token: { ...noStore, pragma: 'no-cache' },
   public: noStore,
-  // No Cross-Origin-Opener-Policy: partners may run the flow in a popup that they wait for.
+  // No Cross-Origin-Opener-Policy: partners may run the flow in a popup.
   page: {
     ...noStore,
     'content-security-policy': contentSecurityPolicy(false),
@@ -31,7 +31,7 @@ function everywhere(issuer: string): Headers {
 
 /**
  * No script, no frame, only our stylesheet. `form-action` is left out where a form may lead to a partner (R25):
- * Chromium applies it to every redirect after a form, and a partner's callback may redirect to another of its hosts.
+ * Chromium applies it to every redirect after a form.
  */
 export function contentSecurityPolicy(leadsToPartner: boolean): string {
   return [

@@ -1,5 +1,4 @@
-// The issuer is never served over plain HTTP (R28.3). Only a trusted proxy knows the scheme; if none reports it, the
-// request is served (R28.4).
+// The issuer is never served over plain HTTP (R28.3), as reported by a trusted proxy (R28.4).
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { errorReply } from './errors.ts';
@@ -20,8 +19,8 @@ function family(address: string): 'ipv4' | 'ipv6' {
 }
 
 /**
- * The answer to plain HTTP when the issuer is https; undefined otherwise. `url` is the request target. A request with
- * a credential is refused, so that its sender learns that it travelled in the clear.
+ * Undefined unless the request came by http although the issuer is https. A request with a credential is refused, so
+ * that its sender learns that it travelled in the clear.
  */
 export function plainHttpAnswer(
   raw: IncomingMessage,

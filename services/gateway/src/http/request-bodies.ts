@@ -1,4 +1,4 @@
-// Reads request bodies, within a limit for each and for all together. Every body is a form.
+// Reads request bodies, bounded each and in total. Every body is a form.
 import type { IncomingMessage } from 'node:http';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
 import { fairCapacity } from './fair-capacity.ts';
@@ -6,7 +6,6 @@ import { fairCapacity } from './fair-capacity.ts';
 const longestBody = 64 * 1024;
 /** Bytes of all requests together, beyond `alwaysFree` of each. */
 const capacity = 32 * 1024 * 1024;
-/** Bytes that are not counted: more than a token request or an ordinary login needs. */
 const alwaysFree = 8 * 1024;
 
 export interface Body {
@@ -20,7 +19,7 @@ export type BodyReader = ReturnType<typeof createBodyReader>;
 
 export function createBodyReader() {
   const bytes = fairCapacity(capacity);
-  /** Throws `invalid_request` when the body exceeds 64 KiB or breaks off, `Overloaded` at capacity. */
+  /** Throws `invalid_request` over 64 KiB or when it breaks off, `Overloaded` at capacity. */
   return async (raw: IncomingMessage, network: string): Promise<Body> => {
     // One buffer: each chunk kept would cost some hundred bytes more.
     let body = Buffer.alloc(0);
@@ -45,7 +44,7 @@ export function createBodyReader() {
       }
     } catch (error) {
       release();
-      // The rest is drained, so that the client reads the answer; requestTimeout bounds it.
+      // Drained, so that the client reads the answer; requestTimeout bounds it.
       raw.resume();
       throw error instanceof Failure ? error : new Failure('invalid_request', 'body broke off');
     }

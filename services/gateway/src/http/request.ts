@@ -1,4 +1,4 @@
-// The part of an HTTP request that a route sees. The issuer is configuration, not the Host header (R28).
+// The part of an HTTP request that a route sees.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { isIP, isIPv4 } from 'node:net';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
@@ -23,7 +23,7 @@ export interface IncomingRequest {
   readonly holdAnswer: (bytes: number) => void;
 }
 
-/** `ip` is the address that Fastify found through trusted proxies. The body is read later. */
+/** `ip`: through trusted proxies. The body is read later. */
 export function incomingRequest(
   { raw, id, params, ip }: Pick<FastifyRequest, 'raw' | 'id' | 'params' | 'ip'>,
   response: ServerResponse,
@@ -47,7 +47,7 @@ export function incomingRequest(
   };
 }
 
-/** Without port, brackets or IPv4-in-IPv6 prefix; undefined when it is not an address. */
+/** Without port, brackets or IPv4-in-IPv6 prefix. */
 function plainAddress(written = ''): string | undefined {
   if (isIPv4(written)) return written;
   const bare = written

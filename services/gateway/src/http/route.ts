@@ -4,14 +4,13 @@ import type { Work } from './admission.ts';
 import type { IncomingRequest } from './request.ts';
 
 /**
- * The audience: decides headers and the form of errors. `resource`: a partner's backend with an access token. `token`:
- * the token endpoint. `public`: anyone. `page`: a browser.
+ * The audience: decides headers and errors. `resource`: a partner with an access token. `token`: the token endpoint.
+ * `public`: anyone. `page`: a browser.
  */
 export type ResponseProfile = 'resource' | 'token' | 'public' | 'page';
 
 export interface Route {
   readonly method: 'GET' | 'POST';
-  /** Fastify's path pattern; also `http.route` in spans and logs. */
   readonly path: string;
   readonly profile: ResponseProfile;
   /** Answers HEAD like GET, without a body (R31). */
@@ -50,7 +49,7 @@ export function htmlAnswer(status: number, body: string, headers: Answer['header
   return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, cookies: [], body };
 }
 
-/** 303 (R4). `location` is sent unchanged; `error`: the code that it carries, or ''. */
+/** 303 (R4). `location` is sent unchanged; `error`: its code, or ''. */
 export function redirectAnswer(location: string, cookies: readonly string[] = [], error = ''): Answer {
   return { status: 303, headers: { location }, cookies, body: '', ...(error && { code: error }) };
 }
@@ -60,7 +59,7 @@ export function bytesOf(body: Answer['body']): number {
   return body.reduce((sum, part) => sum + part.length, 0);
 }
 
-/** A long body is sent part by part, as the client reads it. */
+/** Part by part, as the client reads it. */
 export function bodyOf(parts: readonly Uint8Array[]): Buffer | Readable {
   return parts.length > 1 ? Readable.from(parts, { objectMode: false }) : Buffer.concat(parts);
 }

@@ -1,5 +1,5 @@
-// Registers the routes in Fastify: route before method before everything else (R20). All share one span, one deadline,
-// one admission and one translation of failures.
+// Registers the routes in Fastify: route before method before everything else (R20), with one span, deadline,
+// admission and translation of failures.
 import { type IncomingMessage, METHODS } from 'node:http';
 import { Failure, isFault, Overloaded } from '@course-exchange/runtime/process/errors';
 import { clientOf, describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
@@ -21,14 +21,12 @@ import type { UnreadAnswers } from './unread-answers.ts';
 export interface RoutingOptions {
   readonly issuer: string;
   readonly logger: Logger;
-  /** Time for an answer in milliseconds, by default (R14). */
   readonly budgetMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly makeRequestId: () => string;
 }
 
-/** Bounds the work and memory of all requests together (R14.7). */
 export interface Limits {
   readonly admit: Admission;
   readonly readBody: BodyReader;
@@ -41,7 +39,7 @@ export function addRoutes(
   options: RoutingOptions,
   limits: Limits,
 ): void {
-  // Declared without a body: Fastify's parsers would answer before the method is checked (R8).
+  // Fastify's body parsers would answer before the method is checked (R8).
   for (const method of METHODS) app.addHttpMethod(method, { overrideExisting: true });
   for (const route of routes)
     app.route({ method: methodsOf(route), url: route.path, handler: routeHandler(route, options, limits) });
@@ -172,8 +170,7 @@ export function sendPublic(reply: FastifyReply, answer: Answer, { issuer }: Rout
 }
 
 /**
- * `answer`'s headers override the profile's. The connection closes while the server stops, and after an upgrade
- * request, since Node drops what follows that.
+ * `answer`'s headers override the profile's. After an upgrade request Node drops what follows: the connection closes.
  */
 function send(
   reply: FastifyReply,
@@ -190,7 +187,6 @@ function send(
   return reply.header('content-length', bytesOf(answer.body)).send(bodyOf(answer.body));
 }
 
-/** What logs and metrics report of an answered request. */
 interface Outcome {
   /** With the route's span; without a route only the request id. */
   readonly context: Context;

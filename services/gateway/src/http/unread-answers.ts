@@ -6,14 +6,14 @@ import { fairCapacity } from './fair-capacity.ts';
 
 /** Bytes of lists on all connections. A pod has 512 MiB, of which a busy gateway needs 180. */
 const capacity = 256 * 1024 * 1024;
-/** Bytes per connection that are not counted, so that slow readers cannot starve small lists. */
+/** Per connection and not counted, so that slow readers cannot starve small lists. */
 const alwaysFree = 16 * 1024;
 
 export type UnreadAnswers = ReturnType<typeof limitUnreadAnswers>;
 
 /**
- * Counts `bytes` of `response` for `network` until they are read or the connection ends. Throws `Overloaded` at
- * capacity, and `server_error` when the answer can never fit (R14.8); then none of its bytes count.
+ * Counts `bytes` of `response` until they are read or the connection ends. Throws `Overloaded` at capacity,
+ * `server_error` when the answer can never fit (R14.8); then none of its bytes count.
  */
 export function limitUnreadAnswers() {
   const unread = fairCapacity(capacity);

@@ -1,5 +1,4 @@
-// The consent page states what is released: with `openid` also name and e-mail, whatever the other scopes (R6.8);
-// without it nothing (R6.9).
+// The consent page states what is released: with `openid` also name and e-mail (R6.8), without it nothing (R6.9).
 import type { ConsentView } from '@course-exchange/proto/identity/v1/authorization';
 import { type Html, html, nameOf } from './html.ts';
 import {
@@ -50,7 +49,7 @@ function released(consent: Messages['consent'], partner: Html): Html {
 <p class="hint">${consent.whatever}</p>`;
 }
 
-/** Four items are visible, to keep the buttons near; the rest unfolds without a script. */
+/** Four items are visible, to keep the buttons near. */
 function neverShared(consent: Messages['consent'], partner: Html, opens: boolean): Html {
   const items = opens ? consent.neverList : [consent.neverOpened, ...consent.neverList];
   const list = (some: readonly string[]) =>

@@ -34,7 +34,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }
 
-/** An external name, isolated so that its writing direction cannot reorder our sentence. */
+/** An external name, isolated: its writing direction cannot reorder our sentence. */
 export function nameOf(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }

@@ -11,7 +11,6 @@ export type Links = Readonly<Record<LinkName, string | undefined>>;
 export interface PageLayout {
   readonly language: Language;
   readonly links: Links;
-  /** The request id: what a user quotes to support. */
   readonly reference: string;
 }
 
@@ -61,7 +60,6 @@ function footer({ messages }: Language, links: Links): Html | undefined {
   return html`<footer><nav aria-label="${label}"><ul class="links">${items}</ul></nav></footer>`;
 }
 
-/** Ties a form to its interaction and browser. */
 export interface InteractionFields {
   readonly interactionId: string;
   readonly formToken: string;
@@ -70,7 +68,7 @@ export interface InteractionFields {
   readonly partner: string;
 }
 
-/** Its address names a stored interaction, so that reloading the answer returns to it. */
+/** The address of a stored interaction makes reloading safe. */
 export function form(path: string, fields: InteractionFields, inside: Html, look = ''): Html {
   const { interactionId, formToken, sealedInteraction } = fields;
   const address = sealedInteraction === '' ? `${path}?interaction=${interactionId}` : path;
@@ -82,7 +80,6 @@ ${inside}
 </form>`;
 }
 
-/** A button that carries the user's choice. */
 export function choice(name: string, value: string, look: string, text: Html | string): Html {
   return html`<button class="${look}" type="submit" name="${name}" value="${value}">${text}</button>`;
 }

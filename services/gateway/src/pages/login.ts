@@ -11,12 +11,10 @@ import {
 } from './layout.ts';
 import type { Messages } from './messages/en.ts';
 
-/** An error of one field, or of both together. */
 export interface LoginProblem {
   readonly email?: string;
   readonly password?: string;
   readonly both?: string;
-  /** Beside the fields, when they are wrong together. */
   readonly again?: string;
 }
 
@@ -66,7 +64,6 @@ ${password && html`<li><a href="#password">${password}</a></li>`}</ul>
 </div>`;
 }
 
-/** A wrong field refers to its own error; fields that are wrong together refer to the summary. */
 function errorLink(field: 'email' | 'password', problem: LoginProblem | undefined): Html | undefined {
   if (problem?.[field]) return html` aria-invalid="true" aria-describedby="${field}-error"`;
   if (!problem?.both) return undefined;

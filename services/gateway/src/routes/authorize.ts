@@ -12,7 +12,7 @@ export const authorizePath = '/authorize';
 
 const parametersOf = textsOf(AuthorizationParametersSchema);
 
-/** In characters: a POST may hold no more than the header section of a GET. */
+/** In characters, like the header section of a GET. */
 const longestForm = 16 * 1024;
 /** In characters; a longer form is not redirected as a GET. */
 const longestQuery = 8_000;
@@ -37,7 +37,7 @@ export function authorizeRoutes(deps: BrowserRouteDeps): readonly Route[] {
   ];
 }
 
-/** A cross-site POST arrives without our cookies (SameSite=Lax); repeating it as a GET brings them. */
+/** A cross-site POST arrives without our cookies (SameSite=Lax); a GET brings them. */
 async function beginFromForm(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
   const body = formText(request);
   if (body.length > longestForm) throw new Failure('invalid_request', 'form longer than 16 KiB');

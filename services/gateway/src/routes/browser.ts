@@ -27,7 +27,7 @@ export function layoutOf(deps: BrowserRouteDeps, request: IncomingRequest, uiLoc
   };
 }
 
-/** By Sec-Fetch-Site if the browser sends it; never by Origin, which is `null` under no-referrer (R25). */
+/** Never by Origin, which is `null` under no-referrer (R25). */
 export function isCrossSite(request: IncomingRequest): boolean {
   const site = request.headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';
@@ -37,7 +37,7 @@ export function expiredAnswer(deps: BrowserRouteDeps, request: IncomingRequest):
   return { ...htmlAnswer(400, expiredPage(layoutOf(deps, request))), code: 'invalid_request' };
 }
 
-/** A page instead of JSON while a store is down (R14); `retryAt`: where to try again. */
+/** A page instead of JSON (R14); `retryAt`: where to try again. */
 export function renderUnavailable(
   deps: BrowserRouteDeps,
   retryAt: (query: Form) => string | undefined,
@@ -52,7 +52,7 @@ export function renderUnavailable(
   };
 }
 
-/** The same for a form; a body that is not a form counts as a foreign form (R6). */
+/** The same for a form; a body that is not a form is a foreign form (R6). */
 export function renderFormError(
   deps: BrowserRouteDeps,
   retryAt: (query: Form) => string | undefined,

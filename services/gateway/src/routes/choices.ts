@@ -1,5 +1,4 @@
-// What the user decides with one button. POST /account: continue, or use another account (R5, R29). POST /consent:
-// allow or deny (R6). POST /cancel: end the interaction.
+// POST /account: continue, or use another account (R5, R29). POST /consent: allow or deny (R6). POST /cancel.
 import { SubmitConsentRequest_Decision as Decision } from '@course-exchange/proto/identity/v1/authorization';
 import type { Route } from '../http/route.ts';
 import type { BrowserRouteDeps } from './browser.ts';

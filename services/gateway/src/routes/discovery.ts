@@ -35,7 +35,6 @@ export function discoveryRoutes({ discovery }: Pick<Services, 'discovery'>): rea
   ];
 }
 
-/** The message's field names are the document's. */
 function discoveryJson(facts: GetDiscoveryResponse): string {
   const { issuer } = facts;
   return JSON.stringify({

@@ -1,7 +1,6 @@
-// An interaction in the browser: one authorization request, from /authorize until it redirects to the partner.
-// Identity owns its state and decides the next page. Here are the proof that the interaction belongs to this browser,
-// page addresses, GET of the three pages (which changes nothing), and what their POSTs share. Identity refuses a form
-// without the proof (R6).
+// The browser's side of an interaction: the proof that it belongs to this browser, page addresses, GET of the pages
+// (which changes nothing), and what their POSTs share. Identity owns its state and refuses a form without the proof
+// (R6).
 import {
   type GetInteractionResponse,
   Page,
@@ -41,7 +40,6 @@ export interface InteractionForm extends InteractionRequest {
   readonly interaction: InteractionRef;
 }
 
-/** By view name, which is also the path. */
 const pages = { login: Page.LOGIN, account: Page.ACCOUNT, consent: Page.CONSENT };
 type PageName = keyof typeof pages;
 const pageNames = Object.keys(pages) as PageName[];
@@ -84,7 +82,7 @@ function interactionIdOf(form: Form): string {
   return interactionName.test(id) ? id : '';
 }
 
-/** Without a proof when another site sent the form, so that the owner's interaction goes on (R6, R25). */
+/** Another site's form gets no proof, so that the owner's interaction goes on (R6, R25). */
 function interactionRef(deps: BrowserRouteDeps, request: IncomingRequest, form: Form): InteractionRef {
   const interactionId = interactionIdOf(form);
   const named = { interactionId, sealedInteraction: form.get('sealed_interaction') };

@@ -49,7 +49,7 @@ function loginAnswer(at: InteractionForm, outcome: SubmitLoginResponse['outcome'
   }
 }
 
-/** Without a new session ("shared computer") the old cookie is cleared, too (R29). */
+/** "Shared computer" also clears the old session's cookie (R29). */
 function loginCookies(
   { cookies }: BrowserRouteDeps,
   { browserSession, deviceCookie }: Pick<LoginAccepted, 'browserSession' | 'deviceCookie'>,

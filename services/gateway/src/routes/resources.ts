@@ -27,7 +27,7 @@ export function resourceRoutes({ catalog }: Pick<Services, 'catalog'>): readonly
   ];
 }
 
-/** Each part is counted on arrival: a list without capacity is not read to its end. */
+/** Counted on arrival: a list without capacity is not read to its end. */
 function callOf({ authorization, holdAnswer }: IncomingRequest) {
   return [bearerCall(authorization), ({ body }: Part) => holdAnswer(body.length)] as const;
 }

@@ -22,7 +22,7 @@ async function show(deps: BrowserRouteDeps, request: IncomingRequest): Promise<A
   return htmlAnswer(200, account ? signOutPage(layout, account, formToken) : signedOutPage(layout));
 }
 
-/** Redirects to the page, so that a reload does not send the form again. */
+/** A redirect, so that a reload does not send the form again. */
 async function end(deps: BrowserRouteDeps, request: IncomingRequest): Promise<Answer> {
   const form = readForm(request);
   if (isCrossSite(request)) return expiredAnswer(deps, request);

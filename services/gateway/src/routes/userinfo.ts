@@ -23,7 +23,7 @@ async function claims({ token }: UserinfoDeps, authorization: string | undefined
   return jsonAnswer(200, JSON.stringify({ sub, email, email_verified: emailVerified, name }));
 }
 
-/** The token comes once, in the header or in a form (RFC 6750 §2.2). */
+/** In the header or in a form (RFC 6750 §2.2), once. */
 async function answerPost(deps: UserinfoDeps, request: IncomingRequest): Promise<Answer> {
   const form = bringsForm(request) ? readForm(request) : undefined;
   const token = form?.get('access_token') ?? '';
@@ -33,7 +33,7 @@ async function answerPost(deps: UserinfoDeps, request: IncomingRequest): Promise
   try {
     return await claims(deps, `Bearer ${token}`);
   } catch (error) {
-    // The challenge of R21 is about the token that was sent, here in the form.
+    // For R21 a token was sent, in the form.
     if (!(error instanceof Failure) || error.code !== 'invalid_token') throw error;
     return errorReply('invalid_token', 'resource', `Bearer ${token}`);
   }

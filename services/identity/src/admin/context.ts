@@ -1,5 +1,4 @@
-// Operators' use cases: each gets an `AdminContext` and an `AdminRequest`, and writes in one transaction with its
-// audit entries. A dry run is rolled back.
+// Operators' use cases: each writes in one transaction with its audit entries. A dry run is rolled back.
 import { type AppendedHead, type AuditedChange, appendToAudit } from '@course-exchange/runtime/audit/table';
 import type { Database, Queries } from '@course-exchange/runtime/postgres/pool';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
@@ -9,9 +8,7 @@ import type { KeyEncryptionKey } from '../keys/private-key.ts';
 import type { SigningAlgorithm } from '../keys/signing-key.ts';
 import type { OnSecurityEvent } from '../security-events.ts';
 
-/**
- * The actions of the audit log. The restore fence repeats what `ends` something (R33), unless a `restores` came later.
- */
+/** The restore fence repeats what `ends` something (R33), unless a `restores` came later. */
 const effects = {
   'client.register': 'changes',
   'client.edit': 'changes',
@@ -53,11 +50,9 @@ export interface AdminContext {
   readonly algorithms: readonly SigningAlgorithm[];
   readonly keyEncryptionKey: KeyEncryptionKey;
   readonly previousKeyEncryptionKey: KeyEncryptionKey | undefined;
-  /** Keyed hash of e-mail addresses, names, telephone numbers: the audit log holds no personal data. */
   readonly pseudonymize: (text: string) => string;
-  /** The name of a user in logs (R27). */
   readonly keyedUser: (sub: string) => string;
-  /** Logs each new head of the audit chain, so that truncation is detected. */
+  /** Logs each head of the audit chain, to detect truncation. */
   readonly onAudited: (head: AppendedHead, actor: string, changes: readonly AuditedChange[]) => void;
   readonly onSecurityEvent: OnSecurityEvent;
 }
@@ -117,7 +112,7 @@ export async function auditedTransaction<T>(
   }
 }
 
-/** SQLSTATE of a deadlock, a serialization failure, or a unique name taken concurrently. */
+/** SQLSTATE of a deadlock, a serialization failure, a unique violation. */
 function isWriteConflict(error: unknown): boolean {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   return code === '40P01' || code === '40001' || code === '23505';
@@ -126,7 +121,6 @@ function isWriteConflict(error: unknown): boolean {
 /** Nothing secret; personal data pseudonymized. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** In the order of `after`. Undefined, null, '' and [] count as absent. */
 export function fieldChanges(before: Fields, after: Fields): AuditedChange['fields'] {
   const names = new Set([...Object.keys(after), ...Object.keys(before)]);
   return [...names].flatMap((field) => {
@@ -163,7 +157,6 @@ export function refusedUntil(sentence: string, possibleAt: number): DetailedFail
   return new DetailedFailure('refused_until', sentence, { possibleAt });
 }
 
-/** Throws `invalid_argument`, one sentence per line. */
 export function requireNoProblem(problems: readonly string[]): void {
   if (problems.length > 0) throw new DetailedFailure('invalid_argument', problems.join('\n'));
 }

@@ -32,7 +32,6 @@ export function durationMs(duration: Duration | undefined): number | null {
   return duration ? Number(duration.seconds) * 1000 + Math.floor(duration.nanos / 1e6) : null;
 }
 
-/** When the last access token issued up to `now` expires. */
 export function accessTokensEndAt(now: number) {
   return timestamps({ accessTokensEndAt: now + tokenLifetime * 1000 });
 }

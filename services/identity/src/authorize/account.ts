@@ -1,4 +1,4 @@
-// The account page: continue, or use another account, which ends the session (R5, R29).
+// The account page: continue, or end the session and use another account (R5, R29).
 import {
   advance,
   agree,

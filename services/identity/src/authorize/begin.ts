@@ -1,4 +1,4 @@
-// Handles an authorization request: refused directly, answered by redirect, or started as an interaction.
+// Starts an authorization request: refused directly, answered by redirect, or shown as an interaction.
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
 import { findConsent } from '../consents/consent-table.ts';
@@ -52,7 +52,7 @@ export type AuthorizeResult =
       readonly login?: LoginPage;
     };
 
-/** Answers at once when nothing needs to be asked. Throws a Refusal that is answered directly (R1, R2, R5). */
+/** Throws a Refusal that is answered directly (R1, R2, R5). */
 export async function beginAuthorization(
   deps: BeginDeps,
   received: ReceivedRequest,
@@ -121,7 +121,6 @@ async function begin(
   return begun;
 }
 
-/** Counts as a use of the session (R29). */
 async function acceptedSubject(
   deps: StepDeps,
   request: AuthorizationRequest,

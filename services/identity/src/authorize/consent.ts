@@ -1,5 +1,4 @@
-// The user's decision (R6). Before a code is issued, client and redirect URI (else a direct refusal), user (else the
-// login form) and scopes (else `invalid_scope` by redirect) are checked again.
+// The user's decision (R6). Client, redirect URI, user and scopes are checked again before a code is issued.
 import { isWithin } from '../clients/scope.ts';
 import type { ConsentId } from '../ids.ts';
 import { newId } from '../secrets.ts';
@@ -21,7 +20,7 @@ import type { StepDeps } from './signed-in-user.ts';
 
 export type ConsentDecision = 'allow' | 'deny' | 'unspecified';
 
-/** The first decision is final; the same browser repeating it within 10 s gets the same redirect. */
+/** The first decision is final; a repeat by the same browser within 10 s gets the same redirect. */
 export async function submitConsent(
   deps: StepDeps,
   form: PresentedForm & { readonly decision: ConsentDecision },
@@ -42,7 +41,7 @@ async function deny(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
   const refuse = (interaction: Interaction) =>
     decided(interaction, { kind: 'refused', error: 'access_denied' }, now);
   if (own.stored.sealed === undefined) return applyChange(deps, own, isDenial, refuse);
-  // Nothing is stored of a sealed interaction: the browser may go back and log in.
+  // Not stored yet: the browser may go back and log in.
   const { interaction } = own.stored;
   reportDecision(deps, refuse(interaction));
   return errorRedirect(interaction.request, 'access_denied');

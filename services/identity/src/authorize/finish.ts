@@ -24,7 +24,6 @@ const reasons = {
   invalid_scope: 'scope no longer approved',
 } as const;
 
-/** Reports a recorded decision. One that needed no asking is no event. */
 export function reportDecision(
   { onSecurityEvent, onAuthorizationRefused }: Pick<StepDeps, 'onSecurityEvent' | 'onAuthorizationRefused'>,
   { request, subject, decision }: Interaction,
@@ -49,14 +48,13 @@ export async function completeDecision(
   if (decision.kind === 'refused') return errorRedirect(interaction.request, decision.error);
   if (!decision.completed) {
     await issueCode(deps, interaction.request, decision, cookie);
-    // A concurrent call may have completed it.
     const completed = { ...decision, completed: true } as const;
     await replaceInteraction(deps.redis, stored, { ...interaction, decision: completed }, deps.now());
   }
   return codeRedirect(interaction.request, deriveCode(cookie).code);
 }
 
-/** Idempotent. A crash between the writes leaves the consent without a code; a repeat does not extend it. */
+/** Idempotent, also after a crash between the writes. */
 export async function issueCode(
   { database, redis, now }: StepDeps,
   request: AuthorizationRequest,
@@ -78,7 +76,7 @@ export async function issueCode(
     nonce,
     pkce,
     authTime: authTimeClaim(request, authTime),
-    // Not the decision's time: a sign-out between login and code leaves the code dead (R13).
+    // A sign-out between login and code leaves the code dead (R13).
     loggedInAt: authTime,
   });
 }

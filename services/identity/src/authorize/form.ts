@@ -1,4 +1,4 @@
-// A submitted form (R6). It has an effect only in the browser that started the interaction, and until the decision.
+// A submitted form (R6): effective only in the browser that started the interaction, and until the decision.
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
 import { isWithin } from '../clients/scope.ts';
@@ -33,7 +33,6 @@ export interface PresentedForm {
   readonly browserSession: string;
 }
 
-/** Its interaction is open, or was decided within the last 10 s. */
 export interface OwnedForm {
   readonly kind: 'owned';
   readonly stored: StoredInteraction;
@@ -41,7 +40,7 @@ export interface OwnedForm {
   readonly client: Client;
 }
 
-/** `not_owner`: of another browser, or too late; it returns to the partner. `expired`: no interaction is known. */
+/** `not_owner`: another browser's, or too late; returns to the partner. `expired`: unknown. */
 export type RejectedForm =
   | (Omit<PartnerRedirect, 'kind'> & { readonly kind: 'not_owner' })
   | { readonly kind: 'expired' };
@@ -60,10 +59,10 @@ export async function openForm(deps: StepDeps, form: PresentedForm): Promise<Own
   return { kind: 'owned', stored, interactionCookie, client };
 }
 
-/** An expired seal still leads back to the partner in this time (R6.3). */
+/** An expired seal leads back to the partner in this time (R6.3). */
 const sealReadMs = interactionValidMs + 60 * 60 * 1000;
 
-/** The stored interaction takes precedence over the sealed one of its id, so that a seal counts once. */
+/** A stored interaction precedes a sealed one, so that a seal counts once. */
 export async function findPresented(
   { redis, seal, now }: StepDeps,
   { interactionId, sealedInteraction }: PresentedForm,
@@ -83,13 +82,12 @@ export function rejectForm(
   return { ...refuseByRedirect(deps, request, reason), kind: 'not_owner' };
 }
 
-/** Undecided and valid, or decided a moment ago. */
 export function isOpen(interaction: Interaction, now: number): boolean {
   const { decision } = interaction;
   return decision === undefined ? !isExpired(interaction, now) : isRepeatable(decision, now);
 }
 
-/** Throws when the client is inactive or lost the redirect URI (R1, R6.5). */
+/** Throws when it is inactive or lost the redirect URI (R1, R6.5). */
 export async function findAnswerableClient(deps: StepDeps, { request }: Interaction): Promise<Client> {
   const client = await findClient(deps.database, request.clientId);
   return refuseDirectly(deps, client?.clientId, () => {
@@ -100,8 +98,8 @@ export async function findAnswerableClient(deps: StepDeps, { request }: Interact
 }
 
 /**
- * Applies `change`, then decides if nothing needs asking: all is granted, the partner lost a scope (R6) or hinted at
- * another user (R5). After a login as another user in another tab, that user's page comes next.
+ * Applies `change`, then decides if nothing needs asking: all is granted, a scope was lost (R6) or another user hinted
+ * at (R5). After a login as another user in another tab, that user's page comes next.
  */
 export async function advance(
   deps: StepDeps,
@@ -123,7 +121,7 @@ export async function advance(
   });
 }
 
-/** Runs `apply` if the account that the form showed is still signed in and the interaction undecided. */
+/** If the account that the form showed is still signed in and the interaction undecided. */
 export async function agree(
   deps: StepDeps,
   own: OwnedForm,
@@ -143,16 +141,13 @@ export function isAbout({ subject }: Interaction, { sub }: Subject): boolean {
   return subject?.sub === sub;
 }
 
-/** Agreeing as `subject` gives that user's code, or a refusal that the user did not ask for. */
+/** That user's code, or a refusal that the user did not ask for. */
 export function agreementAs({ sub }: Subject): (decision: Decision) => boolean {
   return (decision) =>
     decision.kind === 'refused' ? decision.error !== 'access_denied' : decision.subject.sub === sub;
 }
 
-/**
- * Applies `change` to an undecided interaction. Returns its next page, or the redirect of its decision if `isOwn`;
- * after another decision the form has no effect.
- */
+/** Returns the next page, or the redirect of a decision if `isOwn`; a decided interaction is not changed. */
 export async function applyChange(
   deps: StepDeps,
   own: OwnedForm,

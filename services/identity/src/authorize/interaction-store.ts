@@ -16,12 +16,12 @@ import { runScript, script } from '../redis/script.ts';
 import { type Interaction, interactionValidMs, repeatWindowMs } from './interaction.ts';
 import type { AuthorizationRequest } from './request.ts';
 
-/** As stored in Redis (`raw`, for compare-and-set) or as the browser sent it (`sealed`). */
+/** `raw`: from Redis, for compare-and-set. `sealed`: from the browser. */
 export type StoredInteraction =
   | { readonly interaction: Interaction; readonly raw: string; readonly sealed?: undefined }
   | { readonly interaction: Interaction; readonly sealed: string };
 
-/** Undecided interactions of a browser session and of a user; the latter also bounds decided ones. */
+/** Of a browser session and of a user; the latter also bounds decided ones. */
 const [mostOfSession, mostOfUser] = [16, 64];
 
 const idPattern = /^[A-Za-z0-9_-]{22}$/;
@@ -35,10 +35,7 @@ function keyOf(id: string): string {
 /** Replaces an evicted decided record whose seal is still out. */
 const spent = 'spent';
 
-/**
- * The interaction's list and its member there: the id, then half of the session's hash while undecided. `+` marks a
- * decided one whose seal is still out.
- */
+/** The id, then half of the session's hash while undecided. `+`: decided, with its seal still out. */
 function listingOf(interaction: Interaction): { readonly list: string; readonly member: string } {
   const { id, holder, decision, wasSealed } = interaction;
   if (holder === undefined) throw new Error('an interaction without a login is not stored');
@@ -47,7 +44,7 @@ function listingOf(interaction: Interaction): { readonly list: string; readonly 
   return { list: `${prefix}undecided:${holder.sub}`, member: `${id}:${session}` };
 }
 
-/** Callers' texts, kept as base64url: in JSON a control character takes six bytes (R3.8). */
+/** Kept as base64url: in JSON a control character takes six bytes (R3.8). */
 const callersTexts = ['state', 'nonce', 'loginHint', 'uiLocales'] as const;
 
 function recode(interaction: Interaction, from: BufferEncoding, to: BufferEncoding): Interaction {
@@ -80,7 +77,7 @@ redis.call('ZADD', KEYS[3], keptUntil, ARGV[4])
 redis.call('PEXPIRE', KEYS[3], ${interactionValidMs})
 return 1`);
 
-/** Undefined, and no write, unless the text is still `before`. Evicts the holder's oldest. Atomic. */
+/** Undefined, without a write, unless the text is still `before`. Evicts the holder's oldest. Atomic. */
 async function keepInteraction(
   store: RedisStore,
   operation: string,
@@ -98,7 +95,7 @@ async function keepInteraction(
   return kept === 1 ? { interaction: next, raw } : undefined;
 }
 
-/** Evicts the oldest of the session (over 16) or user (over 64, R6.11). Undefined when the id is taken. Atomic. */
+/** Evicts the oldest of the session or user (R6.11). Undefined when the id is taken. Atomic. */
 export function createInteraction(
   store: RedisStore,
   interaction: Interaction,
@@ -117,8 +114,8 @@ export async function findInteraction(store: RedisStore, id: string): Promise<St
 }
 
 /**
- * Evicts like `createInteraction`. Undefined, and no write, when the interaction changed, is gone, or came sealed and
- * is already stored. Atomic.
+ * Evicts like `createInteraction`. Undefined, without a write, when it changed, is gone, or came sealed and is stored.
+ * Atomic.
  */
 export async function replaceInteraction(
   store: RedisStore,
@@ -131,12 +128,11 @@ export async function replaceInteraction(
     : createInteraction(store, next, now);
 }
 
-/** Failed compare-and-sets before a change gives up. */
 const attempts = 8;
 
 /**
- * Applies `change`, again after each concurrent change. Returns the interaction afterwards: changed, or decided by
- * another form; undefined when it is gone. `change` has no side effects.
+ * Repeats `change`, which has no side effects, after concurrent changes. Returns the interaction: changed, or decided
+ * by another form; undefined when it is gone.
  */
 export async function changeUndecided(
   store: RedisStore,
@@ -160,7 +156,7 @@ export interface InteractionSeal {
   readonly open: (sealed: string) => Promise<Interaction | undefined>;
 }
 
-/** Seals with the first key, opens with each. The sealing key is derived, so both rotate together. */
+/** Opens with each key. The sealing key is derived, so both rotate together. */
 export function createInteractionSeal(encryptionKeys: readonly KeyEncryptionKey[]): InteractionSeal {
   const keys = encryptionKeys.map((key) => sealKeyOf(key.reveal()));
   const [newest = new Uint8Array()] = keys;

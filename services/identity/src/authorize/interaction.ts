@@ -19,14 +19,14 @@ import { type AuthorizationRequest, needsConsent } from './request.ts';
 import type { RedirectedError } from './response.ts';
 
 export const interactionValidMs = 30 * 60 * 1000;
-/** The same browser repeating its decision in this time gets the same answer (R6). */
+/** A repeated decision gets the same answer in this time (R6). */
 export const repeatWindowMs = 10_000;
 
 export interface Subject {
   readonly sub: Sub;
   /** Milliseconds since the epoch. */
   readonly authTime: number;
-  /** `login-once`: asked not to be kept signed in, so there is no session (R29). */
+  /** `login-once`: no session is kept (R29). */
   readonly origin: 'session' | 'login' | 'login-once';
 }
 
@@ -34,7 +34,6 @@ export interface Allowed {
   readonly kind: 'allowed';
   readonly subject: Subject;
   readonly consentId: ConsentId;
-  /** The consent is granted under this id, or an older one is extended. */
   readonly newConsent?: true;
   /** The code exists: a repeat creates nothing. */
   readonly completed?: true;
@@ -53,10 +52,8 @@ declare const brand: unique symbol;
 /** 256 random bits, base64url; the store keeps its hash (R18). */
 export type InteractionCookie = string & { readonly [brand]: 'InteractionCookie' };
 
-/** The last user of the interaction, and their browser session. */
 export interface Holder {
   readonly sub: Sub;
-  /** Absent after a login that asked not to be kept. */
   readonly session?: SecretHash | undefined;
 }
 
@@ -70,7 +67,7 @@ export interface Interaction {
   readonly subject?: Subject | undefined;
   /** Survives "use another account". Absent while sealed. */
   readonly holder?: Holder | undefined;
-  /** The seal is out in a browser: it must not restart the interaction after its decision. */
+  /** A seal must not restart a decided interaction. */
   readonly wasSealed?: true;
   readonly accountConfirmed?: boolean;
   readonly decision?: Decision | undefined;
@@ -114,7 +111,7 @@ export function isOwnForm(
   return isOwner(interaction, presented) && isFormToken(token, presented, 'form');
 }
 
-/** The hidden form field of cookie value `cookie`; `purpose` separates kinds of form. */
+/** The hidden field that matches the cookie. */
 export function formToken(cookie: string, purpose: 'form' | 'sign-out'): string {
   return derive(cookie, purpose).toString('base64url');
 }
@@ -128,7 +125,7 @@ export function isFormToken(presented: string, cookie: string, purpose: 'form' |
   return sameText(presented.split('.', 1)[0] ?? '', formToken(cookie, purpose));
 }
 
-/** False for a form that showed no account, like the login form, or another account, as in an older tab. */
+/** False if the form showed no account, or another one, as in an older tab. */
 export function isAboutAccount(presented: string, interactionCookie: InteractionCookie, sub: Sub): boolean {
   const [, part = ''] = presented.split('.', 2);
   return sameText(part, accountPart(interactionCookie, sub));
@@ -138,7 +135,7 @@ function accountPart(interactionCookie: InteractionCookie, sub: Sub): string {
   return derive(interactionCookie, `account ${sub}`).toString('base64url');
 }
 
-/** The one code of the interaction, always the same (R6). `code` goes to the partner, `hash` to the store. */
+/** Always the same (R6). `code` goes to the partner, `hash` to the store. */
 export function deriveCode(interactionCookie: InteractionCookie) {
   const familyId = derive(interactionCookie, 'family').subarray(0, 16).toString('base64url') as FamilyId;
   const secret = derive(interactionCookie, 'code').toString('base64url');

@@ -27,7 +27,6 @@ interface RejectedLogin extends RejectedCredentials {
   readonly view: LoginPage;
 }
 
-/** Empty when the user asked not to be kept signed in. */
 interface LoginCookies {
   readonly browserSession: string;
   readonly deviceCookie: string;
@@ -39,7 +38,7 @@ export type LoginOutcome =
   | RejectedLogin
   | RejectedForm;
 
-/** Accepted in any state before the decision, and for 10 s after it. Only the owner's form verifies a password. */
+/** Accepted until the decision, and for 10 s after it. Only the owner's form verifies a password. */
 export async function submitLogin(deps: StepDeps & LoginDeps, form: LoginForm): Promise<LoginOutcome> {
   const own = await openForm(deps, form);
   if (own.kind !== 'owned') return own;
@@ -57,7 +56,7 @@ async function signIn(
   { user: { sub }, loggedInAt: authTime, deviceCookie }: AcceptedCredentials,
 ): Promise<LoginOutcome> {
   const browserSession = form.forgetMe ? '' : newSecret(deps.randomBytes);
-  // First: a crash before the next step leaves a session whose cookie no browser has.
+  // First: after a crash no browser has its cookie.
   if (!form.forgetMe) await createSession(deps.redis, browserSession, { sub, authTime, lastUsed: authTime });
   const subject: Subject = { sub, authTime, origin: form.forgetMe ? 'login-once' : 'login' };
   const holder: Holder = { sub, session: form.forgetMe ? undefined : hashSecret(browserSession) };

@@ -10,7 +10,6 @@ import { type Account, accountOf, findSignedIn, findSubject, type StepDeps } fro
 interface PageContext {
   readonly clientName: string;
   readonly formToken: string;
-  /** Empty once the interaction is stored. */
   readonly sealedInteraction: string;
   readonly uiLocales: string;
 }
@@ -68,7 +67,6 @@ async function viewOf(deps: StepDeps, own: OwnedForm, cookie: string): Promise<V
   return { kind: 'consent', page, account, scopes, scopesGrantedBefore };
 }
 
-/** Prefilled with the input, else the partner's hint, else the e-mail of the user who is asked again. */
 export async function loginPage(
   deps: StepDeps,
   own: OwnedForm,

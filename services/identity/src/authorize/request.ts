@@ -1,5 +1,5 @@
-// An authorization request and its checks. Until the redirect URI is trusted, a check throws a Failure that is
-// answered directly, in the order of R1; afterwards it returns an error for the redirect (R5).
+// An authorization request and its checks. Until the redirect URI is trusted, a failed check throws and is answered
+// directly, in the order of R1; afterwards it returns an error for the redirect (R5).
 import type { Client } from '../clients/client.ts';
 import { isWithin, parseScope, parseWords, type Scope } from '../clients/scope.ts';
 import type { ClientId, Sub } from '../ids.ts';
@@ -50,15 +50,13 @@ const knownParameters = (
   'prompt max_age login_hint id_token_hint ui_locales request request_uri claims acr_values display claims_locales'
 ).split(' ');
 
-/** Bytes: a longer `state` or `nonce` is refused, a longer hint or list of locales ignored (R3). */
+/** Bytes: longer `state` or `nonce` is refused, others are ignored (R3). */
 const longest = { state: 2_048, nonce: 2_048, login_hint: 254, ui_locales: 100 };
 
-/** First in R1: it needs no client. */
 export function checkRepetition(repeated: readonly string[]): void {
   if (repeated.some((name) => knownParameters.includes(name))) throw new Refusal('a parameter came twice');
 }
 
-/** The rest of R1; the first check that fails decides. */
 export function checkDirectly(
   parameters: AuthorizationParameters,
   client: Client | undefined,
@@ -126,7 +124,7 @@ function unsupportedFeature(parameters: AuthorizationParameters): RedirectReason
 export const prompts = ['none', 'login', 'consent', 'select_account'] as const;
 export type Prompt = (typeof prompts)[number];
 
-/** Case-sensitive. Undefined for an unknown word, or `none` with another value (OpenID Connect Core §3.1.2.1). */
+/** Case-sensitive (OpenID Connect Core §3.1.2.1). */
 export function parsePrompt(text: string): readonly Prompt[] | undefined {
   const asked = parseWords(text, prompts);
   return asked?.includes('none') && asked.length > 1 ? undefined : asked;
@@ -139,7 +137,7 @@ export function parseMaxAge(text: string): number | 'malformed' | undefined {
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
-/** Refuses `prompt=login`, a login older than `max_age`, and another user than the hinted one (R5). */
+/** By `prompt=login`, `max_age` and the hinted user (R5). */
 export function acceptsSession(
   request: AuthorizationRequest,
   session: { readonly sub: Sub; readonly authTime: number },

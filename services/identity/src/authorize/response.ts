@@ -1,5 +1,5 @@
-// Answers to the partner: the registered redirect URI with the answer appended, never rebuilt by a URL object; `state`
-// exactly as sent; no `iss` (R3, R4). Without a redirect URI a refusal is direct.
+// Answers to the partner: appended to the registered redirect URI, never rebuilt by a URL object; `state` exactly as
+// sent; no `iss` (R3, R4).
 import type { ClientId } from '../ids.ts';
 import { codeOf, Refusal, type RequestReason } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';
@@ -20,7 +20,6 @@ export type RedirectReason = {
   [Reason in RequestReason]: ReturnType<typeof codeOf<Reason>> extends RedirectedError ? Reason : never;
 }[RequestReason];
 
-/** `redirectUri` is verified; an empty `state` is left out. */
 export interface AnswerAddress {
   readonly redirectUri: string;
   readonly state: string;
@@ -56,7 +55,7 @@ export function refuseByRedirect(
   return errorRedirect(request, codeOf(reason));
 }
 
-/** Makes a Refusal thrown by `check` the direct refusal of `client`'s request, or of the `claimed` client's. */
+/** Turns a Refusal thrown by `check` into the direct one of `client`, or of the `claimed` client. */
 export function refuseDirectly<T>(
   deps: Pick<RequestLog, 'onAuthorizationRefused'>,
   client: ClientId | undefined,

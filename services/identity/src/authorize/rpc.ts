@@ -70,7 +70,6 @@ function readDecision(decision: Decision): ConsentDecision {
   return decision === Decision.DENY ? 'deny' : 'unspecified';
 }
 
-/** The case of a oneof has the name of the outcome. */
 function toCase<Outcome extends { readonly kind: string }>({ kind, ...value }: Outcome) {
   type Value<Kind> = Omit<Extract<Outcome, { readonly kind: Kind }>, 'kind'>;
   type Cases = { [Kind in Outcome['kind']]: { case: Kind; value: Value<Kind> } };

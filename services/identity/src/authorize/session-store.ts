@@ -1,5 +1,4 @@
-// Keys `session:<hash>`: browser sessions under the SHA-256 of their cookie (R29). A session ends an hour after its
-// last use, eight hours after the login, by sign-out or another account, and when its user may no longer sign in.
+// Keys `session:<hash>`: browser sessions under the SHA-256 of their cookie (R29).
 import type { Sub } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, script } from '../redis/script.ts';
@@ -58,7 +57,7 @@ export async function findSession(
   return sessionTimeLeft(session, now) > 0 ? session : undefined;
 }
 
-// A session that ended meanwhile must not return: HSET would create the key.
+// HSET would recreate a session that ended meanwhile.
 const touch = script(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], 'last_used', ARGV[1])

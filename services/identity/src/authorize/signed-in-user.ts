@@ -42,7 +42,7 @@ export async function signOut(
   if (sub) onSecurityEvent({ event: 'session.ended', client, sub, reason });
 }
 
-/** Signed in by any session of the subject in this browser; `login-once` depends on the interaction alone. */
+/** By any session of the subject in this browser; `login-once` needs none. */
 export async function findSubject(
   deps: StepDeps,
   { subject }: Interaction,
@@ -63,7 +63,7 @@ export function accountOf({ name, email }: User): Account {
   return { name, email };
 }
 
-/** The signed-in user and the hidden field of their sign-out form. Does not prolong the session. */
+/** With the hidden field of the sign-out form. Does not prolong the session. */
 export async function getBrowserSession(
   deps: StepDeps,
   cookie: string,
@@ -73,7 +73,6 @@ export async function getBrowserSession(
   return { account: accountOf(signedIn.user), formToken: formToken(cookie, 'sign-out') };
 }
 
-/** False, and no effect, when the form is not this session's. */
 export async function endBrowserSession(
   deps: Pick<StepDeps, 'redis' | 'onSecurityEvent'>,
   cookie: string,

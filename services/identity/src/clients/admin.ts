@@ -105,7 +105,7 @@ interface Edit {
   readonly expectedVersion: number;
 }
 
-/** Takes effect at the client's next request (R13). Throws `invalid_argument`, `not_found`, `conflict`. Atomic. */
+/** Effective at the next request (R13). Throws `invalid_argument`, `not_found`, `conflict`. Atomic. */
 export const editClient: AdminAction<Edit, ClientView> = async (
   context,
   request,
@@ -129,7 +129,7 @@ interface VersionedClient {
 interface ApprovalStep {
   readonly state: ApprovalState;
   readonly note: string;
-  /** The figures that the operator confirms to fit (specification §8); the audit log keeps them. */
+  /** Confirmed to fit (specification §8), and kept in the audit log. */
   readonly confirmedVolume?: Fields | undefined;
 }
 
@@ -146,7 +146,6 @@ export const setApproval: AdminAction<VersionedClient & ApprovalStep, ClientView
   return changeClient(context, request, step, (transaction, before) => approve(transaction, before, step));
 };
 
-/** Records who took the step. Throws `refused`. */
 export async function approve(
   transaction: AdminTransaction,
   before: RegisteredClient,
@@ -211,7 +210,7 @@ export function requireVersion({ registration, version }: RegisteredClient, expe
     );
 }
 
-/** The row is locked. Returns `before` when nothing differs. `more` goes into the audit log beside the differences. */
+/** The row is locked. `more` goes into the audit log beside the differences. */
 export async function writeClient(
   { queries, environment, pseudonymize, recordChange }: AdminTransaction,
   action: Action,

@@ -1,6 +1,5 @@
-// Makes the installation match a declared set of clients, all or nothing; a plan is the same, rolled back. An
-// undeclared client is left or deactivated, never deleted. A declaration confirms no data volume: in production it
-// cannot approve a client.
+// Makes the installation match a declared set of clients, all or nothing; a plan is the same, rolled back. No client
+// is deleted, and in production none is approved.
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import {
   type AdminContext,
@@ -18,9 +17,7 @@ import { readClients } from './client-table.ts';
 
 export interface Declaration {
   readonly registration: ClientRegistration;
-  /** Undefined: draft for a new client, else unchanged. */
   readonly approvalState: ApprovalState | undefined;
-  /** Undefined: inactive for a new client, else unchanged. */
   readonly active: boolean | undefined;
 }
 
@@ -46,7 +43,6 @@ export interface PlannedClient {
   readonly changes: readonly AuditedChange[];
 }
 
-/** By client id. Throws `invalid_argument`, `conflict`, `refused`. Atomic. */
 export async function applyClients(
   context: AdminContext,
   request: AdminRequest,

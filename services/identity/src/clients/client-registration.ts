@@ -121,7 +121,6 @@ function texts(registration: ClientRegistration): Readonly<Record<string, string
   };
 }
 
-/** The one gap that blocks the test environment, too. */
 export const noTechnicalContact = 'The technical contact is missing.';
 
 /** A sentence for each missing prerequisite (specification §1). */

@@ -1,5 +1,4 @@
-// Tables `clients` and `client_approvals`. Requests read a client fresh: a deactivation takes effect at the next one
-// (R13). Operators change it under its row lock; approvals are append-only.
+// Tables `clients` and `client_approvals`. Requests read a client fresh (R13); operators change it under its row lock.
 import { forUpdate, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { ClientId } from '../ids.ts';
 import type { ApprovalState, Client, ClientState, RegisteredClient } from './client.ts';
@@ -46,7 +45,6 @@ export async function readClient(
   return row && toClient(row, own);
 }
 
-/** By client id. Locks every row. */
 export async function readClients(
   database: Queries,
   own: Environment,
@@ -62,7 +60,6 @@ const insert = {
     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${columns}`,
 };
 
-/** Undefined when the id is taken. */
 export async function insertClient(
   queries: Queries,
   own: Environment,

@@ -2,7 +2,7 @@
 export const knownScopes = ['openid', 'profile', 'email'] as const;
 export type Scope = (typeof knownScopes)[number];
 
-/** Parses a space-separated list; each word once, in order of first mention. Undefined for an unknown word. */
+/** Each word once, in order of first mention. Undefined for an unknown word. */
 export function parseWords<Word extends string>(
   text: string,
   known: readonly Word[],

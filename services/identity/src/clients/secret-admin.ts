@@ -86,12 +86,12 @@ interface NamedSecret {
 }
 
 export interface Retirement extends NamedSecret {
-  /** For a compromised secret: retires even the last valid one, or one still in use. */
+  /** For a compromised secret. */
   readonly evenIfInUse: boolean;
 }
 
 /**
- * Throws `not_found`, `refused` (the last valid one, or the only one ever used), `refused_until` (used within a day).
+ * Throws `not_found`, `refused` (the last valid one, or the only one used), `refused_until` (used within a day).
  * Atomic.
  */
 export const retireSecret: AdminAction<Retirement, IssuedSecret> = (
@@ -117,7 +117,7 @@ export async function retire(
   return retired;
 }
 
-/** Lifts the suspension by a restore fence. Throws `not_found`, `refused` (it is retired). Atomic. */
+/** Lifts a restore fence's suspension. Throws `not_found`, `refused` (it is retired). Atomic. */
 export const resumeSecret: AdminAction<NamedSecret, IssuedSecret> = (context, request, named) => {
   return changeSecret(context, request, named, async ({ queries, recordChange }, secret) => {
     const { secretId, clientId, retiredAt, suspendedAt } = secret;
@@ -167,7 +167,6 @@ function requireUnused(
       `Secret ${secret.secretId} was used at ${timeText(secret.lastUsedAt)}; the partner may still send it.`,
       free,
     );
-  // A partner that calls once a week is quiet for longer than a day.
   const known = secret.lastUsedAt !== null;
   if (active && known && others.every((one) => one.lastUsedAt === null))
     throw refused(`Client ${secret.clientId} has not used another secret yet: it still knows this one only.`);

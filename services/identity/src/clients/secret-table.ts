@@ -4,12 +4,11 @@ import { describeError, type Logger } from '@course-exchange/runtime/process/log
 import type { ClientId } from '../ids.ts';
 import type { SecretTimes } from './secret.ts';
 
-/** For row `c` of `clients`: each secret valid by the database's clock, in hex. Index: client_secrets_pkey. */
+/** The secrets of row `c` valid by the database's clock, in hex. Index: client_secrets_pkey. */
 export const validSecretHashes = `array(select encode(s.secret_hash, 'hex') from client_secrets s
       where s.client_id = c.client_id and s.retired_at is null and s.suspended_at is null
         and (s.expires_at is null or s.expires_at > now()))`;
 
-/** Times in milliseconds since the epoch. */
 export interface IssuedSecret extends SecretTimes {
   readonly secretId: string;
   readonly clientId: ClientId;
@@ -76,7 +75,7 @@ export async function listValidSecrets(queries: Queries): Promise<IssuedSecret[]
   return queries.query<IssuedSecret>(valid, []);
 }
 
-// Includes the last one to expire: a client without a valid secret must not go unseen.
+// With the last one to expire: a client without a valid secret must not go unseen.
 const lasting = {
   name: 'lasting client secrets',
   text: `select ${columns} from client_secrets where ${isValid} or secret_id in (
@@ -85,7 +84,6 @@ const lasting = {
       order by s.client_id, s.expires_at desc nulls first)`,
 };
 
-/** The valid ones, and the last that expired of each active client without one. */
 export async function listLastingSecrets(queries: Queries): Promise<IssuedSecret[]> {
   return queries.query<IssuedSecret>(lasting, []);
 }
@@ -131,7 +129,7 @@ export interface SecretUseDeps {
   readonly logger: Logger;
 }
 
-/** Records which secret a client last used: after the answer, at most once a minute, best effort. */
+/** After the answer, at most once a minute, best effort. */
 export function createSecretUse({ database, now, logger }: SecretUseDeps): OnSecretUsed {
   const written = new Map<string, number>();
   return (clientId, hash) => {

@@ -1,4 +1,4 @@
-// Operators' actions on consents. A withdrawal takes effect at the next exchange or refresh (R13).
+// Operators' actions on consents.
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import {
   type AdminAction,

@@ -20,7 +20,7 @@ export async function findConsent(
   return consent;
 }
 
-// Of concurrent grants for one pair, one inserts and the others extend. Index: consents_current.
+// Concurrent grants: one inserts, the others extend. Index: consents_current.
 const grant = {
   name: 'grant consent',
   text: `insert into consents (consent_id, sub, client_id, scopes)
@@ -37,7 +37,7 @@ export async function grantConsent(
   { sub, clientId, scopes }: { sub: Sub; clientId: ClientId; scopes: readonly Scope[] },
 ): Promise<Consent> {
   const [consent] = await database.query<Consent>(grant, [newConsentId, sub, clientId, scopes]);
-  // Created before and withdrawn since: what is issued under it is dead (R13).
+  // Withdrawn since: what is issued under it is dead (R13).
   return consent ?? { consentId: newConsentId, scopes };
 }
 
@@ -61,7 +61,6 @@ const ofClient = {
 
 export interface ConsentPage {
   readonly includeWithdrawn: boolean;
-  /** The last consent of the previous page. */
   readonly after?: { readonly position: string; readonly consentId: string } | undefined;
   readonly limit: number;
 }
@@ -89,7 +88,6 @@ const withdraw = {
     where sub = $1 and client_id = $2 and withdrawn_at is null returning ${columns}`,
 };
 
-/** Undefined when there was none. Atomic. */
 export async function withdrawCurrent(
   queries: Queries,
   sub: Sub,

@@ -16,7 +16,6 @@ export interface Consent {
   readonly scopes: readonly Scope[];
 }
 
-/** Times in milliseconds since the epoch. */
 export interface ConsentRecord extends Consent {
   readonly sub: Sub;
   readonly clientId: ClientId;

@@ -33,7 +33,7 @@ export function createDiscoveryHandlers({
   };
 }
 
-/** RFC 7517 §5. Names each public member, so that no private one can leak. */
+/** RFC 7517 §5, by name, so that no private member can leak. */
 function toJwks(keys: readonly VerificationKey[]): string {
   const published = keys.map(({ kid, algorithm, publicJwk: { kty, n, e, crv, x, y } }) => {
     const parameters = kty === 'RSA' ? { n, e } : { crv, x, y };

@@ -1,5 +1,5 @@
-// Operators' single steps on signing keys (`rotation.ts` takes them all). A step that is too early is refused with the
-// time when it becomes possible. Each takes the keys' lock.
+// Operators' single steps on signing keys, under the keys' lock. A step that is too early is refused with the time
+// when it becomes possible.
 
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import {
@@ -38,7 +38,6 @@ export async function readKeys(
   return includeRetired ? keys : keys.filter(({ state }) => state !== 'retired');
 }
 
-/** Throws `already_exists` when one is staged. Atomic. */
 export const stageKey: AdminAction<SigningAlgorithm, StoredKey> = async (context, request, algorithm) => {
   return auditedTransaction(context, request, async (transaction) => {
     await lockKeys(transaction.queries);
@@ -110,7 +109,6 @@ export async function publish(transaction: AdminTransaction, algorithm: SigningA
   return key.kid;
 }
 
-/** Supersedes the active key of its algorithm among `keys`. */
 export async function activate(
   transaction: AdminTransaction,
   key: SigningKeyRecord,
@@ -151,7 +149,7 @@ export interface Reencryption {
   readonly alreadyCurrent: number;
 }
 
-/** All or none; pods decrypt with both keys meanwhile. Throws `refused` when neither decrypts a key. Atomic. */
+/** All or none; pods decrypt with both keys. Throws `refused` when neither decrypts a key. Atomic. */
 export const reencryptKeys: AdminAction<void, Reencryption> = async (context, request) => {
   return auditedTransaction(context, request, async ({ queries, recordChange }) => {
     await lockKeys(queries);

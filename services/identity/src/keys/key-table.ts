@@ -67,7 +67,7 @@ export async function readClock(database: Queries): Promise<number> {
   return (await onlyRow<{ now: number }>(database, clock, [])).now;
 }
 
-// `where not exists` and index signing_keys_active let concurrent first migrations make one key.
+// Concurrent first migrations make one key.
 const insertFirst = {
   name: 'insert first signing key',
   text: `insert into signing_keys (kid, algorithm, public_jwk, private_key, state, activated_at)
@@ -76,7 +76,7 @@ const insertFirst = {
     on conflict do nothing returning kid`,
 };
 
-/** Signs at once if its algorithm has no key yet (R17); otherwise false. Atomic. */
+/** Signs at once. False if its algorithm has a key (R17). Atomic. */
 export async function insertFirstKey(database: Queries, key: NewSigningKey): Promise<boolean> {
   return (await database.query(insertFirst, valuesOf(key))).length > 0;
 }

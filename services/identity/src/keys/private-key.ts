@@ -1,5 +1,5 @@
-// Private keys, encrypted at rest with AES-256-GCM under KEY_ENCRYPTION_KEY from outside the database (R18). Layout:
-// 12 bytes nonce, 16 bytes tag, ciphertext. The kid is authenticated data, so that rows cannot be swapped.
+// Private keys under AES-256-GCM with KEY_ENCRYPTION_KEY (R18). Layout: 12 bytes nonce, 16 bytes tag, ciphertext. The
+// kid is authenticated data, so that rows cannot be swapped.
 import {
   createCipheriv,
   createDecipheriv,
@@ -54,7 +54,7 @@ export function encryptPrivateKey(
   return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
 }
 
-/** PKCS #8 by the first of `keys` that fits; undefined when none does, or the row was changed. */
+/** PKCS #8; undefined when no key fits, or the row was changed. */
 export function decryptPrivateKey(
   keys: readonly KeyEncryptionKey[],
   { kid, encryptedPrivateKey }: { readonly kid: string; readonly encryptedPrivateKey: Buffer },

@@ -1,5 +1,4 @@
-// The signing keys in memory, a few seconds behind Postgres. Signing, key set and verification never wait for a store.
-// Key changes need no restart.
+// The signing keys in memory, a few seconds behind Postgres: signing, key set and verification never wait for a store.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '@course-exchange/runtime/process/errors';
@@ -33,20 +32,17 @@ interface Snapshot {
 export interface KeyRingDeps {
   readonly readKeys: () => Promise<readonly PublishedKey[]>;
   readonly encryptionKeys: readonly KeyEncryptionKey[];
-  /** This process must be able to sign with them. */
   readonly needed: readonly SigningAlgorithm[];
 }
 
 export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingDeps) {
   let snapshot: Snapshot | undefined;
   return {
-    /** Throws `temporarily_unavailable` when there is none. */
     signingKey: (algorithm: SigningAlgorithm): SigningKey => {
       const key = snapshot?.signing.get(algorithm);
       if (key === undefined) throw unavailable('the signing key');
       return key;
     },
-    /** Throws `temporarily_unavailable` before the first read. */
     publishedKeys: (): readonly VerificationKey[] => {
       if (snapshot === undefined) throw unavailable('the key set');
       return [...snapshot.verification.values()];
@@ -54,9 +50,7 @@ export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingDeps)
     verificationKey: (kid: string) => snapshot?.verification.get(kid),
     states: (): readonly Pick<PublishedKey, 'kid' | 'algorithm' | 'state' | 'since'>[] =>
       snapshot?.stored ?? [],
-    /** One sentence when this process cannot sign. */
     problem: () => problemOf(snapshot, needed),
-    /** On failure the earlier keys stay. */
     refresh: async (): Promise<void> => {
       snapshot = openKeys(await readKeys(), encryptionKeys, snapshot);
     },

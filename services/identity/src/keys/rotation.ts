@@ -1,5 +1,5 @@
-// A whole rotation: stage, wait, activate, wait, retire. Each call does what is due and returns the time of the next
-// one, so that a job may be killed at any point, and run twice at once.
+// A whole rotation: stage, wait, activate, wait, retire. Each call does what is due, so that a job may be killed at
+// any point, and run twice at once.
 import {
   type AdminAction,
   type AdminTransaction,
@@ -14,7 +14,6 @@ export interface Rotation {
   /** Empty: all of the installation's. */
   readonly algorithms: readonly SigningAlgorithm[];
   readonly continueOnly: boolean;
-  /** Minimum age of the active key in milliseconds. */
   readonly olderThan: number;
 }
 
@@ -51,7 +50,7 @@ async function doWhatIsDue(
   const superseded = keys.filter(({ state }) => state === 'superseded');
   for (const key of superseded.filter(isDue)) await retire(transaction, key);
   if (staged && isDue(staged)) await activate(transaction, staged, keys);
-  // A call that ends a rotation starts none: repeating an interrupted one asks for its end.
+  // Repeating an interrupted call must not start the next rotation.
   const underWay = staged !== undefined || superseded.length > 0;
   const active = keys.find(({ state }) => state === 'active');
   const oldEnough = active === undefined || now - (active.activatedAt ?? 0) >= olderThan;

@@ -22,7 +22,7 @@ const followTime = 10;
 /** Seconds. */
 const publicationTime = keySetLifetime + followTime;
 
-/** Seconds: the last token's life (R17), and a minute for pods that follow late. */
+/** Seconds: the last token's life (R17), and a minute for slow pods. */
 export const supersededLifetime = tokenLifetime + 60;
 
 export type KeyState = 'staged' | 'active' | 'superseded' | 'retired';
@@ -38,7 +38,7 @@ export interface SigningKeyRecord {
   readonly retiredAt: number | null;
 }
 
-/** When a staged key may be activated or a superseded one retired: milliseconds, rounded up. */
+/** Milliseconds, rounded up. */
 export function nextStepAt(key: SigningKeyRecord): number | undefined {
   if (key.state === 'staged') return Math.ceil(key.publishedAt) + publicationTime * 1000;
   return key.state === 'superseded'

@@ -41,9 +41,8 @@ export interface LoginDeps {
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Anything but an address counts as one unknown network. */
   readonly clientAddress: string;
-  /** Proves that this browser has logged in to an account; may be empty. */
+  /** Shows an earlier login to an account; may be empty. */
   readonly deviceCookie: string;
   /** "Shared computer: do not keep me signed in" (R29). */
   readonly forgetMe: boolean;
@@ -83,7 +82,7 @@ export interface AcceptedCredentials {
   readonly deviceCookie: string;
 }
 
-/** Verifies the password unless a delay runs. Throws `temporarily_unavailable`, and counts nothing then. */
+/** Unless a delay runs. Throws `temporarily_unavailable`, and counts nothing then. */
 export async function checkCredentials(
   deps: LoginDeps,
   credentials: Credentials,
@@ -136,7 +135,7 @@ async function beginAttempt(
   return { id, account, networks, knownNetwork, ...(isKnown && { knownDevice: device }) };
 }
 
-/** A cookie that the account did not know is replaced: it may have been planted. */
+/** An unknown cookie is replaced: it may have been planted. */
 async function remember(
   deps: LoginDeps,
   { account, networks, knownDevice }: LoginAttempt,
@@ -167,7 +166,7 @@ async function polled<T>(
   throw new Overloaded(problem);
 }
 
-/** Waits while attempts in flight hold every permit: several correct concurrent logins of one user all pass. */
+/** Waits for permits in flight: several correct concurrent logins of one user all pass. */
 function admit(deps: LoginDeps, attempt: LoginAttempt) {
   const place = async () => {
     const admission = await admitLogin(deps.redis, attempt, deps.now());
@@ -195,7 +194,7 @@ async function verifyUser(
   throw new Overloaded('the user keeps changing');
 }
 
-/** Undefined when the user changed meanwhile: the verified password may be the old one. */
+/** Undefined when the user changed meanwhile: the password may be the old one. */
 async function verifyOnce(
   deps: LoginDeps,
   email: string,
@@ -216,7 +215,7 @@ async function verifyOnce(
   return { user, loggedInAt };
 }
 
-/** Waits until no change of the user is in flight. A later change ends the login. */
+/** Waits for changes of the user in flight. A later one ends the login. */
 function settle(deps: LoginDeps, sub: Sub) {
   const unchanged = async () => {
     const loggedInAt = deps.now();
@@ -235,7 +234,5 @@ export async function renewPasswordHash(
   try {
     const renewed = await rehash(passwordHash, password);
     if (renewed) await replacePasswordHash(database, sub, passwordHash, renewed);
-  } catch {
-    // The old hash is still good.
-  }
+  } catch {}
 }

@@ -1,9 +1,9 @@
-// Accepted password hashes and their costs, and dummy hashes by which a wrong login costs the same for every account
-// (R18.5, decision 0026).
+// Accepted password hashes and their costs, and dummy hashes that make every wrong login cost the same (R18.5,
+// decision 0026).
 const encoded = '[A-Za-z0-9+/.]+={0,2}';
 const argon2id = new RegExp(`^\\$argon2id\\$v=19\\$m=(\\d+),t=(\\d+),p=(\\d+)\\$${encoded}\\$${encoded}$`);
 const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
-// The last character of a 16-byte salt has two significant bits, that of a 23-byte hash four.
+// Significant bits in the last character: two of a 16-byte salt, four of a 23-byte hash.
 const bcryptPadded = /[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
 const scrypt = new RegExp(`^\\$scrypt\\$ln=(\\d+),r=(\\d+),p=(\\d+)\\$(${encoded})\\$(${encoded})$`);
 const pbkdf2 = new RegExp(
@@ -43,7 +43,7 @@ function readArgon2id(text: string): ReadHash | undefined {
   return fits && lanes >= 1 && lanes <= 8 ? { scheme: 'argon2id' } : undefined;
 }
 
-/** At most 2^14 rounds, about a second. A damaged hash is not computed and costs nothing. */
+/** At most 2^14 rounds, about a second. A damaged hash costs nothing. */
 function readBcrypt(text: string): ReadHash | undefined {
   const cost = Number(bcrypt.exec(text)?.[1]);
   return cost >= 4 && cost <= 14 && bcryptPadded.test(text) ? { scheme: 'bcrypt' } : undefined;
@@ -90,12 +90,12 @@ export function passwordAlgorithm(passwordHash: string): string {
   return readPasswordHash(passwordHash)?.scheme ?? 'none';
 }
 
-/** Scheme and costs, without salt and key. Index users_password_form has the same expression. */
+/** Scheme and costs; index users_password_form has the same expression. */
 const form = /^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$/;
 const bcryptForm = /^\$2[aby]\$(\d\d)\$$/;
 const pbkdf2Form = /^\$(pbkdf2-sha\d+)\$(?:i=)?(\d+)/;
 
-/** Cost is linear in rounds: two hashes of n take as long as one of 2n. */
+/** Linear in rounds. */
 interface Cost {
   readonly kind: string;
   readonly rounds: number;
@@ -125,7 +125,7 @@ function standInsOf({ kind, rounds }: Cost): string[] {
   return exponents.map((exponent) => standIn(`$2b$${String(exponent).padStart(2, '0')}$`));
 }
 
-/** Verified after a mismatch, so that each kind of hash costs as many rounds as the costliest of `heldForms`. */
+/** Verified after a mismatch, so that every login costs as much as the costliest of `heldForms`. */
 export function standInsFor(passwordHash: string | undefined, heldForms: readonly string[]): string[] {
   const owed = new Map<string, number>();
   const costs = heldForms.map(costOf).filter((cost) => cost !== undefined);

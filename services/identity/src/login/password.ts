@@ -1,6 +1,5 @@
-// Passwords as argon2id (R18): hashed, and verified in the same time for every account. Imported hashes of other
-// schemes are verified until a login replaces them. Off the event loop, with bounded concurrency and queue, since
-// strangers can cause hashing (R14).
+// Passwords as argon2id (R18), verified in the same time for every account, off the event loop, with bounded
+// concurrency and queue (R14). Imported hashes of other schemes are verified until a login replaces them.
 import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
@@ -21,7 +20,6 @@ export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);
 }
 
-/** For another scheme, or other costs. */
 export function needsRehash(passwordHash: string): boolean {
   return !passwordHash.startsWith(ownForm);
 }
@@ -36,7 +34,7 @@ export interface HashingLimits {
 /** `isSuspect` work may fill half of the queue. */
 export type HashingQueue = <T>(work: () => Promise<T>, isSuspect?: boolean) => Promise<T>;
 
-/** First come, first served. Over the limits it throws `temporarily_unavailable` and runs nothing. */
+/** First come, first served. Throws `temporarily_unavailable` over the limits. */
 export function createHashingQueue({
   concurrency,
   waiting,
@@ -67,7 +65,6 @@ export function createHashingQueue({
   };
 }
 
-/** An argon2id hash of `password`; undefined if `passwordHash` is current. */
 export type Rehash = (passwordHash: string, password: string) => Promise<string | undefined>;
 
 /** Limited to the queue's share of suspect logins. */
@@ -86,10 +83,10 @@ interface PasswordCheck {
   readonly isSuspect?: boolean;
 }
 
-/** Every false costs the same. Throws `temporarily_unavailable` before anything is computed when the queue is full. */
+/** Every false costs the same. Throws `temporarily_unavailable` when the queue is full. */
 export type VerifyPassword = (check: PasswordCheck) => Promise<boolean>;
 
-/** `heldForms`: schemes and costs of the users' hashes. `matches` is for tests that count. */
+/** `heldForms`: of all users' hashes. `matches` is for tests. */
 export function createPasswordVerifier(
   inTurn: HashingQueue,
   heldForms: () => Promise<readonly string[]>,

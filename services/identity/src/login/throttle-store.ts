@@ -1,6 +1,6 @@
-// Keys `login-failures:…` and `login-attempts:…`: failed logins and those in flight, by network, by account within it
-// and by account; `login-known:…`: networks and browsers that have logged in to an account (R30). An attempt takes a
-// permit before its password is verified, so that concurrent attempts get no further than sequential ones.
+// Failed logins and those in flight, by network and account, and the networks and browsers that an account knows
+// (R30). An attempt takes a permit before its password is verified, so that concurrent attempts get no further than
+// sequential ones.
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, type Script, script } from '../redis/script.ts';
 import { type Counter, countersOf, firstDelayMs, type LoginOrigin, longestDelayMs } from './throttle.ts';
@@ -10,17 +10,15 @@ export interface LoginAttempt extends LoginOrigin {
 }
 
 /**
- * `admitted`: verify, then settle the attempt. `suspect`: the same, after earlier failures from this network. `busy`:
- * as many are in flight as may fail without a delay. A number: milliseconds of delay.
+ * `suspect`: admitted after failures from this network. `busy`: too many are in flight. A number: milliseconds of
+ * delay.
  */
 type Admission = 'admitted' | 'suspect' | 'busy' | number;
 
 /** After it an unsettled attempt (a crash) loses its permit. */
 const attemptLifetimeMs = 15_000;
 
-/**
- * KEYS: failures and attempts of each counter. ARGV: now, attempt, then threshold, window and 1 if it delays of each.
- */
+/** KEYS: failures and attempts of each counter. ARGV: now, attempt, then threshold, window and 1 if it delays. */
 function runCounters(
   store: RedisStore,
   operation: string,
@@ -37,7 +35,7 @@ function runCounters(
 const failuresKey = (name: string) => `login-failures:${name}`;
 const attemptsKey = (name: string) => `login-attempts:${name}`;
 
-// -1: admitted; -2: admitted after failures; 0: busy; else the milliseconds to wait.
+// -1: admitted; -2: after failures; 0: busy; else milliseconds to wait.
 const admit = script(`
 local now = tonumber(ARGV[1])
 local wait, busy, failed = 0, false, false
@@ -67,7 +65,7 @@ for counter = 1, #KEYS / 2 do
 end
 return failed and -2 or -1`);
 
-/** Each step is atomic; if the second refuses, the first releases its permit. `now`: milliseconds since the epoch. */
+/** Each step is atomic; if the second refuses, the first releases its permit. */
 export async function admitLogin(store: RedisStore, attempt: LoginAttempt, now: number): Promise<Admission> {
   const answers: number[] = [];
   for (const counters of countersOf(attempt)) {
@@ -111,10 +109,7 @@ for key = 1, #KEYS do
 end
 return 1`);
 
-/**
- * A success clears only the account's failures from this network and browser; `not_evaluated` clears nothing. Each
- * step is atomic.
- */
+/** A success clears only this network's and browser's failures; `not_evaluated` none. Each step is atomic. */
 export async function releaseLogin(
   store: RedisStore,
   attempt: LoginAttempt,
@@ -133,9 +128,6 @@ const maxOrigins = 100;
 
 const knownKey = (account: string) => `login-known:{${account}}`;
 
-/**
- * Origins that the account knows: strangers' failures do not delay them (R30). `now`: milliseconds since the epoch.
- */
 export async function findKnownOrigins(
   store: RedisStore,
   account: string,

@@ -1,5 +1,4 @@
-// The rules of the login throttle (R30): how many failures start a delay, by account and by network: /24 of IPv4; /64,
-// /56 and /48 of IPv6. throttle-store.ts computes the delay atomically.
+// The rules of the login throttle (R30); throttle-store.ts computes the delay atomically.
 import { createHmac } from 'node:crypto';
 import { foldEmail } from '@course-exchange/rules/email';
 import type { Networks } from '@course-exchange/runtime/process/ip-address';
@@ -10,7 +9,7 @@ export const accountThreshold = 5;
 /** Of one account within an hour, from anywhere; one more delays strangers. */
 const accountBudget = 100;
 const hourMs = 60 * 60 * 1000;
-/** Of one network, for all accounts: /24 or /64, then /56 and /48. */
+/** For all accounts: /24 or /64, then /56 and /48. */
 const networkThresholds = [50, 150, 400] as const;
 /** Each further failure doubles the delay. */
 export const firstDelayMs = 1_000;
@@ -20,7 +19,7 @@ export function secondsToWait(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }
 
-/** Unknown e-mails count alike (R30). Keyed, so that a reader of the store cannot test e-mails against it. */
+/** Unknown e-mails count alike (R30). Keyed: a reader of the store cannot test e-mails. */
 export function accountKey(key: Buffer, email: string): string {
   return keyedHash(key, `login ${foldEmail(email)}`);
 }
@@ -34,7 +33,7 @@ function keyedHash(key: Buffer, text: string): string {
 }
 
 export interface Counter {
-  /** Part of its keys. The braces put the counters of one step into one Cluster slot. */
+  /** The braces put one step's counters into one Cluster slot. */
   readonly name: string;
   readonly threshold: number;
   /** How long a failure counts. */
@@ -54,8 +53,8 @@ export interface LoginOrigin {
 }
 
 /**
- * The counters of a failed login, in two steps: networks and account. All of them delay a stranger, its own failures a
- * known network, only its own a known browser (R30).
+ * In two steps: networks and account. All counters delay a stranger, its own failures a known network, only its own a
+ * known browser (R30).
  */
 export function countersOf({ account, networks, knownNetwork = false, knownDevice }: LoginOrigin) {
   const [smallest, ...others] = networks;

@@ -16,8 +16,7 @@ import { type RedisConfig, redisTarget } from './settings.ts';
 const connectMs = 5_000;
 
 /**
- * Settings that may lose a token now are failures everywhere; those that need a failover or a flood for it, in
- * production.
+ * A setting that may lose a token now fails everywhere, one that needs a failover or a flood for it, in production.
  */
 export async function checkRedis(
   config: RedisConfig,

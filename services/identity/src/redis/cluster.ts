@@ -1,5 +1,5 @@
 // A Redis Cluster as one connection to each master, by ioredis' map of slots: a write and the WAIT after it reach the
-// same node. Nothing is redirected; after MOVED the map is read again.
+// same node. Nothing is redirected.
 import { Cluster, Command, type Redis } from 'ioredis';
 import {
   accessOptions,
@@ -55,7 +55,7 @@ export function connectCluster(target: RedisTarget, options: ConnectionOptions):
     if (!node.options.readOnly) node.connect().catch(() => {});
   });
   cluster.connect().catch(() => {});
-  // The driver's own timer survives a `disconnect` during a refresh, and the process would never end.
+  // The driver's own timer survives a `disconnect` during a refresh, and would keep the process alive.
   const refreshing = setInterval(() => {
     if (cluster.status === 'ready') cluster.refreshSlotsCache();
   }, 1_000);

@@ -1,5 +1,4 @@
-// Store operations on Redis: one server, a master named by Sentinels, or a Cluster. Faults become
-// `temporarily_unavailable`.
+// Store operations on Redis: one server, Sentinels, or a Cluster. Faults become `temporarily_unavailable`.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { corkUntilNextTick } from '@course-exchange/runtime/process/cork-until-next-tick';
 import { unavailable } from '@course-exchange/runtime/process/errors';
@@ -16,24 +15,23 @@ import { connectMaster } from './sentinel.ts';
 import type { RedisTarget } from './settings.ts';
 
 export interface RedisStore {
-  /** A command without an answer in this time has failed, executed or not. */
+  /** Without an answer in this time a command has failed, executed or not. */
   readonly commandTimeoutMs: number;
   readonly replicas: Replicas;
   /**
-   * Runs one operation in a span, on the connection to the master of `key`, whose slot all keys of `work` share. Any
-   * error of Redis becomes `Failure('temporarily_unavailable')`.
+   * In a span, on the connection to the master of `key`, whose slot `work` shares. Errors become
+   * `Failure('temporarily_unavailable')`.
    */
   readonly run: <T>(operation: string, key: string, work: (redis: Redis) => Promise<T>) => Promise<T>;
-  /** Connections to all masters: one, except in a Cluster. Throws while one is missing. */
+  /** One, except in a Cluster. Throws while one is missing. */
   readonly masters: () => readonly Redis[];
-  /** Resolves once all masters answer; rejects with the last fault after `withinMs` (ms). */
+  /** Resolves once all masters answer; rejects after `withinMs` (ms). */
   readonly ready: (withinMs?: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 export interface RedisOptions extends ConnectionOptions {
   readonly target: RedisTarget;
-  /** Replicas that must have a write before a token leaves. */
   readonly minReplicas: number;
   readonly logger: Logger;
 }
@@ -73,7 +71,7 @@ export function connectRedis({ target, minReplicas, logger, ...options }: RedisO
   };
 }
 
-/** The first word of a reply, such as `READONLY`: the rest may quote the command. */
+/** Such as `READONLY`: the rest may quote the command. */
 function errorStatus(error: unknown): SpanAttributes {
   const [word] =
     (error instanceof Error && error.name === 'ReplyError' && /^[A-Z]+/.exec(error.message)) || [];

@@ -1,5 +1,4 @@
-// Whether every Redis master is configured as a database (decision 0010). A service warns; the migration job checks
-// more (`checks.ts`).
+// Whether every Redis master is configured as a database (decision 0010).
 import type { Redis } from 'ioredis';
 import type { RedisStore } from './connect.ts';
 
@@ -42,14 +41,14 @@ export function hungReplicaCounts(found: ReadonlyMap<string, string>, minReplica
   return minReplicas > 0 && (lag === 0 || lag > 3);
 }
 
-/** One sentence on every setting that differs; undefined when none does or CONFIG is not permitted. */
+/** Undefined when no setting differs or CONFIG is not permitted. */
 export async function readSettingsWarning(store: RedisStore): Promise<string | undefined> {
   const differences = await settingDifferences(store).catch(() => []);
   if (differences.length === 0) return undefined;
   return `Redis may lose or bring back tokens: ${differences.join('; ')}`;
 }
 
-/** Every setting that differs, of any master. Throws when CONFIG is not permitted. */
+/** Of any master. Throws when CONFIG is not permitted. */
 export async function settingDifferences({ masters, replicas }: RedisStore): Promise<readonly string[]> {
   const all = await Promise.all(masters().map(readSettings));
   const differences = all
@@ -61,7 +60,7 @@ export async function settingDifferences({ masters, replicas }: RedisStore): Pro
 /** Seconds since the last acknowledgement: a replica sends one each second. */
 const longestLag = 2;
 
-/** Acknowledging replicas of the master that has fewest. Throws when INFO is not permitted. */
+/** Of the master that has fewest. Throws when INFO is not permitted. */
 export async function acknowledgingReplicas({ masters }: RedisStore): Promise<number> {
   const infos = await Promise.all(masters().map((master) => master.info('replication')));
   const counts = infos.map((info) => {

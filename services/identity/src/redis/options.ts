@@ -8,9 +8,7 @@ export interface ConnectionOptions {
 }
 
 export interface Route {
-  /** Undefined while the key has no master that answers. */
   readonly masterOf: (key: string) => Redis | undefined;
-  /** Undefined unless every key has one. */
   readonly masters: () => readonly Redis[] | undefined;
   readonly watch: (on: { readonly failed: (error: Error) => void; readonly ready: () => void }) => void;
   readonly close: () => void;
@@ -25,7 +23,6 @@ export function safeOptions(target: RedisTarget, { connectionName, commandTimeou
     connectionName,
     commandTimeout: commandTimeoutMs,
     connectTimeout: 1_000,
-    // A peer that does not answer.
     socketTimeout: 2 * commandTimeoutMs,
     // An unanswered command may have consumed a token.
     autoResendUnfulfilledCommands: false,
@@ -49,7 +46,7 @@ export function accessOptions({ tls, credentials }: RedisTarget) {
   } satisfies RedisOptions;
 }
 
-/** The certificate of a node names its host, and its address may change. */
+/** A node's certificate names its host, and its address may change. */
 export function hostAsWritten(
   host: string,
   found: (error: NodeJS.ErrnoException | null, address: string) => void,

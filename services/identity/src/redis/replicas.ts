@@ -1,5 +1,4 @@
-// Replicas of a store, per connection: they confirm a write that must survive a failover before a token leaves
-// (decision 0010).
+// Replicas of a store confirm a write that must survive a failover before a token leaves (decision 0010).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { unavailable } from '@course-exchange/runtime/process/errors';
@@ -15,7 +14,6 @@ export function createReplicas(required: number) {
   const late = new Set<Redis>();
   /** Their WAIT in flight. */
   const asked = new WeakMap<Redis, Promise<number>>();
-  /** A connection's WAIT that is not sent yet. */
   const next = new WeakMap<Redis, Promise<number>>();
 
   async function waitInNextTurn(redis: Redis): Promise<number> {
@@ -35,7 +33,7 @@ export function createReplicas(required: number) {
       return late.size > 0;
     },
 
-    /** Before a write: a known lack of replicas spends no token. One WAIT at a time per connection. */
+    /** Before a write: without replicas no token is spent. */
     ask: async (redis: Redis): Promise<void> => {
       if (!late.has(redis)) return;
       const answer = asked.get(redis) ?? redis.wait(required, askMs).finally(() => asked.delete(redis));
@@ -44,7 +42,7 @@ export function createReplicas(required: number) {
       late.delete(redis);
     },
 
-    /** Redis executes nothing behind a WAIT until it ends: writers whose replies arrived together share one. */
+    /** Redis executes nothing behind a WAIT: writers whose replies arrived together share one. */
     confirm: async (redis: Redis): Promise<void> => {
       if (required === 0) return;
       const shared = next.get(redis) ?? waitInNextTurn(redis);

@@ -1,4 +1,4 @@
-// Lua scripts, run by their digest. A script is one atomic step, also in the append-only file.
+// Lua scripts, run by their digest; each is one atomic step.
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { RedisStore } from './connect.ts';

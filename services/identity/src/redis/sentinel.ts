@@ -1,4 +1,4 @@
-// The connection to the one server, or to the master that the Sentinels name. It is closed as soon as a Sentinel names
+// The connection to the one server, or to the master that the Sentinels name. It is closed once a Sentinel names
 // another master: a master that hung would answer with stale data.
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
@@ -25,7 +25,7 @@ export function connectMaster(target: RedisTarget, options: ConnectionOptions, l
       return retryDelay(times);
     },
   });
-  // An open connection is closed at once; an opening one, once it is open.
+  // An open connection is closed at once, an opening one once it is open.
   let stale = false;
   const leave = () => {
     stale = redis.status !== 'ready';
@@ -49,7 +49,6 @@ export function connectMaster(target: RedisTarget, options: ConnectionOptions, l
   };
 }
 
-/** ioredis reads its options at each attempt: user, password and authority are current. */
 function connect(
   target: RedisTarget,
   options: ConnectionOptions,

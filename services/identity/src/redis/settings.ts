@@ -1,4 +1,4 @@
-// The settings of the connection to Redis: one server, Sentinels or a Cluster, with TLS and an ACL user.
+// The settings of the connection to Redis.
 import { flag, integer, secret, text } from '@course-exchange/runtime/process/setting-kinds';
 import {
   ConfigurationError,

@@ -1,5 +1,5 @@
-// The audit trail outside the database: log lines `operator.change`, one per transaction, each with the previous hash.
-// So the lines after a restored audit log are found, even if an earlier restore forked the log.
+// The audit trail outside the database: log lines `operator.change`, one per transaction, each with the previous hash,
+// so that lines after a restored audit log are found even if an earlier restore forked it.
 import type { AuditedChange, AuditHead } from '@course-exchange/runtime/audit/table';
 import { effectOf } from '../admin/context.ts';
 
@@ -17,7 +17,6 @@ export interface AuditedTransaction extends AuditHead {
   readonly endings: readonly Ending[];
 }
 
-/** As in the log line: `secret.retire secret:<id>`. */
 export function endingsOf(changes: readonly AuditedChange[], keyedUser: (sub: string) => string): string[] {
   return changes.flatMap((change) => {
     const action = actionOf(change);
@@ -34,9 +33,7 @@ function actionOf({ action, fields }: AuditedChange): string {
   return active.after === 'true' ? 'client.activate' : 'client.deactivate';
 }
 
-/** The trail after the restored audit log. */
 export interface Continuation {
-  /** False when a line is missing. */
   readonly isWhole: boolean;
   /** Undefined when no line follows the restored log. */
   readonly last: AuditedTransaction | undefined;
@@ -55,14 +52,14 @@ export function continuationOf(
   const trail = [...new Map(lines.map((line) => [line.hash, line])).values()];
   const found = followingLines(trail, head);
   const reachesBack = found.size > 0 || trail.some(({ hash }) => hash === head.hash);
-  // Lines of a fork that an earlier restore ended are older than the restored log's end.
+  // Lines of an ended fork are older than the restored log's end.
   const [parted] = trail
     .filter((line) => !found.has(line) && line.sequence > head.sequence && line.at > headAt)
     .sort((one, other) => one.sequence - other.sequence);
   const endings = new Map<string, Ending>();
   for (const line of found)
     for (const ending of line.endings) {
-      // A fence without a log also suspends what had been retired after its backup.
+      // Suspends also what had been retired after its backup.
       const isKnown =
         ending.action === 'secret.suspend' && endings.get(ending.object)?.action === 'secret.retire';
       if (!isKnown) endings.set(ending.object, ending);
@@ -76,8 +73,8 @@ export function continuationOf(
 }
 
 /**
- * In the order of writing: within one log by sequence, since pods' clocks differ. Of several lines after one hash the
- * first continues its log; each other starts a newer one, since a restore lies between.
+ * By sequence within one log, since pods' clocks differ. Of several lines after one hash the first continues its log;
+ * each other starts a newer one, after a restore.
  */
 function followingLines(trail: readonly AuditedTransaction[], head: AuditHead): Set<AuditedTransaction> {
   const following = Map.groupBy(trail, ({ previous }) => previous);

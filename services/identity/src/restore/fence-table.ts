@@ -1,4 +1,4 @@
-// The restore fence's writes over whole tables, in batches by primary key, so that no statement takes too long.
+// The restore fence's writes over whole tables, in batches by primary key.
 import type { Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 
 const batch = 10_000;
@@ -13,7 +13,7 @@ const signOut = {
     select max(key) as last, (select count(*)::int from changed) as changed from page`,
 };
 
-/** Ends what was issued up to `now` (milliseconds since the epoch). Returns the number of users. */
+/** Ends what was issued up to `now` (milliseconds since the epoch). */
 export function signOutEverybody(queries: Queries, now: number): Promise<number> {
   return changeAll(queries, signOut, now);
 }

@@ -28,7 +28,6 @@ import { signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
 
 export interface Restore {
   readonly store: 'redis' | 'postgres';
-  /** Undefined: there are no log lines. */
   readonly trail: readonly AuditedTransaction[] | undefined;
   /** Without lines: leave secrets and superseded keys as in the backup. */
   readonly acceptUnknown: boolean;
@@ -44,7 +43,6 @@ export interface Fence {
   readonly continuation: Followed | undefined;
 }
 
-/** The last entry of the restored audit log, and of the log lines. */
 interface Followed {
   readonly restored: AuditHead;
   readonly last: { readonly sequence: number; readonly at: number };
@@ -74,7 +72,6 @@ export const putUpFence: AdminAction<Restore, Fence> = (
   });
 };
 
-/** Throws `refused` when a line is missing, and says where. */
 async function readTrail(
   queries: Queries,
   trail: readonly AuditedTransaction[],
@@ -96,7 +93,7 @@ async function timeOf(queries: Queries, { sequence }: AuditHead): Promise<number
   return entry === undefined ? 0 : Date.parse(entry.at);
 }
 
-/** A new key signs for each algorithm at once. Earlier ones only verify; with `removeAll` not even that. */
+/** Earlier keys only verify; with `removeAll` not even that. */
 async function replaceKeys(transaction: AdminTransaction, removeAll: boolean): Promise<void> {
   const { queries, algorithms } = transaction;
   await lockKeys(queries);

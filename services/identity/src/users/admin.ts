@@ -33,7 +33,6 @@ function disabled(account: UserAccount, now: number): UserAccount {
   return account.disabledAt === null ? { ...account, disabledAt: now, signedOutAt: now } : account;
 }
 
-/** Inside a transaction. Ignores an unknown user. */
 export async function disableSub(transaction: AdminTransaction, sub: Sub): Promise<void> {
   const before = await readAccount(transaction.queries, { sub }, 'lock');
   if (before) await writeAccount(transaction, 'user.disable', before, disabled(before, transaction.now()));

@@ -1,5 +1,5 @@
-// The import of users: one batch in one transaction, which may be repeated. A replaced password signs its user out. A
-// rejection does not quote its record, as reasons go into files.
+// The import of users: one batch per transaction, which may be repeated. A rejection does not quote its record, as
+// reasons go into files.
 import { createHash } from 'node:crypto';
 import { foldEmail, isEmail } from '@course-exchange/rules/email';
 import {
@@ -52,7 +52,6 @@ interface KnownUsers {
 }
 
 interface ImportRequest extends AdminRequest {
-  /** Users whose password is replaced stay signed in. */
   readonly keepSessions?: boolean;
 }
 
@@ -119,14 +118,13 @@ export interface ImportResult {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
-  /** Of the updated, those whose password was replaced. */
   readonly signedOut: number;
   readonly rejected: readonly Rejection[];
 }
 
 const largestBatch = 1_000;
 
-/** Throws `invalid_argument` (too many), and `conflict` when another import brought the same users. Atomic. */
+/** Throws `invalid_argument` (too many), `conflict` (another import brought the same users). Atomic. */
 export async function importUsers(
   context: AdminContext,
   request: ImportRequest,

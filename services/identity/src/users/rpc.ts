@@ -46,7 +46,6 @@ export function createUserHandlers(context: AdminContext): Handlers<typeof UserS
   };
 }
 
-/** Throws `invalid_argument` without sub and e-mail. */
 export function readUserName(user: WireUserName | undefined): UserName {
   if (user?.name.case === 'sub') return { sub: user.name.value };
   if (user?.name.case === 'email') return { email: user.name.value };

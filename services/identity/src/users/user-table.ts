@@ -1,5 +1,4 @@
-// Table `users`. Requests read it fresh: disabling an account takes effect at the next one (R13). Operators and
-// imports change it under row locks.
+// Table `users`. Requests read it fresh: disabling an account takes effect at the next one (R13).
 import { forUpdate, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Sub } from '../ids.ts';
 import type { KnownUser, User, UserAccount, UserName, UserRecord, UserWithPassword } from './user.ts';
@@ -45,7 +44,7 @@ export async function findUserByEmail(
   return user;
 }
 
-// Index: users_password_form, with this expression: one step per form, for any number of users.
+// Index: users_password_form, with this expression: one step per form.
 const form = String.raw`substring(password_hash from '^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$')`;
 export const passwordFormsStatement = {
   name: 'password forms',
@@ -61,7 +60,7 @@ export async function listPasswordForms(database: Queries): Promise<string[]> {
   return rows.map(({ form }) => form);
 }
 
-// Index: users_pkey. The hash is compared: an import may have replaced it meanwhile.
+// Index: users_pkey. An import may have replaced the hash meanwhile.
 const replaceHash = {
   name: 'replace password hash',
   text: 'update users set password_hash = $3 where sub = $1 and password_hash = $2',
@@ -102,7 +101,6 @@ const insert = {
     on conflict do nothing returning sub`,
 };
 
-/** Fewer than given when another import came first. */
 export async function insertUsers(queries: Queries, users: readonly UserRecord[]): Promise<number> {
   return (await queries.query(insert, columnsOf(users))).length;
 }
@@ -173,7 +171,7 @@ const nextSubs = { name: 'subs after', text: 'select sub from users where sub > 
 /** Small enough that hashing a page does not delay other requests. */
 const subsPage = 1_000;
 
-/** In pages: logs name a user by a hash that cannot be reversed. */
+/** In pages: logs name a user by an irreversible hash. */
 export async function* everySub(queries: Queries): AsyncGenerator<Sub> {
   for (let last = ''; ; ) {
     const rows = await queries.query<{ sub: Sub }>(nextSubs, [last, subsPage]);

@@ -16,7 +16,7 @@ export interface User {
   readonly emailVerified: boolean;
   readonly name: string;
   readonly disabled: boolean;
-  /** Milliseconds since the epoch: what was issued up to here is dead (R13). */
+  /** Milliseconds since the epoch: what was issued until then is dead (R13). */
   readonly signedOutAt: number | null;
 }
 

@@ -1,4 +1,4 @@
-// One run of the tool: parses argv, runs the command, prints its result or error, and returns the exit code.
+// One run of the tool, from argv to the exit code.
 import { CommanderError } from '@commander-js/extra-typings';
 import { type ConnectionDeps, openServices } from '../connection/connection.ts';
 import { toCliError } from '../connection/error-text.ts';
@@ -63,7 +63,7 @@ async function runAction(deps: CliDeps, act: Act, options: CommonOptions): Promi
   }
 }
 
-/** Undefined: the account's. The service accepts only this form of name, and writes it into the audit log. */
+/** The account's if undefined. The service accepts only this form. */
 function operatorName(name: string | undefined): string | undefined {
   if (!name) return undefined;
   if (/^[\w.@\\ -]{1,64}$/.test(name)) return name;

@@ -14,7 +14,7 @@ export interface CommandContext {
   readonly dryRun: boolean;
   readonly directory: string;
   readonly input: NodeJS.ReadableStream;
-  /** Throws unless the operator agrees or gave --yes. `facts` are shown above the question. */
+  /** Throws unless the operator agrees or gave --yes. */
   readonly confirm: (question: string, facts?: string) => Promise<void>;
 }
 

@@ -1,8 +1,8 @@
-// Shell completion: the candidates for the next word, and the scripts by which shells ask for them.
+// Shell completion: candidates and scripts.
 import { Argument, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { newCommand, withAction } from './command.ts';
 
-/** A line per candidate for the last of `argv`: word, tab, explanation. Without candidates the shell offers files. */
+/** Per line: word, tab, explanation. Without candidates the shell offers files. */
 export function candidateLines(program: CommandUnknownOpts, argv: readonly string[]): string {
   const typed = argv.at(-1) ?? '';
   const before = argv.slice(0, -1);

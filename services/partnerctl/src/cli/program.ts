@@ -52,7 +52,7 @@ export function createProgram(): CommandUnknownOpts {
   return program;
 }
 
-/** Makes errors throw, and gives help the terminal's width and colours, in the whole tree. */
+/** Makes errors throw, and gives help the terminal's width and colours. */
 export function configureHelp(program: CommandUnknownOpts, { out, err, width }: Terminal): void {
   program
     .helpOption('-h, --help', 'Print this help')

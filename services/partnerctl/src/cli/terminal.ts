@@ -1,4 +1,4 @@
-// The three streams of a command: colours, confirmation, and text that cannot control a terminal.
+// The streams of a command: colours, confirmation, and text that cannot control a terminal.
 import { createInterface } from 'node:readline/promises';
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { usageError } from './errors.ts';
@@ -47,7 +47,7 @@ export function openTerminal({ stdin, stdout, stderr }: Streams, noColor = false
   };
 }
 
-/** `agreed`: --yes or --dry-run was given. Throws a CliError unless the operator agrees. */
+/** `agreed`: --yes or --dry-run. Throws a CliError without agreement. */
 export async function confirm(
   { err, ask }: Terminal,
   agreed: boolean,

@@ -1,4 +1,4 @@
-// `client plan`, `apply` and `export`: the clients of an installation as a file in version control.
+// `client plan`, `apply` and `export`: an installation's clients as a file in version control.
 import { resolve } from 'node:path';
 import { ClientService, PlannedAction, type PlannedClient } from '@course-exchange/proto/operator/v1/client';
 import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';

@@ -1,5 +1,4 @@
-// `client`: partners' clients. A client is registered as an inactive draft, then approved step by step (draft → test →
-// approved) and activated.
+// `client`: partners' clients, registered as inactive drafts, approved step by step and activated.
 import { Option } from '@commander-js/extra-typings';
 import {
   ApprovalState,

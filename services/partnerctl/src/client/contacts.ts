@@ -1,4 +1,4 @@
-// Contacts of a partner as operators write them: `Ann Example <ann@partner.example> +49 30 1`.
+// Contacts in one line: `Ann Example <ann@partner.example> +49 30 1`.
 import { create } from '@bufbuild/protobuf';
 import { type Contact, ContactSchema } from '@course-exchange/proto/operator/v1/client';
 import { usageError } from '../cli/errors.ts';

@@ -8,10 +8,7 @@ import { sanitize } from '../cli/terminal.ts';
 import { contactText } from './contacts.ts';
 import { redirectUriLines } from './redirect-uris.ts';
 
-/**
- * Contacts, which changes show as keyed hashes like the audit log, and all redirect URIs, of which an edit shows only
- * the environments that differ.
- */
+/** Contacts, which changes show as keyed hashes, and all redirect URIs. */
 export function proofText(
   { client, changes }: EditClientResponse | RegisterClientResponse,
   dryRun: boolean,

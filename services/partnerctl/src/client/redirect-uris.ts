@@ -1,5 +1,4 @@
-// Redirect URIs on a command line: `test=URI` and `production=URI` name the environment; a plain URI is for this
-// installation's.
+// Redirect URIs on a command line: `test=URI`, `production=URI`, or a plain URI for this installation's environment.
 import { create } from '@bufbuild/protobuf';
 import {
   type ClientRegistration,
@@ -16,7 +15,7 @@ export interface RedirectUriOptions {
   readonly removeRedirectUri?: readonly string[];
 }
 
-/** `lists` after the options' changes. A list or URI without an environment is for `own`. Throws a usage error. */
+/** A list or URI without an environment is for `own`. Throws a usage error. */
 export function withRedirectUris(
   lists: readonly EnvironmentRegistration[],
   own: Environment,

@@ -1,4 +1,4 @@
-// `client register` and `client edit`: a registration from a file, from options, or from a file with options over it.
+// `client register` and `client edit`: a registration from a file, options, or both.
 import { create, equals } from '@bufbuild/protobuf';
 import { Option } from '@commander-js/extra-typings';
 import {

@@ -1,5 +1,4 @@
-// Clients in YAML: a registration file holds one, a file for `apply` a list under `clients`. Export writes what apply
-// reads. No file ever holds a secret.
+// Clients in YAML: one in a registration file, a list under `clients` for `apply`. No file ever holds a secret.
 import { create } from '@bufbuild/protobuf';
 import {
   ApprovalState,
@@ -14,7 +13,7 @@ import { CliError } from '../cli/errors.ts';
 import { given } from '../cli/options.ts';
 import { escapeControlChars } from '../cli/terminal.ts';
 
-/** A map of exactly these keys. An error continues the name of the value. */
+/** Exactly these keys. An error continues the name of the value. */
 function map<Shape extends z.ZodRawShape>(shape: Shape) {
   const known = Object.keys(shape).join(', ');
   return z.strictObject(shape, {
@@ -36,7 +35,7 @@ const text = z
   .nullish()
   .transform((value) => value ?? '');
 
-/** The file parsed by `schema`, without unknown fields, and every mistake in it. */
+/** Without unknown fields, and with every mistake. */
 function readYaml<Schema extends z.ZodType>(name: string, content: string, schema: Schema) {
   const lines = new LineCounter();
   const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });

@@ -1,5 +1,5 @@
-// The addresses of the two services: given by the operator, else by the service's own settings in its container, else
-// by the local stack's file, else loopback.
+// The addresses of the two services: from the operator, the service's settings in its container, the local stack's
+// file, or loopback.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { usageError } from '../cli/errors.ts';

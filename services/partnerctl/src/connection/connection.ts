@@ -1,5 +1,4 @@
-// Typed clients of the operator's port and the feed's over connect-node's gRPC transport. A connection opens with its
-// first call.
+// Typed clients of the operator's port and the feed's over connect-node's gRPC transport.
 import { readFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
@@ -9,7 +8,7 @@ import { usageError } from '../cli/errors.ts';
 import { type Address, type AddressSources, findAddress, type ServiceName } from './addresses.ts';
 
 export interface ConnectionDeps extends AddressSources {
-  /** The service writes it into the audit log unless a certificate names another. */
+  /** For the audit log, unless a certificate names another. */
   readonly actor: string;
   readonly newRequestId: () => string;
   readonly signal: AbortSignal;
@@ -53,7 +52,6 @@ function openTransport({ url, socket }: Address, deps: ConnectionDeps) {
   return { transport, sessionManager };
 }
 
-/** The caller, and the id under which the service logs and audits the call. */
 function identification({ actor, newRequestId }: ConnectionDeps): Interceptor {
   return (next) => (request) => {
     request.header.set('x-operator', actor);
@@ -62,7 +60,7 @@ function identification({ actor, newRequestId }: ConnectionDeps): Interceptor {
   };
 }
 
-/** A session that is still connecting ignores the signal: the call is rejected when it is aborted. */
+/** A session that is still connecting ignores the signal. */
 function interruption({ signal }: ConnectionDeps): Interceptor {
   return (next) => (request) => {
     const { promise, reject } = Promise.withResolvers<never>();

@@ -1,4 +1,4 @@
-// Explains a failed call to the operator: the service's sentence, advice and the exit code.
+// Explains a failed call to the operator.
 import { Code, ConnectError } from '@connectrpc/connect';
 import { CliError, type Exit } from '../cli/errors.ts';
 import { localTime } from '../output/table.ts';

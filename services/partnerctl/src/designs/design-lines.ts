@@ -1,5 +1,4 @@
-// Turns lines of an NDJSON file of design changes (docs/feed.md) into messages of an Apply stream, as fast as they are
-// taken; an invalid line yields a sentence that says why.
+// Turns an NDJSON file of design changes (docs/feed.md) into messages of an Apply stream.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ApplyRequestSchema, DesignChangeSchema } from '@course-exchange/proto/feed/v1';
 import { designChangeProblem, highestRevision } from '@course-exchange/rules/design-change';
@@ -87,7 +86,7 @@ function revisionOf(value: unknown, { addIssue }: z.RefinementCtx): bigint {
   return z.NEVER;
 }
 
-/** `line` counts from 1 and becomes the change's position. A reason quotes at most a field's name. */
+/** `line` counts from 1 and becomes the position. A reason quotes at most a field's name. */
 export function readDesignLine(content: string | undefined, line: number) {
   const read = readLine(designLine, content);
   if (read.reason !== undefined) return { reason: read.reason };

@@ -1,4 +1,4 @@
-// `designs`: course designs imported over the feed, and the summaries of their Events recounted.
+// `designs`: import over the feed, and the recount of event summaries.
 import { FeedService, type SummaryDifference } from '@course-exchange/proto/feed/v1';
 import { newCommand, newGroup, type Result, withAction } from '../cli/command.ts';
 import { importContent } from '../files/files.ts';

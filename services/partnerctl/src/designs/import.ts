@@ -1,5 +1,5 @@
-// Imports a file of design changes: sends valid lines, sets others aside, and resumes where an interrupted import of
-// the same content was committed.
+// Imports a file of design changes: sends valid lines, sets others aside, and resumes an interrupted import of the
+// same content.
 import { type Client, Code, ConnectError } from '@connectrpc/connect';
 import type { FeedService } from '@course-exchange/proto/feed/v1';
 import { type Content, type FileIdentity, identifyFile } from '../files/ndjson.ts';
@@ -22,11 +22,11 @@ interface ImportDeps {
 
 export type ImportReport = Awaited<ReturnType<typeof importOnce>>;
 
-/** How long to wait for a service that has answered before, since it last committed something. */
+/** Milliseconds to wait for a service since it last committed something. */
 const maxWaitMs = 60_000;
 const retryMs = 1_000;
 
-/** Throws the service's error, or a CliError about the file. Repeating it is always safe. */
+/** Repeating it is always safe. */
 export async function importDesigns(deps: ImportDeps, job: ImportJob): Promise<ImportReport> {
   const identity = await identifyFile(job.file);
   let waitedMs = 0;
@@ -101,7 +101,7 @@ function messagesOf(
 }
 
 async function importOnce(deps: ImportDeps, job: ImportJob, identity: FileIdentity, resumedAfter: number) {
-  // Lines before the resume point are read again, to report their rejected ones again.
+  // Read again, to report their rejected lines again.
   const rejected = openRejectedLines(job.rejectedTo);
   let readError: unknown;
   async function* watched(): AsyncGenerator<ApplyMessage> {

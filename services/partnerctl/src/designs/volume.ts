@@ -1,5 +1,4 @@
-// `designs volume`: how much partners can read (specification §8). The service counts frequencies, which add up over
-// its answers, so that the figures are exact.
+// `designs volume`: how much partners can read (specification §8), computed exactly from the service's frequencies.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   type EventList,
@@ -42,7 +41,7 @@ export async function measureVolume(context: CommandContext, clientId?: string):
   return volumeOf(parts);
 }
 
-/** Their subs, each once, a page at a time; no page is empty. */
+/** Each sub once, a page at a time; no page is empty. */
 async function* consentingUsers(context: CommandContext, clientId: string): AsyncGenerator<string[]> {
   const known = new Set<string>();
   for await (const consents of consentPages(context, { clientId })) {
@@ -103,7 +102,7 @@ function distributionOf(frequencies: Frequencies) {
   };
 }
 
-/** The least value that this percentage does not exceed; 0 if there are none. */
+/** By the nearest rank; 0 if there are none. */
 function quantile(ascending: Frequencies, percentage: number): number {
   const rank = Math.ceil((total(ascending) * percentage) / 100);
   let below = 0;

@@ -50,7 +50,7 @@ export async function importContent(
   return chunks;
 }
 
-/** Throws unless a file can be created or replaced at `path`; only a regular file is ever replaced. */
+/** Throws unless a file can be created or replaced; only a regular file is ever replaced. */
 export function requireWritable(path: string): void {
   try {
     accessSync(dirname(path), constants.W_OK | constants.X_OK);

@@ -1,11 +1,11 @@
-// NDJSON of any size, read as blocks of whole lines and identified by its content.
+// NDJSON of any size, in blocks of whole lines.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import * as z from 'zod';
 import { unreadableFile, usageError } from '../cli/errors.ts';
 
-/** A file's path, or the content of standard input; read more than once. */
+/** A file's path, or standard input; read more than once. */
 export type Content = string | readonly Buffer[];
 
 export interface LineBlock {
@@ -20,7 +20,7 @@ const chunkBytes = 1 << 20;
 const maxLineBytes = 4 << 20;
 const lineBreak = 0x0a;
 
-/** SHA-256 of the content, base64url, and the number of lines. Throws a CliError when it cannot be read. */
+/** `digest`: SHA-256, base64url. Throws a CliError when it cannot be read. */
 export async function identifyFile(content: Content) {
   const hash = createHash('sha256');
   let lines = 0;
@@ -37,7 +37,7 @@ export const text = z.string({ error: 'is neither text nor null.' }).nullish();
 
 export const filled = text.transform((value) => value ?? '');
 
-/** A line parsed by `schema`, or a sentence that says what is wrong and quotes at most a field's name. */
+/** A reason quotes at most a field's name. */
 export function readLine<Schema extends z.ZodType>(
   schema: Schema,
   line: string | undefined,
@@ -56,7 +56,7 @@ export function readLine<Schema extends z.ZodType>(
   return { reason: code === 'invalid_type' ? 'It is not a JSON object.' : message };
 }
 
-/** A byte order mark at the start is skipped. Throws a CliError for an endless line. */
+/** Skips a byte order mark. Throws a CliError for an endless line. */
 export async function* lineBlocks(content: Content): AsyncGenerator<LineBlock> {
   let first = 1;
   let rest: Buffer = Buffer.alloc(0);
@@ -93,7 +93,7 @@ function linesIn(block: Buffer, first: number): (string | undefined)[] {
   const marked = first === 1 && block.subarray(0, byteOrderMark.length).equals(byteOrderMark);
   const bytes = marked ? block.subarray(byteOrderMark.length) : block;
   if (isUtf8(bytes)) return bytes.toString().split('\n');
-  // In latin1 every byte is a character, and a line break is part of no other.
+  // In latin1 every byte is a character.
   const lines = bytes
     .toString('latin1')
     .split('\n')

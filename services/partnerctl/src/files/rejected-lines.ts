@@ -1,4 +1,4 @@
-// Rejected lines of an import: one JSON object per line, in a file of their own or on standard error.
+// Rejected lines of an import, as JSON objects.
 import { closeSync, openSync, readSync, realpathSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CommandContext, Result } from '../cli/command.ts';
@@ -19,8 +19,8 @@ export type RejectedLines = ReturnType<typeof openRejectedLines>;
 const maxShown = 10;
 
 /**
- * Replaces the file of an earlier import; without rejected lines there is no file. It may hold personal names: only
- * its owner can read it. Another target gets number and reason only.
+ * Replaces an earlier import's file, readable by its owner only: it may hold personal names. Another target gets
+ * number and reason only.
  */
 export function openRejectedLines(target: RejectedTarget) {
   const path = typeof target === 'string' ? target : undefined;
@@ -29,7 +29,7 @@ export function openRejectedLines(target: RejectedTarget) {
   let count = 0;
   let file: number | undefined;
   return {
-    /** `text`: the content of the line, if it is text and may be kept. */
+    /** `text`: the line, if it may be kept. */
     add: (line: number, reason: string, text?: string): void => {
       count += 1;
       if (first.length < maxShown) first.push({ line, reason });
@@ -62,7 +62,7 @@ export function importResult(report: ImportReport, counts: string, first: readon
   return { json: report, text: resumed + counts + lines + all, exit: rejected > 0 ? 'refused' : 'done' };
 }
 
-/** To standard error, as JSON, each line once, even when an import restarts. */
+/** As JSON, each line once, even when an import restarts. */
 export function reportRejected({ terminal }: CommandContext): (line: RejectedLine) => void {
   let reported = 0;
   return ({ line, reason }) => {
@@ -72,8 +72,8 @@ export function reportRejected({ terminal }: CommandContext): (line: RejectedLin
 }
 
 /**
- * The absolute path of --rejected, or `<file>.rejected`; undefined for standard input without the option. Throws if it
- * is the imported file, or exists and was not written by an import. Changes nothing.
+ * --rejected, or `<file>.rejected`; undefined for standard input without the option. Throws if it is the imported
+ * file, or exists and was not written by an import.
  */
 export function rejectedPath(
   { directory }: CommandContext,

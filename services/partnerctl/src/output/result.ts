@@ -12,7 +12,7 @@ export interface ChangeResponse extends Message {
   readonly accessTokensEndAt?: Timestamp | undefined;
 }
 
-/** `more` is text below the changes; --json prints the fields of the response, overridden by `json`. */
+/** `more`: text below the changes. `json` overrides fields of the response. */
 export function changeResult(
   { dryRun }: CommandContext,
   response: ChangeResponse,

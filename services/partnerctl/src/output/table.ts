@@ -13,7 +13,7 @@ export type Value = string | number | Time | Painted | undefined;
 
 export type Columns<Row> = Readonly<Record<string, (row: Row) => Value>>;
 
-/** A heading and a line per row, numbers right-aligned; `none` without rows. Ends with a line break. */
+/** Numbers are right-aligned. Ends with a line break. */
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>, none: string): string {
   if (rows.length === 0) return `${none}\n`;
   const aligned = Object.entries(columns).map(([heading, cellFor]) => {
@@ -36,7 +36,7 @@ function cellOf(value: Value): Painted {
   return 'text' in value ? { ...value, text: sanitize(value.text) } : { text: localTime(value) };
 }
 
-/** Names on the left, values beside them, lists on several lines. Undefined is left out, empty is a dash. */
+/** Undefined is left out, empty is a dash. */
 export function fields(values: Readonly<Record<string, Value | readonly string[]>>): string {
   const shown = Object.entries(values).filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...shown.map(([name]) => name.length));

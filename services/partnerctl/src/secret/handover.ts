@@ -1,6 +1,6 @@
-// Hands over a new secret: shown once on a terminal, written to a file of mode 0600, or encrypted to the partner by
-// age (https://age-encryption.org) or OpenPGP (RFC 9580). The destination is opened before the secret is created, so
-// that none is created and then lost.
+// Hands over a new secret: shown once, written to a file of mode 0600, or encrypted by age
+// (https://age-encryption.org) or OpenPGP (RFC 9580). The destination is opened before the secret is created, so that
+// none is lost.
 import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -29,7 +29,7 @@ interface NewSecret {
   readonly plainSecret: string;
 }
 
-/** `create` calls the service once the destination is open. Without `options` no secret is requested. */
+/** `create` runs once the destination is open. Without `options` no secret is requested. */
 export async function withHandover<R extends ChangeResponse & { readonly secret?: NewSecret | undefined }>(
   context: CommandContext,
   options: HandoverOptions | undefined,

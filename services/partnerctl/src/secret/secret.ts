@@ -1,5 +1,4 @@
-// `client secret`: several secrets of a client overlap, so that one is replaced without a failed call. The service
-// keeps a hash: the value exists only during handover.
+// `client secret`: several secrets of a client overlap, so that one is replaced without a failed call.
 import {
   type ClientSecret,
   SecretService,

@@ -1,5 +1,5 @@
-// `user import`: users with their password hashes, batch by batch. An interrupted import starts over: the service
-// reports users that it has already imported as `unchanged`.
+// `user import`: users with their password hashes. An interrupted import starts over: users already imported are
+// `unchanged`.
 import { create } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { ImportUsersResponseSchema, UserService } from '@course-exchange/proto/operator/v1/user';
@@ -81,7 +81,7 @@ interface ImportTask {
 
 const batchSize = 1000;
 
-/** Leaves out users that an earlier line names. Repeating a batch changes nothing. */
+/** Repeating a batch changes nothing. */
 export async function* importUsers(
   users: Client<typeof UserService>,
   task: ImportTask,

@@ -1,5 +1,4 @@
-// Turns a line of an NDJSON file of users into a record for the service, or a sentence that says what is wrong. No
-// user may occur twice in a file.
+// Turns a line of an NDJSON file of users into a record, or a sentence that says what is wrong.
 import { hash } from 'node:crypto';
 import { foldEmail } from '@course-exchange/rules/email';
 import * as z from 'zod';
@@ -24,7 +23,7 @@ const userLine = z.strictObject(shape, {
 
 export type UserRecord = z.output<typeof userLine> & { readonly line: bigint };
 
-/** The line holds a password hash: a reason does not even quote an unknown field's name. */
+/** The line holds a password hash: a reason does not even quote an unknown field. */
 export function readUserLine(
   content: string | undefined,
   line: number,
@@ -34,7 +33,7 @@ export function readUserLine(
   return { user: { ...read.value, line: BigInt(line) } };
 }
 
-/** Returns the earlier line that names the same user. Keeps 16 bytes of a hash per name: a file has millions. */
+/** The earlier line that names the same user. Keeps 16 bytes of a hash per name: a file has millions. */
 export function openSeenUsers() {
   const lines = new Map<string, number>();
   return ({ sub, email }: UserRecord, line: number): number | undefined => {

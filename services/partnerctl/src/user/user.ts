@@ -1,4 +1,4 @@
-// `user`: users are imported, disabled, enabled and signed out, never deleted. A user may log in unless disabled.
+// `user`: users are imported, disabled, enabled and signed out, never deleted.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type User, type UserNameSchema, UserService } from '@course-exchange/proto/operator/v1/user';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';

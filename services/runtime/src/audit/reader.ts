@@ -21,7 +21,7 @@ export async function readAudit(database: Queries, filter: AuditFilter, page: Au
 const followPause = 500;
 const followBatch = 500;
 
-/** Entries as they appear, until `signal` aborts. Sequence numbers become visible in order, so none is missed. */
+/** Until `signal` aborts. Sequence numbers become visible in order, so none is missed. */
 export async function* followAudit(
   database: Queries,
   filter: AuditFilter,

@@ -1,5 +1,4 @@
-// Table `audit_log` of a schema: every operator's change, append-only. It is a hash chain: each entry's hash covers
-// the entry and the previous hash.
+// Table `audit_log` of a schema: every operator's change, append-only, as a hash chain.
 import { createHash } from 'node:crypto';
 import type { Queries } from '../postgres/pool.ts';
 import { type Logger, logText } from '../process/logger.ts';
@@ -66,7 +65,7 @@ export interface AppendedHead extends AuditHead {
   readonly previous: string;
 }
 
-// One writer at a time per schema: sequence numbers have no gaps and appear in order.
+// One writer per schema: sequence numbers have no gaps and appear in order.
 const lock = {
   name: 'lock audit log',
   text: `select pg_advisory_xact_lock(hashtext(current_schema() || ' audit log'))`,
@@ -91,7 +90,7 @@ const append = {
       as entry (sequence, action, object, client_id, fields, hash)`,
 };
 
-/** Adds an entry for each change, in order. Locks the log until the transaction ends: call it last. */
+/** Locks the log until the transaction ends: call it last. */
 export async function appendToAudit(
   queries: Queries,
   { actor, requestId, at }: AuditOrigin,
@@ -125,8 +124,8 @@ export async function appendToAudit(
 const operatorChange = 'operator.change';
 
 /**
- * Logs the head of the chain, outside the database: a truncated or rewritten audit log is detected, and after a
- * restore it is known what the transaction ended (`endings`: `secret.retire secret:<id>`).
+ * Outside the database, so that a truncated or rewritten log is detected, and after a restore it is known what ended
+ * (`endings`: `secret.retire secret:<id>`).
  */
 export function logAuditHead(
   logger: Logger,
@@ -180,7 +179,7 @@ export interface AuditPage {
   readonly newest?: boolean;
 }
 
-/** Matching entries after `afterSequence`, oldest first: the first `limit` of them, or the last. */
+/** Oldest first: the first `limit` after `afterSequence`, or the last. */
 export async function listAudit(
   database: Queries,
   { since, until, actor, clientId, object, action }: AuditFilter,

@@ -1,5 +1,4 @@
-// Encodes the answers of a call stream so that a list of megabytes is copied once: protobuf-es copies a message once
-// per enclosing message.
+// Encodes the answers of a call stream so that a list of megabytes is copied once, not once per enclosing message.
 import { create, type DescMessage, ScalarType, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { type Answer, AnswerSchema, CarryResponseSchema } from '@course-exchange/proto/rpc/v1';
@@ -19,7 +18,7 @@ export interface SentResponse {
 
 export const lengthOf = (chunks: Chunks): number => chunks.reduce((sum, { length }) => sum + length, 0);
 
-/** The content of a message with a single `bytes` field is not copied. */
+/** The content of a single `bytes` field is not copied. */
 export function chunker(schema: DescMessage): (message: unknown) => Chunks {
   const [field, another] = schema.fields;
   if (field?.fieldKind === 'scalar' && field.scalar === ScalarType.BYTES && another === undefined)

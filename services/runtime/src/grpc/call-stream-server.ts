@@ -1,5 +1,5 @@
 // The server end of a call stream (decision 0028): each call is authenticated, traced and answered like a unary call.
-// Answers of one event-loop tick leave as one message. A caller that does not read its answers is not read from.
+// A caller that does not read its answers is not read from.
 import type { DescMethod } from '@bufbuild/protobuf';
 import type { Call, CarryRequest } from '@course-exchange/proto/rpc/v1';
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
@@ -13,28 +13,28 @@ import { toldFailure } from './status.ts';
 
 type Stream = ServerDuplexStream<CarryRequest, SentResponse>;
 type Handler = (request: unknown, call: IncomingCall) => Promise<unknown> | AsyncIterable<unknown>;
-/** Sends a message of a streamed answer; false when the call was cancelled. */
+/** False when the call was cancelled. */
 type SendPart = (part: Chunks) => Promise<boolean>;
-/** Runs the handler and returns the last message. The call is in flight until `over`. Throws `Overloaded`. */
+/** Returns the last message. The call is in flight until `over`. Throws `Overloaded`. */
 type ServedMethod = (call: Call, source: CallSource, send: SendPart, over: Promise<void>) => Promise<Chunks>;
 
 const notServed: ServedMethod = async () => {
   throw new Error('this port does not serve it');
 };
 
-/** Milliseconds until a stream drains; its successor may reach a new pod. See the connection grace in server.ts. */
+/** Milliseconds. See the connection grace in server.ts. */
 const streamAgeMs = 3_500;
 /** Calls of one method in flight; more are refused before any work. */
 const mostInFlight = 1_024;
 /** Running handlers of one method, including those of cancelled and expired calls. */
 const mostRunning = 4 * mostInFlight;
-/** Sending a larger part is awaited, so that no list is buffered twice. In bytes. */
+/** Bytes. Larger parts are awaited, so that no list is buffered twice. */
 const largePart = 64 * 1024;
-/** A client refuses a message over 4 MiB, with all its answers. In bytes. */
+/** Bytes. A client refuses a message over 4 MiB. */
 const largestAnswer = 3.5 * 1024 * 1024;
 /** A message of this size takes no more answers. In bytes. */
 const fullMessage = 256 * 1024;
-/** Unread answers of one stream, in bytes; a single one may be larger. */
+/** Bytes of one stream; a single answer may be larger. */
 const mostUnread = 1024 * 1024;
 /** Counted per answer beside its message, in bytes. */
 const envelope = 64;
@@ -129,7 +129,7 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
       endWhenAnswered();
     };
     calls.set(id, end);
-    // Read the sockets first: a reply that arrived while this process was stalled is still answered.
+    // After the sockets: a reply that arrived while this process was stalled counts.
     const timer = setTimeout(() => setImmediate(end), Math.min(call.timeoutMs, 2 ** 31 - 1));
     const deliver = async (answer: SentAnswer, isLarge = false): Promise<boolean> => {
       const taken = isWaitedFor() ? answers.offer(answer, isLarge) : undefined;
@@ -186,10 +186,10 @@ function carriedSource(
   };
 }
 
-/** The outgoing answers of one stream. A small answer overtakes large ones that wait. */
+/** A small answer overtakes large ones that wait. */
 function answerQueue(stream: Stream) {
   const ready: SentAnswer[] = [];
-  /** Answers that found the stream full, in order, by call; `taken` is called once they are read. */
+  /** In order, by call; `taken` is called once the answer is read. */
   const waiting = new Map<number, { readonly answer: SentAnswer; readonly taken: () => void }>();
   let [size, unread] = [0, 0];
 
@@ -224,8 +224,8 @@ function answerQueue(stream: Stream) {
   return {
     flush,
     /**
-     * Undefined when the answer leaves with this tick. A large answer, or one that finds the stream full, settles once
-     * it is read.
+     * Undefined when it leaves with this tick. A large answer, or one that finds the stream full, settles once it is
+     * read.
      */
     offer: (answer: SentAnswer, isLarge: boolean): Promise<void> | undefined => {
       const isNext = fits(answer) && (waiting.size === 0 || !isLarge);

@@ -1,5 +1,4 @@
-// The client end of a call stream (decision 0028): the calls that one long-lived gRPC stream carries. A stream probes
-// its server and ends when no answer comes.
+// The client end of a call stream (decision 0028), which probes its server and ends when no answer comes.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Answer, type Call, CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { type Client, Metadata, type ServiceError, status } from '@grpc/grpc-js';
@@ -11,7 +10,7 @@ export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'm
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
-  /** Takes an answer or a part of it. Throws to cancel the call. */
+  /** Throws to cancel the call. */
   readonly take: (answer: Answer) => void;
   readonly fail: (error: unknown) => void;
   /** No stream will bring its answer. */
@@ -20,12 +19,10 @@ export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'm
   cancel: () => void;
 }
 
-/** Milliseconds for which a draining stream takes calls while it has no successor. */
+/** Milliseconds for which a draining stream serves without a successor. */
 const successionMs = 1_000;
 const lookPauseMs = 500;
-/**
- * Probe intervals without a message from the server. Counting them keeps a stalled process from blaming its servers.
- */
+/** Probe intervals: counting them keeps a stalled process from blaming its servers. */
 const mostUnheard = 4;
 const { carry } = CallStreamService.method;
 const [encode, decode] = [serializer(carry.input), deserializer(carry.output)];
@@ -40,7 +37,7 @@ interface CallStreamEvents {
 
 export function openCallStream(channel: Client, { onChange, onSilent }: CallStreamEvents) {
   const waiting = new Map<number, WaitingCall>();
-  // Not a Node stream: here all messages arrive before the status, even when the connection breaks.
+  // In a Node stream the status could overtake messages when the connection breaks.
   const call = channel.getChannel().createCall(methodPath(carry), Infinity, null, null, null);
   /** Probe intervals since the server's last message. */
   let unheard = 0;

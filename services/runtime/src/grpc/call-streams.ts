@@ -1,7 +1,6 @@
-// The pool of call streams (decision 0028): calls share a few long-lived gRPC streams, and those of one event-loop
-// tick leave as one message. A sent call is never repeated, unless it is a read that lost its stream. A service mesh
-// sees one long `CallStreamService.Carry` call per stream and balances by streams. A tracer sees each call with its
-// own spans. `grpcurl` uses unary calls of the same methods.
+// The pool of call streams (decision 0028): calls share a few long-lived gRPC streams. A sent call is never repeated,
+// unless it is a read that lost its stream. A service mesh sees one long `CallStreamService.Carry` call per stream and
+// balances by streams; a tracer sees each call with its own spans; `grpcurl` uses unary calls.
 import type { DescMethod } from '@bufbuild/protobuf';
 import { type Client, type ServiceError, status } from '@grpc/grpc-js';
 import { context } from '@opentelemetry/api';
@@ -17,7 +16,7 @@ import { fromStatus, unansweredCall } from './status.ts';
 const streamCount = 6;
 /** Calls of one method in flight. */
 const mostInFlight = 512;
-/** A larger request becomes a unary call: a server refuses a message over 256 KiB, with all its calls. In bytes. */
+/** Bytes. A larger request becomes a unary call: a server refuses a message over 256 KiB. */
 const largestCarried = 64 * 1024;
 /** A message of this size takes no more calls. In bytes. */
 const fullMessage = 128 * 1024;
@@ -29,7 +28,6 @@ interface Channel {
   readonly replace: (silent: Client) => void;
 }
 
-/** Streams are opened by the first call, and to replace a drained or lost one. */
 export function openCallStreams({ target, current, replace }: Channel) {
   const streams = new Set<CallStream>();
   const queue = new Map<number, WaitingCall>();
@@ -63,7 +61,7 @@ export function openCallStreams({ target, current, replace }: Channel) {
     scheduled = false;
     const [draining, serving] = [those('draining'), those('serving')];
     const usable = serving.length > 0 ? serving : draining;
-    // Until one stream has answered, only one is opened: more would all go to the first connected address.
+    // Until one stream has answered, more would all go to the first connected address.
     const wanted = usable.length > 0 ? streamCount : Math.min(queue.size, 1);
     for (let at = serving.length + those('opening').length; at < wanted && !closed; at += 1) open();
     for (; usable.length > 0 && queue.size > 0; turn += 1)
@@ -104,9 +102,7 @@ function takeMessage(queue: Map<number, WaitingCall>): WaitingCall[] {
 
 let lastId = 0;
 
-/**
- * Sends calls of one method. A call that no stream takes, because of its size or an older server, goes by `sendAlone`.
- */
+/** A call that is too large, or whose server is older, goes by `sendAlone`. */
 export function carriedSender(
   ask: (call: WaitingCall) => void,
   method: DescMethod,
@@ -124,7 +120,7 @@ export function carriedSender(
     if (inFlight >= mostInFlight) throw new Overloaded(`too many calls of ${method.name} are in flight`);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const parts: unknown[] = [];
-    // Stream events arrive in the context of the call that opened the stream.
+    // Stream events have the context of the call that opened the stream.
     const asker = context.active();
     const see = onMessage && context.bind(asker, onMessage);
     let mayRepeat = true;
@@ -148,7 +144,7 @@ export function carriedSender(
         ask(call);
       },
     };
-    // Read the socket first: an answer that arrived while this process was stalled counts.
+    // After the socket: an answer that arrived while this process was stalled counts.
     const timer = setTimeout(() => setImmediate(expire, call), deadline - Date.now());
     inFlight += 1;
     ask(call);

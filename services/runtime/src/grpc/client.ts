@@ -1,5 +1,5 @@
-// Calls protobuf-es services over grpc-js: propagates request id, trace context and the remaining deadline, balances
-// over all addresses of a headless Service, abandons a server that hangs, retries reads only.
+// Calls protobuf-es services over grpc-js: propagates request id, trace context and deadline, balances over a headless
+// Service's addresses, abandons a server that hangs, retries reads only.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   DescMethod,
@@ -33,7 +33,7 @@ export interface OutgoingCall {
   readonly authorization?: string | undefined;
 }
 
-/** One function per method; a server-streaming method collects its messages. They throw `Failure` only. */
+/** A server-streaming method collects its messages. Throws `Failure` only. */
 export type RpcClient<S extends DescService> = {
   readonly [M in keyof S['method']]: S['method'][M] extends DescMethodUnary<infer I, infer O>
     ? (request: MessageInitShape<I>, call?: OutgoingCall) => Promise<MessageShape<O>>
@@ -41,7 +41,7 @@ export type RpcClient<S extends DescService> = {
       ? (
           request: MessageInitShape<I>,
           call?: OutgoingCall,
-          /** Sees each message before it is kept; an error that it throws ends the call. */
+          /** May throw, which ends the call. */
           onMessage?: (message: MessageShape<O>) => void,
         ) => Promise<MessageShape<O>[]>
       : never;
@@ -71,7 +71,7 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
   };
   let [channel, replacedAt] = [open(), 0];
   const current = () => channel;
-  // A server that hangs keeps its connections but accepts no new ones, and its name may resolve elsewhere by now.
+  // A server that hangs keeps its connections, and its name may resolve elsewhere by now.
   const replace = (silent: Client): void => {
     if (silent !== channel || Date.now() - replacedAt < replacePauseMs) return;
     replacedAt = Date.now();
@@ -98,11 +98,11 @@ export function connectRpc(services: readonly DescService[], options: RpcClientO
   };
 }
 
-/** Between two channels, in milliseconds: each leaves a socket at a server that hangs. */
+/** Milliseconds: each replaced channel leaves a socket at a server that hangs. */
 const replacePauseMs = 5_000;
 const pollIntervalMs = 250;
 
-/** Polls: the channel's own wait does not end when the target's name was unknown at first. */
+/** The channel's own wait misses a name that was unknown at first. */
 async function firstConnection(channel: () => Client, timeoutMs: number): Promise<void> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; ) {
     const state = channel().getChannel().getConnectivityState(true);
@@ -138,8 +138,7 @@ function channelOptions(
     'grpc.max_reconnect_backoff_ms': 1000,
     // A new channel makes its own connections.
     'grpc.use_local_subchannel_pool': 1,
-    // Streams probe by themselves. After a GOAWAY a ping drops the calls that the server still answers
-    // (grpc/grpc-node#3068).
+    // Streams probe. After a GOAWAY a ping drops calls that the server still answers (grpc/grpc-node#3068).
     ...(streams ? {} : { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 }),
     'grpc.enable_channelz': 0,
   };

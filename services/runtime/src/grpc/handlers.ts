@@ -26,14 +26,14 @@ import { type ErrorStatuses, statusName, toldFailure, toStatus, trailersOf } fro
 
 export interface CallOptions {
   readonly errorStatuses: ErrorStatuses;
-  /** Sends the sentences of a DetailedFailure. Never on a port that partners reach. */
+  /** Never on a port that partners reach. */
   readonly sendDetails?: boolean;
   /** Runs before each handler. Throws when the caller may not call `method`. */
   readonly authenticate?: ((call: IncomingCall, method: DescMethod) => void) | undefined;
   readonly logger: Logger;
 }
 
-/** Unary and client-streaming: in the latter the call itself is the stream of messages. */
+/** Client-streaming: the call itself is the stream of messages. */
 export function answeringHandler(
   method: DescMethod,
   handler: (request: unknown, call: IncomingCall) => Promise<unknown>,

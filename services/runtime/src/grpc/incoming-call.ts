@@ -7,9 +7,9 @@ import { type CallSubject, requestIdOf } from '../process/request-context.ts';
 export type AnsweredCall = ServerUnaryCall<unknown, unknown> | ServerReadableStream<unknown, unknown>;
 export type AnyCall = AnsweredCall | ServerWritableStream<unknown, unknown>;
 
-/** A unary call or one that a stream carries. Its subject is known once it has been answered. */
+/** A unary call or one that a stream carries. */
 export interface CallSource extends CallSubject {
-  /** Milliseconds since the epoch; Infinity when the caller set none: an operator follows the audit log for hours. */
+  /** Milliseconds since the epoch; Infinity if the caller set none. */
   readonly deadline: number;
   /** First value of one metadata entry. */
   readonly metadata: (name: string) => string | undefined;
@@ -41,7 +41,7 @@ export function incomingCall({ metadata, certificate, signal }: CallSource) {
     /** The whole `authorization` metadata. Secret. */
     authorization: metadata('authorization'),
     metadata,
-    /** The common name of the caller's certificate, '' if it has none; undefined without mTLS. */
+    /** The certificate's common name, '' if it has none; undefined without mTLS. */
     get peerName() {
       const shown = certificate();
       return shown && (commonName(shown.subject?.CN) ?? '');
@@ -62,15 +62,15 @@ function commonName(names: string | string[] | undefined): string | undefined {
   return typeof names === 'string' ? names : names?.[0];
 }
 
-/** Empty for a text with quotes: Node quotes a name that holds a comma, which would pass for several. */
+/** Node quotes a name that holds a comma, which would pass for several. */
 function dnsNames(alternatives: string | undefined): readonly string[] {
   if (alternatives === undefined || alternatives.includes('"')) return [];
   return alternatives.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4)] : []));
 }
 
 /**
- * Throws `permission_denied` unless the certificate is for the Service of one of `components`, whose name ends in the
- * component: `x-gateway.namespace.svc` is the `gateway`.
+ * Throws `permission_denied` unless the certificate is for the Service of one of `components`:
+ * `x-gateway.namespace.svc` is the `gateway`.
  */
 export function expectPeer({ peerHosts }: IncomingCall, ...components: readonly string[]): void {
   const services = peerHosts.map((host) => host.split('.')[0] ?? '');
@@ -95,8 +95,8 @@ export interface Caller {
 const nameForm = /^[A-Za-z0-9._@\\ -]{1,64}$/;
 
 /**
- * `cert:<name>` of the certificate; without mTLS `local:<name>` of the metadata `x-operator`, as the caller has an
- * account on the machine or in the pod. Throws `permission_denied` without a name.
+ * `cert:<name>` of the certificate; without mTLS `local:<name>` of the metadata `x-operator`. Throws
+ * `permission_denied` without a name.
  */
 export function actorOf({ peerName, metadata }: IncomingCall): string {
   if (peerName !== undefined && nameForm.test(peerName)) return `cert:${peerName}`;

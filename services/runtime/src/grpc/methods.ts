@@ -11,7 +11,7 @@ import type { MethodDefinition } from '@grpc/grpc-js';
 
 export type OnMessage = (message: unknown) => void;
 
-/** Sends one call. `deadline` in milliseconds since the epoch. Throws `Failure`, and what `onMessage` throws. */
+/** `deadline` in milliseconds since the epoch. Throws `Failure`, and what `onMessage` throws. */
 export type Send = (
   request: unknown,
   metadata: Record<string, string>,

@@ -1,5 +1,5 @@
-// Private ports: loopback or a Unix socket, so that a caller needs an account on the machine or in the pod; on a
-// network only with mTLS.
+// Private ports: loopback or a Unix socket, so that a caller needs an account on the machine or pod; on a network only
+// with mTLS.
 import { rmSync } from 'node:fs';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { isLoopback } from '../process/ip-address.ts';
@@ -28,7 +28,7 @@ function settingsFor(callers: string, defaultPort: number) {
 type Kinds = ReturnType<typeof settingsFor>;
 type PrivatePortSettings<P extends string> = { readonly [K in keyof Kinds as `${P}_${K}`]: Kinds[K] };
 type PrivatePortValues<P extends string> = SettingValues<PrivatePortSettings<P>>;
-/** Its settings by the end of their names, and their prefix: `OPERATOR` for OPERATOR_HOST and so on. */
+/** Settings without their `prefix`: `OPERATOR` for OPERATOR_HOST and so on. */
 export type PrivatePort = SettingValues<Kinds> & { readonly prefix: string };
 
 export function privatePortSettings<P extends string>(
@@ -78,7 +78,7 @@ export function privateListener(setting: PrivatePort, logger: Logger) {
   };
 }
 
-/** One sentence for each combination that would let strangers in or nobody. Quotes no value. */
+/** Combinations that would let strangers in or nobody. Quotes no value. */
 function privatePortProblems(setting: PrivatePort): readonly string[] {
   const { prefix, HOST, SOCKET, TLS_CERT, TLS_KEY, TLS_CA } = setting;
   const given = [TLS_CERT, TLS_KEY, TLS_CA].filter((part) => part !== undefined).length;

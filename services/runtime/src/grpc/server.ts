@@ -22,10 +22,7 @@ import { answeringHandler, type CallOptions, streamingHandler } from './handlers
 import type { IncomingCall } from './incoming-call.ts';
 import { methodDefinition } from './methods.ts';
 
-/**
- * One function per method. Server-streaming methods return an async iterable; client-streaming ones are given one,
- * with flow control.
- */
+/** Server-streaming methods return an async iterable; client-streaming ones are given one, with flow control. */
 export type Handlers<S extends DescService> = {
   readonly [M in keyof S['method']]: S['method'][M] extends DescMethodUnary<infer I, infer O>
     ? (request: MessageShape<I>, call: IncomingCall) => Promise<MessageInitShape<O>>
@@ -51,7 +48,7 @@ export interface RpcServerOptions extends CallOptions {
   readonly address: string;
   /** Named when the port is taken; default RPC_PORT. */
   readonly portSetting?: string;
-  /** Milliseconds after which a client must reconnect, so that new pods get traffic. */
+  /** Milliseconds until a client must reconnect, so that new pods get traffic. */
   readonly maxConnectionAgeMs?: number;
   /** Plaintext if absent. */
   readonly credentials?: ServerCredentials | undefined;
@@ -98,7 +95,7 @@ function serverOptions({
   return {
     'grpc.max_receive_message_length': maxRequestBytes,
     'grpc.enable_channelz': 0,
-    // The age of a stream, the time until its successor takes over, and its last call, a login of 10 s.
+    // A stream's age, its successor's start, and its last call, a login of 10 s.
     'grpc.max_connection_age_grace_ms': 15_000,
     ...(maxConnectionAgeMs === undefined ? {} : { 'grpc.max_connection_age_ms': maxConnectionAgeMs }),
   };
@@ -123,7 +120,7 @@ function drain(
       clearTimeout(timer);
       resolve();
     });
-    // After the connections: the successor of a drained stream goes to another server.
+    // Last: a drained stream's successor goes to another server.
     streams.drain();
   });
 }

@@ -1,5 +1,5 @@
-// How a failure crosses gRPC: its code in the trailer `error-code`, with the status from the product's table. Nothing
-// else of an error crosses.
+// How a failure crosses gRPC: its code in the trailer `error-code`, with the status from the product's table, and
+// nothing else.
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { DetailedFailure, Failure } from '../process/errors.ts';
 import type { CallSubject } from '../process/request-context.ts';
@@ -30,7 +30,7 @@ export function subjectIn(trailers: Metadata): CallSubject {
   };
 }
 
-/** `error` itself if its code is in the table, else `server_error` without its text. */
+/** An unknown error becomes `server_error` without its text. */
 export function toldFailure(error: unknown, errorStatuses: ErrorStatuses): Failure {
   if (error instanceof Failure && errorStatuses[error.code] !== undefined) return error;
   return new Failure('server_error');
@@ -75,7 +75,7 @@ const unanswered: readonly number[] = [
   status.RESOURCE_EXHAUSTED,
 ];
 
-/** An unanswered call is `temporarily_unavailable` (R14); one that can never be answered is `server_error`. */
+/** `server_error` if it can never be answered, else `temporarily_unavailable` (R14). */
 export function fromStatus(error: ServiceError): Failure {
   const [code] = error.metadata?.get(trailer) ?? [];
   if (typeof code === 'string') return new Failure(code);
@@ -84,15 +84,12 @@ export function fromStatus(error: ServiceError): Failure {
   return new Failure(meant, connectionProblem(error), { cause: error });
 }
 
-/**
- * A message beyond a limit is refused every time (R14.8). Only grpc-js' text tells it from an overloaded peer, which
- * has the same status.
- */
+/** Refused every time (R14.8). Only grpc-js' text tells it from an overloaded peer. */
 function isTooLarge({ code, details }: ServiceError): boolean {
   return code === status.RESOURCE_EXHAUSTED && details.includes('larger than');
 }
 
-/** grpc-js' words about the connection: our addresses and certificates, nothing of the request. */
+/** grpc-js' words: our addresses and certificates, nothing of the request. */
 function connectionProblem({ details }: ServiceError): string {
   const problem = details.replace(/\. Resolution note: .*$/s, '');
   return problem.replace(/^.*Last error: (?:Error(?: \[\w+\])?: )?/s, '');

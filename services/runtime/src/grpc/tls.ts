@@ -1,5 +1,5 @@
-// Mutual TLS between services and on private ports. Certificates are reloaded while the process runs: open connections
-// keep the old ones. grpc-js reloads certificates only by its `experimental` provider, which no other file uses.
+// Mutual TLS between services and on private ports. Certificates are reloaded for new connections, by grpc-js'
+// `experimental` provider, which no other file uses.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -16,12 +16,12 @@ export type Certificates = Readonly<Record<Part, Buffer>>;
 /** Their names in messages. */
 type Names = Readonly<Record<Part, string>>;
 
-/** Milliseconds between two reads. Kubernetes swaps a link to the volume, which a watch on the files would miss. */
+/** Milliseconds. A watch on the files would miss that Kubernetes swaps a link. */
 const readingPause = 1_000;
 
 export type RpcTls = NonNullable<ReturnType<typeof openRpcTls>>;
 
-/** From a folder in the layout of a kubernetes.io/tls Secret; undefined: plaintext. Throws ConfigurationError. */
+/** A folder like a kubernetes.io/tls Secret; undefined: plaintext. Throws ConfigurationError. */
 export function openRpcTls(directory: string | undefined, logger: Logger) {
   if (directory === undefined) return undefined;
   const read = () => readDirectory(directory);
@@ -35,7 +35,7 @@ export function openRpcTls(directory: string | undefined, logger: Logger) {
   }
 }
 
-/** For a rule on settings: an IP address cannot be a TLS server name (RFC 6066 §3), so that calls to it would fail. */
+/** A rule: an IP address cannot be a TLS server name (RFC 6066 §3). */
 export function namelessTarget(name: string, target: string, directory: string | undefined): string[] {
   const host = /^(?:[a-z0-9]+:(?:\/\/[^/]*\/)?)?(\[.*\]|[^:]*)(?::\d+)?$/.exec(target)?.[1] ?? target;
   return directory !== undefined && isIP(host.replace(/^\[|\]$/g, '')) !== 0
@@ -51,8 +51,8 @@ interface Renewal {
 }
 
 /**
- * Follows `read`; undefined counts as unchanged. grpc-js' own provider drops a good certificate when a file is missing
- * or half written. Throws ConfigurationError when `first` is unusable.
+ * Follows `read`; undefined is unchanged. grpc-js' own provider drops a good certificate when a file is missing or
+ * half written. Throws ConfigurationError when `first` is unusable.
  */
 export function renewedCredentials(
   first: Certificates,
@@ -104,7 +104,6 @@ export function renewedCredentials(
   return {
     /** Requires a certificate of the authority from every caller. */
     server: experimental.createCertificateProviderServerCredentials(provider, provider, true),
-    /** The server's certificate must be of the authority and name the target's host. */
     channel: experimental.createCertificateProviderChannelCredentials(provider, provider),
     close: () => clearInterval(reading),
   };
@@ -132,7 +131,7 @@ function requireUsable({ certificate, privateKey, caCertificate }: Certificates,
   requirePem(certificate, names.certificate);
   requirePem(caCertificate, names.caCertificate);
   try {
-    // Also detects the key of another certificate, after a swap between two reads.
+    // Also detects another certificate's key, after a swap between two reads.
     createSecureContext({ cert: certificate, key: privateKey, ca: caCertificate });
   } catch {
     throw new ConfigurationError([`${names.privateKey} is not the key of ${names.certificate}`]);

@@ -1,5 +1,4 @@
-// The migration job's checks of Postgres: each account has exactly the rights of its role, the migrator can migrate,
-// and the schema is not newer than the image.
+// The migration job's checks of Postgres: rights of each account, the migrator, and the schema's version.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import pg from 'pg';
@@ -21,7 +20,7 @@ interface Account {
 }
 
 export interface Installation {
-  /** Owns schemas and tables, and cannot log in; the migrator works as it. */
+  /** Cannot log in; the migrator works as it. */
   readonly owner: string;
   readonly schema: string;
   readonly accounts: readonly Account[];
@@ -104,13 +103,13 @@ interface Login extends Queries {
   readonly user: string;
   /** By TLS with a verified certificate, or within this machine. */
   readonly secure: boolean;
-  /** It has the rights of its role, on a primary if it writes, and its search path is the schema. */
+  /** With the role's rights, on a primary if it writes, and with the schema as search path. */
   readonly fit: boolean;
-  /** The schema has a table that it may read, or write if the account writes. */
+  /** It may read a table of the schema, or write it if it writes. */
   readonly hasTables: boolean;
   /** Rights beyond its role that it has or can get. */
   readonly powers: readonly string[];
-  /** All roles exist, and it works as the owner, which owns the schema or may create it. */
+  /** All roles exist, and it works as the owner of the schema. */
   readonly migrates: boolean;
   readonly close: () => Promise<void>;
 }

@@ -1,5 +1,5 @@
-// Connections to Postgres, each with the account that the settings name at that moment. They are replaced after some
-// minutes, so that a new account or password takes effect without a restart.
+// Connections to Postgres, each with the account that the settings name at that moment, and replaced after some
+// minutes.
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import pg from 'pg';
 import { Failure } from '../process/errors.ts';
@@ -49,7 +49,7 @@ export function connectionConfig(options: Omit<ConnectionOptions, 'logger'>): pg
   };
 }
 
-/** Ends a connection, even to a server that does not answer. Never throws. */
+/** Even to a server that does not answer. Never throws. */
 export async function endConnection(client: pg.Client): Promise<void> {
   const overdue = setTimeout(() => client.connection.stream.destroy(), closeMs);
   await client.end().catch(() => {});
@@ -59,8 +59,8 @@ export async function endConnection(client: pg.Client): Promise<void> {
 type Connected = (error: Error | null) => void;
 
 /**
- * A pg.Client that reads its account when it is made. An account that cannot be read, or that Postgres refuses, fails
- * `connect` with `temporarily_unavailable`: a constructor that throws inside the pool would end the process.
+ * A pg.Client that reads its account when it is made. An unreadable or refused account fails `connect` with
+ * `temporarily_unavailable`: a constructor that throws inside the pool would end the process.
  */
 export function connectionClass(options: ConnectionOptions, more: pg.ClientConfig = {}): typeof pg.Client {
   const account = accountReporter(options);

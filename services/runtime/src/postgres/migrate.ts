@@ -1,5 +1,5 @@
-// The migration job: checks the installation, then runs numbered plain SQL migrations under an advisory lock, each in
-// one transaction, except those that create an index concurrently.
+// The migration job: checks the installation, then runs plain SQL migrations under an advisory lock, each in one
+// transaction, except those that create an index concurrently.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { ConfigurationError } from '../process/settings.ts';
 import { endConnection } from './connection.ts';
 import { migrationFiles, newestMigration } from './schema-version.ts';
 
-/** Says why a migration failed. It is rolled back; those before it stay. */
+/** The migration is rolled back; those before it stay. */
 class MigrationFailed extends Error {
   readonly version: number | undefined;
 
@@ -22,13 +22,12 @@ class MigrationFailed extends Error {
 const lockTimeoutMs = 10_000;
 const connectMs = 5_000;
 
-/** `-- after 0004`: the newest migration of the previous version, whose pods may still run (decision 0019). */
+/** `-- after 0004`: the previous version's newest migration (decision 0019). */
 const followsLine = /^-- after (\d{4})$/m;
 
 /**
- * Migrates `schema` of the database at `connection` to the newest migration in `directory`, or to `through`; returns
- * the versions it applied. A newer schema is left alone. Concurrent jobs wait for one another for 10 s, or the
- * connection's `lock_timeout`. Throws MigrationFailed.
+ * To the newest migration in `directory`, or to `through`; returns the versions it applied. A newer schema is left
+ * alone. Waits 10 s, or the connection's `lock_timeout`, for a concurrent job. Throws MigrationFailed.
  */
 export async function migrate(
   connection: string | pg.ClientConfig,
@@ -98,9 +97,9 @@ export async function migrate(
 /** In `schema_migrations` until the first installation is complete. */
 const beginning = 0;
 
-/** Polls: a waiting statement would hold a snapshot, which `create index concurrently` waits for. */
+/** A waiting statement would hold a snapshot, which `create index concurrently` waits for. */
 async function takeLock(client: pg.Client, name: string, withinMs: number): Promise<void> {
-  // Detects a silent server. Later queries may take as long as they need.
+  // Detects a silent server. Later queries may take long.
   const text = 'select pg_try_advisory_lock(hashtext($1)) as taken';
   const ask = { text, values: [name], query_timeout: connectMs };
   const begun = performance.now();
@@ -115,7 +114,7 @@ function isLockTimeout(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
-/** Postgres allows `create index concurrently` in no transaction: such a migration is that one statement. */
+/** Allowed in no transaction: such a migration is that one statement. */
 const isConcurrent = /^\s*create (?:unique )?index concurrently\b/im;
 
 async function apply(client: pg.Client, schema: string, version: number, sql: string): Promise<void> {
@@ -124,7 +123,7 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
     if (begin) await client.query(begin);
     else await dropInvalidIndexes(client, schema);
     await client.query(`set ${begin ? 'local ' : ''}search_path = ${schema}`);
-    // An index that an interrupted job created is kept: invalid ones are dropped above.
+    // An interrupted job's index is kept: invalid ones are dropped above.
     await client.query(sql).catch((error) => {
       if (begin || error.code !== '42P07') throw error;
     });

@@ -1,5 +1,5 @@
-// Reads pipelined over few Postgres connections; those of one event-loop tick leave in one write (decision 0018).
-// Never use it for a read that waits for a lock: it would block those behind it.
+// Reads pipelined over few Postgres connections (decision 0018). Never use it for a read that waits for a lock: it
+// would block those behind it.
 import pg from 'pg';
 import { corkUntilNextTick } from '../process/cork-until-next-tick.ts';
 import { describeError } from '../process/logger.ts';
@@ -19,8 +19,8 @@ export interface ReadOptions extends ConnectionOptions {
 }
 
 /**
- * Connects at the first read, also after a connection was lost. A read that times out ends its connection: it and
- * those behind it fail with `temporarily_unavailable`.
+ * Connects at the first read, also after a loss. A read that times out ends its connection: it and those behind it
+ * fail with `temporarily_unavailable`.
  */
 export function openReads(options: ReadOptions): PipelinedReads {
   // Shared, so that an unusable account is logged once.
@@ -44,7 +44,7 @@ export function openReads(options: ReadOptions): PipelinedReads {
 /** Between two attempts to replace or open a connection, in milliseconds. */
 const retryPause = 5_000;
 
-/** A connection, and its successor at the end of its lifetime: no read fails for that. */
+/** A connection and its successor: no read fails for the change. */
 class Line {
   /** Reads in flight. */
   unanswered = 0;
@@ -90,7 +90,6 @@ class Line {
     }
   }
 
-  /** The connection; opens a missing one, and the successor of an old one. */
   open(): Promise<pg.Client> {
     if (this.#current === undefined) this.#current = this.#connect();
     else if (this.isConnected && performance.now() >= this.#replaceAt) void this.#replace(this.#current);
@@ -147,7 +146,7 @@ async function endOf(connection: Promise<pg.Client> | undefined): Promise<void> 
 /** Reads of one tick that share a connection. */
 const mostTogether = 4;
 
-/** Reads of one tick share the least busy connection. Another is opened when all are busy. */
+/** Reads of one tick share the least busy connection. */
 function lineChooser(lines: readonly Line[]): () => Line {
   const [first] = lines as readonly [Line];
   let [chosen, together, openAt] = [first, 0, 0];

@@ -1,4 +1,4 @@
-// A pool of Postgres connections: named prepared statements, spans, and store faults separated from statement errors.
+// A pool of Postgres connections: prepared statements, spans, and store faults separated from statement errors.
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { SpanKind } from '@opentelemetry/api';
 import pg from 'pg';
@@ -34,7 +34,7 @@ export function forUpdate({ name, text }: Statement): Statement {
   return { name: `${name} for update`, text: `${text} for update` };
 }
 
-/** The row of a statement that always has one: an insert, or a change of a locked row. */
+/** Of a statement that always returns one. */
 export async function onlyRow<Row>(
   queries: Queries,
   statement: Statement,
@@ -150,7 +150,7 @@ async function onConnection<T>(pool: pg.Pool, work: Work<T>): Promise<T> {
     throw error instanceof Failure ? error : unavailable('Postgres', error);
   });
   let broken: Error | undefined;
-  // The pool handles errors of idle connections only, and an unhandled error would end the process.
+  // Unhandled, an error would end the process; the pool handles only those of idle connections.
   const discard = (error: Error): void => {
     broken = error;
   };
@@ -186,7 +186,7 @@ async function inTransaction<T>(
 /** SQLSTATE classes of connections, resources and operator intervention. */
 const faultClasses: readonly string[] = ['08', '28', '3D', '53', '57', '58'];
 
-/** The server has become a standby: a new connection may reach the primary. */
+/** The server is now a standby: a new connection may reach the primary. */
 function isReadOnly(error: unknown): boolean {
   const cause = error instanceof Failure ? error.cause : error;
   return cause instanceof pg.DatabaseError && cause.code === '25006';

@@ -6,7 +6,7 @@ import type { Queries } from './pool.ts';
 
 const filePattern = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
-/** Number of the newest migration in `directory`: the schema version that this code knows. */
+/** The schema version that this code knows. */
 export function newestMigration(directory: string): number {
   return Math.max(0, ...migrationFiles(directory).map(({ version }) => version));
 }
@@ -22,7 +22,7 @@ export function migrationFiles(directory: string): { version: number; path: stri
 /** SQLSTATE of a missing table or schema, and of insufficient privilege. */
 const unreadable: readonly unknown[] = ['42P01', '3F000', '42501'];
 
-/** Number of the newest migration applied to `schema`; 0 if none was, or if it cannot be read. */
+/** 0 if no migration was applied, or if that cannot be read. */
 export async function appliedVersion(database: Queries, schema: string): Promise<number> {
   const text = `select coalesce(max(version), 0) as version from ${schema}.schema_migrations`;
   try {
@@ -34,7 +34,7 @@ export async function appliedVersion(database: Queries, schema: string): Promise
   }
 }
 
-/** One sentence when `schema` cannot serve code that needs version `needed`; otherwise undefined. */
+/** Undefined when `schema` serves code that needs version `needed`. */
 export async function schemaProblem(
   database: Queries,
   schema: string,

@@ -1,5 +1,4 @@
-// The settings of a Postgres account: a URL, with optional user and password. They are read for each connection, so
-// that a replaced Secret takes effect.
+// The settings of a Postgres account, read for each connection, so that a replaced Secret takes effect.
 import type pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import type { Secret } from '../process/secret.ts';
@@ -35,7 +34,7 @@ export function optionalPostgresSettings<P extends string>(prefix: P, about: str
 export interface PostgresAccess {
   /** `POSTGRES_URL`: named in messages about the account. */
   readonly setting: string;
-  /** Throws ConfigurationError, or a file-system error for a certificate that the URL names. */
+  /** Throws ConfigurationError, or a file-system error for a certificate. */
   readonly read: () => pg.ClientConfig;
 }
 

@@ -1,8 +1,8 @@
-// A job's checks before it changes anything, and their report, one line per finding.
+// A job's checks and their report, one line per finding.
 import { describeError, type Logger, logText } from './logger.ts';
 
 export interface Finding {
-  /** `failure`: nothing may be changed. `warning`: continue, but read it. `skipped`: there was nothing to check. */
+  /** `failure`: nothing may be changed. `skipped`: there was nothing to check. */
   readonly kind: 'failure' | 'warning' | 'skipped';
   /** One sentence that names the setting and no secret. */
   readonly message: string;
@@ -18,7 +18,7 @@ export function findings(
     .map((message) => ({ kind, message }));
 }
 
-/** The code of Node, the store or its driver. A message may quote the request. */
+/** A message may quote the request. */
 export function codeOf(error: unknown): string {
   // ioredis wraps the fault of a Cluster node.
   const { lastNodeError = error } = error as { readonly lastNodeError?: unknown };

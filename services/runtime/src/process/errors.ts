@@ -1,13 +1,13 @@
-// The error class for outcomes that callers see: a code, no text about the request.
+// Errors that callers see: a code, no text about the request.
 import { randomInt } from 'node:crypto';
 
-/** With a public code (specification §7, R14). Any other error loses its text at the process boundary. */
+/** With a public code (specification §7, R14); other errors lose their text at the process boundary. */
 export class Failure<Code extends string = string> extends Error {
   readonly code: Code;
 
   /**
-   * `reason` is for engineers: a constant sentence, or grpc-js' words about an unanswered call, which are never a
-   * metric label. It never quotes the request.
+   * `reason` is for engineers and never quotes the request: a constant sentence, or grpc-js' words, which are never a
+   * metric label.
    */
   constructor(code: Code, reason: string = code, options?: ErrorOptions) {
     super(reason, options);
@@ -17,7 +17,7 @@ export class Failure<Code extends string = string> extends Error {
 }
 
 /**
- * `detail` is one sentence per mistake and may name what was requested. It crosses only on ports that send details.
+ * `detail`: one sentence per mistake, which may name what was requested. It crosses only on ports that send details.
  */
 export class DetailedFailure<Code extends string = string> extends Failure<Code> {
   readonly detail: string;

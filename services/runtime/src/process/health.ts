@@ -1,4 +1,4 @@
-// Liveness, readiness and deep health over plain HTTP on a separate port, for probes and people.
+// Liveness, readiness and deep health over plain HTTP.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,10 +20,7 @@ export interface HealthOptions<Name extends string = string> {
   readonly host: string;
   readonly port: number;
   readonly checks: Readonly<Record<Name, ReadinessCheck>>;
-  /**
-   * Must have passed once before traffic comes. Later they do not count: every pod depends on the same stores, and
-   * some requests need no store.
-   */
+  /** Must have passed once before traffic comes, and do not count later: every pod depends on the same stores. */
   readonly startupGate?: readonly NoInfer<Name>[];
   /** Checks of this process alone, which must hold whenever traffic comes. */
   readonly readinessGate?: readonly NoInfer<Name>[];
@@ -43,8 +40,8 @@ interface Report {
 
 /**
  * `GET /livez` is 200 while the event loop runs, `GET /readyz` while traffic should come, `GET /healthz` while all
- * checks hold; otherwise 503 with `{"phase": …, "checks": {name: sentence}}`. A check that takes too long fails with
- * "<Name> does not answer in time". Throws ConfigurationError when the port is taken.
+ * checks hold; otherwise 503 with `{"phase": …, "checks": {name: sentence}}`. Throws ConfigurationError when the port
+ * is taken.
  */
 export async function serveHealth<Name extends string>(options: HealthOptions<Name>) {
   const { host, port } = options;
@@ -87,7 +84,7 @@ export async function serveHealth<Name extends string>(options: HealthOptions<Na
   };
 }
 
-/** No partial answer: a counter missing from it would look like a restart. */
+/** A partial answer would look like a restart. */
 async function answerMetrics(response: ServerResponse, metricsText: () => Promise<string>): Promise<void> {
   const text = await metricsText().catch(() => undefined);
   response.writeHead(text === undefined ? 503 : 200, metricsType).end(text);

@@ -10,10 +10,7 @@ export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefine
 
 export type Networks = readonly [string] | readonly [string, string, string];
 
-/**
- * The networks of an address, smallest first: `192.0.2.0/24`; `2001:db8:0:1::/64` with its /56 and /48. `unknown` for
- * anything that is not an address.
- */
+/** Smallest first: `192.0.2.0/24`; `2001:db8:0:1::/64` with its /56 and /48. `unknown` if it is not an address. */
 export function networksOf(address: string): Networks {
   if (isIPv4(address)) return [address.replace(/\d+$/, '0/24')];
   const parsed = parseAddress(address.replace(/%.*$/, ''));
@@ -39,8 +36,8 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * An address, or a network of at least /8, in IPv6 /16: a wider one is the internet. IPv4's bound applies to IPv6
- * networks that hold mapped IPv4 addresses.
+ * An address, or a network of at least /8, in IPv6 /16. IPv4's bound applies to IPv6 networks that hold mapped IPv4
+ * addresses.
  */
 export function isNarrowNetwork(text: string): boolean {
   const [address = '', written] = text.split('/');

@@ -1,5 +1,4 @@
-// The life of a process: it starts or reports configuration mistakes, runs until it is stopped, and closes its parts
-// in order.
+// The life of a process: start, configuration mistakes, stop in order.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Health } from './health.ts';
 import { describeError, type Logger, logText, sumUpRepeated, toggleDebugLines } from './logger.ts';
@@ -24,8 +23,8 @@ export interface StopOptions {
 }
 
 /**
- * Installs the signal handlers. On a stop the process first turns unready and waits, so that load balancers notice
- * before connections close. An uncaught error stops it with code 1.
+ * Installs the signal handlers. A stopping process first turns unready and waits, so that load balancers notice. An
+ * uncaught error stops it with code 1.
  */
 export function stopOnSignal(options: StopOptions): void {
   const { logger, config, stopTimeoutMs = 20_000 } = options;
@@ -60,7 +59,7 @@ export function stopOnSignal(options: StopOptions): void {
       .once('error', () => stop('parent gone'));
 }
 
-/** True when none failed; a failed step does not keep the next from running. */
+/** A failed step does not keep the next from running. */
 async function runSteps({ logger, config, health, telemetry, steps }: StopOptions): Promise<boolean> {
   const all: Readonly<Record<string, Step>> = {
     readiness: health.stopping,
@@ -81,7 +80,7 @@ async function runSteps({ logger, config, health, telemetry, steps }: StopOption
   return clean;
 }
 
-/** Runs `main`. Configuration mistakes are printed, one per line, and end the process with code 1. */
+/** Prints configuration mistakes, one per line, and ends with code 1. */
 export async function startProcess(main: () => Promise<void>): Promise<void> {
   try {
     await main();

@@ -17,7 +17,7 @@ export async function listenOrFail<T>(setting: string, port: number, listen: () 
 const writableByOthers = 0o022;
 const sticky = 0o1000;
 
-/** One sentence for each reason why a socket at `path` would not be private. Quotes no value. */
+/** Reasons why the socket would not be private. Quotes no value. */
 export function socketProblems(setting: string, path: string): readonly string[] {
   const directory = statSync(dirname(path), { throwIfNoEntry: false });
   if (directory === undefined || !directory.isDirectory() || isOpen(directory))
@@ -28,7 +28,7 @@ export function socketProblems(setting: string, path: string): readonly string[]
     : [`${setting} is not valid: expected a path where nothing or a socket is`];
 }
 
-/** An account that may change the directory can replace the socket, unless the directory is sticky. */
+/** Such an account could replace the socket, unless the directory is sticky. */
 function isOpen({ mode, uid }: Stats): boolean {
   const trusted = uid === 0 || uid === process.getuid?.();
   return !trusted || ((mode & writableByOthers) !== 0 && (mode & sticky) === 0);
@@ -36,9 +36,7 @@ function isOpen({ mode, uid }: Stats): boolean {
 
 let earlier: Promise<unknown> = Promise.resolve();
 
-/**
- * Runs `bind` so that the socket has mode 0600 from the start. One at a time: the umask belongs to the whole process.
- */
+/** The socket has mode 0600 from the start. One at a time: the umask is the process's. */
 export function ownerOnly<T>(bind: () => Promise<T>): Promise<T> {
   const bound = earlier.then(async () => {
     const mask = process.umask(0o177);

@@ -1,5 +1,5 @@
-// JSON lines on standard output. A field is a number, a boolean or an explicit `LogText`: a plain string does not
-// compile, so that no token, e-mail or name slips in (R27).
+// JSON lines on standard output. A plain string does not compile as a field, only a `LogText`, so that no token,
+// e-mail or name slips in (R27).
 
 import { createHmac } from 'node:crypto';
 import { type Context, context } from '@opentelemetry/api';
@@ -12,7 +12,7 @@ declare const loggable: unique symbol;
 export type LogText = string & { readonly [loggable]: true };
 export type LogFields = Readonly<Record<string, LogText | number | boolean | undefined>>;
 
-/** Vouches that `text` is neither secret nor personal: a route, a code, a client_id, a state. */
+/** Vouches that `text` is neither secret nor personal. */
 export function logText(text: string): LogText {
   return text as LogText;
 }
@@ -62,10 +62,10 @@ export function toggleDebugLines(logger: Logger): void {
 }
 
 interface Summing {
-  /** Equal lines written per window; the rest become one line with their number. */
+  /** Equal lines written per window; the rest become a count. */
   readonly mostAlike: number;
   readonly windowMs: number;
-  /** Lines written per window at all; beyond it sums distinguish only `apart`, to bound memory. */
+  /** All lines written per window; beyond it sums distinguish only `apart`, to bound memory. */
   readonly mostLines?: number;
   readonly apart?: readonly string[];
 }
@@ -80,7 +80,7 @@ export function sumUpRepeated(): void {
   for (const sumUp of sums) sumUp();
 }
 
-/** Lines are equal by their texts. A window starts with its first line. */
+/** Equal by their texts. A window starts with its first line. */
 export function summarising(
   log: Log,
   { mostAlike, windowMs, mostLines = Infinity, apart = [] }: Summing = repeatedFaults,
@@ -117,7 +117,7 @@ export function summarising(
   };
 }
 
-/** Class, code and stack of an unknown error. Drivers quote values in their messages. */
+/** Drivers quote values in their messages. */
 export function describeError(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: logText(typeof error) };
   const code = (error as { code?: unknown }).code;

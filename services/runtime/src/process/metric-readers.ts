@@ -1,5 +1,4 @@
-// How metrics leave the process: scraped from the health port (health.ts) as Prometheus text, or pushed to an OTLP
-// collector.
+// Metrics leave the process as Prometheus text on the health port (health.ts), or pushed to an OTLP collector.
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
   AggregationTemporality,
@@ -10,7 +9,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { inOneFlight } from './one-flight.ts';
 
-/** As a delta, a gauge has no value once its source is gone; the SDK would repeat the last one forever. */
+/** The SDK would repeat a gone gauge's last value forever. */
 function temporality(type: InstrumentType): AggregationTemporality {
   return type === InstrumentType.OBSERVABLE_GAUGE
     ? AggregationTemporality.DELTA

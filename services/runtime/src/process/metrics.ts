@@ -1,6 +1,5 @@
-// Metric definitions: name, unit, labels and meaning, from which the instruments and docs/telemetry.md are made.
-// Without a reader nothing is counted. A label has few values, none of them a caller's: routes, codes, reasons,
-// statement names, registered clients.
+// Metric definitions, from which the instruments and docs/telemetry.md are made. Without a reader nothing is counted.
+// A label has few values, none of them a caller's.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attributes, Meter, MetricOptions, Observable } from '@opentelemetry/api';
 import { Failure } from './errors.ts';
@@ -26,7 +25,7 @@ export interface Metric {
 }
 export type Metrics = Readonly<Record<string, Metric>>;
 
-/** Buckets of the conventions for requests and calls, and for store operations, in seconds. */
+/** The conventions' buckets, in seconds. */
 export const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 export const operationBuckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
@@ -105,7 +104,7 @@ function observable<Kind extends Metric['kind'], Label extends string>(
   return {
     kind,
     definition,
-    /** Each reading of the metrics calls `read`. A value that takes too long is left out. */
+    /** Called by each reading. A value that takes too long is left out. */
     observe: (read: () => Observations<Label> | Promise<Observations<Label>>): void => {
       // A store that hangs is not asked again meanwhile.
       const readOnce = inOneFlight(async () => read());
@@ -133,7 +132,7 @@ export function nameWithUnit({ name, unit }: { readonly name: string; readonly u
   return name + (unitSuffixes[unit] ?? '');
 }
 
-/** Runs `work` and records its seconds, with `error.type` if it throws, else with the labels `labelsOf` the result. */
+/** Records the seconds of `work`, with `error.type` or the labels `labelsOf` the result. */
 export async function timed<T>(
   durations: Histogram,
   labels: Attributes,
@@ -153,7 +152,7 @@ export async function timed<T>(
   }
 }
 
-/** The code of a failure, else the error's class: never its message (R27). */
+/** Never the message (R27). */
 export function errorType(error: unknown): string {
   if (error instanceof Failure) return error.code;
   return error instanceof Error ? error.name : 'unknown';

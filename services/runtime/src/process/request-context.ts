@@ -1,5 +1,4 @@
-// The state of a request that travels through every process: id, deadline, trace, client address. It is kept in the
-// OpenTelemetry context.
+// The state of a request that travels through every process, in the OpenTelemetry context.
 import {
   type Context,
   context,
@@ -21,7 +20,7 @@ type Call = {
   readonly subject: CallSubject;
 };
 
-/** Whom a request is about, once this process or one behind it knows. */
+/** Known once this process or one behind it has found out. */
 export interface CallSubject {
   /** A keyed hash (R27.3). */
   user?: string | undefined;
@@ -34,7 +33,7 @@ export function carryContextAcrossAwaits(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 }
 
-/** `deadline`: milliseconds since the epoch. `clientAddress`: from trusted proxies only, '' when unknown. Personal. */
+/** `deadline`: milliseconds since the epoch. `clientAddress`: '' when unknown. Personal. */
 export function withCall(
   parent: Context,
   requestId: string,
@@ -46,7 +45,7 @@ export function withCall(
   return parent.setValue(callKey, call);
 }
 
-/** For work outside any request: a connection reports in the context of the request that opened it. */
+/** A connection would report in the context of the request that opened it. */
 export function outsideRequests<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }

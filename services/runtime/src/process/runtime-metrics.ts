@@ -131,7 +131,7 @@ export function countSecurityEvent(event: string, reason = '', client: string = 
   runtimeMetrics.securityEvents.add({ event, reason, client_id });
 }
 
-/** Starts the series at 0: Prometheus sees no increase in the first value of a series. */
+/** Prometheus sees no increase in the first value of a series. */
 export function expectSecurityEvents(events: Readonly<Record<string, readonly string[]>>): void {
   for (const [event, reasons] of Object.entries(events).filter(([name]) => !withClient.test(name)))
     for (const reason of reasons.length === 0 ? [''] : reasons)
@@ -143,7 +143,7 @@ const histograms = {
   [SpanKind.CLIENT]: runtimeMetrics.clientCalls,
 };
 
-/** Measures `work` by its span's attributes: a gRPC call or a store operation. */
+/** By its span's attributes: a gRPC call or a store operation. */
 export function measured<T>(kind: SpanKind, attributes: Attributes, work: () => Promise<T>): Promise<T> {
   const { 'rpc.method': method, 'db.system.name': system, 'db.operation.name': operation } = attributes;
   if (operation !== undefined) {

@@ -1,12 +1,9 @@
-// The configuration of a process, read from the environment and validated as a whole. Mistakes are reported together,
-// by variable and expectation, never by value. NAME_FILE replaces NAME with a file that holds the value.
+// The configuration of a process, from the environment. Mistakes are reported together, never by value. NAME_FILE
+// names a file that holds NAME.
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 
-/**
- * See `setting-kinds.ts`; `.describe()` says what a setting is for, `.default()` or `.optional()` that it may be
- * absent.
- */
+/** `.describe()` says what a setting is for, `.default()` or `.optional()` that it may be absent. */
 export type Settings = Readonly<Record<string, z.ZodType<unknown, string | undefined>>>;
 export type SettingValues<S extends Settings> = { readonly [K in keyof S]: z.output<S[K]> };
 export type SettingSource = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,5 @@
-// The attributes of spans; the table in docs/telemetry.md is generated from here. Names are OpenTelemetry's if its
-// conventions have them. Every text may be logged, too (R27): no code, token, address or personal name, and no value
-// made up by a caller.
+// The attributes of spans; docs/telemetry.md lists them. Every text may be logged, too (R27): no code, token, address
+// or personal name, and no value made up by a caller.
 import type { LogText } from './logger.ts';
 
 interface AttributeDefinition {

@@ -19,8 +19,8 @@ import type { SpanAttributes } from './span-attributes.ts';
 const tracer = trace.getTracer('course-exchange');
 
 /**
- * A thrown error marks the span with its code or class, never with its message (R27). Sampling is decided at the start
- * of a trace: an unsampled parent is propagated, so that the services behind follow (R32.2).
+ * A thrown error marks the span with its code or class, never with its message (R27). An unsampled parent is
+ * propagated, so that the services behind follow (R32.2).
  */
 export function inSpan<T>(
   name: string,
@@ -82,7 +82,7 @@ export function renameSpan(name: string): void {
   recordedSpan()?.updateName(name);
 }
 
-/** For an error that ends in an answer and does not leave the active span. */
+/** For an error that is answered within the active span. */
 export function recordError(error: unknown): void {
   const span = recordedSpan();
   if (span !== undefined) tellError(span, error);

@@ -1,5 +1,4 @@
-// How traces and metrics leave the process. The SDK is loaded only for an export and reads the standard OTEL_*
-// variables; the trace context is propagated either way.
+// Starts traces and metrics. The SDK is loaded only for an export and reads the standard OTEL_* variables.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { metrics, propagation } from '@opentelemetry/api';
 import {
@@ -64,7 +63,7 @@ async function startSdk(
   config: SettingValues<typeof telemetrySettings>,
   traces: boolean,
 ): Promise<Telemetry['flush']> {
-  // The SDK reads only the environment; our settings may come from a file.
+  // The SDK reads only the environment.
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined)
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = config.OTEL_EXPORTER_OTLP_ENDPOINT;
   process.env.OTEL_TRACES_SAMPLER ??= 'parentbased_traceidratio';

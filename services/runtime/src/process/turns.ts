@@ -1,4 +1,4 @@
-// Permits that bound concurrency. Owners are served in rotation; requests of one owner are first in, first out.
+// Permits that bound concurrency: owners in rotation, requests of one owner first in, first out.
 
 export function createTurns(concurrency: number) {
   /** By owner, the next one first. */

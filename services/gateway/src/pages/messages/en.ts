@@ -1,4 +1,4 @@
-// The pages in English: the texts that every language must have. Names in them are HTML, isolated by `nameOf`.
+// The pages in English: the texts that every language must have.
 import { type Html, html } from '../html.ts';
 
 export type Messages = typeof en;
@@ -16,7 +16,6 @@ export const en = {
   problem: 'There is a problem',
   reference: 'Reference for support',
   signedInAs: 'Signed in as',
-  /** The session ends with it (R29.3). */
   anotherAccount: 'Sign out and use another account',
   backTo: (partner: Html) => html`Cancel and go back to ${partner}`,
   login: {
@@ -31,7 +30,6 @@ export const en = {
     forgotten: 'Forgot your password?',
     neverSees: (partner: Html) => html`${partner} never sees your password.`,
     wrong: 'The e-mail address or the password is incorrect.',
-    /** Beside the fields, when they are wrong together. */
     typeAgain: 'Check your e-mail address and password, then try again.',
     emailMissing: 'Enter your e-mail address.',
     passwordMissing: 'Enter your password.',
@@ -85,7 +83,7 @@ export const en = {
     until: 'How long it lasts',
     untilText: (partner: Html) =>
       html`Your consent lasts until you withdraw it. If ${partner} is not used for 30 days, you will have to log in again.`,
-    /** The only way to withdraw (specification §1); `contact` is a linked `support`, else `operator`. */
+    /** The only way to withdraw (specification §1). */
     withdraw: (contact: Html) => html`To withdraw it, write to ${contact}.`,
     support: 'our support',
     operator: 'the operator of Course Exchange',
