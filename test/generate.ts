@@ -8,7 +8,7 @@ import { rulesFiles } from '@course-exchange/observability/rules';
 import { generateProto } from '@course-exchange/proto/generate';
 import { valueSchema } from './chart/value-schema.ts';
 import { root } from './check/step.ts';
-import { commandsPart, exitCodesPart, generalOptionsPart } from './generate/cli.ts';
+import { commandsPart, exitCodesPart, generalOptionsPart, sharedOptionsPart } from './generate/cli.ts';
 import { errorsPart, redirectsPart, routesPart } from './generate/http.ts';
 import { decisionsPart, scenariosPart, suitesPart } from './generate/lists.ts';
 import {
@@ -24,7 +24,12 @@ import { type Part, unwritten, withParts } from './generate/page.ts';
 import { settingsParts, valuesPart } from './generate/settings.ts';
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
-  'docs/cli.md': { options: generalOptionsPart, 'exit codes': exitCodesPart, commands: commandsPart },
+  'docs/cli.md': {
+    options: generalOptionsPart,
+    'shared options': sharedOptionsPart,
+    'exit codes': exitCodesPart,
+    commands: commandsPart,
+  },
   'docs/decisions/README.md': { decisions: decisionsPart },
   'docs/errors.md': { errors: errorsPart, redirects: redirectsPart },
   'docs/on-call.md': { objectives: objectivesPart, alerts: alertsPart },

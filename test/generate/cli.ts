@@ -7,6 +7,33 @@ const program = createProgram();
 
 type Parser = typeof program;
 
+const helpOf = (command: Parser) => command.createHelp();
+const optionsOf = (command: Parser) =>
+  helpOf(command)
+    .visibleOptions(command)
+    .filter(({ long }) => long !== '--help');
+const lineOf = (option: ReturnType<typeof optionsOf>[number], command: Parser) =>
+  `${code(option.flags)}: ${helpOf(command).optionDescription(option)}`;
+
+const leaves = (parent: Parser): readonly Parser[] =>
+  parent.commands.flatMap((command) => (command.commands.length > 0 ? leaves(command) : [command]));
+
+/** Lines of options that several commands explain alike: the page explains them once. */
+const shared = new Map(
+  [
+    ...Map.groupBy(
+      leaves(program).flatMap((command) =>
+        optionsOf(command).map((option) => [option.flags, lineOf(option, command)] as const),
+      ),
+      ([, line]) => line,
+    ),
+  ]
+    .filter(([, uses]) => uses.length >= 2)
+    .map(([line, uses]) => [line, uses[0]?.[0] ?? ''] as const),
+);
+
+export const sharedOptionsPart: Part = () => [...shared.keys()].map((line) => `- ${line}`).join('\n');
+
 export const commandsPart: Part = () => commandsBelow(program, '').join('\n\n');
 
 function commandsBelow(parent: Parser, path: string): readonly string[] {
@@ -19,16 +46,18 @@ function commandsBelow(parent: Parser, path: string): readonly string[] {
 }
 
 function leaf(command: Parser, name: string): string {
-  const helper = command.createHelp();
-  const operands = helper.visibleArguments(command);
-  const options = helper.visibleOptions(command).filter(({ long }) => long !== '--help');
+  const operands = helpOf(command).visibleArguments(command);
+  const options = optionsOf(command);
+  const lines = options.map((option) => lineOf(option, command));
+  const elsewhere = lines.flatMap((line) => shared.get(line) ?? []).map(code);
   const level = name.includes(' ') ? '###' : '##';
   const usage = options.length > 0 ? command.usage() : command.usage().replace('[options]', '').trim();
   return [
     `${level} ${code(`${name} ${usage}`.trim())}`,
     command.description().replaceAll('\n\n', ' '),
-    ...operands.map((operand) => `- ${code(helper.argumentTerm(operand))}: ${operand.description}`),
-    ...options.map((option) => `- ${code(option.flags)}: ${helper.optionDescription(option)}`),
+    ...operands.map((operand) => `- ${code(helpOf(command).argumentTerm(operand))}: ${operand.description}`),
+    ...lines.filter((line) => !shared.has(line)).map((line) => `- ${line}`),
+    ...(elsewhere.length > 0 ? [`- ${elsewhere.join(', ')}`] : []),
   ].join('\n');
 }
 

@@ -5,7 +5,7 @@ import { duties } from '@course-exchange/testcontainers/rehearsal/duties';
 import { scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import { root } from '../check/step.ts';
 import { suites } from '../suites.ts';
-import { names, type Part } from './page.ts';
+import { code, names, type Part, table } from './page.ts';
 
 const decisions = join(root, 'docs/decisions');
 
@@ -22,13 +22,14 @@ export const decisionsPart: Part = () =>
 export const suitesPart: Part = (before) =>
   names(before, ['suite', 'what it proves', 'needs'], Object.keys(suites));
 
-/** Duty, play and expectation of each. */
+/** By duty: the play and expectation of each scenario. */
 export const scenariosPart: Part = () =>
-  Object.entries(scenarios)
-    .map(([name, { duty, play, expectation }]) => {
+  [...Map.groupBy(Object.entries(scenarios), ([, { duty }]) => duty)]
+    .map(([duty, plays]) => {
       const { section, sentence } = duties[duty];
       const clause = `[${section}](specification.md#${section.split('.')[0]})`;
       const text = section.startsWith('R') ? `[${section}](rulings.md)` : clause;
-      return `### ${name}\n- **Duty** \`${duty}\` (${text}): ${sentence}\n- **Play**: ${play}\n- **Kept**: ${expectation}\n`;
+      const rows = plays.map(([name, { play, expectation }]) => [code(name), play, expectation]);
+      return `### ${duty}\n${sentence} (${text})\n\n${table(['scenario', 'play', 'kept'], rows)}`;
     })
-    .join('\n');
+    .join('\n\n');
