@@ -103,7 +103,7 @@ export function createRequestLog(
   };
 
   /** `claimed`: whom a request names whose client has not authenticated. */
-  const onTokenRefused = (error: unknown, claimed?: string): void => {
+  const onTokenRefused = (error: unknown, claimed: () => string | undefined): void => {
     const sentence = error instanceof Failure ? error.message : '';
     const reason = error instanceof Refusal ? error.label : sentence;
     const client = clientOf();
@@ -114,7 +114,7 @@ export function createRequestLog(
     record('token', error, {
       client: client ?? event?.client,
       isAuthenticated: client !== undefined,
-      claimed,
+      claimed: client === undefined ? claimed() : undefined,
     });
   };
 

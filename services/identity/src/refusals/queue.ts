@@ -54,7 +54,7 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
   };
 
   const writeAll = async (): Promise<void> => {
-    await sleep(delayMs, undefined, { ref: false });
+    await sleep(delayMs);
     while (waiting.length > 0) {
       const batch = waiting.splice(0, batchSize);
       await write(batch).catch((error: unknown) => {

@@ -25,7 +25,7 @@ export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Pro
     return response;
   } catch (error) {
     if (error instanceof Refusal && error.facts.event) deps.onSecurityEvent(error.facts.event);
-    deps.onTokenRefused(error, claimedClientId(request));
+    deps.onTokenRefused(error, () => claimedClientId(request));
     throw error;
   }
 }
