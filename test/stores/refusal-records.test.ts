@@ -39,8 +39,7 @@ beforeEach(async () => {
 });
 
 /** Does `work` as one request; gives its records. */
-async function recordsFrom(work: () => Promise<unknown>) {
-  const requestId = randomBytes(12).toString('hex');
+async function recordsFrom(work: () => Promise<unknown>, requestId = randomBytes(12).toString('hex')) {
   const call = withCall(ROOT_CONTEXT, requestId, Date.now() + 10_000);
   await context.with(call, () => work().catch(() => undefined));
   await queue.flush();
@@ -72,6 +71,20 @@ test('a refused token request leaves client, reason, and keyed hashes of user an
   expect(beyond?.family).toBe(foreign?.family);
   expect(beyond?.family).toMatch(/^[\w-]{22}$/);
   expect(code).not.toContain(beyond?.family);
+});
+
+test('a reused refresh token leaves the request that replaced it', async () => {
+  const { refreshToken } = await exchange(await issue());
+  const refresh = () => request({ grantType: 'refresh_token', refreshToken });
+  const before = Date.now();
+  expect(await recordsFrom(refresh, 'request-that-refreshed')).toEqual([]);
+  const [reused] = await recordsFrom(refresh);
+  expect(reused).toMatchObject({
+    ...{ ...token, clientId, reason: 'refresh_token.refused reused', user },
+    earlier: { requestId: 'request-that-refreshed' },
+  });
+  expect(reused?.earlier?.at).toBeGreaterThanOrEqual(before);
+  expect(reused?.earlier?.at).toBeLessThanOrEqual(reused?.at ?? 0);
 });
 
 test('a client that has not authenticated is only named, and left out where a secret may stand in its place', async () => {
