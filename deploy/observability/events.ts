@@ -13,6 +13,7 @@ const counted = {
   tokens_refused: identityMetrics.tokensRefused,
   authorizations_refused: identityMetrics.authorizationsRefused,
   access_tokens_refused: identityMetrics.accessTokensRefused,
+  client_acts: identityMetrics.clientActs,
   consents_shown: identityMetrics.consentsShown,
   client_requests: gatewayMetrics.clientRequests,
   work_refused: gatewayMetrics.workRefused,

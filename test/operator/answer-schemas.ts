@@ -90,6 +90,10 @@ export const schemas = {
     ...{ eventsOver500: count, designsNeverSeen: count },
     longestList: object({ events: count, bytes: count, milliseconds: count }),
   }),
+  conduct: object({
+    clientId: text,
+    duties: list(texts('duty section', { verdict: { enum: ['kept', 'broken', 'not_seen', 'not_visible'] } })),
+  }),
   status: object({
     issuer: text,
     environment: { enum: ['test', 'production'] },

@@ -52,6 +52,7 @@ test('every answer keeps to its schema', async () => {
   await answer('result', 'client approve answers --to draft');
   await answer('result', 'client deactivate answers --yes');
   await answer('clients', 'client list');
+  expect(await answer('conduct', 'client conduct answers')).not.toHaveProperty('duties.0.requestId');
   await answer('client', 'client show answers');
   await answer('result', `client secret add answers --to-file ${file('two')}`);
   await answer('secrets', 'client secret list answers');

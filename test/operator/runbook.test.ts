@@ -32,13 +32,13 @@ let acme: Partner;
 let refreshToken: string;
 
 /** Runs the next block of a section with a shell that ends at the first command that fails. */
-async function next(title: string): Promise<Outcome> {
+async function next(title: string, exit = 0): Promise<Outcome> {
   const block = remaining.get(title)?.shift();
   if (block === undefined) throw new Error(`"${title}" has no further block.`);
   const environment = toolEnvironment({ ...variables, PATH: `${path}:${process.env.PATH}` });
   const outcome = await startProcess('bash', ['-euo', 'pipefail', '-c', block], environment).ended;
   printed.push(block, outcome.out, outcome.err);
-  expect(outcome, `${title}:\n${block}${outcome.err}`).toMatchObject({ exit: 0 });
+  expect(outcome, `${title}:\n${block}${outcome.err}`).toMatchObject({ exit });
   return outcome;
 }
 
@@ -179,6 +179,12 @@ describe('the runbook as written', () => {
     ['keeps clients in version control', 'Clients in version control', ''],
   ])('%s', async (_what, title, said) => {
     expect((await next(title)).out).toContain(said);
+  });
+
+  test('says how the client behaves: it has sent no PKCE challenge', async () => {
+    const { out } = await next("How a partner's client behaves", 1);
+    expect(out).toMatch(/Send a PKCE challenge .* S5\.flow +broken /);
+    expect(out).toMatch(/Validate the ID token.* cannot be seen from here/);
   });
 
   test('imports users, who log in with the passwords that they had', async () => {

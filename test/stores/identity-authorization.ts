@@ -57,7 +57,7 @@ const plainRequest = {
  */
 export async function useAuthorization(connections = 1, log: Partial<FlowDeps> = {}) {
   const endpoint = await useEndpoint(connections, log);
-  const { identity, redis, stores, exchange, request, issue } = endpoint;
+  const { identity, redis, stores, exchange, refresh, request, issue } = endpoint;
   const clock = { now: Date.now() };
   const hashingQueue = createHashingQueue({ concurrency: 2, waiting: 100, longestWaitMs: 60_000 });
   const deps: FlowDeps = {
@@ -122,7 +122,21 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
   };
 
   return Object.assign(flow, {
-    ...{ identity, redis, exchange, request, issue, clock, deps, addPerson, begin, beginForm, logIn, signIn },
+    ...{
+      identity,
+      redis,
+      exchange,
+      refresh,
+      request,
+      issue,
+      clock,
+      deps,
+      addPerson,
+      begin,
+      beginForm,
+      logIn,
+      signIn,
+    },
     /** One for each connection. They stand for callers, not for processes: they share one password queue. */
     browsers: stores.map((store) => ({ ...deps, redis: store })),
     /** Signs in with a new interaction; returns the cookie of the session. */

@@ -117,6 +117,7 @@ export async function openEndpoint(
     deadline: () => Date.now() + 60_000,
     randomBytes,
     onSecretUsed: () => {},
+    conduct: { onRequest: () => {}, onGranted: () => {}, onRefused: () => {} },
     ...createRequestLog(silent, new Secret(Buffer.alloc(32))),
     ...log,
   };

@@ -9,7 +9,8 @@ const client_id = '=~$client_id';
 const asked = (matchers: Parameters<typeof recent<'client_requests'>>[1] = {}) =>
   `sum by (job) (${recent('client_requests', { client_id, ...matchers }, chosen)})`;
 const refusedForOverload = asked({ 'error.type': 'temporarily_unavailable' });
-const used = { event: '=~code.refused|refresh_token.refused', reason: '=~replayed|reused' };
+const breaches =
+  '=~pkce_plain|.+_absent|code_replayed|token_reused|token_repeated|refresh_concurrent|scope_exceeded';
 const secrets = `${series(identity.secretExpiry, { client_id })} < Inf`;
 
 export const partner: DashboardSource = {
@@ -60,9 +61,16 @@ export const partner: DashboardSource = {
       ],
     },
     'Does it keep its duties?': {
-      'Tokens used again': [
-        'In 15 minutes. A client that stores each new token and sends it once has none.',
-        events('event, reason', 'security_events', { ...used, client_id }),
+      'Duties broken': [
+        'In 15 minutes, as `partnerctl client conduct` names and judges them. A client that keeps its duties has none.',
+        events('act', 'client_acts', { act: breaches, client_id }),
+      ],
+      'Requests and codes': [
+        'In 15 minutes: authorization requests that name it, codes that it redeemed, refreshes.',
+        events('act', 'client_acts', {
+          act: '=~authorization_request|code_redeemed|token_refreshed',
+          client_id,
+        }),
       ],
       'Refused for overload, or late': [
         'Share of its requests told to come again later.',

@@ -5,17 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { AuditService } from '@course-exchange/proto/operator/v1/audit';
-import { ClientService } from '@course-exchange/proto/operator/v1/client';
-import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
-import { KeyService } from '@course-exchange/proto/operator/v1/key';
-import { RefusalService } from '@course-exchange/proto/operator/v1/refusal';
-import { RestoreService } from '@course-exchange/proto/operator/v1/restore';
-import { SecretService } from '@course-exchange/proto/operator/v1/secret';
-import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/rules/error-codes';
 import { timeBudget } from '@course-exchange/rules/time-budget';
-import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
 import { logAuditHead } from '@course-exchange/runtime/audit/table';
 import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
 import {
@@ -35,16 +26,15 @@ import { createLogger, type Logger, logText } from '@course-exchange/runtime/pro
 import { deadlineOf } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import type { AdminContext } from './admin/context.ts';
+import { operatorServices } from './admin/rpc.ts';
 import { createInteractionSeal } from './authorize/interaction-store.ts';
 import { createAuthorizationHandlers } from './authorize/rpc.ts';
-import { createClientHandlers, createSecretHandlers } from './clients/rpc.ts';
 import { createSecretUse } from './clients/secret-table.ts';
+import { createConductCounters } from './conduct/counters.ts';
 import { type IdentityConfig, readConfig } from './config.ts';
-import { createConsentHandlers } from './consents/rpc.ts';
 import { createDiscoveryHandlers, expectGatewayOrKeySet } from './discovery/rpc.ts';
 import { listPublishedKeys } from './keys/key-table.ts';
 import { createKeyRing, pollKeys } from './keys/ring.ts';
-import { createKeyHandlers } from './keys/rpc.ts';
 import { createHashingQueue, createPasswordVerifier, createRehash } from './login/password.ts';
 import { observeStores } from './observations.ts';
 import { readinessChecks, readinessWarnings } from './readiness.ts';
@@ -55,15 +45,12 @@ import { keepCleaning } from './refusals/cleaning.ts';
 import { createRefusalQueue } from './refusals/queue.ts';
 import type { RefusalRecord } from './refusals/refusal-record.ts';
 import { insertRefusals } from './refusals/refusal-table.ts';
-import { createRefusalHandlers } from './refusals/rpc.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { endingsOf } from './restore/audit-trail.ts';
-import { createRestoreHandlers } from './restore/rpc.ts';
 import { pooled } from './secrets.ts';
 import type { TokenDeps } from './token/grant.ts';
 import { algorithmsInUse } from './token/jwt.ts';
 import { createTokenHandlers } from './token/rpc.ts';
-import { createUserHandlers } from './users/rpc.ts';
 import { listPasswordForms } from './users/user-table.ts';
 
 const operatorStatementTimeoutMs = 15_000;
@@ -116,7 +103,8 @@ async function main(config: IdentityConfig): Promise<void> {
   const write = (records: readonly RefusalRecord[]) => insertRefusals(database, records);
   const refusals = createRefusalQueue({ write, now, logger });
   const requestLog = createRequestLog(logger, config.USER_HASH_KEY, refusals.record);
-  const common = { ...requestLog, redis, tokens, now, randomBytes };
+  const conduct = createConductCounters({ database, now, logger });
+  const common = { ...requestLog, conduct, redis, tokens, now, randomBytes };
   const tokenDeps: TokenDeps = {
     ...common,
     database: pipelined,
@@ -161,6 +149,7 @@ async function main(config: IdentityConfig): Promise<void> {
       'operator port': () => operators?.stop(2_000),
       polling: () => polling.abort(),
       'refusal records': refusals.flush,
+      conduct: conduct.flush,
       Redis: redis.close,
       Postgres: () => Promise.all([database.close(), pipelined.close()]),
     },
@@ -227,16 +216,7 @@ async function openOperatorPort(
   };
   const server = await serveRpc({
     ...listener,
-    services: [
-      bindService(ClientService, createClientHandlers(context)),
-      bindService(SecretService, createSecretHandlers(context)),
-      bindService(UserService, createUserHandlers(context)),
-      bindService(ConsentService, createConsentHandlers(context)),
-      bindService(KeyService, createKeyHandlers(context)),
-      bindService(RefusalService, createRefusalHandlers(context)),
-      bindService(RestoreService, createRestoreHandlers(context)),
-      bindService(AuditService, createAuditHandlers(database)),
-    ],
+    services: operatorServices(context),
     errorStatuses: operatorErrorStatuses,
     authenticate: actorOf,
     sendDetails: true,

@@ -36,6 +36,13 @@ export const identityMetrics = {
     about:
       'Refusals without a record for support: `quota` of the client, or of those who name none, for this minute; `queue` full; `postgres` did not take it',
   }),
+  clientActs: counter({
+    name: 'course_exchange.client.acts',
+    unit: '{act}',
+    labels: ['act', 'client_id'],
+    about:
+      'What clients that have authenticated did to keep or break their duties, as `partnerctl client conduct` judges it; `authorization_request` counts those that name the client',
+  }),
   consentsShown: counter({
     name: 'course_exchange.consents.shown',
     unit: '{page}',

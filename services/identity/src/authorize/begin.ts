@@ -1,6 +1,7 @@
 // Starts an authorization request: refused directly, answered by redirect, or shown as an interaction.
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
+import type { ConductLog } from '../conduct/counters.ts';
 import { findConsent } from '../consents/consent-table.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
 import { readIdTokenHint, type TokenIssuer } from '../token/jwt.ts';
@@ -31,6 +32,7 @@ import { findSignedIn, type StepDeps } from './signed-in-user.ts';
 
 export interface BeginDeps extends StepDeps {
   readonly tokens: TokenIssuer;
+  readonly conduct: ConductLog;
 }
 
 interface ReceivedRequest {
@@ -69,7 +71,10 @@ export async function beginAuthorization(
     if (sub === undefined) deps.onSecurityEvent({ event: 'id_token_hint.refused', client: clientId });
     return sub;
   });
-  if (typeof checked !== 'string') return begin(deps, trusted.client, checked, browserSession);
+  if (typeof checked !== 'string') {
+    deps.conduct.onRequest(trusted.client.clientId);
+    return begin(deps, trusted.client, checked, browserSession);
+  }
   const {
     redirectUri,
     client: { clientId },

@@ -61,7 +61,7 @@ export async function issueCode(
   { subject: { sub, authTime }, consentId, newConsent }: Allowed,
   cookie: InteractionCookie,
 ): Promise<void> {
-  const { clientId, redirectUri, scopes, nonce, pkce } = request;
+  const { clientId, redirectUri, scopes, nonce, pkce, state } = request;
   const { familyId, hash } = deriveCode(cookie);
   const granted = newConsent && (await grantConsent(database, consentId, { sub, clientId, scopes }));
   await countCode(redis, { sub, familyId }, now());
@@ -74,6 +74,7 @@ export async function issueCode(
     consentId: granted?.consentId ?? consentId,
     scopes,
     nonce,
+    stateMissing: state === '',
     pkce,
     authTime: authTimeClaim(request, authTime),
     // A sign-out between login and code leaves the code dead (R13).

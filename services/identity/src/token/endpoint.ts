@@ -57,7 +57,12 @@ async function answer<Loaded extends GrantRecord>(
   deps.onAuthenticated(client.clientId);
   deps.onSecretUsed(client.clientId, secretHash);
   const status = { client, grant: found.grant };
-  return { ...status, response: await grant.issue(deps, request, loaded, status) };
+  const response = await grant.issue(deps, request, loaded, status).catch((error: unknown) => {
+    deps.conduct.onRefused(client.clientId, loaded, error);
+    throw error;
+  });
+  deps.conduct.onGranted(client.clientId, loaded);
+  return { ...status, response };
 }
 
 /** Refused only after client authentication (R8). */

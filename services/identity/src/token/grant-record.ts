@@ -32,6 +32,8 @@ export interface GrantRecord {
 export interface AuthorizationCode extends GrantRecord {
   readonly redirectUri: string;
   readonly nonce: string;
+  /** The authorization request had no `state`. */
+  readonly stateMissing?: boolean;
   readonly pkce: PkceChallenge | undefined;
   /** Seconds since the epoch; only under `max_age` (R5). */
   readonly authTime: number | undefined;
@@ -97,6 +99,7 @@ export function codeFields(code: AuthorizationCode) {
   return fieldsOf(code, {
     redirect_uri: code.redirectUri,
     nonce: code.nonce,
+    state_missing: code.stateMissing ? 1 : '',
     challenge: code.pkce?.challenge ?? '',
     method: code.pkce?.method ?? '',
     auth_time: code.authTime ?? '',
@@ -120,12 +123,13 @@ function stepFields({ hash, issuedAt, requestId }: NextToken, replaced = '' as S
 /** Only `codeFields` and `familyFields` write what is read here. */
 export function toCode(found: FoundFields): Read<AuthorizationCode> | undefined {
   const record = toRecord(found, 0);
-  const { redirect_uri = '', nonce = '', challenge, method, auth_time, used } = found.fields;
+  const { redirect_uri = '', nonce = '', state_missing, challenge, method, auth_time, used } = found.fields;
   return (
     record && {
       ...record,
       redirectUri: redirect_uri,
       nonce,
+      stateMissing: state_missing === '1',
       pkce: challenge ? { challenge, method: method as ChallengeMethod } : undefined,
       authTime: auth_time ? Number(auth_time) : undefined,
       used: used !== undefined,

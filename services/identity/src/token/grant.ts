@@ -12,6 +12,7 @@ import { timeBudget } from '@course-exchange/rules/time-budget';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { formatScope, intersection, type Scope } from '../clients/scope.ts';
+import type { ConductLog } from '../conduct/counters.ts';
 import type { ClientId, RandomBytes } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { type EarlierRequest, Refusal, refusedAs } from '../refusals/reasons.ts';
@@ -41,6 +42,7 @@ export interface TokenDeps extends RequestLog {
   readonly randomBytes: RandomBytes;
   /** `secretHash`: SHA-256 in hex. Returns at once. */
   readonly onSecretUsed: (clientId: ClientId, secretHash: string) => void;
+  readonly conduct: ConductLog;
 }
 
 /** After one form-decoding; empty is absent (R1). */

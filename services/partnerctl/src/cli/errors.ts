@@ -2,7 +2,10 @@
 
 export const exitCodes = {
   done: { code: 0, means: 'Done, or nothing to do.' },
-  refused: { code: 1, means: 'Refused or failed; the message says why.' },
+  refused: {
+    code: 1,
+    means: 'Refused or failed; the message says why. `client conduct`: the client broke a duty.',
+  },
   usage: {
     code: 2,
     means:

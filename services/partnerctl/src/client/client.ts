@@ -14,6 +14,7 @@ import { changeResult } from '../output/result.ts';
 import { type Columns, fields, localTime, table } from '../output/table.ts';
 import { isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
 import { applyCommand, exportCommand, planCommand } from './apply.ts';
+import { conductCommand } from './conduct.ts';
 import { contactText } from './contacts.ts';
 import { redirectUriLines } from './redirect-uris.ts';
 import { editCommand, registerCommand } from './register.ts';
@@ -24,6 +25,7 @@ export function clientCommand() {
     registerCommand(),
     listCommand(),
     showCommand(),
+    conductCommand(),
     editCommand(),
     approveCommand(),
     activateCommand(),

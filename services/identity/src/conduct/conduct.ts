@@ -1,0 +1,154 @@
+// How a client keeps its duties (specification §5), counted from requests in which it authenticated: nobody else can
+// spoil it. Authorization requests count when the client redeems their code. What identity cannot see is listed all the
+// same, so that nobody takes it for kept.
+import type { ClientId } from '../ids.ts';
+import type { Refusal } from '../refusals/reasons.ts';
+import type { AuthorizationCode } from '../token/grant-record.ts';
+
+/** What is counted of a client. */
+export type Act =
+  | 'authorization_request'
+  | 'code_redeemed'
+  | 'pkce_s256'
+  | 'pkce_plain'
+  | 'pkce_absent'
+  | 'state_absent'
+  | 'nonce_absent'
+  | 'code_replayed'
+  | 'token_refreshed'
+  | 'refresh_refused'
+  | 'token_reused'
+  | 'refresh_concurrent'
+  | 'token_repeated'
+  | 'scope_exceeded';
+
+/** The acts of one kind of a client on one day. */
+export interface ActCount {
+  readonly clientId: ClientId;
+  /** Of UTC: `2026-11-20`. */
+  readonly day: string;
+  readonly act: Act;
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly lastAt: number;
+  /** Of the last one; empty where it is not known. */
+  readonly requestId: string;
+}
+
+interface Duty {
+  /** Of the specification. */
+  readonly section: string;
+  readonly about: string;
+  /** `by` breaks the duty; an act of `seen` shows that there was something to keep. Absent: not visible from here. */
+  readonly broken?: { readonly by: Act; readonly seen: Act };
+}
+
+const duties = {
+  pkce: {
+    section: 'S5.flow',
+    about: 'Send a PKCE challenge with each authorization request',
+    broken: { by: 'pkce_absent', seen: 'code_redeemed' },
+  },
+  s256: {
+    section: 'S5.enforce',
+    about: 'Use the challenge method S256 alone',
+    broken: { by: 'pkce_plain', seen: 'pkce_s256' },
+  },
+  state: {
+    section: 'S5.flow',
+    about: 'Send a state with each authorization request',
+    broken: { by: 'state_absent', seen: 'code_redeemed' },
+  },
+  nonce: {
+    section: 'S5.flow',
+    about: 'Send a nonce with each authorization request',
+    broken: { by: 'nonce_absent', seen: 'code_redeemed' },
+  },
+  code_once: {
+    section: 'S5.flow',
+    about: 'Exchange a code once',
+    broken: { by: 'code_replayed', seen: 'code_redeemed' },
+  },
+  token_replaced: {
+    section: 'S5.lifetime',
+    about: 'Replace the refresh token after each refresh, never send a spent one',
+    broken: { by: 'token_reused', seen: 'token_refreshed' },
+  },
+  refreshes_serialized: {
+    section: 'S5.lifetime',
+    about: 'Refresh one at a time for each session',
+    broken: { by: 'refresh_concurrent', seen: 'token_refreshed' },
+  },
+  token_discarded: {
+    section: 'S3.refresh',
+    about: 'Discard a refresh token after invalid_grant',
+    broken: { by: 'token_repeated', seen: 'refresh_refused' },
+  },
+  scope_within_grant: {
+    section: 'S5.scope',
+    about: 'Ask a refresh for no scope beyond the grant',
+    broken: { by: 'scope_exceeded', seen: 'token_refreshed' },
+  },
+  callback: {
+    section: 'S5.flow',
+    about: 'Refuse a callback with an unexpected state, or one that comes twice',
+  },
+  id_token: { section: 'S5.flow', about: 'Validate the ID token: signature, issuer, audience, times, nonce' },
+  account_key: { section: 'S5.flow', about: 'Link accounts by iss and sub' },
+  token_storage: { section: 'S5.lifetime', about: 'Encrypt refresh tokens at rest' },
+} as const satisfies Readonly<Record<string, Duty>>;
+
+type Verdict = 'kept' | 'broken' | 'not_seen' | 'not_visible';
+
+export interface JudgedDuty extends Pick<Duty, 'section' | 'about'> {
+  readonly duty: string;
+  readonly verdict: Verdict;
+  /** The breaches and the last of them; undefined where there is none. */
+  readonly breaches: Omit<ActCount, 'clientId' | 'day' | 'act'> | undefined;
+}
+
+type Total = Pick<ActCount, 'act' | 'count' | 'lastAt' | 'requestId'>;
+
+/** `totals`: each act once. One breach breaks a duty. */
+export function judgeConduct(totals: readonly Total[]): readonly JudgedDuty[] {
+  const counted = new Map(totals.map((total) => [total.act, total]));
+  return Object.entries<Duty>(duties).map(([duty, { section, about, broken }]) => {
+    const breaches = broken && counted.get(broken.by);
+    const unbroken = broken && counted.has(broken.seen) ? 'kept' : 'not_seen';
+    const verdict = broken === undefined ? 'not_visible' : breaches ? 'broken' : unbroken;
+    return { duty, section, about, verdict, breaches };
+  });
+}
+
+/** What the granted request shows; a code also of the request that asked for it. */
+export function actsOfGrant(record: Partial<AuthorizationCode>): readonly Act[] {
+  const { redirectUri, pkce, nonce, stateMissing } = record;
+  if (redirectUri === undefined) return ['token_refreshed'];
+  const plainOrS256 = pkce?.method === 'S256' ? 'pkce_s256' : 'pkce_plain';
+  const acts: Act[] = ['code_redeemed', pkce === undefined ? 'pkce_absent' : plainOrS256];
+  if (stateMissing) acts.push('state_absent');
+  if (nonce === '') acts.push('nonce_absent');
+  return acts;
+}
+
+/**
+ * Milliseconds, about a round trip to a partner: a spent token that comes so soon after its replacement was sent before
+ * the client had that.
+ */
+const concurrentMs = 250;
+
+/**
+ * The breach that a refused token request is. `wasCurrent`: its refresh token was, when the request was read. A refresh
+ * that lost a race is concurrent, not also the reuse of a spent token.
+ */
+export function breachOf(
+  { reason, facts: { earlier } }: Refusal,
+  wasCurrent: boolean,
+  now: number,
+): Act | undefined {
+  if (reason === 'beyond the grant') return 'scope_exceeded';
+  if (reason === 'code.refused replayed') return 'code_replayed';
+  if (reason !== 'refresh_token.refused reused') return undefined;
+  const soonAfter = earlier !== undefined && Math.abs(now - earlier.at) <= concurrentMs;
+  return wasCurrent || soonAfter ? 'refresh_concurrent' : 'token_reused';
+}

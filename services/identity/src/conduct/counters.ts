@@ -1,0 +1,100 @@
+// Counts what clients do, behind their answers: in memory, and from there in Postgres within 20 s. A count may be lost
+// with the process; it never delays or fails a request (R34).
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
+import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
+import { outsideRequests, requestIdOf } from '@course-exchange/runtime/process/request-context';
+import type { ClientId } from '../ids.ts';
+import { identityMetrics } from '../metrics.ts';
+import { Refusal } from '../refusals/reasons.ts';
+import { type PresentedToken, sameHash } from '../secrets.ts';
+import type { AuthorizationCode } from '../token/grant-record.ts';
+import { type Act, type ActCount, actsOfGrant, breachOf } from './conduct.ts';
+import { addConduct } from './conduct-table.ts';
+
+const writeAfterMs = 10_000;
+/** Refused refresh tokens that a process remembers of each client, the latest. */
+const mostRemembered = 1_000;
+
+interface CountersDeps {
+  readonly database: Queries;
+  readonly now: () => number;
+  readonly logger: Logger;
+}
+
+/** As it was read, before the request changed it. */
+interface SeenGrant {
+  readonly presented: PresentedToken | undefined;
+  readonly record: Partial<AuthorizationCode> | undefined;
+}
+
+/** Each returns at once. `clientId` is authenticated; that of `onRequest` is registered. */
+export type ConductLog = Omit<ReturnType<typeof createConductCounters>, 'flush'>;
+
+export function createConductCounters({ database, now, logger }: CountersDeps) {
+  const counted = new Map<string, ActCount>();
+  const refused = new Map<ClientId, Set<string>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const add = (one: ActCount): void => {
+    const key = `${one.clientId} ${one.day} ${one.act}`;
+    const before = counted.get(key);
+    const last = before && before.lastAt > one.lastAt ? before : one;
+    counted.set(key, { ...last, count: one.count + (before?.count ?? 0) });
+    timer ??= outsideRequests(() => setTimeout(flush, writeAfterMs).unref());
+  };
+
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const counts = [...counted.values()];
+    counted.clear();
+    if (counts.length === 0) return;
+    await addConduct(database, counts).catch((error: unknown) => {
+      // They may have been written: a breach counted twice is better than none.
+      for (const one of counts) add(one);
+      logger.warn('conduct not recorded', describeError(error));
+    });
+  };
+
+  const count = (clientId: ClientId, ...counts: readonly Act[]): void => {
+    const lastAt = now();
+    const day = new Date(lastAt).toISOString().slice(0, 10);
+    const requestId = requestIdOf() ?? '';
+    for (const act of counts) {
+      identityMetrics.clientActs.add({ client_id: clientId, act });
+      add({ clientId, day, act, count: 1, lastAt, requestId });
+    }
+  };
+
+  /** True when it was refused before. The beginning of its hash tells tokens apart and opens nothing. */
+  const remember = (clientId: ClientId, hash: string): boolean => {
+    const labels = refused.get(clientId) ?? new Set();
+    const label = hash.slice(0, 16);
+    const known = labels.delete(label);
+    labels.add(label);
+    const [oldest = ''] = labels;
+    if (labels.size > mostRemembered) labels.delete(oldest);
+    refused.set(clientId, labels);
+    return known;
+  };
+
+  const countRefusal = (clientId: ClientId, { presented, record }: SeenGrant, refusal: Refusal): void => {
+    const wasCurrent = !!presented && !!record?.hash && sameHash(presented.hash, record.hash);
+    const breach = breachOf(refusal, wasCurrent, now());
+    const breaches = breach === undefined ? [] : [breach];
+    const isToken = refusal.facts.event?.event === 'refresh_token.refused' && presented;
+    const repeated = isToken && remember(clientId, presented.hash);
+    if (isToken) count(clientId, 'refresh_refused');
+    count(clientId, ...(repeated ? (['token_repeated'] as const) : breaches));
+  };
+
+  return {
+    flush,
+    onRequest: (clientId: ClientId): void => count(clientId, 'authorization_request'),
+    onGranted: (clientId: ClientId, { record = {} }: SeenGrant): void =>
+      count(clientId, ...actsOfGrant(record)),
+    onRefused: (clientId: ClientId, grant: SeenGrant, error: unknown): void => {
+      if (error instanceof Refusal) countRefusal(clientId, grant, error);
+    },
+  };
+}

@@ -1,0 +1,27 @@
+// ConductService: translation only.
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { type ConductService, Verdict } from '@course-exchange/proto/operator/v1/conduct';
+import { enumKey } from '@course-exchange/rules/enum-key';
+import type { Handlers } from '@course-exchange/runtime/grpc/server';
+import type { AdminContext } from '../admin/context.ts';
+import { timestamps } from '../admin/messages.ts';
+import { getConduct } from './admin.ts';
+
+export function createConductHandlers(context: AdminContext): Handlers<typeof ConductService> {
+  return {
+    getConduct: async ({ clientId, since }) => {
+      const { duties, ...requests } = await getConduct(context, clientId, since && timestampMs(since));
+      return {
+        duties: duties.map(({ verdict, breaches, ...duty }) => ({
+          ...duty,
+          verdict: Verdict[enumKey(verdict)],
+          count: BigInt(breaches?.count ?? 0),
+          requestId: breaches?.requestId ?? '',
+          ...timestamps({ lastAt: breaches?.lastAt }),
+        })),
+        authorizationRequests: BigInt(requests.authorizationRequests),
+        requestsNeverRedeemed: BigInt(requests.requestsNeverRedeemed),
+      };
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// `client conduct`: how a client keeps the duties of specification §5, as identity counted it.
+import {
+  ConductService,
+  type Duty,
+  Verdict,
+  VerdictSchema,
+} from '@course-exchange/proto/operator/v1/conduct';
+import { newCommand, withAction } from '../cli/command.ts';
+import { given, timeOption } from '../cli/options.ts';
+import type { Color } from '../cli/terminal.ts';
+import { enumName } from '../output/json.ts';
+import { type Columns, dateOf, table } from '../output/table.ts';
+
+export function conductCommand() {
+  const command = newCommand('conduct', {
+    about: 'Show how a client keeps its duties (specification §5)',
+    details:
+      'Counts of the last 90 days, at most 20 seconds old, from requests in which the client authenticated: nobody else can spoil them. An authorization request counts when the client redeems its code. Exit code 1 when a duty is broken. What identity cannot see, a rehearsal shows.',
+    examples: {
+      'Before production': 'partnerctl client conduct acme',
+      'After a correction': 'partnerctl client conduct acme --since 24h',
+      'Broken duties, for a script':
+        'partnerctl client conduct acme --json | jq \'.duties[] | select(.verdict == "broken")\'',
+    },
+  })
+    .argument('<client-id>', 'The client')
+    .addOption(timeOption('--since <time>', 'From the beginning of that day (UTC): 7d, or 2026-11-20'));
+  return withAction(command, async ({ services, now }, clientId, { since }) => {
+    const asked = { clientId, ...given({ since: since?.(now()) }) };
+    const { duties, ...requests } = await services.identity(ConductService).getConduct(asked);
+    const broken = duties.filter(({ verdict }) => verdict === Verdict.BROKEN);
+    return {
+      json: { clientId, duties: duties.map(dutyJson) },
+      text: `${table(duties, columns, '')}\n${requestsText(requests)}${adviceText(broken)}`,
+      exit: broken.length > 0 ? 'refused' : 'done',
+    };
+  });
+}
+
+const colors: Readonly<Partial<Record<Verdict, Color>>> = {
+  [Verdict.KEPT]: 'green',
+  [Verdict.BROKEN]: 'red',
+};
+
+const verdictTexts: Readonly<Record<Verdict, string>> = {
+  [Verdict.UNSPECIFIED]: '–',
+  [Verdict.KEPT]: 'kept',
+  [Verdict.BROKEN]: 'broken',
+  [Verdict.NOT_SEEN]: 'not seen yet',
+  [Verdict.NOT_VISIBLE]: 'cannot be seen from here',
+};
+
+const columns: Columns<Duty> = {
+  DUTY: ({ about }) => about,
+  SECTION: ({ section }) => section,
+  VERDICT: ({ verdict }) => ({ text: verdictTexts[verdict] ?? '–', color: colors[verdict] ?? 'dim' }),
+  TIMES: ({ count }) => (count > 0n ? String(count) : ''),
+  LAST: ({ lastAt }) => lastAt ?? '',
+  REQUEST: ({ requestId }) => requestId,
+};
+
+/** Absent fields are left out. */
+function dutyJson({ duty, section, verdict, count, lastAt, requestId }: Duty) {
+  const seen = verdict !== Verdict.NOT_VISIBLE;
+  return {
+    ...{ duty, section, verdict: enumName(VerdictSchema, verdict) },
+    ...given({ count: seen ? count : undefined, lastAt: lastAt && dateOf(lastAt) }),
+    ...given({ requestId: requestId || undefined }),
+  };
+}
+
+interface Requests {
+  readonly authorizationRequests: bigint;
+  readonly requestsNeverRedeemed: bigint;
+}
+
+function requestsText({ authorizationRequests: all, requestsNeverRedeemed: never }: Requests): string {
+  return `Authorization requests never redeemed: ${never} of ${all}. Users give up too: this is not judged.\n`;
+}
+
+/** These breaches were answered, not refused. */
+const inLogAlone = ['pkce', 's256', 'state', 'nonce'];
+
+function adviceText(broken: readonly Duty[]): string {
+  const answered = broken.some(({ duty }) => inLogAlone.includes(duty));
+  const refused = broken.some(({ duty }) => !inLogAlone.includes(duty));
+  return [
+    ...(refused ? ['`partnerctl explain REQUEST` says why a request was refused, for seven days.\n'] : []),
+    ...(answered
+      ? [`Requests of ${inLogAlone.join(', ')} were answered, not refused: they stand in the log alone.\n`]
+      : []),
+  ].join('');
+}
