@@ -13,6 +13,9 @@ const names = ['a', 'b', 'c'] as const;
 const slots = 16_384;
 const password = 'cluster';
 const userPassword = 'user';
+/** For this long a machine may stand still without a failover that no test brings about. */
+const quietMs = 60_000;
+const failoverMs = 2_000;
 
 interface ClusterNode extends TestServer {
   readonly port: number;
@@ -24,8 +27,29 @@ export interface Shard {
   readonly replica: ClusterNode;
 }
 
+/**
+ * Whether all nodes know the same role, epoch and slots of each. The masters elect no replica that knows an older epoch of its
+ * master than they do, and it hears of no newer one once that is dead.
+ */
+async function haveOneView(nodes: readonly ClusterNode[]): Promise<boolean> {
+  const views = await Promise.all(
+    nodes.map(async ({ admin }) => {
+      const lines = String(await admin.call('CLUSTER', 'NODES'))
+        .trim()
+        .split('\n');
+      const facts = lines.map((line) => {
+        const [id, , flags = '', master, , , epoch, , ...held] = line.split(' ');
+        return [id, flags.replace('myself,', ''), master, epoch, ...held].join(' ');
+      });
+      return facts.sort().join('\n');
+    }),
+  );
+  return new Set(views).size === 1;
+}
+
 export async function startCluster() {
   const servers = await openServers();
+  let epoch = 0;
   let first: { readonly port: number; readonly bus: number } | undefined;
   const start = async (name: string): Promise<ClusterNode> => {
     const ports = await choosePorts(['port', 'bus']);
@@ -34,8 +58,7 @@ export async function startCluster() {
       ...durableAt(port),
       'cluster-enabled yes',
       `cluster-port ${bus}`,
-      // Longer than the machine may stand still: a failover that no test brings about would mix up the masters.
-      'cluster-node-timeout 5000',
+      `cluster-node-timeout ${quietMs}`,
       'cluster-replica-validity-factor 0',
       `requirepass ${password}`,
       `masterauth ${password}`,
@@ -43,6 +66,9 @@ export async function startCluster() {
     ];
     const server = await servers.start({ name, lines, look: { port, password } });
     const { admin } = server;
+    // As `redis-cli --cluster create` does: of two masters with one epoch the nodes would later change one.
+    epoch += 1;
+    await admin.call('CLUSTER', 'SET-CONFIG-EPOCH', epoch);
     first ??= ports;
     await admin.call('CLUSTER', 'MEET', '127.0.0.1', first.port, first.bus);
     return { ...server, port, id: String(await admin.call('CLUSTER', 'MYID')) };
@@ -64,6 +90,8 @@ export async function startCluster() {
   for (const { admin } of nodes)
     await until('the cluster', async () => /state:ok/.test(String(await admin.call('CLUSTER', 'INFO'))));
   for (const { master } of all) await until('its replica', () => hasReplicas(master.admin));
+  const setTimeouts = (live: readonly ClusterNode[], ms: number) =>
+    Promise.all(live.map(({ admin }) => admin.config('SET', 'cluster-node-timeout', ms)));
   return {
     /** Of the masters, as `host:port`. */
     seeds: all.map(({ master }) => `127.0.0.1:${master.port}`),
@@ -77,6 +105,24 @@ export async function startCluster() {
     shardOf: async (key: string) => {
       const slot = Number(await shards.a.master.admin.call('CLUSTER', 'KEYSLOT', key));
       return shards[names[names.findLastIndex((_, index) => slot >= firstOf(index))] ?? 'a'];
+    },
+    /** Kills the master of a shard, until `meanwhile` has ended; resolves then. Its replica is master before. */
+    withoutMaster: async ({ master, replica }: Shard, meanwhile: () => Promise<void>) => {
+      await until('one view', () => haveOneView(nodes));
+      master.kill('SIGKILL');
+      try {
+        await setTimeouts(
+          nodes.filter((node) => node !== master),
+          failoverMs,
+        );
+        await until('another master', async () =>
+          /role:master/.test(await replica.admin.info('replication')),
+        );
+        await meanwhile();
+      } finally {
+        await master.restart();
+        await setTimeouts(nodes, quietMs);
+      }
     },
     stop: servers.stop,
   };

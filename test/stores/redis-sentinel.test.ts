@@ -25,6 +25,9 @@ import {
   startRefreshLoad,
 } from './refresh-load.ts';
 
+/** For this long a machine may stand still without a failover that no test brings about. */
+const quietMs = 60_000;
+const failoverMs = 5_000;
 const names = ['one', 'two', 'three'] as const;
 type Name = (typeof names)[number];
 
@@ -80,8 +83,7 @@ const sentinel = await servers.start({
     'user deaf on >deaf resetkeys resetchannels -@all +@connection +sentinel|get-master-addr-by-name +sentinel|sentinels',
     `sentinel monitor main 127.0.0.1 ${ports.one} 1`,
     'sentinel auth-pass main admin',
-    // Longer than the machine may stand still.
-    'sentinel down-after-milliseconds main 5000',
+    `sentinel down-after-milliseconds main ${quietMs}`,
     'sentinel failover-timeout main 2000',
   ],
   look: { ...look, port: ports.sentinel },
@@ -106,6 +108,13 @@ const messagesInto = (list: string[]) => (line: string) =>
   list.push((JSON.parse(line) as { message: string }).message);
 const store = await openStore(source, messagesInto(logged));
 afterAll(store.close);
+
+/** Another master may be promoted until this test has ended. */
+async function letFailOver(): Promise<void> {
+  const after = (ms: number) => sentinel.admin.call('SENTINEL', 'SET', 'main', 'down-after-milliseconds', ms);
+  onTestFinished(async () => void (await after(quietMs)));
+  await after(failoverMs);
+}
 
 /** The node that the Sentinel names: a busy machine may see more failovers than a test brings about. */
 async function master(): Promise<Name> {
@@ -147,6 +156,7 @@ test('the master is killed under a load: no token is accepted twice, no acknowle
   const load = startRefreshLoad(store, 8, 20);
   await until('refreshes', () => load.counts.refreshed > 100);
   const killed = await master();
+  await letFailOver();
   nodes[killed].kill('SIGKILL');
   await until('another master', async () => (await master()) !== killed);
   await nodes[killed].restart([`replicaof 127.0.0.1 ${ports[await master()]}`]);
@@ -160,15 +170,17 @@ test('the master is killed under a load: no token is accepted twice, no acknowle
   expect(verdict).toMatchObject({ acceptedTwice: 0, lost: 0 });
   expect(verdict.current).toBeGreaterThan(0);
   expect(load.counts.unavailable).toBeGreaterThan(0);
-  expect(logged.length).toBeGreaterThan(0);
-  const turns = logged.map((_, turn) => `Redis connection ${turn % 2 === 0 ? 'failed' : 'restored'}`);
-  expect(logged).toEqual(turns);
-  expect(logged.length % 2).toBe(0);
+  // A Sentinel of a busy machine may be late.
+  const heard = () => logged.filter((message) => message.startsWith('Redis connection'));
+  await until('the connection that is restored', () => heard().length > 0 && heard().length % 2 === 0);
+  const turns = heard().map((_, turn) => `Redis connection ${turn % 2 === 0 ? 'failed' : 'restored'}`);
+  expect(heard()).toEqual(turns);
 });
 
 test('a master that hangs is left for the one that the Sentinel promotes, while its connection still stands, by an idle process too', async () => {
   const heard: string[] = [];
-  const idle = await openStore(source, messagesInto(heard));
+  // Its commands wait for longer than the machine may stand still: only the Sentinel makes it leave.
+  const idle = await openStore(source, messagesInto(heard), 2 * quietMs);
   onTestFinished(idle.close);
   let written: ClientFamily | undefined;
   const write = async () => {
@@ -180,6 +192,7 @@ test('a master that hangs is left for the one that the Sentinel promotes, while 
   const before = written as ClientFamily | undefined;
   const hung = await master();
   await until('both at the master', () => [store, idle].every((one) => portOf(one) === ports[hung]));
+  await letFailOver();
   const begun = performance.now();
   nodes[hung].kill('SIGSTOP');
   try {
@@ -188,9 +201,12 @@ test('a master that hangs is left for the one that the Sentinel promotes, while 
   } finally {
     nodes[hung].kill('SIGCONT');
   }
-  expect(performance.now() - begun).toBeGreaterThan(5_000);
+  expect(performance.now() - begun).toBeGreaterThan(failoverMs);
   const last = written as ClientFamily;
-  expect((await findFamily(idle, last.familyId))?.hash).toBe(last.current);
+  const found: unknown[] = [];
+  // Its connection may be left while the question is on its way.
+  await until('an answer', async () => found.push((await findFamily(idle, last.familyId))?.hash) > 0);
+  expect(found).toEqual([last.current]);
   expect(heard).not.toContain('Sentinel cannot be followed');
   await until('the one that hung is a replica', async () =>
     /role:slave/.test(await nodes[hung].admin.info('replication')),

@@ -15,6 +15,7 @@ import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { connectRedis } from '../../services/identity/src/redis/connect.ts';
 import { redisSettings, redisTarget } from '../../services/identity/src/redis/settings.ts';
 import { section } from '../docs/documents.ts';
+import { ownStopwatch } from '../support/own-time.ts';
 
 /** Lines of a server at `port` that keeps what it acknowledged. */
 export const durableAt = (port: number) => [...durable, `port ${port}`, 'repl-diskless-sync-delay 0'];
@@ -122,13 +123,15 @@ export async function hasReplicas(admin: Redis, count = 1): Promise<boolean> {
   return online.length >= count;
 }
 
-/** Resolves when `holds` does; throws after `timeoutMs` milliseconds. */
+const had = ownStopwatch();
+
+/** Resolves when `holds` does; throws after `timeoutMs` milliseconds that this process had. */
 export async function until(
   what: string,
   holds: () => Promise<boolean> | boolean,
   timeoutMs = 90_000,
 ): Promise<void> {
-  for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(50))
+  for (const end = had() + timeoutMs; had() < end; await sleep(50))
     if (await Promise.resolve(holds()).catch(() => false)) return;
   throw new Error(`${what}: not within ${timeoutMs} ms`);
 }
