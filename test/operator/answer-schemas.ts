@@ -73,6 +73,10 @@ export const schemas = {
   keys: object({ keys: list(key) }),
   audit: object({ entries: list(entry), more: flag }),
   appended: object({ appended: count }),
+  refusals: object({
+    refusals: list(texts('requestId endpoint code reason sentence', { at: time })),
+    more: flag,
+  }),
   verified: object({ intact: flag, entries: count, head, firstBreak: {} }),
   fence: object({
     dryRun: flag,

@@ -72,6 +72,7 @@ test('every answer keeps to its schema', async () => {
   expect(await answer('audit', 'audit list --limit 2')).toMatchObject({ more: true });
   expect(await answer('audit', 'audit list --limit 1000')).toMatchObject({ more: false });
   await answer('verified', 'audit verify');
+  await answer('refusals', 'refusals list --since 7d');
   await answer('recount', 'designs verify');
   await answer('volume', 'designs volume');
   await answer('fence', 'restore fence --restored postgres --accept-unknown --dry-run');

@@ -14,7 +14,7 @@ import { type Outcome, startProcess } from '../support/process.ts';
 import { runningStack } from '../support/running-stack.ts';
 import { type Partner, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
-import { answerOf, decrypted, toolEnvironment, toolOnPath } from './tool.ts';
+import { answerOf, decrypted, tool, toolEnvironment, toolOnPath } from './tool.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'partnerctl-runbook-'));
 const path = toolOnPath();
@@ -175,10 +175,29 @@ describe('the runbook as written', () => {
   test.each([
     ['rotates the signing keys', 'Rotate the signing keys', 'Nothing changed'],
     ['encrypts them under the present key', 'Rotate the signing keys', ''],
-    ['finds out why it stopped working', 'A partner says "it stopped working"', 'acme'],
     ['keeps clients in version control', 'Clients in version control', ''],
   ])('%s', async (_what, title, said) => {
     expect((await next(title)).out).toContain(said);
+  });
+
+  test('answers a partner who asks why a refresh was refused, from the mail on', async () => {
+    await connect(acme);
+    const spent = refreshToken;
+    expect((await refresh(acme)).status).toBe(200);
+    const answer = await (await callerOf(acme)).refresh(spent);
+    expect(answer.text).toBe('{"error":"invalid_grant"}');
+    const id = String(answer.headers['x-request-id']);
+    variables.REQUEST_ID = id;
+    // Records are written behind the answer.
+    await expect.poll(async () => (await tool('explain', id)).exit).toBe(0);
+    const why = await next('A partner asks why');
+    expect(why.out).toMatch(
+      /\nFor the partner acme:\nThe refresh token was replaced (?:less than )?\d+\.\d s earlier,/,
+    );
+    expect(why.out).toContain('\nDuty       specification S5.lifetime\n');
+    const list = await next('A partner asks why');
+    expect(list.out).toMatch(new RegExp(`refresh_token\\.refused reused +${id}\n`));
+    expect((await next('A partner asks why')).out).toContain('acme');
   });
 
   test('says how the client behaves: it has sent no PKCE challenge', async () => {

@@ -143,7 +143,7 @@ const recordAt = (at: number, over: Partial<RefusalRecord> = {}): RefusalRecord 
 const most = { clients: 100, strangers: 50 };
 const day = 24 * 60 * 60 * 1_000;
 
-test('rows older than seven days go, then the oldest beyond the maximum, of strangers and of clients apart', async () => {
+test('rows older than seven days go, then the oldest beyond the maximum, of strangers and of clients apart [R34.1]', async () => {
   const now = Date.now();
   await write([recordAt(now - 7 * day - 60_000), recordAt(now - 7 * day + 60_000)]);
   expect(await cleanRefusals(database)).toBe(1);
