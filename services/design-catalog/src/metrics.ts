@@ -21,13 +21,12 @@ export const catalogMetrics = {
     name: 'course_exchange.access_tokens.refused',
     unit: '{token}',
     labels: ['reason', 'client_id'],
-    about:
-      'Access tokens refused by the resource API, by what is wrong with them; `client_id` of a token that we signed',
+    about: 'Access tokens refused by the resource API, by reason; `client_id` of a token that we signed',
   }),
   verificationKeys: gauge({
     name: 'course_exchange.key_set.keys',
     unit: '{key}',
     labels: ['kid'],
-    about: 'Always 1: each key that this process verifies access tokens with',
+    about: 'Always 1, for each key with which this process verifies access tokens',
   }),
 } as const;

@@ -13,7 +13,7 @@ export const gatewayMetrics = {
     unit: 's',
     labels: ['http.request.method', 'url.scheme', 'http.route', 'http.response.status_code', 'error.type'],
     about:
-      'Answers, by route; without `http.route` where there is none. `error.type` is the code from status 500 on, and `connection_closed` where nobody took the answer, which has no status where it had not begun. What is no HTTP (400, 408, 431) takes 0 s',
+      'Answers by route, if there is one. `error.type` is the code from status 500 on, or `connection_closed` if the client disconnected first (then perhaps without status). Requests that are not valid HTTP (400, 408, 431) take 0 s',
     buckets: requestBuckets,
   }),
   clientRequests: counter({
@@ -21,31 +21,32 @@ export const gatewayMetrics = {
     unit: '{request}',
     labels: ['client_id', 'http.route', 'error.type'],
     about:
-      'Answers to clients: their routes and codes; `client_id` where a service found the secret or token to be of that client, also where it refuses it: an expired token, a foreign code',
+      'Answers to clients, by route and code; `client_id` if a service authenticated the client or knows the token as its own, even when it refuses it (an expired token, a foreign code)',
   }),
   workAdmitted: upDownCounter({
     name: 'course_exchange.work.admitted',
     unit: '{request}',
     labels: ['work'],
-    about: 'Requests in work and queued, by class of admission',
+    about: 'Running and queued requests, by class',
   }),
   workRunning: upDownCounter({
     name: 'course_exchange.work.running',
     unit: '{request}',
     labels: ['work'],
-    about: 'Requests in work, by class of admission',
+    about: 'Running requests, by class',
   }),
   workRoom: gauge({
     name: 'course_exchange.work.room',
     unit: '{request}',
     labels: ['work'],
-    about: 'Capacity of the class: requests in work and queued at most',
+    about: 'Capacity of the class: the most running and queued requests',
   }),
   workRefused: counter({
     name: 'course_exchange.work.refused',
     unit: '{request}',
     labels: ['work', 'reason'],
-    about: 'Requests refused for overload, by class and reason; `no room`: the class or the network had none',
+    about:
+      'Requests refused for overload, by class and reason; `no room`: the class or the network is at its capacity',
   }),
 } as const;
 

@@ -13,14 +13,14 @@ export const identityMetrics = {
     unit: '{response}',
     labels: ['error.type', 'reason', 'client_id'],
     about:
-      'Token requests refused, by the code that the partner is told and the reason that it is not; `client_id` of a client that has authenticated',
+      'Token requests refused, by public code and internal reason; `client_id` of an authenticated client',
   }),
   authorizationsRefused: counter({
     name: 'course_exchange.authorizations.refused',
     unit: '{response}',
     labels: ['error.type', 'reason', 'client_id'],
     about:
-      'Authorization requests answered with an error, directly or by redirect, by code and reason; `client_id` of the registered client that is named: nobody has proven it yet',
+      'Authorization requests answered with an error, directly or by redirect, by code and reason; `client_id` is the registered client that is named, not authenticated',
   }),
   accessTokensRefused: counter({
     name: 'course_exchange.access_tokens.refused',
@@ -34,65 +34,63 @@ export const identityMetrics = {
     unit: '{record}',
     labels: ['reason'],
     about:
-      'Refusals without a record for support: `quota` of the client, or of those who name none, for this minute; `queue` full; `postgres` did not take it',
+      'Refusals without a record for support: the `quota` of a minute or the `queue` is full, or `postgres` failed',
   }),
   clientActs: counter({
     name: 'course_exchange.client.acts',
     unit: '{act}',
     labels: ['act', 'client_id'],
     about:
-      'What clients that have authenticated did to keep or break their duties, as `partnerctl client conduct` judges it; `authorization_request` counts those that name the client',
+      'What authenticated clients did that keeps or breaks a duty (`partnerctl client conduct`); `authorization_request` counts requests that name the client',
   }),
   consentsShown: counter({
     name: 'course_exchange.consents.shown',
     unit: '{page}',
     labels: ['client_id'],
-    about:
-      'Consent pages shown, each time; what was decided is among the security events (`consent.given`, `consent.denied`)',
+    about: 'Consent pages shown; decisions are security events (`consent.given`, `consent.denied`)',
   }),
   passwordHashing: upDownCounter({
     name: 'course_exchange.password_hashing.logins',
     unit: '{login}',
     labels: ['state'],
-    about: 'Logins whose password is being hashed (`running`), and those that wait for it (`waiting`)',
+    about: 'Logins whose password is being hashed (`running`) or queued (`waiting`)',
   }),
   signingKeyAge: gauge({
     name: 'course_exchange.signing_key.age',
     unit: 's',
     labels: ['kid', 'algorithm', 'state'],
     about:
-      'Time since each published key came into its state, as this process knows it: `active` signs, `staged` is next',
+      'Time that each published key has been in its state, as this process knows it: `active` signs, `staged` is next',
   }),
   secretExpiry: gauge({
     name: 'course_exchange.client_secret.expires_in',
     unit: 's',
     labels: ['client_id', 'secret_id'],
     about:
-      'Time until a valid client secret expires, infinite for one that does not; below 0 for the last one of an active client that has no other',
+      'Time until a valid client secret expires; infinite if it never does; below 0 for the expired last secret of an active client',
   }),
   redisMemory: gauge({
     name: 'course_exchange.redis.memory',
     unit: '1',
     labels: [],
-    about: 'Share of `maxmemory` in use, of the fullest master; none without a `maxmemory`',
+    about: 'Share of `maxmemory` in use on the fullest master; absent without `maxmemory`',
   }),
   redisSettings: gauge({
     name: 'course_exchange.redis.wrong_settings',
     unit: '{setting}',
     labels: [],
-    about: 'Settings with which Redis may lose tokens or bring them back; `/healthz` names them',
+    about: 'Settings by which Redis may lose tokens or bring them back; `/healthz` names them',
   }),
   redisReplicas: gauge({
     name: 'course_exchange.redis.replicas',
     unit: '{replica}',
     labels: [],
-    about:
-      'Replicas that acknowledged writes within the last seconds, of the master that has fewest; `REDIS_MIN_REPLICAS` must have them',
+    about: 'Replicas that acknowledged writes within the last seconds, on the master with the fewest',
   }),
   redisReplicasRequired: gauge({
     name: 'course_exchange.redis.replicas_required',
     unit: '{replica}',
     labels: [],
-    about: '`REDIS_MIN_REPLICAS`: without so many, codes and refresh tokens are answered 503',
+    about: '`REDIS_MIN_REPLICAS`: with fewer replicas, codes and refresh tokens are answered 503',
   }),
 } as const;
