@@ -1,5 +1,4 @@
-// The runbook, as written, on a real stack: an operator follows docs/operate.md block by block, a partner and a user do
-// their part.
+// docs/operate.md as written, on a real stack: an operator runs its blocks, a partner and a user do their part.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -226,18 +225,15 @@ describe('the runbook as written', () => {
   });
 
   test('reads the audit log and finds it whole', async () => {
-    const { head } = (await answerOf('audit', 'verify')) as {
-      readonly head: { sequence: number; hash: string };
-    };
-    variables.HEAD = `${head.sequence}:${head.hash}`;
+    const { sequence, hash } = (await answerOf('audit', 'verify')).head as Record<string, string>;
+    variables.HEAD = `${sequence}:${hash}`;
     expect((await next('Audit')).out).toContain('client.register');
   });
 
   test('has no block left that was not run, and printed no secret', () => {
     expect([...remaining].filter(([, blocks]) => blocks.length > 0)).toEqual([]);
-    for (const secret of [acme.clientSecret, refreshToken, 'runbook-mara-password']) {
+    for (const secret of [acme.clientSecret, refreshToken, 'runbook-mara-password'])
       expect(printed.join('\n').includes(secret)).toBe(false);
-    }
   });
 });
 
