@@ -63,7 +63,7 @@ async function readOn({ socket }: Reader, pauseMs = () => 0): Promise<number> {
 }
 
 /** How many connections the gateway has ended, since nothing of their answers was taken. */
-const endedReaders = () => gateway.lines.filter((line) => line.includes('"answer not taken"')).length;
+const endedReaders = () => gateway.lines.filter((line) => line.includes('"answer not read"')).length;
 
 /** Status and length of a list that is read to its end. */
 async function listEvents(token: string): Promise<[number, number]> {

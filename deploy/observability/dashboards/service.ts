@@ -6,7 +6,7 @@ import { identityMetrics as identity } from '../../../services/identity/src/metr
 import { errorShare } from '../objectives.ts';
 import { chosen, type DashboardSource, events, gauge, rate, series, slowest } from '../panels.ts';
 
-const { requests, workAdmitted, workRoom } = gatewayMetrics;
+const { requests, workAdmitted, workCapacity } = gatewayMetrics;
 const failed = series(requests, { 'http.response.status_code': '=~5..' });
 const pool = 'component, db_client_connection_pool_name';
 
@@ -69,7 +69,7 @@ export const service: DashboardSource = {
         'By class of admission.',
         {
           ...gauge('sum', 'work', series(workAdmitted), 'admitted'),
-          ...gauge('sum', 'work', series(workRoom), 'capacity'),
+          ...gauge('sum', 'work', series(workCapacity), 'capacity'),
         },
       ],
       'Refused for overload': [

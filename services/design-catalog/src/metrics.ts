@@ -14,7 +14,7 @@ export const catalogMetrics = {
     unit: 's',
     labels: ['list', 'size', 'error.type'],
     about:
-      'Reading a list from Postgres; `size` is `small` up to 100 items, `medium` up to 1,000, else `large`; none where it failed',
+      'Reading a list from Postgres; `size` is `small` up to 100 items, `medium` up to 1,000, else `large`; absent if it failed',
     buckets: requestBuckets,
   }),
   tokensRefused: counter({

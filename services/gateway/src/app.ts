@@ -136,29 +136,30 @@ function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions, rout
 interface EndedAnswer {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly taken: boolean;
+  /** The client did not read all of it. */
+  readonly aborted: boolean;
   readonly milliseconds: number;
 }
 
 /** Fastify's own hook misses aborted answers. */
 function reportAnswer(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
   const elapsed = stopwatch();
-  let taken = false;
+  let aborted = true;
   reply.raw.once('finish', () => {
-    taken = true;
+    aborted = false;
   });
   reply.raw.once('close', () => {
-    const answer = { request, reply, taken, milliseconds: elapsed() };
+    const answer = { request, reply, aborted, milliseconds: elapsed() };
     measureAnswer(answer);
     logAnswer(answer, logger);
   });
 }
 
-function measureAnswer({ request, reply, taken, milliseconds }: EndedAnswer): void {
+function measureAnswer({ request, reply, aborted, milliseconds }: EndedAnswer): void {
   const { method, protocol, routeOptions } = request;
   const { statusCode: status } = reply;
   const error = status < 500 ? undefined : (outcomeOf(request).code ?? String(status));
-  const errorType = taken ? error : connectionClosed;
+  const errorType = aborted ? connectionClosed : error;
   gatewayMetrics.requests.record(milliseconds / 1_000, {
     'http.request.method': namedMethod(method),
     'url.scheme': protocol === 'https' ? 'https' : 'http',
@@ -169,7 +170,7 @@ function measureAnswer({ request, reply, taken, milliseconds }: EndedAnswer): vo
 }
 
 /** No path, query or address (R27). */
-function logAnswer({ request, reply, taken, milliseconds }: EndedAnswer, logger: Logger): void {
+function logAnswer({ request, reply, aborted, milliseconds }: EndedAnswer, logger: Logger): void {
   const { method, routeOptions } = request;
   const { context: active, client, code } = outcomeOf(request);
   const user = userOf(active);
@@ -178,7 +179,7 @@ function logAnswer({ request, reply, taken, milliseconds }: EndedAnswer, logger:
       route: logText(routeOptions.url ?? 'unknown'),
       method: logText(method),
       ...(reply.raw.headersSent ? { status: reply.statusCode } : {}),
-      ...(taken ? {} : { taken }),
+      ...(aborted ? { aborted } : {}),
       ...(code === undefined ? {} : { code: logText(code) }),
       ...(client === undefined ? {} : { client: logText(client) }),
       ...(user === undefined ? {} : { user }),

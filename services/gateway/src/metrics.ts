@@ -35,8 +35,8 @@ export const gatewayMetrics = {
     labels: ['work'],
     about: 'Running requests, by class',
   }),
-  workRoom: gauge({
-    name: 'course_exchange.work.room',
+  workCapacity: gauge({
+    name: 'course_exchange.work.capacity',
     unit: '{request}',
     labels: ['work'],
     about: 'Capacity of the class: the most running and queued requests',
@@ -46,7 +46,7 @@ export const gatewayMetrics = {
     unit: '{request}',
     labels: ['work', 'reason'],
     about:
-      'Requests refused for overload, by class and reason; `no room`: the class or the network is at its capacity',
+      'Requests refused for overload, by class and reason; `no capacity`: the class or the network is at its capacity',
   }),
 } as const;
 

@@ -39,16 +39,16 @@ export function createAdmission(now: () => number) {
     const turns = createTurns(concurrency);
     gatewayMetrics.workAdmitted.observe(() => [[requests.held(), { work }]]);
     gatewayMetrics.workRunning.observe(() => [[turns.running(), { work }]]);
-    gatewayMetrics.workRoom.observe(() => [[capacity, { work }]]);
+    gatewayMetrics.workCapacity.observe(() => [[capacity, { work }]]);
     return async (network: string, deadline: number): Promise<() => void> => {
-      if (!requests.acquire(network)) throw new Overloaded('no room');
+      if (!requests.acquire(network)) throw new Overloaded('no capacity');
       if (await turns.take(deadline - leastMs - now(), network))
         return () => {
           turns.end();
           requests.release(network);
         };
       requests.release(network);
-      throw new Overloaded('its turn came too late');
+      throw new Overloaded('queued too long');
     };
   };
   const classes = { token: open('token'), login: open('login'), list: open('list'), other: open('other') };

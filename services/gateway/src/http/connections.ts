@@ -17,7 +17,7 @@ const longestStall = 4;
 interface Connection {
   readonly requests: Set<IncomingMessage>;
   /** Bytes read at the last sweep; -1 when nothing was pending. */
-  taken: number;
+  read: number;
   stalls: number;
 }
 
@@ -44,7 +44,7 @@ export function limitConnections(app: FastifyInstance, logger: Logger): void {
   app.server.maxConnections = maxConnections;
   app.server.on('drop', makeRoom).on('connection', (socket: Socket) => {
     makeRoom();
-    connections.set(socket, { requests: new Set(), taken: -1, stalls: 0 });
+    connections.set(socket, { requests: new Set(), read: -1, stalls: 0 });
     socket.setMaxListeners(0).once('close', () => connections.delete(socket));
   });
   app.addHook('onRequest', ({ raw, socket }, reply, done) => {
@@ -69,11 +69,11 @@ export function limitConnections(app: FastifyInstance, logger: Logger): void {
 /** Node's socket timeout would restart with each byte that the client sends. */
 function endStalled(connections: ReadonlyMap<Socket, Connection>, logger: Logger): void {
   for (const [socket, connection] of connections) {
-    const taken = socket.writableLength === 0 ? -1 : socket.bytesWritten - socket.writableLength;
-    connection.stalls = taken === -1 || taken !== connection.taken ? 0 : connection.stalls + 1;
-    connection.taken = taken;
+    const read = socket.writableLength === 0 ? -1 : socket.bytesWritten - socket.writableLength;
+    connection.stalls = read === -1 || read !== connection.read ? 0 : connection.stalls + 1;
+    connection.read = read;
     if (connection.stalls < longestStall) continue;
-    logger.info('answer not taken');
+    logger.info('answer not read');
     // A plain close would keep the kernel's buffer until its retries end.
     socket.resetAndDestroy();
   }

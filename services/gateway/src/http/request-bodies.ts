@@ -32,8 +32,7 @@ export function createBodyReader() {
       if (needed > longestBody) throw new Failure('invalid_request', 'body too large');
       const size = Math.min(longestBody, 2 * needed);
       const more = Math.max(0, size - alwaysFree - counted);
-      if (more > 0 && !bytes.acquire(network, more))
-        throw new Overloaded('too many bytes of requests have not ended');
+      if (more > 0 && !bytes.acquire(network, more)) throw new Overloaded('request bytes at capacity');
       counted += more;
       body = Buffer.concat([body], size);
     };

@@ -150,7 +150,7 @@ test('an answer that nobody took is counted and told, without a status where it 
     ).flat();
   });
   await sendRaw(`GET /authorize?client_id=x HTTP/1.1\r\n${head}\r\n\r\n`, leave);
-  await expect.poll(() => accessLine('request-0005')).toMatchObject({ route: '/authorize', taken: false });
+  await expect.poll(() => accessLine('request-0005')).toMatchObject({ route: '/authorize', aborted: true });
   expect(accessLine('request-0005')).not.toHaveProperty('status');
   expect(await series('http_server_request_duration_seconds_count', 'connection_closed')).toEqual([
     'http_server_request_duration_seconds_count{http_request_method="GET",url_scheme="http",http_route="/authorize",error_type="connection_closed"} 1',

@@ -128,7 +128,7 @@ async function admitted(
       incoming.body = body.text;
     }
     if (work !== undefined) release = await admit(work, incoming.network, deadline);
-    if (raw.socket.destroyed) throw new Overloaded('nobody waits any more');
+    if (raw.socket.destroyed) throw new Overloaded('client disconnected');
     return await route.answer(incoming);
   } finally {
     release?.();

@@ -38,11 +38,11 @@ export function limitUnreadAnswers() {
       const isFree = hold(more) <= alwaysFree;
       if (bytes > unread.largestShare) throw new Failure('server_error', 'answer too large');
       if (isFree) return;
-      if (!unread.acquire(network, more)) throw new Overloaded('too many bytes of answers are not taken');
+      if (!unread.acquire(network, more)) throw new Overloaded('answer bytes at capacity');
       counted += more;
     };
     return (more: number): void => {
-      if (socket.destroyed || response.writableEnded) throw new Overloaded('nobody waits any more');
+      if (socket.destroyed || response.writableEnded) throw new Overloaded('client disconnected');
       // A pipelined answer does not close with its connection.
       if (bytes === 0) for (const emitter of [response, socket]) emitter.once('close', free);
       try {

@@ -16,7 +16,7 @@ test('a request whose turn comes too late is counted as refused, in its class', 
     expect((await fetch(gateway.origin + path)).status).toBe(503);
   const refused = (await metricsText?.())?.match(/(?<=^course_exchange_work_refused_total).*/gm);
   expect(refused?.toSorted()).toEqual([
-    '{work="list",reason="its turn came too late"} 2',
-    '{work="other",reason="its turn came too late"} 1',
+    '{work="list",reason="queued too long"} 2',
+    '{work="other",reason="queued too long"} 1',
   ]);
 });
