@@ -39,11 +39,11 @@ const probeKeys = 64;
 /** Writes on each master: one that is full, a replica, or without its replicas may answer reads. */
 export async function redisProblem(store: RedisStore): Promise<string | undefined> {
   try {
-    const unproven = new Set(store.masters());
-    for (let n = 0; unproven.size > 0 && n < probeKeys; n += 1) {
+    const unchecked = new Set(store.masters());
+    for (let n = 0; unchecked.size > 0 && n < probeKeys; n += 1) {
       const key = `health:{${n}}`;
       await store.run('probe', key, async (redis) => {
-        if (unproven.delete(redis)) await redis.set(key, 1, 'EX', 10);
+        if (unchecked.delete(redis)) await redis.set(key, 1, 'EX', 10);
       });
     }
     return undefined;

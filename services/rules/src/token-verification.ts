@@ -80,8 +80,8 @@ export async function verifyJwt<Key extends CryptoKey | KeyObject>(
   } catch (error) {
     if (!(error instanceof errors.JOSEError)) throw error;
     // jose checks claims after the signature.
-    const judged = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
-    return refusedFor(refusalOf(error), judged ? error.payload : {});
+    const signed = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+    return refusedFor(refusalOf(error), signed ? error.payload : {});
   }
 }
 

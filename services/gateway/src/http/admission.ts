@@ -1,7 +1,7 @@
 // Admission bounds the requests in flight and queued, so that what is started finishes in time (R14.7, decision 0027).
 // Each class of work has its own capacity: lists never delay tokens.
 import { Overloaded } from '@course-exchange/runtime/process/errors';
-import { createTurns } from '@course-exchange/runtime/process/turns';
+import { createPermits } from '@course-exchange/runtime/process/permits';
 import { gatewayMetrics } from '../metrics.ts';
 import { fairCapacity } from './fair-capacity.ts';
 
@@ -36,15 +36,15 @@ export function createAdmission(now: () => number) {
   const open = (work: Work) => {
     const { capacity, concurrency } = limits[work];
     const requests = fairCapacity(capacity);
-    const turns = createTurns(concurrency);
+    const permits = createPermits(concurrency);
     gatewayMetrics.workAdmitted.observe(() => [[requests.held(), { work }]]);
-    gatewayMetrics.workRunning.observe(() => [[turns.running(), { work }]]);
+    gatewayMetrics.workRunning.observe(() => [[permits.running(), { work }]]);
     gatewayMetrics.workCapacity.observe(() => [[capacity, { work }]]);
     return async (network: string, deadline: number): Promise<() => void> => {
       if (!requests.acquire(network)) throw new Overloaded('no capacity');
-      if (await turns.take(deadline - leastMs - now(), network))
+      if (await permits.acquire(deadline - leastMs - now(), network))
         return () => {
-          turns.end();
+          permits.release();
           requests.release(network);
         };
       requests.release(network);

@@ -168,11 +168,11 @@ async function polled<T>(
 
 /** Waits for permits in flight: several correct concurrent logins of one user all pass. */
 function admit(deps: LoginDeps, attempt: LoginAttempt) {
-  const place = async () => {
+  const permit = async () => {
     const admission = await admitLogin(deps.redis, attempt, deps.now());
     return admission === 'busy' ? undefined : admission;
   };
-  return polled(deps, place, 'no place to log in became free');
+  return polled(deps, permit, 'no login permit became free');
 }
 
 const verifications = 5;

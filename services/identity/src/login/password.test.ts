@@ -24,7 +24,7 @@ describe('passwords (R18)', () => {
 
 describe('the hashing queue (R14)', () => {
   it('runs so many at once, lets so many wait, and refuses the rest without running them', async () => {
-    const inTurn = createHashingQueue({ concurrency: 2, waiting: 3 });
+    const queue = createHashingQueue({ concurrency: 2, waiting: 3 });
     let [running, most, ran] = [0, 0, 0];
     const work = async () => {
       running += 1;
@@ -33,41 +33,41 @@ describe('the hashing queue (R14)', () => {
       running -= 1;
       ran += 1;
     };
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => inTurn(work)));
+    const results = await Promise.allSettled(Array.from({ length: 8 }, () => queue(work)));
     const refused = results.filter((result) => result.status === 'rejected');
     expect({ most, ran, refused: refused.length }).toEqual({ most: 2, ran: 5, refused: 3 });
     expect(refused[0]?.reason).toMatchObject({ code: 'temporarily_unavailable' });
   });
 
   it('keeps half of the places for those that are not suspect', async () => {
-    const inTurn = createHashingQueue({ concurrency: 1, waiting: 4 });
+    const queue = createHashingQueue({ concurrency: 1, waiting: 4 });
     const held = Promise.withResolvers<void>();
-    const waiting = [inTurn(() => held.promise), ...[1, 2].map(() => inTurn(async () => {}, true))];
-    await expect(inTurn(async () => {}, true)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
-    waiting.push(...[1, 2].map(() => inTurn(async () => {})));
-    await expect(inTurn(async () => {})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    const waiting = [queue(() => held.promise), ...[1, 2].map(() => queue(async () => {}, true))];
+    await expect(queue(async () => {}, true)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    waiting.push(...[1, 2].map(() => queue(async () => {})));
+    await expect(queue(async () => {})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
     held.resolve();
     await Promise.all(waiting);
   });
 
   it('refuses what has waited too long, runs none of it, and goes on with the next', async () => {
-    const inTurn = createHashingQueue({ concurrency: 1, waiting: 3, longestWaitMs: 20 });
+    const queue = createHashingQueue({ concurrency: 1, waiting: 3, longestWaitMs: 20 });
     const held = Promise.withResolvers<string>();
-    const first = inTurn(() => held.promise);
+    const first = queue(() => held.promise);
     let ran = 0;
-    const late = inTurn(async () => {
+    const late = queue(async () => {
       ran += 1;
     });
     await expect(late).rejects.toMatchObject({ code: 'temporarily_unavailable' });
     held.resolve('first');
-    expect([await first, await inTurn(async () => 'next'), ran]).toEqual(['first', 'next', 0]);
+    expect([await first, await queue(async () => 'next'), ran]).toEqual(['first', 'next', 0]);
   });
 
   it('runs nothing for a caller whose time is over, and lets none wait for longer than it has', async () => {
     carryContextAcrossAwaits();
-    const inTurn = createHashingQueue({ concurrency: 1, waiting: 1 });
+    const queue = createHashingQueue({ concurrency: 1, waiting: 1 });
     const withTime = (leftMs: number, work: () => Promise<void>) =>
-      context.with(withCall(ROOT_CONTEXT, 'request-1', Date.now() + leftMs), () => inTurn(work));
+      context.with(withCall(ROOT_CONTEXT, 'request-1', Date.now() + leftMs), () => queue(work));
     const held = Promise.withResolvers<void>();
     const refused = { code: 'temporarily_unavailable' };
     await expect(withTime(-1, expect.fail)).rejects.toMatchObject(refused);
@@ -78,8 +78,8 @@ describe('the hashing queue (R14)', () => {
   });
 
   it('goes on after a failure', async () => {
-    const inTurn = createHashingQueue({ concurrency: 1, waiting: 1 });
-    await expect(inTurn(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-    expect(await inTurn(async () => 'next')).toBe('next');
+    const queue = createHashingQueue({ concurrency: 1, waiting: 1 });
+    await expect(queue(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(await queue(async () => 'next')).toBe('next');
   });
 });

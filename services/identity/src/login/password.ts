@@ -3,9 +3,9 @@
 import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
+import { createPermits } from '@course-exchange/runtime/process/permits';
 import { requireTime, timeLeft } from '@course-exchange/runtime/process/request-context';
 import { annotateWait, inSpan } from '@course-exchange/runtime/process/spans';
-import { createTurns } from '@course-exchange/runtime/process/turns';
 import { hash, verify as verifyArgon2 } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { SpanKind } from '@opentelemetry/api';
@@ -40,26 +40,27 @@ export function createHashingQueue({
   waiting,
   longestWaitMs = 5_000,
 }: HashingLimits): HashingQueue {
-  const turns = createTurns(concurrency);
+  const permits = createPermits(concurrency);
   identityMetrics.passwordHashing.observe(() => [
-    [turns.running(), { state: 'running' }],
-    [turns.waiting(), { state: 'waiting' }],
+    [permits.running(), { state: 'running' }],
+    [permits.queued(), { state: 'waiting' }],
   ]);
 
-  const takeTurn = async (isSuspect: boolean): Promise<void> => {
-    const isFull = turns.running() >= concurrency && turns.waiting() >= (isSuspect ? waiting / 2 : waiting);
-    if (isFull || !(await turns.take(Math.min(longestWaitMs, timeLeft()))))
+  const acquire = async (isSuspect: boolean): Promise<void> => {
+    const isFull =
+      permits.running() >= concurrency && permits.queued() >= (isSuspect ? waiting / 2 : waiting);
+    if (isFull || !(await permits.acquire(Math.min(longestWaitMs, timeLeft()))))
       throw new Overloaded('the password queue is full');
   };
 
   return async (work, isSuspect = false) => {
     requireTime();
     return inSpan('password hashing', SpanKind.INTERNAL, {}, async () => {
-      await annotateWait('course_exchange.password_hashing.wait_ms', () => takeTurn(isSuspect));
+      await annotateWait('course_exchange.password_hashing.wait_ms', () => acquire(isSuspect));
       try {
         return await work();
       } finally {
-        turns.end();
+        permits.release();
       }
     });
   };
@@ -68,9 +69,9 @@ export function createHashingQueue({
 export type Rehash = (passwordHash: string, password: string) => Promise<string | undefined>;
 
 /** Limited to the queue's share of suspect logins. */
-export function createRehash(inTurn: HashingQueue): Rehash {
+export function createRehash(queue: HashingQueue): Rehash {
   return async (passwordHash, password) =>
-    needsRehash(passwordHash) ? inTurn(() => hashPassword(password), true) : undefined;
+    needsRehash(passwordHash) ? queue(() => hashPassword(password), true) : undefined;
 }
 
 interface PasswordCheck {
@@ -88,13 +89,13 @@ export type VerifyPassword = (check: PasswordCheck) => Promise<boolean>;
 
 /** `heldForms`: of all users' hashes. `matches` is for tests. */
 export function createPasswordVerifier(
-  inTurn: HashingQueue,
+  queue: HashingQueue,
   heldForms: () => Promise<readonly string[]>,
   matches = matchesHash,
 ): VerifyPassword {
   return async ({ password, passwordHash, isDisabled = false, isSuspect = false }) => {
     const forms = [ownForm, ...(await heldForms())];
-    return inTurn(async () => {
+    return queue(async () => {
       const matched = passwordHash !== undefined && (await matches(passwordHash, password));
       if (matched && !isDisabled) return true;
       for (const standIn of standInsFor(passwordHash, forms)) await matches(standIn, password);

@@ -11,7 +11,7 @@ export type Replicas = ReturnType<typeof createReplicas>;
 
 export function createReplicas(required: number) {
   /** Connections whose last write was not confirmed in time. */
-  const late = new Set<Redis>();
+  const lagging = new Set<Redis>();
   /** Their WAIT in flight. */
   const asked = new WeakMap<Redis, Promise<number>>();
   const next = new WeakMap<Redis, Promise<number>>();
@@ -29,17 +29,17 @@ export function createReplicas(required: number) {
 
     anyLate: (): boolean => {
       // A node that left a Cluster returns as another connection.
-      for (const redis of late) if (redis.status === 'end') late.delete(redis);
-      return late.size > 0;
+      for (const redis of lagging) if (redis.status === 'end') lagging.delete(redis);
+      return lagging.size > 0;
     },
 
     /** Before a write: without replicas no token is spent. */
     ask: async (redis: Redis): Promise<void> => {
-      if (!late.has(redis)) return;
+      if (!lagging.has(redis)) return;
       const answer = asked.get(redis) ?? redis.wait(required, askMs).finally(() => asked.delete(redis));
       asked.set(redis, answer);
       if ((await answer) < required) throw unavailable('a Redis replica');
-      late.delete(redis);
+      lagging.delete(redis);
     },
 
     /** Redis executes nothing behind a WAIT: writers whose replies arrived together share one. */
@@ -48,7 +48,7 @@ export function createReplicas(required: number) {
       const shared = next.get(redis) ?? waitInNextTurn(redis);
       next.set(redis, shared);
       if ((await shared) >= required) return;
-      late.add(redis);
+      lagging.add(redis);
       throw unavailable('a Redis replica');
     },
   };

@@ -53,10 +53,10 @@ function withoutAnswer(cause: ConnectError, address: string): CliError {
       cause,
     });
   }
-  const late = cause.code === Code.DeadlineExceeded;
+  const timedOut = cause.code === Code.DeadlineExceeded;
   return new CliError(
     'unreachable',
-    late ? `No answer in time from ${address}.` : `Nothing answers at ${address}.`,
+    timedOut ? `No answer in time from ${address}.` : `Nothing answers at ${address}.`,
     { advice: 'Start the service, or give its address with --identity, --catalog or --stack.', cause },
   );
 }

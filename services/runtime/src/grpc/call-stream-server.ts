@@ -9,7 +9,7 @@ import { type Chunks, chunker, lengthOf, type SentAnswer, type SentResponse } fr
 import { type CallOptions, callContext } from './handlers.ts';
 import type { CallSource, IncomingCall } from './incoming-call.ts';
 import { deserializer, methodPath } from './methods.ts';
-import { toldFailure } from './status.ts';
+import { sentFailure } from './status.ts';
 
 type Stream = ServerDuplexStream<CarryRequest, SentResponse>;
 type Handler = (request: unknown, call: IncomingCall) => Promise<unknown> | AsyncIterable<unknown>;
@@ -118,14 +118,14 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
 
   async function serve(call: Call): Promise<void> {
     const { id } = call;
-    const { promise: over, resolve: tellOver } = Promise.withResolvers<void>();
+    const { promise: over, resolve: finish } = Promise.withResolvers<void>();
     const isWaitedFor = (): boolean => calls.get(id) === end;
     const end = (): void => {
       if (!isWaitedFor()) return;
       calls.delete(id);
       clearTimeout(timer);
       answers.withdraw(id);
-      tellOver();
+      finish();
       endWhenAnswered();
     };
     calls.set(id, end);
@@ -141,7 +141,7 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
     const served = methods.get(call.method) ?? notServed;
     const outcome = await served(call, source, send, over).then(
       (message): Omit<SentAnswer, 'id'> => ({ message }),
-      (error) => ({ errorCode: toldFailure(error, options.errorStatuses).code }),
+      (error) => ({ errorCode: sentFailure(error, options.errorStatuses).code }),
     );
     const { user = '', client = '' } = source;
     if (await deliver({ id, ...outcome, user, client })) end();

@@ -14,7 +14,7 @@ export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'm
   readonly take: (answer: Answer) => void;
   readonly fail: (error: unknown) => void;
   /** No stream will bring its answer. */
-  readonly lose: (error: ServiceError, wasSent: boolean) => void;
+  readonly drop: (error: ServiceError, wasSent: boolean) => void;
   /** Drops the call. Set by the stream or queue that holds it. */
   cancel: () => void;
 }
@@ -97,7 +97,7 @@ export function openCallStream(channel: Client, { onChange, onSilent }: CallStre
       state = 'closed';
       clearInterval(listening);
       const error = unansweredCall(code || status.UNAVAILABLE, details);
-      for (const one of waiting.values()) one.lose(error, true);
+      for (const one of waiting.values()) one.drop(error, true);
       waiting.clear();
       onChange(error);
     },

@@ -31,7 +31,7 @@ interface Channel {
 export function openCallStreams({ target, current, replace }: Channel) {
   const streams = new Set<CallStream>();
   const queue = new Map<number, WaitingCall>();
-  let [turn, scheduled, closed] = [0, false, false];
+  let [next, scheduled, closed] = [0, false, false];
 
   const those = (state: ReturnType<CallStream['state']>): CallStream[] =>
     [...streams].filter((stream) => stream.state() === state);
@@ -47,7 +47,7 @@ export function openCallStreams({ target, current, replace }: Channel) {
       if (error) streams.delete(stream);
       // A draining stream serves until another one has answered.
       if (stream.state() === 'serving') those('draining')[0]?.close();
-      if (error && those('closed').length === streams.size) loseAll(error);
+      if (error && those('closed').length === streams.size) dropAll(error);
       schedule();
     };
     const stream = openCallStream(channel, { onChange, onSilent: () => replace(channel) });
@@ -64,19 +64,19 @@ export function openCallStreams({ target, current, replace }: Channel) {
     // Until one stream has answered, more would all go to the first connected address.
     const wanted = usable.length > 0 ? streamCount : Math.min(queue.size, 1);
     for (let at = serving.length + those('opening').length; at < wanted && !closed; at += 1) open();
-    for (; usable.length > 0 && queue.size > 0; turn += 1)
-      usable[turn % usable.length]?.send(takeMessage(queue));
+    for (; usable.length > 0 && queue.size > 0; next += 1)
+      usable[next % usable.length]?.send(takeMessage(queue));
   };
-  const loseAll = (error: ServiceError): void => {
+  const dropAll = (error: ServiceError): void => {
     const calls = [...queue.values()];
     queue.clear();
-    for (const call of calls) call.lose(error, false);
+    for (const call of calls) call.drop(error, false);
   };
   return {
     ask: (call: WaitingCall): void => {
       call.cancel = () => queue.delete(call.id);
       queue.set(call.id, call);
-      if (closed) loseAll(unansweredCall(status.UNAVAILABLE, 'the connection is closed'));
+      if (closed) dropAll(unansweredCall(status.UNAVAILABLE, 'the connection is closed'));
       else schedule();
     },
     /** Calls in flight are answered. */
@@ -121,26 +121,26 @@ export function carriedSender(
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const parts: unknown[] = [];
     // Stream events have the context of the call that opened the stream.
-    const asker = context.active();
-    const see = onMessage && context.bind(asker, onMessage);
+    const caller = context.active();
+    const observe = onMessage && context.bind(caller, onMessage);
     let mayRepeat = true;
     lastId = (lastId + 1) % 2 ** 32;
     const call: WaitingCall = {
       ...{ id: lastId, method: path, message, metadata, size, deadline, cancel: () => {} },
       take: ({ message: bytes, errorCode, more, user, client }) => {
-        nameSubject({ user, client }, asker);
+        nameSubject({ user, client }, caller);
         if (errorCode !== undefined) return reject(new Failure(errorCode));
         if (!more) return resolve(method.methodKind === 'unary' ? decode(bytes) : parts);
         const part = decode(bytes);
-        see?.(part);
+        observe?.(part);
         parts.push(part);
       },
       fail: reject,
-      lose: (error, wasSent) => {
+      drop: (error, wasSent) => {
         if (error.code === status.UNIMPLEMENTED) return void sendAlone(...asked).then(resolve, reject);
         if (!mayRepeat || parts.length > 0 || (wasSent && !isRead)) return reject(fromStatus(error));
         mayRepeat = false;
-        context.with(asker, () => annotate(() => ({ 'course_exchange.retries': 1 })));
+        context.with(caller, () => annotate(() => ({ 'course_exchange.retries': 1 })));
         ask(call);
       },
     };

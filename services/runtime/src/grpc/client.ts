@@ -180,8 +180,8 @@ function sender(channel: () => Client, method: DescMethod): Send {
   return (request, headers, deadline, onMessage) => {
     const metadata = new Metadata();
     for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-    const asker = context.active();
-    const hear = ({ metadata: trailers }: StatusObject) => nameSubject(subjectIn(trailers), asker);
+    const callContext = context.active();
+    const nameFrom = ({ metadata: trailers }: StatusObject) => nameSubject(subjectIn(trailers), callContext);
     const call = [path, requestSerialize, responseDeserialize, request, metadata, { deadline }] as const;
     return new Promise<unknown>((resolve, reject) => {
       if (!responseStream) {
@@ -189,7 +189,7 @@ function sender(channel: () => Client, method: DescMethod): Send {
           error ? reject(fromStatus(error)) : resolve(response);
         channel()
           .makeUnaryRequest(...call, answered)
-          .on('status', hear);
+          .on('status', nameFrom);
         return;
       }
       const messages: unknown[] = [];
@@ -204,7 +204,7 @@ function sender(channel: () => Client, method: DescMethod): Send {
             stream.cancel();
           }
         })
-        .on('status', hear)
+        .on('status', nameFrom)
         .on('error', (error) => reject(fromStatus(error as ServiceError)))
         .on('end', () => resolve(messages));
     });

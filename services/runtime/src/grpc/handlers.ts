@@ -22,7 +22,7 @@ import {
   sourceOf,
 } from './incoming-call.ts';
 import { methodPath } from './methods.ts';
-import { type ErrorStatuses, statusName, toldFailure, toStatus, trailersOf } from './status.ts';
+import { type ErrorStatuses, sentFailure, statusName, toStatus, trailersOf } from './status.ts';
 
 export interface CallOptions {
   readonly errorStatuses: ErrorStatuses;
@@ -127,24 +127,24 @@ async function reporting<T>(path: string, options: CallOptions, work: () => Prom
   try {
     return await work();
   } catch (error) {
-    const told = toldFailure(error, options.errorStatuses);
-    report(path, error, told, options);
+    const sent = sentFailure(error, options.errorStatuses);
+    report(path, error, sent, options);
     recordError(error);
-    annotate(() => ({ 'rpc.response.status_code': logText(statusName(told, options.errorStatuses)) }));
-    throw told;
+    annotate(() => ({ 'rpc.response.status_code': logText(statusName(sent, options.errorStatuses)) }));
+    throw sent;
   }
 }
 
-function report(path: string, error: unknown, told: Failure, { logger }: CallOptions): void {
+function report(path: string, error: unknown, sent: Failure, { logger }: CallOptions): void {
   const rpc = logText(path);
   if (error instanceof Overloaded)
     runtimeMetrics.callsRefused.add({ 'rpc.method': path.slice(1), reason: error.message });
-  if (told !== error) logger.error('unforeseen error', { rpc, ...describeError(error) });
-  else if (told.cause !== undefined || told instanceof Overloaded)
+  if (sent !== error) logger.error('unforeseen error', { rpc, ...describeError(error) });
+  else if (sent.cause !== undefined || sent instanceof Overloaded)
     logger.warn('call failed', {
       rpc,
-      code: logText(told.code),
-      reason: logText(told.message),
-      ...(told.cause === undefined ? {} : describeError(told.cause)),
+      code: logText(sent.code),
+      reason: logText(sent.message),
+      ...(sent.cause === undefined ? {} : describeError(sent.cause)),
     });
 }

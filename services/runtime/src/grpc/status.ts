@@ -31,7 +31,7 @@ export function subjectIn(trailers: Metadata): CallSubject {
 }
 
 /** An unknown error becomes `server_error` without its text. */
-export function toldFailure(error: unknown, errorStatuses: ErrorStatuses): Failure {
+export function sentFailure(error: unknown, errorStatuses: ErrorStatuses): Failure {
   if (error instanceof Failure && errorStatuses[error.code] !== undefined) return error;
   return new Failure('server_error');
 }
@@ -41,21 +41,21 @@ export function toStatus(
   { errorStatuses, sendDetails }: { readonly errorStatuses: ErrorStatuses; readonly sendDetails?: boolean },
   metadata = new Metadata(),
 ): Partial<StatusObject> {
-  const told = toldFailure(error, errorStatuses);
-  const { code } = told;
+  const sent = sentFailure(error, errorStatuses);
+  const { code } = sent;
   metadata.set(trailer, code);
-  if (sendDetails && told instanceof DetailedFailure) addDetails(metadata, told);
+  if (sendDetails && sent instanceof DetailedFailure) addDetails(metadata, sent);
   // A retry by the client's policy would repeat the answer.
   metadata.set('grpc-retry-pushback-ms', '-1');
-  return { code: statusOf(told, errorStatuses), details: code, metadata };
+  return { code: statusOf(sent, errorStatuses), details: code, metadata };
 }
 
 function statusOf({ code }: Failure, errorStatuses: ErrorStatuses): status {
   return errorStatuses[code] ?? status.INTERNAL;
 }
 
-export function statusName(told: Failure, errorStatuses: ErrorStatuses): string {
-  return status[statusOf(told, errorStatuses)];
+export function statusName(sent: Failure, errorStatuses: ErrorStatuses): string {
+  return status[statusOf(sent, errorStatuses)];
 }
 
 function addDetails(metadata: Metadata, { detail, possibleAt }: DetailedFailure): void {

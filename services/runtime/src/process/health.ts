@@ -125,6 +125,9 @@ async function failures(checks: Checks): Promise<Record<string, string>> {
 }
 
 function answerInTime(name: string, check: ReadinessCheck): Promise<string | undefined> {
-  const late = `${name.charAt(0).toUpperCase()}${name.slice(1)} does not answer in time`;
-  return Promise.race([check().catch(() => 'Check failed'), sleep(timeBudget.check, late, { ref: false })]);
+  const timedOut = `${name.charAt(0).toUpperCase()}${name.slice(1)} does not answer in time`;
+  return Promise.race([
+    check().catch(() => 'Check failed'),
+    sleep(timeBudget.check, timedOut, { ref: false }),
+  ]);
 }

@@ -101,9 +101,9 @@ export function summarising(
       setTimeout(sumUp, windowMs).unref();
     }
     const isFull = written >= mostLines;
-    const told = ([name, value]: [string, unknown]) =>
+    const distinguishes = ([name, value]: [string, unknown]) =>
       typeof value === 'string' && (!isFull || apart.includes(name));
-    const same: LogFields = Object.fromEntries(Object.entries(fields).filter(told));
+    const same: LogFields = Object.fromEntries(Object.entries(fields).filter(distinguishes));
     const key = JSON.stringify([message, same]);
     const one = seen.get(key) ?? { message, same, lines: 0, repeated: 0 };
     seen.set(key, one);

@@ -109,8 +109,8 @@ function observable<Kind extends Metric['kind'], Label extends string>(
       // A store that hangs is not asked again meanwhile.
       const readOnce = inOneFlight(async () => read());
       instrument()?.addCallback(async (result) => {
-        const late = sleep(observationMs, [], { ref: false });
-        const observations = await Promise.race([readOnce(), late]).catch(() => []);
+        const timedOut = sleep(observationMs, [], { ref: false });
+        const observations = await Promise.race([readOnce(), timedOut]).catch(() => []);
         for (const [value, labels] of observations) result.observe(value, labels);
       });
     },

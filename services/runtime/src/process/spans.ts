@@ -50,7 +50,7 @@ async function recorded<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    tellError(span, error);
+    describe(span, error);
     throw error;
   } finally {
     span.end();
@@ -85,21 +85,21 @@ export function renameSpan(name: string): void {
 /** For an error that is answered within the active span. */
 export function recordError(error: unknown): void {
   const span = recordedSpan();
-  if (span !== undefined) tellError(span, error);
+  if (span !== undefined) describe(span, error);
 }
 
 /** A pod's address in grpc-js' words. */
 const address = /[^\s,=]*(?:(?:\d+\.){3}\d|:[\da-f]*:)[^\s,=]*/gi;
 
 /** Errors with a reason on some span: the enclosing spans only fail. */
-const told = new WeakSet<Error>();
+const reported = new WeakSet<Error>();
 
 /** A refusal is no error of the span. */
-function tellError(span: Span, error: unknown): void {
+function describe(span: Span, error: unknown): void {
   span.setAttribute('error.type', errorType(error));
   if (isFault(error)) span.setStatus({ code: SpanStatusCode.ERROR });
-  if (!(error instanceof Error) || told.has(error)) return;
-  told.add(error);
+  if (!(error instanceof Error) || reported.has(error)) return;
+  reported.add(error);
   const isFailure = error instanceof Failure;
   if (isFailure && error.message !== error.code)
     span.setAttribute('course_exchange.error.reason', error.message.replace(address, 'an address'));
