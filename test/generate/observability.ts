@@ -42,14 +42,14 @@ export const objectivesPart: Part = () =>
     objectives.map(({ name, share, about }) => [name, `${percent(share)} %`, about]),
   );
 
+/** A row for each name; what an alert says is in the alert. */
 export const alertsPart: Part = () =>
   table(
-    ['alert', 'severity', 'for', 'what it says'],
-    alerts.map(({ alert, severity, for: lasting = '', summary }) => [
+    ['alert', 'severity', 'for'],
+    [...Map.groupBy(alerts, ({ alert }) => alert)].map(([alert, rules]) => [
       `[${alert}](#${alert.toLowerCase()})`,
-      severity,
-      lasting,
-      summary.replaceAll(/\{\{ \$(?:labels\.)?(\w+)[ |\w]* \}\}/g, (_, label: string) => code(label)),
+      rules.map(({ severity }) => severity).join(', '),
+      [...new Set(rules.map(({ for: lasting = '' }) => lasting))].join(', '),
     ]),
   );
 
