@@ -201,8 +201,8 @@ describe('the runbook as written', () => {
 
   test('says how the client behaves: it has sent no PKCE challenge', async () => {
     const { out } = await next("How a partner's client behaves", 1);
-    expect(out).toMatch(/Send a PKCE challenge .* S5\.flow +broken /);
-    expect(out).toMatch(/Validate the ID token.* cannot be seen from here/);
+    expect(out).toMatch(/A PKCE challenge .* S5\.flow +broken /);
+    expect(out).toMatch(/ID token validated .* cannot be seen from here/);
   });
 
   test('imports users, who log in with the passwords that they had', async () => {

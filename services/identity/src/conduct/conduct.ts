@@ -46,56 +46,56 @@ interface Duty {
 const duties = {
   pkce: {
     section: 'S5.flow',
-    about: 'Send a PKCE challenge with each authorization request',
+    about: 'A PKCE challenge in each request',
     broken: { by: 'pkce_absent', seen: 'code_redeemed' },
   },
   s256: {
     section: 'S5.enforce',
-    about: 'Use the challenge method S256 alone',
+    about: 'S256 as the only challenge method',
     broken: { by: 'pkce_plain', seen: 'pkce_s256' },
   },
   state: {
     section: 'S5.flow',
-    about: 'Send a state with each authorization request',
+    about: 'A state in each request',
     broken: { by: 'state_absent', seen: 'code_redeemed' },
   },
   nonce: {
     section: 'S5.flow',
-    about: 'Send a nonce with each authorization request',
+    about: 'A nonce in each request',
     broken: { by: 'nonce_absent', seen: 'code_redeemed' },
   },
   code_once: {
     section: 'S5.flow',
-    about: 'Exchange a code once',
+    about: 'Each code exchanged once',
     broken: { by: 'code_replayed', seen: 'code_redeemed' },
   },
   token_replaced: {
     section: 'S5.lifetime',
-    about: 'Replace the refresh token after each refresh, never send a spent one',
+    about: 'No spent refresh token sent again',
     broken: { by: 'token_reused', seen: 'token_refreshed' },
   },
   refreshes_serialized: {
     section: 'S5.lifetime',
-    about: 'Refresh one at a time for each session',
+    about: 'One refresh at a time for each session',
     broken: { by: 'refresh_concurrent', seen: 'token_refreshed' },
   },
   token_discarded: {
     section: 'S3.refresh',
-    about: 'Discard a refresh token after invalid_grant',
+    about: 'Nothing sent again after invalid_grant',
     broken: { by: 'token_repeated', seen: 'refresh_refused' },
   },
   scope_within_grant: {
     section: 'S5.scope',
-    about: 'Ask a refresh for no scope beyond the grant',
+    about: 'No scope beyond the grant',
     broken: { by: 'scope_exceeded', seen: 'token_refreshed' },
   },
   callback: {
     section: 'S5.flow',
-    about: 'Refuse a callback with an unexpected state, or one that comes twice',
+    about: 'State checked on callback, used once',
   },
-  id_token: { section: 'S5.flow', about: 'Validate the ID token: signature, issuer, audience, times, nonce' },
-  account_key: { section: 'S5.flow', about: 'Link accounts by iss and sub' },
-  token_storage: { section: 'S5.lifetime', about: 'Encrypt refresh tokens at rest' },
+  id_token: { section: 'S5.flow', about: 'ID token validated' },
+  account_key: { section: 'S5.flow', about: 'Accounts linked by iss and sub' },
+  token_storage: { section: 'S5.lifetime', about: 'Refresh tokens encrypted at rest' },
 } as const satisfies Readonly<Record<string, Duty>>;
 
 type Verdict = 'kept' | 'broken' | 'not_seen' | 'not_visible';
