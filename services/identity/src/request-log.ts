@@ -1,4 +1,4 @@
-// What the log, the metrics and the span report of a request. Users and networks are keyed hashes (R27).
+// Logs, metrics and span attributes of a request. Users and networks are keyed hashes (R27).
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import {
@@ -26,12 +26,12 @@ import { isSummedUp, type OnSecurityEvent, securityEvents } from './security-eve
 const { tokensIssued, tokensRefused, authorizationsRefused, accessTokensRefused, consentsShown } =
   identityMetrics;
 
-/** Of equal refusals in a minute, and of all that a process logs in it (R33.4, R33.5). */
+/** Equal refusals in a minute, and all that a process logs (R33.4, R33.5). */
 const refusals = { mostAlike: 10, windowMs: 60_000, mostLines: 1_000, apart: ['event', 'reason'] };
 
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** Whom a refused request named; `client` is registered. */
+/** The subject of a refused request; `client` is registered. */
 interface Named {
   readonly isAuthenticated?: boolean;
   readonly client: string | undefined;
@@ -51,7 +51,7 @@ export function createRequestLog(
   /** Of the current request; empty outside one. */
   const requestId = (): string => requestIdOf() ?? '';
 
-  /** Counts the event and logs it, with the network that the request came from. */
+  /** Counts and logs the event, with the request's network. */
   const onSecurityEvent: OnSecurityEvent = ({ event, client, sub, network = callersNetwork(), reason }) => {
     countSecurityEvent(event, reason, client);
     const user = sub && keyedUser(sub);
@@ -66,7 +66,7 @@ export function createRequestLog(
     });
   };
 
-  /** The client has authenticated, or presented a token that we signed for it and `sub`. */
+  /** By a secret, or a token that we signed for it and `sub`. */
   const onAuthenticated = (client: ClientId, sub?: Sub): void => {
     if (sub) nameUser(keyedUser(sub));
     nameSubject({ client });
@@ -81,7 +81,7 @@ export function createRequestLog(
     logger.info('tokens issued', { grant, client, user });
   };
 
-  /** The line of a refusal. A security event has its own, a fault that of its call. */
+  /** A security event has its own line, a fault that of its call. */
   const logRefusal = ({ code, label }: Refusal, client: string | undefined): void => {
     const named = client === undefined ? {} : { client: logText(client) };
     logger.info('request refused', { code: logText(code), reason: logText(label), ...named });
@@ -102,7 +102,7 @@ export function createRequestLog(
     });
   };
 
-  /** `claimed`: whom a request names whose client has not authenticated. */
+  /** `claimed`: named by a request whose client has not authenticated. */
   const onTokenRefused = (error: unknown, claimed: () => string | undefined): void => {
     const sentence = error instanceof Failure ? error.message : '';
     const reason = error instanceof Refusal ? error.label : sentence;
@@ -126,7 +126,7 @@ export function createRequestLog(
     record('userinfo', refused, { client, isAuthenticated: client !== undefined });
   };
 
-  /** `client`: registered, not authenticated. A reason that is a security event's name has its own line. */
+  /** `client`: registered, not authenticated. A security event has its own line. */
   const onAuthorizationRefused = (
     refused: Refusal,
     client: ClientId | undefined,

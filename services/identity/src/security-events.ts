@@ -1,5 +1,5 @@
-// Security events: a log line each, or a sum of equal refusals (R33). An event names the known client, user and network,
-// the latter two as keyed hashes (R27). A mere claim, such as an unknown client_id, is left out.
+// Security events: a log line each, or a sum of equal refusals (R33). The known client, user and network are named,
+// the latter two as keyed hashes (R27); a mere claim is left out.
 
 import type { ClientId, Sub } from './ids.ts';
 
@@ -7,7 +7,7 @@ import type { ClientId, Sub } from './ids.ts';
 const loginEnds = ['user_disabled', 'signed_out_by_operator', 'user_deleted'] as const;
 const grantEnds = ['consent_withdrawn', ...loginEnds] as const;
 
-/** Events and their reasons. `generate` writes the table of docs/telemetry.md from it. */
+/** docs/telemetry.md is generated from it. */
 export const securityEvents = {
   'login.accepted': [],
   'login.refused': ['incomplete', 'unknown_user', 'wrong_password', 'user_disabled'],
@@ -41,7 +41,7 @@ export const securityEvents = {
   'grant.revoked': ['code_replayed', ...grantEnds],
 } as const;
 
-/** A refusal: an operator's change, a login, a consent and a revocation have each a line (R33.6). */
+/** Operators' changes, logins, consents and revocations have a line each (R33.6). */
 export function isSummedUp(event: SecurityEventName): boolean {
   return /\.(?:failed|refused|throttled)$/.test(event);
 }
@@ -54,7 +54,7 @@ export type SecurityEvent<Name extends SecurityEventName = SecurityEventName> = 
   /** Of a client that exists. */
   readonly client?: ClientId | undefined;
   readonly sub?: Sub | undefined;
-  /** As the login throttle counts it; by default that of the request. */
+  /** As the login throttle counts it; default: the request's. */
   readonly network?: string | undefined;
   readonly reason?: string;
 } & ([ReasonOf<Name>] extends [never] ? unknown : { readonly reason: ReasonOf<Name> });

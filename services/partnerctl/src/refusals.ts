@@ -15,9 +15,7 @@ import { enumName } from './output/json.ts';
 import { type Columns, fields, table } from './output/table.ts';
 
 const pageSize = 1000;
-/** Between a record and `--at`. */
 const mostApartMs = 60_000;
-/** Records of one id that the error lists. */
 const mostListed = 20;
 const defaultLimit = 100;
 

@@ -1,16 +1,16 @@
-// Table `client_conduct`: what each client did on each of the last 90 days. identity_rw adds and cleans, operators read.
+// Table `client_conduct`: what each client did on each of the last 90 days.
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Act, ActCount } from './conduct.ts';
 
 const keptDays = 90;
 
-// Index: client_conduct_day. Two processes meet the rows in one order.
+// Index: client_conduct_day. Ordered, so that two processes cannot deadlock.
 const clean = {
   name: 'delete old conduct',
   text: `delete from client_conduct where day <= (now() at time zone 'UTC')::date - ${keptDays}`,
 };
 
-// In the order of the key, so that two processes do not wait for each other.
+// In key order, so that two processes cannot deadlock.
 const add = {
   name: 'count conduct',
   text: `insert into client_conduct as kept (client_id, day, act, count, last_at, request_id)
@@ -23,7 +23,7 @@ const add = {
       request_id = case when excluded.last_at < kept.last_at then kept.request_id else excluded.request_id end`,
 };
 
-/** Adds the counts in one statement, after it has deleted what is older than 90 days. */
+/** In one statement, after deleting what is older than 90 days. */
 export async function addConduct(queries: Queries, counts: readonly ActCount[]): Promise<void> {
   await queries.query(clean, []);
   await queries.query(add, [JSON.stringify(counts)]);

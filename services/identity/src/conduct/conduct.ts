@@ -1,11 +1,9 @@
-// How a client keeps its duties (specification §5), counted from requests in which it authenticated: nobody else can
-// spoil it. Authorization requests count when the client redeems their code. What identity cannot see is listed all the
-// same, so that nobody takes it for kept.
+// How a client keeps its duties (specification §5), counted from requests in which it authenticated. Authorization
+// requests count when the client redeems their code. Duties that identity cannot see are listed, too.
 import type { ClientId } from '../ids.ts';
 import type { Refusal } from '../refusals/reasons.ts';
 import type { AuthorizationCode } from '../token/grant-record.ts';
 
-/** What is counted of a client. */
 export type Act =
   | 'authorization_request'
   | 'code_redeemed'
@@ -22,7 +20,6 @@ export type Act =
   | 'token_repeated'
   | 'scope_exceeded';
 
-/** The acts of one kind of a client on one day. */
 export interface ActCount {
   readonly clientId: ClientId;
   /** Of UTC: `2026-11-20`. */
@@ -31,7 +28,7 @@ export interface ActCount {
   readonly count: number;
   /** Milliseconds since the epoch. */
   readonly lastAt: number;
-  /** Of the last one; empty where it is not known. */
+  /** Of the last one; empty if unknown. */
   readonly requestId: string;
 }
 
@@ -39,7 +36,7 @@ interface Duty {
   /** Of the specification. */
   readonly section: string;
   readonly about: string;
-  /** `by` breaks the duty; an act of `seen` shows that there was something to keep. Absent: not visible from here. */
+  /** `by` breaks the duty; `seen` shows that there was something to keep. Absent: not visible from here. */
   readonly broken?: { readonly by: Act; readonly seen: Act };
 }
 
@@ -103,7 +100,7 @@ type Verdict = 'kept' | 'broken' | 'not_seen' | 'not_visible';
 export interface JudgedDuty extends Pick<Duty, 'section' | 'about'> {
   readonly duty: string;
   readonly verdict: Verdict;
-  /** The breaches and the last of them; undefined where there is none. */
+  /** Undefined if there are none. */
   readonly breaches: Omit<ActCount, 'clientId' | 'day' | 'act'> | undefined;
 }
 
@@ -132,14 +129,14 @@ export function actsOfGrant(record: Partial<AuthorizationCode>): readonly Act[] 
 }
 
 /**
- * Milliseconds, about a round trip to a partner: a spent token that comes so soon after its replacement was sent before
- * the client had that.
+ * Milliseconds, about a round trip to a partner: a spent token that comes so soon after its replacement was sent
+ * before the client had that.
  */
 const concurrentMs = 250;
 
 /**
- * The breach that a refused token request is. `wasCurrent`: its refresh token was, when the request was read. A refresh
- * that lost a race is concurrent, not also the reuse of a spent token.
+ * `wasCurrent`: its refresh token was, when the request was read. A refresh that lost a race is concurrent, not also a
+ * reuse.
  */
 export function breachOf(
   { reason, facts: { earlier } }: Refusal,

@@ -1,5 +1,5 @@
-// Counts what clients do, behind their answers: in memory, and from there in Postgres within 20 s. A count may be lost
-// with the process; it never delays or fails a request (R34).
+// Counts clients' acts in memory, and within 20 s in Postgres. A count may be lost; it never delays or fails a request
+// (R34).
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests, requestIdOf } from '@course-exchange/runtime/process/request-context';
@@ -12,7 +12,7 @@ import { type Act, type ActCount, actsOfGrant, breachOf } from './conduct.ts';
 import { addConduct } from './conduct-table.ts';
 
 const writeAfterMs = 10_000;
-/** Refused refresh tokens that a process remembers of each client, the latest. */
+/** The latest refused refresh tokens of each client. */
 const mostRemembered = 1_000;
 
 interface CountersDeps {
@@ -21,7 +21,7 @@ interface CountersDeps {
   readonly logger: Logger;
 }
 
-/** As it was read, before the request changed it. */
+/** As read, before the request changed it. */
 interface SeenGrant {
   readonly presented: PresentedToken | undefined;
   readonly record: Partial<AuthorizationCode> | undefined;
@@ -66,7 +66,7 @@ export function createConductCounters({ database, now, logger }: CountersDeps) {
     }
   };
 
-  /** True when it was refused before. The beginning of its hash tells tokens apart and opens nothing. */
+  /** True when it was refused before. The start of its hash tells tokens apart and opens nothing. */
   const remember = (clientId: ClientId, hash: string): boolean => {
     const labels = refused.get(clientId) ?? new Set();
     const label = hash.slice(0, 16);

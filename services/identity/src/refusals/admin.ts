@@ -1,4 +1,4 @@
-// What operators read of refusals.
+// Operators' view of refusals.
 import type { AdminContext } from '../admin/context.ts';
 import type { ListedRefusal, RefusalFilter, RefusalPage } from './refusal-record.ts';
 import { listRefusals } from './refusal-table.ts';

@@ -1,4 +1,4 @@
-// Keeps the records of refusals bounded (R34). Each process does it; one at a time works.
+// Bounds the records of refusals (R34); one process at a time works.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';

@@ -1,21 +1,20 @@
-// An entry in the table of explanations, and what makes one: of reasons that are alike, of a grant that ended.
+// An entry in the table of explanations, and builders for similar ones.
 import type { EarlierRequest, RefusalReason } from './reasons.ts';
 
 export interface Explanation {
   readonly sentence: string;
-  /** Section of the specification with the duty that the client broke; empty where it broke none for certain. */
+  /** The specification's section of the duty that the client certainly broke, else empty. */
   readonly duty: string;
   readonly partnerDoes: string;
-  /** In commands CLIENT and USER stand for the record's. */
+  /** CLIENT and USER in commands stand for the record's. */
   readonly operatorLooks: string;
 }
 
 export interface Entry extends Explanation {
-  /** The sentence where the time of the earlier request is known; `before`: "4.2 s earlier". */
+  /** If the time of the earlier request is known; `before`: "4.2 s earlier". */
   readonly since?: (before: string) => string;
 }
 
-/** Entries that have all but the sentence in common. */
 export function alike<Reason extends RefusalReason>(
   partnerDoes: string,
   sentences: Readonly<Record<Reason, string>>,
@@ -59,7 +58,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Between two requests. Clocks of two processes may differ by more than lay between the requests. */
+/** Between two requests, by clocks that may differ more. */
 export function span(ms: number): string {
   if (ms < 100) return 'less than 0.1 s';
   if (ms < 2 * minute) return `${(ms / 1_000).toFixed(1)} s`;

@@ -1,6 +1,5 @@
-// What a refusal means to support (R34): what happened and what the partner does, which may be forwarded and so name nothing
-// of ours but what is published; the duty that the client broke; what the operator looks at next. A reason without an entry
-// does not compile.
+// Explains a refusal to support (R34): what happened and what the partner does, which may be forwarded; the duty that
+// the client broke; the operator's next step. A reason without an entry does not compile.
 import {
   alike,
   type Entry,
@@ -222,7 +221,7 @@ const entries: Readonly<Record<RefusalReason, Entry>> = {
   'access_token.refused subject': ended("The user's account was disabled or deleted"),
 };
 
-/** A process of a newer version may have written a reason that this one does not know. */
+/** A newer process may have written an unknown reason. */
 const ofNewerVersion: Entry = {
   sentence: 'The request was refused.',
   duty: '',

@@ -1,5 +1,5 @@
-// Refusals on their way to Postgres (R34): behind the answer, in batches, from a bounded queue. None waits for it, and what
-// finds no place in it, or Postgres away, is lost and counted.
+// Writes refusals to Postgres (R34) behind the answer, in batches, from a bounded queue. Nothing waits for it; a
+// record that finds it full, or Postgres down, is lost and counted.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
@@ -7,7 +7,7 @@ import type { ClientId } from '../ids.ts';
 import { identityMetrics } from '../metrics.ts';
 import type { RefusalRecord } from './refusal-record.ts';
 
-/** `clientId`: registered. `claimedClientId`: a stranger's text. */
+/** `clientId`: registered. `claimedClientId`: unverified. */
 type Refused = Omit<RefusalRecord, 'at' | 'clientId'> & {
   readonly clientId: string | undefined;
   readonly claimedClientId: string | undefined;
@@ -22,14 +22,14 @@ export interface RefusalQueueDeps {
   readonly logger: Logger;
 }
 
-/** In a minute: of each client that has authenticated, of each registered one that is named, of all others together. */
+/** Per minute: of each authenticated client, of each registered one that is named, and of all others together. */
 const quotas = { authenticated: 1_000, claimed: 100, neither: 500 };
-/** Records that wait: one client's quota of two minutes leaves some for others, and strangers leave some for clients. */
+/** Queued records: bounded so that neither one client nor strangers can take them all. */
 const mostWaiting = { clients: 12_000, strangers: 4_000 };
 const batchSize = 500;
 const delayMs = 250;
 
-/** An id that is not registered is kept where it cannot be a client secret, which has 43 characters, a code or a token. */
+/** An unregistered id cannot be a client secret (43 characters), a code or a token. */
 const unregisteredForm = /^[A-Za-z0-9_-]{1,32}$/;
 
 export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
@@ -73,7 +73,7 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
       return lost.add({ reason: 'queue' });
     const named = clientId ?? (unregisteredForm.test(claimed) ? claimed : undefined);
     waiting.push({ ...known, at, clientAuthenticated, clientId: named as ClientId | undefined });
-    // Not in the context of the request, whose deadline would hold for the batch.
+    // Not in the request's context, whose deadline would apply to the batch.
     writing ??= outsideRequests(writeAll);
   };
 

@@ -1,12 +1,11 @@
-// Why identity refuses a request at the token, authorization or user-info endpoint. The caller is told the code alone;
-// log and metrics tell the reason, and a record explains it to support (R34). A reason that is not here does not compile.
+// Why identity refuses a request at the token, authorization or user-info endpoint. The caller sees only the code, log
+// and metrics the reason, support a record (R34). An unlisted reason does not compile.
 import type { ErrorCode } from '@course-exchange/rules/error-codes';
 import type { TokenRefusal } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { FamilyId, Sub } from '../ids.ts';
 import type { ReasonOf, SecurityEvent } from '../security-events.ts';
 
-/** What is wrong with the request itself. */
 export const requestReasons = {
   // token endpoint
   'repeated parameter': 'invalid_request',
@@ -69,7 +68,7 @@ type RefusedEvent = keyof typeof eventCodes;
 const codes = { ...requestReasons, ...eventCodes, 'access_token.refused': 'invalid_token' } as const;
 type RefusalCode = (typeof codes)[keyof typeof codes];
 
-/** An event's reason is ambiguous without its name: a code expires, and so does a token. */
+/** An event's reason needs its name: a code expires, and so does a token. */
 export type RefusalReason =
   | RequestReason
   | { [Event in RefusedEvent]: `${Event} ${ReasonOf<Event>}` }[RefusedEvent]
@@ -81,21 +80,18 @@ export function codeOf<Reason extends RequestReason>(reason: Reason): (typeof re
 
 /** The request that caused a refusal: it used the code, replaced the token or revoked the family. */
 export interface EarlierRequest {
-  /** Empty where it is not known: that of an operator's change stands in the audit log. */
+  /** Empty if unknown: the audit log has an operator's. */
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Why it revoked the family, if it did. */
   readonly revoked?: ReasonOf<'grant.revoked'> | undefined;
 }
 
-/** The grant that a request named. */
 export interface RefusedGrant {
   readonly sub: Sub;
   readonly familyId: FamilyId;
 }
 
-/** What is known of a refusal besides its reason. */
 interface RefusalFacts {
   readonly event?: SecurityEvent<RefusedEvent>;
   readonly grant?: RefusedGrant | undefined;
@@ -113,13 +109,12 @@ export class Refusal extends Failure<RefusalCode> {
     this.facts = facts;
   }
 
-  /** As log and metrics have it: without the event's name, which stands beside it. */
+  /** For log and metrics: without the event's name. */
   get label(): string {
     return this.reason.replace(/^[a-z_]+\.[a-z]+ /, '');
   }
 }
 
-/** A refusal that is a security event. */
 export function refusedAs<Event extends RefusedEvent>(
   event: SecurityEvent<Event> & { readonly reason: ReasonOf<Event> },
   facts: Omit<RefusalFacts, 'event'> = {},

@@ -1,16 +1,16 @@
-// What is kept of a refusal, for support (R34): nothing that R27 names.
+// The record of a refusal for support (R34), without anything of R27.
 import type { ClientId } from '../ids.ts';
 import type { EarlierRequest, Refusal, RefusalReason } from './reasons.ts';
 
 export interface RefusalRecord {
-  /** As the caller sent it: several records may have one. */
+  /** As sent by the caller: not unique. */
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly endpoint: 'token' | 'authorization' | 'userinfo';
-  /** Of a client that exists, or what could be the id of one. */
+  /** Of a registered client, or an id of that form. */
   readonly clientId: ClientId | undefined;
-  /** By its secret or by an access token that we signed; otherwise the client is only named. */
+  /** By its secret or by an access token that we signed. */
   readonly clientAuthenticated: boolean;
   readonly code: Refusal['code'];
   readonly reason: RefusalReason;
@@ -33,7 +33,6 @@ export interface RefusalFilter {
   readonly until: number | undefined;
 }
 
-/** Among records of one time and kind of client. */
 export type ListedRefusal = RefusalRecord & { readonly position: string };
 
 export interface RefusalPage {

@@ -19,13 +19,12 @@ export async function insertRefusals(queries: Queries, records: readonly Refusal
   await queries.query(insert, [JSON.stringify(records)]);
 }
 
-/** Of authenticated clients and of strangers: two million (R34), less what may come in between two cleanings. */
+/** Of authenticated clients and of strangers: two million (R34), less what may arrive between two cleanings. */
 const mostRefusals = { clients: 1_400_000, strangers: 500_000 };
 
-/** Rows that one statement deletes at most. */
 const cleanedAtOnce = 5_000;
 
-/** Deletes nothing while another process deletes, so that none waits for another. */
+/** Skips while another process deletes. */
 const deletion = (name: string, which: string) => ({
   name,
   text: `with gone as (
@@ -37,14 +36,17 @@ const deletion = (name: string, which: string) => ({
 
 // Index: refusals_at.
 const deleteOld = deletion('delete old refusals', `at < now() - interval '7 days' order by at`);
-// Index: refusals_pkey. A number that an insert lost makes it delete one row early, never late.
+// Index: refusals_pkey. A lost insert's number deletes one row early, never late.
 const deleteExcess = deletion(
   'delete excess refusals',
   `client_authenticated = $1 and position <= $2 + (
       select max(position) from refusals where client_authenticated = $1) order by position`,
 );
 
-/** Deletes records older than seven days, then the oldest beyond `most`. Returns how many. Safe in several processes at once. */
+/**
+ * Deletes records older than seven days, then the oldest beyond `most`. Returns how many. Safe in several processes at
+ * once.
+ */
 export async function cleanRefusals(queries: Queries, most = mostRefusals): Promise<number> {
   const statements = [
     [deleteOld, []],

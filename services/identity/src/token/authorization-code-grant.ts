@@ -1,4 +1,4 @@
-// A code becomes tokens, once (specification §3, R9, R10).
+// Exchanges a code for tokens, once (specification §3, R9, R10).
 import { Refusal } from '../refusals/reasons.ts';
 import { parseToken } from '../secrets.ts';
 import {
@@ -32,7 +32,7 @@ export const authorizationCodeGrant: Grant<AuthorizationCode> = {
       refused,
       scopes: code.scopes,
       idToken: code,
-      // The family keeps the scopes as granted: one that the client is approved for again comes back (R13).
+      // As granted: a scope that is approved again returns (R13).
       consume: async (next, latest) => {
         const outcome = await exchangeCode(deps.redis, code, next, latest);
         if (outcome !== 'exchanged') throw replayed(deps, { ...code, ...outcome }, outcome.revoked);
@@ -46,7 +46,7 @@ function checkParameters({ code, redirectUri, codeVerifier }: TokenRequest): voi
   checkVerifierForm(codeVerifier);
 }
 
-/** Knowing the code alone revokes nothing: the request must have been valid but for the first one (R10). */
+/** Knowing the code revokes nothing: the request must have been valid but for the first one (R10). */
 async function refuseReplay(
   deps: TokenDeps,
   code: AuthorizationCode,

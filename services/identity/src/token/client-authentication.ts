@@ -25,7 +25,7 @@ export function readClientCredentials(presented: PresentedCredentials): ClientCr
   return credentials;
 }
 
-/** Whom the request names, be it a client or not. */
+/** The client_id that the request names. */
 export function claimedClientId({ authorization, clientId }: PresentedCredentials): string | undefined {
   return authorization === '' ? clientId : parseBasic(authorization)?.clientId;
 }
@@ -45,7 +45,7 @@ export function parseBasic(authorization: string): ClientCredentials | undefined
 
 function decodeBase64(encoded: string): string | undefined {
   const text = Buffer.from(encoded, 'base64').toString();
-  // Node skips what it cannot read: only text that encodes back to itself was base64 of UTF-8.
+  // Node skips invalid characters: only base64 of UTF-8 encodes back to itself.
   const again = Buffer.from(text).toString('base64');
   return again.replace(/=+$/, '') === encoded.replace(/=+$/, '') ? text : undefined;
 }
@@ -58,7 +58,7 @@ function formDecode(text: string): string | undefined {
   }
 }
 
-/** An unknown client costs what a wrong secret costs. */
+/** An unknown client costs as much as a wrong secret. */
 const noSecret = ['0'.repeat(64)];
 
 export function authenticateClient(
@@ -67,7 +67,7 @@ export function authenticateClient(
 ): { readonly client: ClientStatus; readonly secretHash: string } {
   const presented = digestSecret(secret);
   const valid = client?.secretHashes.length ? client.secretHashes : noSecret;
-  // Constant time, and with all of them: stopping at the first would reveal which one it was.
+  // Constant time, and all of them: stopping at the first would reveal which one.
   const [secretHash] = valid.filter((hash) => timingSafeEqual(presented, Buffer.from(hash, 'hex')));
   if (client?.active && secretHash !== undefined) return { client, secretHash };
   throw refusedAs({

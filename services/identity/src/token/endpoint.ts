@@ -48,7 +48,7 @@ async function answer<Loaded extends GrantRecord>(
 ) {
   if (request.repeatedParameters.some((name) => tokenParameters.includes(name)))
     throw new Refusal('repeated parameter');
-  // Before any work for an answer that nobody would get.
+  // Before any work for an answer that could not arrive.
   requireTimeToConsume(deps);
   const { clientId, clientSecret } = readClientCredentials(request);
   const loaded = await grant.load(deps, request);

@@ -13,19 +13,19 @@ import type { EarlierRequest } from '../refusals/reasons.ts';
 import type { ReasonOf } from '../security-events.ts';
 import type { ChallengeMethod, PkceChallenge } from './pkce.ts';
 
-/** Seconds that a family outlives its current token (R33.3). */
+/** Seconds (R33.3). */
 export const endedFamilyMemory = 7 * 24 * 60 * 60;
 
 export interface GrantRecord {
   readonly familyId: FamilyId;
-  /** Of the code's secret, or of the family's current token's. */
+  /** Of the code's secret, or the family's current token's. */
   readonly hash: SecretHash;
   readonly clientId: ClientId;
   readonly sub: Sub;
   readonly consentId: ConsentId;
-  /** As granted; a refresh narrows its access token only (R12). */
+  /** A refresh narrows its access token only (R12). */
   readonly scopes: readonly Scope[];
-  /** The login that the grant rests on, milliseconds since the epoch. A later sign-out ends it (R13). */
+  /** The login of the grant, milliseconds since the epoch. A later sign-out ends it (R13). */
   readonly loggedInAt: number;
 }
 
@@ -37,9 +37,9 @@ export interface AuthorizationCode extends GrantRecord {
   readonly pkce: PkceChallenge | undefined;
   /** Seconds since the epoch; only under `max_age` (R5). */
   readonly authTime: number | undefined;
-  /** It was exchanged: the next request is a replay (R10). */
+  /** The next request is a replay (R10). */
   readonly used?: boolean;
-  /** Undefined also where a release before this memory exchanged it. */
+  /** Undefined also if an older release exchanged it. */
   readonly usedBy?: EarlierRequest | undefined;
 }
 
@@ -48,33 +48,30 @@ export interface RefreshFamily extends GrantRecord {
   readonly issuedAt: number;
 }
 
-/** A token, and the request that issues it. */
 export interface NextToken extends Pick<RefreshFamily, 'hash' | 'issuedAt'> {
   readonly requestId: string;
 }
 
-/** The request that revokes a family, and why. */
 export interface Revocation extends EarlierRequest {
   readonly revoked: ReasonOf<'grant.revoked'>;
 }
 
-/** What a revoked family leaves behind. */
 export interface RevokedFamily extends Omit<GrantRecord, 'hash'> {
   readonly revocation: Revocation;
 }
 
 export type Read<Record extends GrantRecord> = Record & {
-  /** When its key ends, milliseconds since the epoch by our clock; late by the duration of the read at most. */
+  /** End of its key, milliseconds since the epoch by our clock; late by the duration of the read at most. */
   readonly keptUntil: number;
-  /** Milliseconds that the key outlives the secret; 0 for a code, and for a token of a release before this memory. */
+  /** Milliseconds that the key outlives the secret; 0 for a code, and for an older release's token. */
   readonly memoryMs: number;
   /** By Redis's clock, when it was read. */
   readonly expired: boolean;
-  /** The last rotation, and the label of the token that it replaced. */
+  /** The last rotation, and the label of the replaced token. */
   readonly rotation?: { readonly replaced: string; readonly by: EarlierRequest } | undefined;
 };
 
-/** A hash as Redis gave it; empty where there is no such key. */
+/** A Redis hash; empty if there is no such key. */
 export interface FoundFields {
   readonly familyId: FamilyId;
   readonly fields: Readonly<Record<string, string>>;
@@ -83,12 +80,12 @@ export interface FoundFields {
   readonly now: number;
 }
 
-/** 96 bits of a hash: they tell tokens of one family apart and open nothing. */
+/** 96 bits of a hash: they tell one family's tokens apart and open nothing. */
 function labelOf(hash: SecretHash): string {
   return hash.slice(0, 16);
 }
 
-/** A flat list, as HSET takes it; `own`: fields of this kind of record alone. */
+/** A flat list for HSET; `own`: fields of this kind of record. */
 function fieldsOf(record: GrantRecord, own: Readonly<Record<string, string | number>>): (string | number)[] {
   const { hash, clientId: client, sub, consentId: consent, scopes, loggedInAt: logged_in_at } = record;
   const fields = { hash, client, sub, consent, scope: formatScope(scopes), logged_in_at, ...own };
@@ -110,17 +107,16 @@ export function familyFields(record: GrantRecord, next: NextToken) {
   return fieldsOf({ ...record, hash: next.hash }, stepFields(next));
 }
 
-/** What `next` changes in the family whose current token it replaces. */
 export function rotatedFields(next: NextToken, replaced: SecretHash): (string | number)[] {
   return Object.entries({ hash: next.hash, ...stepFields(next, replaced) }).flat();
 }
 
-// `step` names the token that it made current: a release before this memory replaces that one and leaves `step` behind.
+// `step` names the token that it made current: an older release replaces that one and leaves `step` behind.
 function stepFields({ hash, issuedAt, requestId }: NextToken, replaced = '' as SecretHash) {
   return { issued_at: issuedAt, step: labelOf(hash) + labelOf(replaced), step_by: requestId };
 }
 
-/** Only `codeFields` and `familyFields` write what is read here. */
+/** Only `codeFields` and `familyFields` write it. */
 export function toCode(found: FoundFields): Read<AuthorizationCode> | undefined {
   const record = toRecord(found, 0);
   const { redirect_uri = '', nonce = '', state_missing, challenge, method, auth_time, used } = found.fields;
@@ -165,7 +161,7 @@ export function toFamily(found: FoundFields): Read<RefreshFamily> | RevokedFamil
   return record && { ...record, issuedAt, rotation };
 }
 
-/** The request that replaced the token of `hash`, if it was the family's last rotation. */
+/** The request that replaced the token of `hash`, if it was the last rotation. */
 export function replacementOf({ rotation }: Read<GrantRecord>, hash: SecretHash): EarlierRequest | undefined {
   return rotation?.replaced === labelOf(hash) ? rotation.by : undefined;
 }
@@ -190,7 +186,6 @@ function toGrant({ familyId, fields }: FoundFields): Omit<GrantRecord, 'hash'> {
   };
 }
 
-/** Time and request id, as the exchange wrote them. */
 export function toEarlier(used: string | undefined): EarlierRequest | undefined {
   const [, at, requestId = ''] = /^(\d+) (.*)$/.exec(used ?? '') ?? [];
   return at === undefined ? undefined : { requestId, at: Number(at) };

@@ -1,4 +1,4 @@
-// Client, user and consent as they are now, in one statement for each token request (R13).
+// The current client, user and consent, in one statement per token request (R13).
 import { isClientId } from '@course-exchange/rules/access-token';
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Client } from '../clients/client.ts';
@@ -7,7 +7,7 @@ import type { ConsentId } from '../ids.ts';
 import type { User } from '../users/user.ts';
 
 export interface ClientStatus extends Pick<Client, 'clientId' | 'active' | 'scopes'> {
-  /** In hex, of the secrets valid now. */
+  /** In hex, of the valid secrets. */
   readonly secretHashes: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface GrantStatus extends User {
 
 export interface LoadedStatus {
   readonly client: ClientStatus | undefined;
-  /** Undefined when the consent is not this client's, or its user was deleted. */
+  /** Undefined when the consent is another client's, or its user was deleted. */
   readonly grant: GrantStatus | undefined;
 }
 
@@ -39,7 +39,7 @@ export const grantStatusStatement = {
 
 type Row = ClientStatus & (GrantStatus | { readonly sub: null });
 
-/** `consentId` null: the client alone. An impossible client id is looked up all the same, for equal time (R18). */
+/** `consentId` null: the client alone. An impossible client id is looked up, too, for equal time (R18). */
 export async function loadGrantStatus(
   database: Queries,
   clientId: string,

@@ -1,5 +1,5 @@
-// Keys `code:{family id}` and `rt:{family id}`: codes and refresh families (`grant-record.ts`), each change one script.
-// The braces are a Cluster hash tag: both keys share a slot, so that one script changes both.
+// Keys `code:{family id}` and `rt:{family id}`: codes and refresh families (`grant-record.ts`), each change one
+// script. The braces put both keys into one Cluster slot.
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import type { FamilyId } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
@@ -26,9 +26,9 @@ import {
 
 /** Seconds (specification §3). */
 const codeLifetime = 300;
-/** Seconds that a used code is remembered for: 10 minutes from its issue in all (R10.5). */
+/** Seconds: 10 minutes from its issue in all (R10.5). */
 const usedCodeMemory = 300;
-/** Seconds from each rotation: 30 days (specification §3), and those that the family is remembered for. */
+/** Seconds from each rotation: 30 days (specification §3), and those of the memory. */
 const familyLifetime = 30 * 24 * 60 * 60 + endedFamilyMemory;
 /** Unexchanged codes of one user; the next one ends the oldest. */
 const mostCodesOfUser = 1_000;
@@ -37,7 +37,7 @@ export function grantKeys(familyId: FamilyId): [code: string, family: string] {
   return [`code:{${familyId}}`, `rt:{${familyId}}`];
 }
 
-// Each score exceeds those before it, so that the newest code is never evicted.
+// Scores ascend, so that the newest code is never evicted.
 const list = script(`
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2])
 local newest = redis.call('ZREVRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2] or 0
@@ -54,8 +54,8 @@ if redis.call('HEXISTS', KEYS[1], 'used') == 1 then return 0 end
 return redis.call('DEL', KEYS[1])`);
 
 /**
- * Counts a code before it is created and ends the user's oldest unexchanged ones. Each step is atomic; a crash between
- * them leaves a code until it expires. `now`: milliseconds since the epoch.
+ * Counts a code before it is created and ends the user's oldest ones. Each step is atomic; after a crash between them
+ * a code lives until it expires. `now`: milliseconds since the epoch.
  */
 export async function countCode(
   store: RedisStore,
@@ -70,14 +70,14 @@ export async function countCode(
   }
 }
 
-// A family never gets a second code. Its own key is checked too: it outlives the used code's.
+// A family never gets a second code; its own key outlives the used code's.
 const create = script(`
 if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 2))
 redis.call('EXPIRE', KEYS[1], ARGV[1])
 return 1`);
 
-/** Keeps `code` unless its family has or had one (R6.7). True when this call created it. Atomic. */
+/** Unless its family has or had a code (R6.7). True when this call created it. Atomic. */
 export async function createAuthorizationCode(store: RedisStore, code: AuthorizationCode): Promise<boolean> {
   const [keys, values] = [grantKeys(code.familyId), [codeLifetime, ...codeFields(code)]];
   return (await runReplicated(store, 'create authorization code', create, keys, values)) === 1;
@@ -85,7 +85,7 @@ export async function createAuthorizationCode(store: RedisStore, code: Authoriza
 
 const read = script(`return {redis.call('PTTL', KEYS[1]), redis.call('HGETALL', KEYS[1])}`);
 
-/** `now` is asked after the answer: `keptUntil` is late by the duration of the read at most. */
+/** `now` is read after the answer: `keptUntil` is late by the duration of the read at most. */
 async function find(
   store: RedisStore,
   operation: string,
@@ -115,8 +115,8 @@ export async function readRefreshFamily(store: RedisStore, familyId: FamilyId, n
   return toFamily(await find(store, 'read refresh family', key, familyId, now));
 }
 
-// A command that reaches Redis after the caller's deadline consumes nothing. The deadline is a time that the key must
-// have left, so that clocks need not agree (decision 0025). Milliseconds.
+// Milliseconds that the key must have left, so that clocks need not agree (decision 0025): a command after the
+// caller's deadline consumes nothing.
 function leastTtl({ keptUntil }: Read<GrantRecord>, latest: number): number {
   return Math.ceil(keptUntil - latest);
 }
@@ -126,7 +126,7 @@ function inTime(answer: unknown): unknown {
   return answer;
 }
 
-// The family loses its secret and keeps its key: nothing brings it back. The first revocation stays.
+// The family loses its secret and keeps its key, so that nothing restores it. The first revocation stays.
 const revoke = `
 local function revoke(reason, request, at)
   if redis.call('HDEL', KEYS[2], 'hash') == 0 then return 0 end
@@ -135,15 +135,15 @@ local function revoke(reason, request, at)
   return 1
 end`;
 
-// A code that was used before revokes its family (R10): whether there was one, and who used the code.
+// A used code revokes its family (R10): whether there was one, and who used the code.
 const revokeReplayed = `${revoke}
 local used = redis.call('HGET', KEYS[1], 'used')
 if used and redis.call('HGET', KEYS[1], 'hash') == ARGV[1] then
   return {revoke('code_replayed', ARGV[2], ARGV[3]), used}
 end`;
 
-// The code is used and the family begun in one step; of N concurrent exchanges the others find the mark and are replays
-// (R9, R10). A family that was begun or revoked before is left as it is.
+// Uses the code and starts the family in one step; concurrent exchanges find the mark and are replays (R9, R10). An
+// existing family is left as it is.
 const exchange = script(`${revokeReplayed}
 if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then
   return {0}
@@ -156,9 +156,9 @@ redis.call('EXPIRE', KEYS[2], ARGV[6])
 return 1`);
 
 /**
- * Uses `code` and begins its family with `next`. If the code was used meanwhile this is a replay, and the family is
- * `revoked` (R10) unless it was before. After `latest` (milliseconds since the epoch) it throws
- * `temporarily_unavailable`, and nothing has changed. Atomic.
+ * Uses `code` and starts its family with `next`. If the code was used meanwhile this is a replay, and the family is
+ * `revoked` (R10). After `latest` (milliseconds since the epoch) it throws `temporarily_unavailable`, and nothing has
+ * changed. Atomic.
  */
 export async function exchangeCode(
   store: RedisStore,
@@ -178,7 +178,7 @@ export async function exchangeCode(
 const replay = script(`${revokeReplayed}
 return {0}`);
 
-/** Revokes the family of a used code; false when there was none any more. Atomic. */
+/** False when the family was gone. Atomic. */
 export async function revokeOnReplay(
   store: RedisStore,
   { familyId, hash }: PresentedToken,
@@ -189,8 +189,7 @@ export async function revokeOnReplay(
   return (answer as [number])[0] === 1;
 }
 
-// Compare-and-set: of N concurrent rotations the first changes the hash, the others no longer match and are given the
-// family as it is now.
+// Compare-and-set: the first of concurrent rotations changes the hash, the others are given the family as it is now.
 const rotate = script(`
 local ttl = redis.call('PTTL', KEYS[1])
 if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] or ttl <= tonumber(ARGV[3]) then
@@ -202,9 +201,9 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 return 1`);
 
 /**
- * Replaces the current token of `family`, as it was read, by `next`, for another 30 days. When it is not current any
- * more it returns the family as it is; after `latest` (milliseconds since the epoch) it throws
- * `temporarily_unavailable`: nothing has changed. Atomic.
+ * Replaces the current token of `family` by `next`, for another 30 days. If it is no longer current, returns the
+ * family as it is; after `latest` (milliseconds since the epoch) it throws `temporarily_unavailable`: nothing has
+ * changed. Atomic.
  */
 export async function rotateRefreshToken(
   store: RedisStore,
@@ -220,8 +219,8 @@ export async function rotateRefreshToken(
   return answer === 1 ? 'rotated' : toFamily(toFields(familyId, answer as ReadAnswer, next.issuedAt));
 }
 
-// The mark left behind of a code outlives the 10 s in which a browser may repeat its decision, so that a repeat creates
-// no code (R6.7).
+// The code's mark outlives the 10 s in which a browser may repeat its decision, so that a repeat creates no code
+// (R6.7).
 const remove = script(`${revoke}
 if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] and redis.call('HGET', KEYS[2], 'hash') ~= ARGV[1] then
   return 0
@@ -232,7 +231,7 @@ redis.call('HSET', KEYS[1], 'used', 1)
 redis.call('EXPIRE', KEYS[1], 60)
 return 1`);
 
-/** Deletes the code and revokes the family if `hash` is the current secret of either (R13). Atomic. */
+/** If `hash` is the current secret of either (R13). Atomic. */
 export async function deleteGrant(
   store: RedisStore,
   { familyId, hash }: PresentedToken,

@@ -37,7 +37,7 @@ export interface TokenDeps extends RequestLog {
   readonly redis: RedisStore;
   readonly tokens: TokenIssuer;
   readonly now: () => number;
-  /** Of the caller, milliseconds since the epoch. */
+  /** The caller's, milliseconds since the epoch. */
   readonly deadline: () => number;
   readonly randomBytes: RandomBytes;
   /** `secretHash`: SHA-256 in hex. Returns at once. */
@@ -98,7 +98,7 @@ export function refusedGrant(
   return refusedAs({ event, client, sub: record?.sub, reason }, { grant: record, earlier });
 }
 
-/** The record, if its current secret was presented and it is this client's. Changes nothing (R11). */
+/** If its current secret was presented and it is this client's. Changes nothing (R11). */
 export function requireOwn<Loaded extends GrantRecord>(
   event: GrantRefused,
   { presented, record }: LoadedGrant<Loaded>,
@@ -109,7 +109,6 @@ export function requireOwn<Loaded extends GrantRecord>(
   throw whyRefused(event, { presented, record }, clientId);
 }
 
-/** The refusal of what is no current secret of a record of this client's. */
 export function whyRefused(
   event: GrantRefused,
   { presented, record }: LoadedGrant<GrantRecord>,
@@ -128,19 +127,19 @@ interface Issue {
   readonly refused: GrantRefused;
   /** Of the access token, before they are limited to those approved. */
   readonly scopes: readonly Scope[];
-  /** Only where `openid` is granted. */
+  /** Only if `openid` is granted. */
   readonly idToken?: IdTokenRequest;
   /** Throws when another request came first, or after `latest`. */
   readonly consume: (next: NextToken, latest: number) => Promise<void>;
 }
 
-/** Milliseconds since the epoch. A later answer might not arrive, and the partner would have lost its token. */
+/** Milliseconds since the epoch. A later answer might not arrive, and the partner would lose its token. */
 function latestConsumption({ now, deadline, redis }: TokenDeps): number {
   const answerable = deadline() - redis.replicas.confirmationMs;
   return Math.min(answerable, now() + redis.commandTimeoutMs) - timeBudget.wayBack;
 }
 
-/** Throws `temporarily_unavailable` where no grant may be consumed any more. */
+/** Throws `temporarily_unavailable` when no grant may be consumed any more. */
 export function requireTimeToConsume(deps: TokenDeps): void {
   if (deps.now() > latestConsumption(deps)) throw new Overloaded('too late to consume a grant');
 }

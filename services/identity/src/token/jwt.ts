@@ -1,4 +1,4 @@
-// The JWTs (RFC 7519) that identity issues: access tokens (R15), and ID tokens with exactly the claims of specification §2.
+// The JWTs (RFC 7519) of identity: access tokens (R15), and ID tokens with exactly the claims of specification §2.
 // Signed by hand (decision 0021).
 import { type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -107,7 +107,7 @@ export function issueIdToken(
   });
 }
 
-/** The user, if this issuer made the token for `clientId`; its expiry does not matter (R5). */
+/** The user, if this issuer made the token for `clientId`; ignores its expiry (R5). */
 export async function readIdTokenHint(
   { keys, issuer }: TokenIssuer,
   hint: string,
@@ -124,7 +124,7 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 const signInThreadPool = promisify(sign);
 
-/** RS256 is slow and goes to the thread pool. */
+/** RS256 is slow: in the thread pool. */
 export async function signJwt(key: SigningKey, type: string, claims: Claims): Promise<string> {
   const header = { alg: key.algorithm, typ: type, kid: key.kid };
   const input = `${encode(header)}.${encode(claims)}`;

@@ -27,7 +27,7 @@ export function checkVerifierForm(verifier: string): void {
   if (verifier !== '' && !wellFormed.test(verifier)) throw new Refusal('malformed verifier');
 }
 
-/** Throws `invalid_request` when a verifier is missing where a challenge was given, or given where none was. */
+/** Throws `invalid_request` when only one of verifier and challenge was given. */
 export function verifyChallenge(
   bound: PkceChallenge | undefined,
   verifier: string,

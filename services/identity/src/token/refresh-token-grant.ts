@@ -1,4 +1,4 @@
-// The presented token is consumed and replaced (specification §3, R11, R12).
+// Consumes and replaces the presented token (specification §3, R11, R12).
 import { isWithin, parseScope, type Scope } from '../clients/scope.ts';
 import { Refusal } from '../refusals/reasons.ts';
 import { parseToken } from '../secrets.ts';

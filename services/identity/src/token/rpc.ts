@@ -1,4 +1,4 @@
-// TokenService: translation only. Messages have the fields of the use cases' types.
+// TokenService: translation only.
 import type { TokenService } from '@course-exchange/proto/identity/v1/token';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { exchangeToken } from './endpoint.ts';

@@ -1,4 +1,4 @@
-// User-info: the claims of the user whom an access token names (R26).
+// The claims of an access token's user (R26).
 import { bearerToken } from '@course-exchange/rules/access-token';
 import type { RefusedToken } from '@course-exchange/rules/token-verification';
 import { Refusal } from '../refusals/reasons.ts';
