@@ -1,4 +1,4 @@
-// What a partner owes: the duties that a rehearsal can see kept or broken, each with the clause that it stands in.
+// A partner's duties that a rehearsal can observe, each with its section of the specification or its ruling.
 
 interface Duty {
   /** Of the specification or a ruling. */
@@ -12,13 +12,16 @@ export const duties = {
   'stop-at-error': { section: 'S5.flow', sentence: 'Exchange nothing after an error on the callback.' },
   'id-token-signature': {
     section: 'S5.flow.3',
-    sentence: 'Take an ID token only if a key of the key set, chosen by kid, signed it.',
+    sentence: 'Accept an ID token only if a key of the key set, chosen by kid, signed it.',
   },
-  'id-token-algorithm': { section: 'S5.flow.3', sentence: 'Take an ID token only if it is signed by RS256.' },
-  'id-token-issuer': { section: 'S5.flow.3', sentence: 'Take an ID token only from the exact issuer.' },
-  'id-token-audience': { section: 'S5.flow.3', sentence: 'Take an ID token only if you are its audience.' },
-  'id-token-nonce': { section: 'S5.flow.3', sentence: 'Take an ID token only with the nonce you sent.' },
-  'id-token-expiry': { section: 'S5.flow.3', sentence: 'Take no ID token that has expired.' },
+  'id-token-algorithm': {
+    section: 'S5.flow.3',
+    sentence: 'Accept an ID token only if it is signed by RS256.',
+  },
+  'id-token-issuer': { section: 'S5.flow.3', sentence: 'Accept an ID token only from the exact issuer.' },
+  'id-token-audience': { section: 'S5.flow.3', sentence: 'Accept an ID token only if you are its audience.' },
+  'id-token-nonce': { section: 'S5.flow.3', sentence: 'Accept an ID token only with the nonce you sent.' },
+  'id-token-expiry': { section: 'S5.flow.3', sentence: 'Reject an expired ID token.' },
   'every-key': { section: 'S5.flow.3', sentence: 'Choose the key by kid from the whole key set.' },
   'identify-by-sub': {
     section: 'S5.flow.4',
@@ -49,13 +52,13 @@ export const duties = {
   },
   'refresh-once': {
     section: 'S7',
-    sentence: 'After invalid_token refresh once, and send the refused access token no more.',
+    sentence: 'After invalid_token refresh once, and never send the refused access token again.',
   },
   'take-404-as-answer': {
     section: 'S7',
-    sentence: 'Take not_found for an answer: neither retry nor refresh.',
+    sentence: 'Treat not_found as an answer: neither retry nor refresh.',
   },
-  'whole-list': { section: 'S8', sentence: 'Take the event list whole: it has no upper bound.' },
+  'whole-list': { section: 'S8', sentence: 'Accept the whole event list: it has no upper bound.' },
 } as const satisfies Readonly<Record<string, Duty>>;
 
 export type DutyName = keyof typeof duties;

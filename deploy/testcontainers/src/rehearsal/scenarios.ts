@@ -1,5 +1,5 @@
-// What can be rehearsed: each scenario is one failure of a real server, the duty that it tries, and what a client does that
-// keeps it. docs/rehearsals.md is generated from this table.
+// The scenarios: each plays one failure of a real server, names the duty that it tests, and what a correct client does.
+// docs/rehearsals.md is generated from this table.
 import { randomBytes } from 'node:crypto';
 import {
   afterwards,
@@ -23,15 +23,15 @@ import { forged } from './tokens.ts';
 
 export const scenarios = {
   'refresh-answer-lost': refreshEnds(
-    'The first refresh is done, and its connection ends without an answer.',
+    'The first refresh succeeds, but its connection closes without an answer.',
     afterwards((own) => ({ ...own, delivered: 'none' })),
   ),
   'refresh-answer-cut': refreshEnds(
-    'The first refresh is done, and its answer ends in the middle.',
+    'The first refresh succeeds, but its answer is cut off.',
     afterwards((own) => ({ ...own, delivered: 'half' })),
   ),
   'refresh-answer-slow': refreshEnds(
-    `The first refresh is done, and its answer comes after ${slowMs / 1_000} s.`,
+    `The first refresh succeeds, but its answer takes ${slowMs / 1_000} s.`,
     async (_asked, forward, { hold }) => {
       const own = await forward();
       await hold(slowMs);
@@ -59,34 +59,34 @@ export const scenarios = {
       repeats: isSameRefresh,
       duty: 'wait-for-retry-after',
       expectation:
-        'The client sends the same refresh token once more, a second later or more, and starts a new flow on invalid_grant; or it starts one at once.',
+        'The client sends the same refresh token once more, after at least a second, and starts a new flow on invalid_grant; or it starts one at once.',
     },
   ),
   'refresh-proxy-503': refreshEnds(
-    'The first refresh is done, and a proxy answers 503 with a page of HTML.',
+    'The first refresh succeeds, but a proxy answers 503 with an HTML page.',
     afterwards(() => proxyPage(503, 'Service Unavailable')),
   ),
   'refresh-proxy-429': refreshEnds(
-    'The first refresh is done, and a proxy answers 429.',
+    'The first refresh succeeds, but a proxy answers 429.',
     afterwards(() => proxyPage(429, 'Too Many Requests')),
   ),
   'exchange-answer-lost': {
     duty: 'never-again',
-    play: 'The first code exchange is done, and its connection ends without an answer.',
+    play: 'The first code exchange succeeds, but its connection closes without an answer.',
     expectation: 'The client starts a new authorization flow.',
     on: ['exchange'],
     act: afterwards((own) => ({ ...own, delivered: 'none' })),
   },
   'callback-twice': {
     duty: 'code-once',
-    play: 'Nothing fails. Hand the same callback to your backend twice, as a browser does that reloads it.',
+    play: 'Nothing fails. Hand the same callback to your backend twice, as a browser does on reload.',
     expectation: 'The client refuses the second callback and exchanges the code once.',
     on: ['exchange'],
     act: (_asked, forward) => forward(),
   },
   'callback-error': callbackChanges(
     'stop-at-error',
-    'The callback brings error=access_denied, with the right state.',
+    'The callback carries error=access_denied with the right state.',
     (callback) => {
       callback.delete('code');
       callback.set('error', 'access_denied');
@@ -98,7 +98,7 @@ export const scenarios = {
   ),
   'callback-other-state': callbackChanges(
     'check-state',
-    'The callback brings a code with a state that the client never sent.',
+    'The callback carries a code with a state that the client never sent.',
     (callback) => callback.set('state', randomBytes(16).toString('base64url')),
     (later, { asked, own }) => {
       const code = own && departure(own, asked.url)?.searchParams.get('code');
@@ -142,8 +142,8 @@ export const scenarios = {
   },
   'access-token-refused': {
     duty: 'refresh-once',
-    play: 'The first access token that the API sees is answered with 401 invalid_token, before its time.',
-    expectation: 'The client refreshes once and goes on with the new access token, or starts a new flow.',
+    play: 'The API refuses the first access token with 401 invalid_token before it expires.',
+    expectation: 'The client refreshes once and continues with the new access token, or starts a new flow.',
     on: ['events', 'designs', 'user-info'],
     act: async () => jsonAnswer(401, { error: 'invalid_token' }, { 'www-authenticate': 'Bearer' }),
     repeats: (later, { asked }) => isResource(later) && later.bearer === asked.bearer,
@@ -158,9 +158,9 @@ export const scenarios = {
   ),
   'event-gone': {
     duty: 'take-404-as-answer',
-    play: 'The event whose designs are read first is gone: 404 not_found. Read the designs once, and refresh nothing.',
+    play: 'The event whose designs are read first is gone: 404 not_found. Read the designs once, without a refresh.',
     expectation:
-      'The client says that the event is gone, keeps its tokens, and within a second asks for nothing again.',
+      'The client reports that the event is gone, keeps its tokens, and requests nothing again within a second.',
     on: ['designs'],
     act: async () => jsonAnswer(404, { error: 'not_found' }),
     repeats: (later, { asked }) => isOf(asked)(later),
@@ -173,7 +173,7 @@ export const scenarios = {
   'many-events': {
     duty: 'whole-list',
     play: 'The event list holds 2,000 events, in one answer.',
-    expectation: 'The client takes the whole list: assert in your block that it knows all 2,000.',
+    expectation: 'The client accepts the whole list: assert in your block that it knows all 2,000.',
     on: ['events'],
     act: async (_asked, forward) => {
       const own = await forward();
@@ -185,8 +185,8 @@ export const scenarios = {
   },
   'email-changed': {
     duty: 'identify-by-sub',
-    play: 'The ID token and user-info of the same sub bring another e-mail address.',
-    expectation: 'The client knows the user by issuer and sub, accepts the login and uses the tokens.',
+    play: 'The ID token and user-info of the same sub carry another e-mail address.',
+    expectation: 'The client identifies the user by issuer and sub, accepts the login and uses the tokens.',
     on: ['exchange'],
     tokens: 'used',
     repeats: ({ endpoint }) => endpoint === 'exchange' || endpoint === 'user-info',
