@@ -4,10 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { cacheDirectory } from './cache.ts';
 import type { Component } from './component.ts';
 import type { StorePlan } from './plan.ts';
 import { findRedis } from './redis-program.ts';
+import { cacheDirectory } from './run-directory.ts';
 
 export async function redisComponent({ run, ports, secrets }: StorePlan): Promise<Component> {
   const directory = join(run.data, 'redis');

@@ -11,6 +11,7 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 export type RunDirectory = ReturnType<typeof openRunDirectory>;
@@ -110,4 +111,10 @@ export function loadSecrets({ data, secretsFile }: RunDirectory): StackSecrets {
   const secrets = Object.fromEntries(entries) as StackSecrets;
   writeWhole(secretsFile, secrets);
   return secrets;
+}
+
+/** For fetched and compiled programs, never data: it outlives a checkout. */
+export function cacheDirectory(): string {
+  const base = process.env.XDG_CACHE_HOME;
+  return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'course-exchange');
 }

@@ -1,9 +1,13 @@
-// Loads partners, users and designs: each load is one transaction.
+// Loads partners, users and designs, each load in one transaction: the demo data, and the content of --seed files, which
+// is remembered until --reset.
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { hashPassword } from '../../services/identity/src/login/password.ts';
-import { allDemoUsers } from './demo-accounts.ts';
+import { allDemoUsers, demoPartners } from './demo-accounts.ts';
 import { type DemoDesign, demoDesigns, seasonOf } from './demo-designs.ts';
+import type { StackPlan } from './plan.ts';
+import { databaseUrl, withClient } from './postgres.ts';
+import { readJson, writeWhole } from './run-directory.ts';
 import type { Partner, SeedContent, SeedUser } from './seed-file.ts';
 
 const seededAt = '2026-03-01T08:00:00.000Z';
@@ -11,6 +15,28 @@ const batchSize = 10_000;
 
 /** Existing partners and users become what the file says, or stay as operators have left them. */
 type OnConflict = 'update' | 'keep';
+
+/** Resolves with the stack's content. Partners that a --seed FILE has taken over stay as the file says. */
+export async function loadData(plan: StackPlan, seed: SeedContent | undefined): Promise<SeedContent> {
+  const demo = { partners: demoPartners(plan.demoPartnerUrl), users: allDemoUsers };
+  const remembered = readJson<SeedContent>(plan.run.seedFile, { partners: [], users: [] });
+  const seeded = seed ? mergeSeeds(remembered, seed) : remembered;
+  const takenOver = new Set(seeded.partners.map(({ clientId }) => clientId));
+  const partners = demo.partners.filter(({ clientId }) => !takenOver.has(clientId));
+  await withClient(databaseUrl(plan, 'postgres'), async (client) => {
+    await seedDemoData(client, partners);
+    if (seed) await seedContent(client, seed);
+  });
+  if (seed) writeWhole(plan.run.seedFile, seeded);
+  return mergeSeeds(demo, seeded);
+}
+
+/** Partners and users of `added` replace those of the same client id and sub. */
+function mergeSeeds(content: SeedContent, added: SeedContent): SeedContent {
+  const partners = [...content.partners, ...added.partners].map((one) => [one.clientId, one] as const);
+  const users = [...content.users, ...added.users].map((one) => [one.sub, one] as const);
+  return { partners: [...new Map(partners).values()], users: [...new Map(users).values()] };
+}
 
 /** Adds what is missing of the demo data. The demo partner's address may be new. */
 export async function seedDemoData(client: pg.Client, partners: readonly Partner[]): Promise<void> {

@@ -1,13 +1,12 @@
 // The processes of the stack: the stores, the three services and the demo partner, each with its environment.
 import { join } from 'node:path';
-import { cacheDirectory } from './cache.ts';
 import type { Component } from './component.ts';
 import { demoPartner } from './demo-accounts.ts';
 import { operatorSocket, type StackPlan, type StorePlan } from './plan.ts';
 import { databaseUrl, postgresComponent } from './postgres.ts';
 import type { Program } from './processes.ts';
 import { redisComponent, redisUrl } from './redis.ts';
-import { checkout } from './run-directory.ts';
+import { cacheDirectory, checkout } from './run-directory.ts';
 
 export async function storeComponents(plan: StorePlan): Promise<readonly [Component, Component]> {
   return [await postgresComponent(plan), await redisComponent(plan)];

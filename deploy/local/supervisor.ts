@@ -12,7 +12,7 @@ import { databaseUrl } from './postgres.ts';
 import { openProcesses, type Processes, type Program } from './processes.ts';
 import { startRehearsal } from './rehearsal.ts';
 import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-directory.ts';
-import { loadData } from './seed-content.ts';
+import { loadData } from './seed.ts';
 import { readSeedFile, type SeedContent } from './seed-file.ts';
 import { serviceComponents, storeComponents } from './services.ts';
 import { endRecorded } from './shutdown.ts';

@@ -3,7 +3,7 @@ import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheDirectory } from '@course-exchange/local-stack/cache';
+import { cacheDirectory } from '@course-exchange/local-stack/run-directory';
 import { basic } from '../support/flow.ts';
 import type { StackFile } from '../support/stack-file.ts';
 import type { Subject } from './subject.ts';

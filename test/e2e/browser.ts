@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { AxeBuilder } from '@axe-core/playwright';
-import { cacheDirectory } from '@course-exchange/local-stack/cache';
 import { unpackDebianPackage } from '@course-exchange/local-stack/debian-package';
+import { cacheDirectory } from '@course-exchange/local-stack/run-directory';
 import {
   type Browser,
   type BrowserContext,

@@ -3,7 +3,7 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { cacheDirectory } from '@course-exchange/local-stack/cache';
+import { cacheDirectory } from '@course-exchange/local-stack/run-directory';
 
 const prefix = 'course-exchange-tests-';
 const inMemory = '/dev/shm';

@@ -5,8 +5,8 @@ import { existsSync, globSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheDirectory } from '@course-exchange/local-stack/cache';
 import { unpackDebianPackage } from '@course-exchange/local-stack/debian-package';
+import { cacheDirectory } from '@course-exchange/local-stack/run-directory';
 
 const run = promisify(execFile);
 
