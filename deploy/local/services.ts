@@ -106,11 +106,8 @@ function observedBy(url: string): Readonly<Record<string, string>> {
   };
 }
 
-/** As in the images, for a laptop that runs all of it. No source maps: stripping types moves no line. */
-export function smallHeap(name: string): readonly string[] {
-  const oldSpace = { gateway: 64, 'design-catalog': 96 }[name] ?? 48;
-  return ['--max-semi-space-size=4', `--initial-old-space-size=${oldSpace}`];
-}
+/** As in the images (docs/cost.md). No source maps: stripping types moves no line. */
+export const heapFlags = ['--max-semi-space-size=16', '--initial-old-space-size=128'];
 
 export function nodeProgram(
   { run }: Pick<StackPlan, 'run'>,
@@ -121,7 +118,7 @@ export function nodeProgram(
   return {
     name,
     command: process.execPath,
-    arguments: [...smallHeap(name), join(checkout, 'services', entry)],
+    arguments: [...heapFlags, join(checkout, 'services', entry)],
     environment: {
       LOG_LEVEL: 'info',
       STOP_WITH_PARENT: 'true',

@@ -1,5 +1,5 @@
 // Each image by itself: who it runs as, what it holds, how it refuses.
-import { smallHeap } from '@course-exchange/local-stack/services';
+import { heapFlags } from '@course-exchange/local-stack/services';
 import { imageOf } from '@course-exchange/testcontainers/images';
 import { runToEnd } from '@course-exchange/testcontainers/product-container';
 import { getContainerRuntimeClient } from 'testcontainers';
@@ -27,7 +27,7 @@ async function inspect(name: string) {
 describe.concurrent.each(names)('the image %s', (name) => {
   test('says what it is, runs as a numeric account that is not root, and weighs no more than it must', async () => {
     const { megabytes, entrypoint } = await inspect(name);
-    expect(entrypoint).toEqual(['/usr/local/bin/node', ...smallHeap(name)]);
+    expect(entrypoint).toEqual(['/usr/local/bin/node', ...heapFlags]);
     // Node is 150 of them; a base with libc, certificates and time zones brings up to 25 more.
     expect(megabytes).toBeLessThan(185);
   });
