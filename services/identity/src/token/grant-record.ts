@@ -80,9 +80,11 @@ export interface FoundFields {
   readonly now: number;
 }
 
-/** 96 bits of a hash: they tell one family's tokens apart and open nothing. */
+/** Characters of a hash, 96 bits: they tell one family's tokens apart and open nothing. */
+export const labelLength = 16;
+
 function labelOf(hash: SecretHash): string {
-  return hash.slice(0, 16);
+  return hash.slice(0, labelLength);
 }
 
 /** A flat list for HSET; `own`: fields of this kind of record. */
@@ -103,20 +105,13 @@ export function codeFields(code: AuthorizationCode) {
   });
 }
 
-export function familyFields(record: GrantRecord, next: NextToken) {
-  return fieldsOf({ ...record, hash: next.hash }, stepFields(next));
+/** `step`: the label of the current token, then of the one that it replaced. An older release rotates and leaves it behind. */
+export function familyFields(record: GrantRecord, { hash, issuedAt, requestId }: NextToken) {
+  const own = { issued_at: issuedAt, step: labelOf(hash), step_by: requestId };
+  return fieldsOf({ ...record, hash }, own);
 }
 
-export function rotatedFields(next: NextToken, replaced: SecretHash): (string | number)[] {
-  return Object.entries({ hash: next.hash, ...stepFields(next, replaced) }).flat();
-}
-
-// `step` names the token that it made current: an older release replaces that one and leaves `step` behind.
-function stepFields({ hash, issuedAt, requestId }: NextToken, replaced = '' as SecretHash) {
-  return { issued_at: issuedAt, step: labelOf(hash) + labelOf(replaced), step_by: requestId };
-}
-
-/** Only `codeFields` and `familyFields` write it. */
+/** Only `codeFields` writes it, and `grant-store.ts` what changes. */
 export function toCode(found: FoundFields): Read<AuthorizationCode> | undefined {
   const record = toRecord(found, 0);
   const { redirect_uri = '', nonce = '', state_missing, challenge, method, auth_time, used } = found.fields;

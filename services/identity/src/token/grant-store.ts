@@ -13,12 +13,12 @@ import {
   type FoundFields,
   familyFields,
   type GrantRecord,
+  labelLength,
   type NextToken,
   type Read,
   type RefreshFamily,
   type Revocation,
   type RevokedFamily,
-  rotatedFields,
   toCode,
   toEarlier,
   toFamily,
@@ -196,8 +196,9 @@ if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] or ttl <= tonumber(ARGV[3]) th
   return {ttl, redis.call('HGETALL', KEYS[1])}
 end
 if ttl < tonumber(ARGV[2]) then return -1 end
-redis.call('HSET', KEYS[1], unpack(ARGV, 5))
-redis.call('EXPIRE', KEYS[1], ARGV[4])
+local step = string.sub(ARGV[4], 1, ${labelLength}) .. string.sub(ARGV[1], 1, ${labelLength})
+redis.call('HSET', KEYS[1], 'hash', ARGV[4], 'issued_at', ARGV[5], 'step', step, 'step_by', ARGV[6])
+redis.call('EXPIRE', KEYS[1], ${familyLifetime})
 return 1`);
 
 /**
@@ -213,8 +214,7 @@ export async function rotateRefreshToken(
 ): Promise<'rotated' | Read<RefreshFamily> | RevokedFamily | undefined> {
   const { familyId, hash, memoryMs } = family;
   const [, key] = grantKeys(familyId);
-  const limits = [leastTtl(family, latest), memoryMs, familyLifetime];
-  const values = [hash, ...limits, ...rotatedFields(next, hash)];
+  const values = [hash, leastTtl(family, latest), memoryMs, next.hash, next.issuedAt, next.requestId];
   const answer = inTime(await runReplicated(store, 'rotate refresh token', rotate, [key], values));
   return answer === 1 ? 'rotated' : toFamily(toFields(familyId, answer as ReadAnswer, next.issuedAt));
 }
