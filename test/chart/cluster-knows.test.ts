@@ -64,7 +64,7 @@ const answers: readonly Answer[] = [
   ['cert-manager makes that of the Ingress', without('ingress-tls'), [], { ingress: { annotations } }],
 ];
 
-test('Secrets that are missing are told at once, each with its keys', async () => {
+test('missing Secrets are reported at once, each with its keys', async () => {
   const rendered = await renderWith(answers.map(([, there, , values]) => ({ there, values })));
   for (const [at, [what, , told]] of answers.entries())
     expect(rendered[at]?.refused, what).toBe(told.join('\n'));

@@ -75,7 +75,7 @@ test('the demo partner keeps every duty, and every scenario is played', async ()
   }
 });
 
-test('a client with seven mistakes is told each of them, and no eighth', async () => {
+test('a client with seven mistakes is shown each of them, and no eighth', async () => {
   const partner = partnerFor(system.stack, 'openid', 'email', 'profile');
   const told = new Map<DutyName, string>();
   for (const name of names) {

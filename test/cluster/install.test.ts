@@ -91,7 +91,7 @@ test('the demo partner reaches the issuer through the ingress: a person connects
   expect(page.kind === 'page' && page.text).toContain('Your events');
 });
 
-test('preparing it again keeps every Secret, and makes anew what was deleted', async () => {
+test('preparing it again keeps every Secret, and recreates what was deleted', async () => {
   const versions = 'jsonpath={range .items[*]}{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}';
   const secrets = async () =>
     (await installed.kubectl('get', 'secrets', `--output=${versions}`)).trim().split('\n');

@@ -155,7 +155,7 @@ describe('a started system', () => {
     expect(await inventory()).toEqual(before);
   });
 
-  test('gives a code to whoever asks for one, once', async () => {
+  test('gives one code per request', async () => {
     const { issuer, partner, users } = exchange;
     const { code } = await exchange.authorize(users[0]);
     const form = { grant_type: 'authorization_code', code, redirect_uri: partner.redirectUris[0] };

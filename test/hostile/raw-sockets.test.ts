@@ -49,7 +49,7 @@ test.each([
   expect(answer).toMatch(/^HTTP\/1\.1 4\d\d .*\r\n\r\n\{"error":"invalid_request"\}$/s);
 });
 
-test('what follows a refused request on the same connection is not answered as a request of its own', async () => {
+test('bytes after a refused request on the same connection are not answered as a separate request', async () => {
   const refused = post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
   expect(await exchange([refused + get('/.well-known/openid-configuration')])).not.toContain(
     'token_endpoint',

@@ -157,7 +157,7 @@ async function isServed(): Promise<boolean> {
   return reader !== undefined;
 }
 
-test('connections are bounded, above what a gateway serves, and idle ones make room for others (R14)', async () => {
+test('connections are bounded, above what a gateway serves, and idle ones close for others (R14)', async () => {
   const idle = await Promise.all(
     [1, 2, 3].map(() => beginReading('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n')),
   );

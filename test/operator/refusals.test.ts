@@ -104,7 +104,7 @@ test('a replayed code is told with the request that used it, its revoked token w
   });
 });
 
-test('a withdrawn consent is told as such, however often the token is sent', async () => {
+test('a withdrawn consent is reported as such, however often the token is sent', async () => {
   const [first, second] = newIds();
   const { refresh_token } = await caller.newTokens();
   const { email } = caller.user;

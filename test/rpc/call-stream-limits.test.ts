@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { grpcTransport } from '../support/grpc-client.ts';
 import { client, type DeafCaller, deafCaller, gate, pod } from './pods.ts';
 
-test('more calls in flight than a client may have are Overloaded; another method has room', async () => {
+test('more calls in flight than a client may have are Overloaded; another method has capacity', async () => {
   const { held, hold, release } = gate();
   const { port } = await pod({ exchangeToken: hold });
   const { exchangeToken, listEvents } = client([port]);
@@ -38,7 +38,7 @@ test('more calls in flight than a server takes are refused before their work', a
   expect(refused[0]).toMatchObject({ reason: { code: 'temporarily_unavailable' } });
 });
 
-test('each call is authenticated by itself: a refused one takes nothing from the others', async () => {
+test('each call is authenticated separately: a refused one does not affect the others', async () => {
   const authenticate: RpcServerOptions['authenticate'] = ({ authorization }) => {
     if (authorization !== 'Bearer good') throw new Overloaded('not now');
   };

@@ -221,7 +221,7 @@ test('files that are broken or gone leave the certificate before in use and warn
   expect(await shownTo(content, port)).toBe(content.certificate);
 });
 
-test('a folder that cannot be used at the start is a mistake of the configuration, told in one sentence', async () => {
+test('an unusable folder at the start is a configuration mistake, reported in one sentence', async () => {
   const content = await issued(authority);
   const { key } = await authority.issue();
   for (const [directory, problem] of [

@@ -38,7 +38,7 @@ function registration(over: object = {}) {
   };
 }
 
-test('a caller without a name is refused by every method; one with a name is told which', async () => {
+test('every method refuses a caller without a name, and names one that it refuses', async () => {
   const nameless = grpcTransport(address);
   const services = [ClientService, SecretService, UserService, ConsentService, KeyService, AuditService];
   for (const method of services.flatMap((service) => Object.values(service.method))) {

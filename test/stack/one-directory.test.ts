@@ -44,7 +44,7 @@ const partner = {
 const user = { email: 'seeded@example.com', password: 'seeded', sub: '1', name: 'S', about: 'seeded' };
 let keys: string;
 
-test('a port that is taken is told in one sentence, and nothing is started or deleted', async () => {
+test('a taken port is reported in one sentence, and nothing is started or deleted', async () => {
   const server = createServer();
   const port = await new Promise<number>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
@@ -109,7 +109,7 @@ test('what was seeded is named after a start without --seed too', async () => {
   await stop();
 });
 
-test('--reset begins anew: keys, consents and seeds of the run before are gone', async () => {
+test('--reset starts from scratch: keys, consents and seeds of the previous run are gone', async () => {
   await start('--reset');
   expect(await publishedKeys()).not.toBe(keys);
   const stack = readStackFile(stackFile);

@@ -138,7 +138,7 @@ test('a known /64 is delayed by its own failures, not by those of its /56 and /4
   expect(await logIn(form, { address })).toMatchObject(throttled);
 });
 
-test('a login that is delayed for its account takes nobody’s place in its network [R30.11]', async () => {
+test('a login that is delayed for its account takes no permit of its network [R30.11]', async () => {
   await fail(101);
   const attempt = { account: accountOf(flow.person), networks: networksOf(freshAddress()) };
   for (let nth = 0; nth <= accountThreshold; nth += 1)

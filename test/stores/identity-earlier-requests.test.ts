@@ -187,7 +187,7 @@ test('a revoked family never lives again: not by its token, its code, or a secon
   expect(await server.hgetall(key)).toEqual(mark);
 });
 
-test('another client is told nothing of a revoked, an expired or a rotated family [R11.1]', async () => {
+test('another client learns nothing of a revoked, an expired or a rotated family [R11.1]', async () => {
   const other = await addPartner(identity);
   const { refreshToken } = await revoked();
   const [expired, rotated] = [await begin(), await begin()];

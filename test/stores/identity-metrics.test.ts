@@ -35,7 +35,7 @@ test('a secret tells the seconds until it expires, and is read once a minute how
   expect([await secondsLeft(), reads]).toEqual(['30', 2]);
 });
 
-test('the last secret of an active client is told after it has expired, until another one is valid', async () => {
+test('the last secret of an active client is reported after it has expired, until another one is valid', async () => {
   const { clientId } = await addPartner(identity);
   const told = async () => {
     const secrets = await listLastingSecrets(identity.database);

@@ -92,7 +92,7 @@ test('neither role may change or delete an entry, the public one may not even re
   await expect(identity.sql('delete from audit_log')).rejects.toMatchObject({ code: '42501' });
 });
 
-test('whoever changes, takes out, cuts off or writes anew is found out', async () => {
+test('a changed, removed, truncated or rewritten log is detected', async () => {
   const noted = (await verifyAudit(context.database, undefined)).head;
   const tamper = async (text: string) => {
     await identity.sql('alter table audit_log disable trigger audit_log_append_only');

@@ -15,7 +15,7 @@ import {
 const { identity, context, register, approve, activate, activeClient } = await useAdminContext();
 const audited = async () => Number((await identity.sql('select count(*) from audit_log'))[0]?.count);
 
-test('a client id with a NUL is told to be wrong: no text in Postgres holds one', async () => {
+test('a client id with a NUL is refused: no text in Postgres holds one', async () => {
   const refusal = await refusalOf(getClient(context, 'no\0body'));
   expect([refusal.code, refusal.detail]).toEqual(['invalid_argument', 'A text holds a NUL.']);
 });
@@ -80,7 +80,7 @@ test('in production a declared set approves no client, and keeps one that is app
   expect(await getClient(production, registration.clientId)).toMatchObject({ active: true });
 });
 
-test('of ten edits of one version one is taken, the others are told to read again', async () => {
+test('of ten edits of one version one succeeds, the others are conflicts', async () => {
   const registration = newRegistration();
   await register(registration);
   const edits = Array.from({ length: 10 }, (_, index) =>

@@ -79,7 +79,7 @@ test('a read whose backend is killed is temporarily unavailable, and the next on
   expect(await echoOf(2)).toBe(2);
 });
 
-test('a connection that was closed while nobody read is replaced unnoticed', async () => {
+test('a connection that was closed while idle is replaced unnoticed', async () => {
   await echoOf(1);
   await administrator.query('select pg_terminate_backend($1, 30000)', [(await backends())[0]]);
   expect(await echoOf(2)).toBe(2);

@@ -27,7 +27,7 @@ const writeToStandby = (): Promise<unknown> =>
     await run('create table never_made ()')(queries);
   });
 
-test('a connection whose server has become read-only is dropped, and the caller told that Postgres is away [R14.1]', async () => {
+test('a connection whose server has become read-only is dropped, and the caller gets a 503 code [R14.1]', async () => {
   const before = await backend();
   await expect(writeToStandby()).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   expect(await backend()).not.toEqual(before);

@@ -86,7 +86,7 @@ test('the job tells all faults at once, changes nothing and ends with 1, or 0 wi
   expect(await database.sql(`select from pg_namespace where nspname = 'identity'`)).toEqual([]);
 });
 
-test('settings that production refuses, and arguments that there are not, are told without the stores', async () => {
+test('settings that production refuses and unknown arguments are reported without the stores', async () => {
   const insecure = { ISSUER: 'http://exchange.example', REDIS_CLUSTER: 'true' };
   await expect(find('identity', insecure)).rejects.toThrow(/REDIS_MIN_REPLICAS is not.*ISSUER is not valid/s);
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);

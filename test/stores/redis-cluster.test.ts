@@ -105,7 +105,7 @@ test('every store function works, on every master', async () => {
   expect(Math.min(...after)).toBeGreaterThan(5);
 });
 
-test('a setting that differs on one master is told', async () => {
+test('a setting that differs on one master is reported', async () => {
   const warning = 'min-replicas-to-write is 0, expected 1';
   expect(await readSettingsWarning(patient)).toContain(warning);
   for (const { admin } of cluster.nodes) await admin.config('SET', 'min-replicas-to-write', '1');

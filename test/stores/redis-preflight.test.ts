@@ -71,7 +71,7 @@ test('settings that Redis does not show are vouched for by a setting', async () 
   expect(await find({ REDIS_URL, REDIS_SETTINGS_ATTESTED: 'true' })).toEqual([]);
 });
 
-test('a master with a replica wants its confirmation, and refuses writes that nobody confirms', async () => {
+test('a master with a replica requires its confirmation, and refuses unconfirmed writes', async () => {
   await start('two', `replicaof 127.0.0.1 ${ports.one}`, 'masterauth admin');
   await until('the replica', () => hasReplicas(admin));
   const sentence = 'Redis may bring a spent token back by a failover: set REDIS_MIN_REPLICAS to 1, and';

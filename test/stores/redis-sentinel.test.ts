@@ -215,7 +215,7 @@ test('a master that hangs is left for the one that the Sentinel promotes, while 
   expect(await judge(store, before ? [before] : [])).toMatchObject({ lost: 0, current: 1 });
 });
 
-test('a Sentinel that does not let its user hear of another master is told in the log', async () => {
+test('a Sentinel that hides another master from its user is logged', async () => {
   const heard: string[] = [];
   const deaf = { ...source, REDIS_SENTINEL_USERNAME: 'deaf', REDIS_SENTINEL_PASSWORD: 'deaf' };
   onTestFinished((await openStore(deaf, messagesInto(heard))).close);

@@ -200,7 +200,7 @@ describe('what is stored', () => {
     expect((await browser.get('/events')).status).toBe(401);
   });
 
-  it('lies in a file of its owner’s, also when the file was there before', async () => {
+  it('is in a file that only its owner can read, even if the file existed before', async () => {
     expect(statSync(bench.file).mode & 0o777).toBe(0o600);
     chmodSync(bench.file, 0o644);
     await bench.restart();

@@ -132,7 +132,7 @@ describe('a callback that was not asked for', () => {
 });
 
 describe('an OAuth error', () => {
-  it('is told as a refusal after access_denied, without an exchange, and uses the transaction up', async () => {
+  it('is reported as a refusal after access_denied, without an exchange, and consumes the transaction', async () => {
     const browser = createBrowser(bench);
     const state = (await browser.begin()).get('state');
     const denied = await browser.get(`/callback?error=access_denied&code=c&state=${state}`);
@@ -192,7 +192,7 @@ describe('discovery', () => {
     expect(text).toContain('does not answer just now');
   });
 
-  it('that cannot be read is told on the first page, which works again once it answers', async () => {
+  it('that cannot be read is reported on the first page, which works again once it answers', async () => {
     const browser = createBrowser(bench);
     bench.issuer.publishedIssuer = 'http://127.0.0.1:1';
     const { status, text } = await browser.get('/');

@@ -23,7 +23,7 @@ test('a whole configuration is read, an empty value counts as absent', () => {
   });
 });
 
-test('every mistake is told in one error that quotes no value', () => {
+test('every mistake is reported in one error that quotes no value', () => {
   const broken = {
     ...valid,
     CLIENT_ID: '',

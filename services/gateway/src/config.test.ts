@@ -8,7 +8,7 @@ const least = {
   CATALOG_TARGET: 'dns:///design-catalog:7001',
 };
 
-test('three settings are enough; nobody is trusted as a proxy by default', () => {
+test('three settings are enough; no proxy is trusted by default', () => {
   expect(readConfig(least)).toMatchObject({ HTTP_PORT: 8080, TRUSTED_PROXIES: [], RPC_TIMEOUT_MS: 1800 });
 });
 

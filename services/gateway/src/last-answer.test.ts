@@ -15,7 +15,7 @@ function scene() {
   return { at, read, unavailable };
 }
 
-test('a fresh answer is asked for when nobody waits for one', async () => {
+test('a fresh answer is requested when no request waits for one', async () => {
   const { at, read } = scene();
   await read();
   at.answer = async () => 'second';
@@ -28,7 +28,7 @@ test('who asks meanwhile gets the same answer', async () => {
   expect(at.calls).toBe(1);
 });
 
-test('the last answer stands in for an hour, and after a failure nobody waits for the next one', async () => {
+test('the last answer is reused for an hour, and after a failure no request waits for the next one', async () => {
   const { at, read, unavailable } = scene();
   await read();
   at.answer = unavailable;
@@ -40,7 +40,7 @@ test('the last answer stands in for an hour, and after a failure nobody waits fo
   await expect(read()).rejects.toMatchObject({ code: 'temporarily_unavailable' });
 });
 
-test('without an answer ever, and for any other failure, the caller is told', async () => {
+test('the caller sees a failure if there never was an answer, and every other failure', async () => {
   const { at, read, unavailable } = scene();
   at.answer = unavailable;
   await expect(read()).rejects.toMatchObject({ code: 'temporarily_unavailable' });

@@ -50,7 +50,7 @@ test('every security event counts once for each line of it, with its reason, an 
   expect(lines.length).toBe(2 * told.length + 1);
 });
 
-test('names a client where it has proven itself, and nowhere else', async () => {
+test('names a client only if it has authenticated', async () => {
   const client = 'acme' as ClientId;
   tell({ event: 'refresh_token.refused', reason: 'reused', client });
   tell({ event: 'consent.given', client });

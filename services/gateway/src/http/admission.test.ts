@@ -37,7 +37,7 @@ test('one network has 80 % of a capacity, and those that come after it most of w
   expect(shares).toEqual([512, 103, 20, 4]);
 });
 
-test('networks that ask in turn share equally [R14.10]', async () => {
+test('networks that ask alternately share equally [R14.10]', async () => {
   const shares = { a: 0, b: 0 };
   for (let asked = 0; asked < 640; asked += 1)
     for (const network of ['a', 'b'] as const)
@@ -45,13 +45,13 @@ test('networks that ask in turn share equally [R14.10]', async () => {
   expect(shares).toEqual({ a: 285, b: 284 });
 });
 
-test('lists leave tokens, logins and pages their room [R14.7]', async () => {
+test('lists leave the capacity of tokens, logins and pages untouched [R14.7]', async () => {
   for (const network of ['a', 'b', 'c']) await fill('list', network);
   for (const work of ['token', 'login', 'other'] as const)
     expect(await outcomeOf(admit(work, 'a', time + 60_000))).toBe('in work');
 });
 
-test('work that has ended makes room for its network and a turn for the next, in order', async () => {
+test('finished work releases its network’s capacity and a permit for the next request, in order', async () => {
   const asked = await fill('list', 'a');
   expect(asked).toHaveLength(103);
   const inWork = asked.slice(0, 16);
@@ -63,7 +63,7 @@ test('work that has ended makes room for its network and a turn for the next, in
   expect(await fill('list', 'a')).toHaveLength(2);
 });
 
-test('networks take turns: one that comes later does not wait for all of another', async () => {
+test('networks are served in rotation: a later one does not wait for all of another', async () => {
   const asked = await fill('list', 'a');
   const later = [admit('list', 'b', time + 60_000), admit('list', 'b', time + 60_000)];
   for (const one of asked.slice(0, 4)) (await one)();
@@ -72,7 +72,7 @@ test('networks take turns: one that comes later does not wait for all of another
   expect(await Promise.all(next.map(outcomeOf))).toEqual(expected);
 });
 
-test('a request that would have too little time left at its turn is refused, and its room is free', async () => {
+test('a request with too little time left for its permit is refused, and its capacity is released', async () => {
   await expect(admit('list', 'a', time + 900)).rejects.toThrow(Overloaded);
   const asked = await fill('list', 'a');
   const late = admit('list', 'b', time + 901);

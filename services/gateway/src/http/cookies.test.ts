@@ -17,7 +17,7 @@ test('the cookie of an interaction has its life, that of the session the browser
   expect(plain.setDevice('d')).toContain('device=d; Max-Age=2592000;');
 });
 
-test('each interaction has a cookie of its own; of two of one name the first counts', () => {
+test('each interaction has a separate cookie; of two with one name the first counts', () => {
   const header = 'interaction-a=1; interaction-b=2; interaction-a=3; session=x';
   expect([
     plain.interaction(header, 'a'),

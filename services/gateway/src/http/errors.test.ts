@@ -3,7 +3,7 @@ import { errorStatuses } from '@course-exchange/rules/error-codes';
 import { expect, test } from 'vitest';
 import { errorReply } from './errors.ts';
 
-test('every code has a one-field body and a status of its own kind', () => {
+test('every code has a one-field body and its status', () => {
   for (const code of Object.keys(errorStatuses)) {
     const answer = errorReply(code, 'resource', undefined);
     expect(answer.body).toBe(JSON.stringify({ error: code }));

@@ -27,7 +27,7 @@ function ask(method: string, path: string, headers: Record<string, string | stri
 
 const http = { 'x-forwarded-proto': 'http' };
 
-test('by http GET and HEAD are led to the issuer, before any path or method is judged [R28.3]', async () => {
+test('over http GET and HEAD are redirected to the issuer, before any path or method is checked [R28.3]', async () => {
   await serve();
   for (const method of ['GET', 'HEAD'])
     for (const path of [
@@ -45,7 +45,7 @@ test('by http GET and HEAD are led to the issuer, before any path or method is j
     expect((await ask('GET', discovery, { 'x-forwarded-proto': said })).status).toBe(308);
 });
 
-test('by http everything else is 400, before any path, method or credential is judged [R28.3]', async () => {
+test('over http everything else is 400, before any path, method or credential is checked [R28.3]', async () => {
   await serve();
   const refused = { status: 400, location: undefined, body: '{"error":"invalid_request"}' };
   for (const path of ['/token', '/authorize', '/userinfo', '/nowhere', '/%zz'])

@@ -56,7 +56,7 @@ async function codeOf(readBody: ReturnType<typeof createBodyReader>, network: st
   return code;
 }
 
-test('long bodies that do not end are bounded together and for a network, short ones pass, and what ends makes room', async () => {
+test('long unfinished bodies are bounded in total and per network, short ones pass, and finished ones release capacity', async () => {
   const readBody = createBodyReader();
   const one = await hold(readBody, 'a');
   expect(one.refused).toBeGreaterThan(200);

@@ -105,7 +105,7 @@ async function fill(request: string, networks: readonly number[], each: number):
   return all;
 }
 
-test('a page that cannot be rendered gives its room back', async () => {
+test('a page that cannot be rendered releases its capacity', async () => {
   const refuse = () => Promise.reject(new Error('unforeseen'));
   const broken: Route = {
     method: 'GET',
@@ -137,12 +137,12 @@ function fail(): never {
   throw new Error('no page');
 }
 
-test('bodies that never come take nobody’s room, not even their own network’s [R14.7]', async () => {
+test('bodies that never arrive hold no capacity, not even their own network’s [R14.7]', async () => {
   for (const network of [1, 2, 3]) for (let i = 0; i < 300; i += 1) hold(bodyless, network);
   for (const network of [1, 2, 3, 4]) expect(await refresh(network)).toBe(200);
 });
 
-test('refreshes that hang fill the room of their network and class, and nobody else’s [R14.7, R14.10]', async () => {
+test('refreshes that hang fill only the capacity of their network and class [R14.7, R14.10]', async () => {
   const held = await fill(heldRefresh, [1], 700);
   await expect.poll(() => held.filter(({ answer }) => answer === '').length, patient).toBe(512);
   // A flood does not fill the log: after ten lines comes their number.
@@ -176,7 +176,7 @@ test('a queued request whose client goes away is never sent to a service [R14.7]
   expect(exchanged).not.toContain('gone');
 });
 
-test('lists that hang leave tokens, pages and user-info their room, and end once they can [R14.7]', async () => {
+test('lists that hang leave the capacity of tokens, pages and user-info free, and end once they can [R14.7]', async () => {
   const held = await fill(heldList, [1, 2, 3, 4], 200);
   for (const network of [1, 2, 3, 4, 5])
     expect([await refresh(network), await ask('/authorize', network)]).toEqual([200, 303]);

@@ -140,7 +140,7 @@ async function sendRaw(text: string, leave?: Promise<void>): Promise<string> {
 /** What is in progress while the answer that nobody takes is waited for. */
 let inProgress: readonly string[] = [];
 
-test('an answer that nobody took is counted and told, without a status where it had not begun', async () => {
+test('an unread answer is counted and logged, without a status if it had not begun', async () => {
   const head = 'Host: x\r\nX-Request-Id: request-0005';
   const leave = asked.promise.then(async () => {
     inProgress = (
@@ -157,7 +157,7 @@ test('an answer that nobody took is counted and told, without a status where it 
   ]);
 });
 
-test('work in progress is told by class, by method at both ends of a call, and by stream', () => {
+test('work in flight is reported by class, by method at both ends of a call, and by stream', () => {
   const method = 'rpc_method="courseexchange.identity.v1.AuthorizationService/BeginAuthorization"';
   expect(inProgress).toContain('course_exchange_work_running{work="other"} 1');
   expect(inProgress).toContain('course_exchange_work_running{work="list"} 0');

@@ -96,7 +96,7 @@ test('the span names its request; an answer of 500 and more is an error without 
   expect(spanOf('request-0004')).toMatchObject({ statuses: [] });
 });
 
-test('a token request is named by its grant type, and a refusal is told without being an error of the span', async () => {
+test('a token request’s span has its grant type, and a refusal is recorded without being an error of the span', async () => {
   const post = (grantType: string, id: string) =>
     fetch(`${gateway.origin}/token`, {
       method: 'POST',

@@ -57,7 +57,7 @@ test('an encoded slash, a NUL and a very long id are ids, not routes (R20)', asy
     expect((await ask('GET', `/api/events/${id}/designs`, token)).status).toBe(200);
 });
 
-test('a method that HTTP does not know is judged by its path as any other (R20, R31)', async () => {
+test('an unknown HTTP method is answered by its path like any other (R20, R31)', async () => {
   const brew = (path: string) => raw(`BREW ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
   for (const [path, allow] of [
     ['/api/events', 'GET'],

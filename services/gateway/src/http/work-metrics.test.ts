@@ -3,7 +3,7 @@ import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { expect, onTestFinished, test } from 'vitest';
 import { serveGateway } from '../../testing/served-gateway.ts';
 
-test('a request whose turn comes too late is counted as refused, in its class', async () => {
+test('a request that is queued too long is counted as refused, in its class', async () => {
   const { metricsText } = await startTelemetry('gateway', {
     OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
     OTEL_METRICS_EXPORTER: 'prometheus',

@@ -39,7 +39,7 @@ const bySession = { sub: ada, authTime: 0, origin: 'session' } as const;
 const byLogin = { sub: ada, authTime: 0, origin: 'login' } as const;
 
 describe('the next step of an interaction', () => {
-  it('is the login form while nobody is known', () => {
+  it('is the login form while no user is known', () => {
     expect(nextStep(interaction, ['openid', 'email'])).toBe('login');
   });
 
@@ -81,7 +81,7 @@ describe('a session is accepted without a login form (R5)', () => {
     expect(accepts({ maxAge: 0 }, 100_000)).toBe(false);
   });
 
-  it('and auth_time is told only where max_age asked (R5)', () => {
+  it('and auth_time is sent only if max_age was (R5)', () => {
     expect(authTimeClaim(request, 1_999)).toBeUndefined();
     expect(authTimeClaim({ ...request, maxAge: 0 }, 1_999)).toBe(1);
   });

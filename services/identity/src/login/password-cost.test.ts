@@ -65,7 +65,7 @@ describe('a wrong login costs the same for every account [R18.5]', () => {
     expect(await workOf(passwordHash)).toEqual({ ...all, ...passing });
   });
 
-  test('as nobody, where a stored bcrypt hash is damaged: it is not computed', async () => {
+  test('as an unknown user if a stored bcrypt hash is damaged: it is not computed', async () => {
     const damaged = `$2b$08$${bcryptEnd.replace(/^(.{21})u/, '$1v')}`;
     expect(isDamagedBcrypt(damaged)).toBe(true);
     expect(standInsFor(damaged, Object.keys(imported))).toEqual(

@@ -23,7 +23,7 @@ describe('passwords (R18)', () => {
 });
 
 describe('the hashing queue (R14)', () => {
-  it('runs so many at once, lets so many wait, and refuses the rest without running them', async () => {
+  it('bounds what runs and what is queued, and refuses the rest without running it', async () => {
     const queue = createHashingQueue({ concurrency: 2, waiting: 3 });
     let [running, most, ran] = [0, 0, 0];
     const work = async () => {

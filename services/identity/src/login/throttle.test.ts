@@ -5,7 +5,7 @@ import { isComplete, readEmail } from './credentials.ts';
 import { accountKey, secondsToWait } from './throttle.ts';
 
 describe('the delay (R30)', () => {
-  it('is told in whole seconds, never zero', () => {
+  it('is in whole seconds, never zero', () => {
     expect([1, 999, 1000, 1001, 60_000].map(secondsToWait)).toEqual([1, 1, 1, 2, 60]);
   });
 });

@@ -48,7 +48,7 @@ test('a service that says nothing is given up after the time limit, or after the
   own.close();
 });
 
-test('the service is told the limit of a call; a call of limit 0 has none', async () => {
+test('the service receives a call’s time limit; 0 is none', async () => {
   const limits: (string | null)[] = [];
   const routes = (router: ConnectRouter) =>
     router.service(ClientService, {
@@ -64,7 +64,7 @@ test('the service is told the limit of a call; a call of limit 0 has none', asyn
   expect(limits).toEqual(['15000m', '600000m', null]);
 });
 
-test('Ctrl-C ends a call that nobody answers at once', async () => {
+test('Ctrl-C ends an unanswered call at once', async () => {
   const server = mute();
   const identity = await addressOf(server);
   const interruption = new AbortController();

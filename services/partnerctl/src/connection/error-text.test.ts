@@ -9,7 +9,7 @@ test('every code of the wire has a text, and none besides', () => {
   expect(Object.keys(errorText).sort()).toEqual(Object.keys(operatorErrorStatuses).sort());
 });
 
-test('the sentences of the service are told, each mistake on a line, and when it becomes possible', () => {
+test('the service’s sentences are printed, one mistake per line, with the time when it becomes possible', () => {
   const trailers = {
     'error-code': 'refused_until',
     'error-detail': encodeURIComponent('The key is too young.\nIt was published just now.'),

@@ -24,7 +24,7 @@ function write(stream: Writable, text: string): void {
   stream.write(text);
 }
 
-test('what several requests write in one turn leaves together, in order', async () => {
+test('writes of several requests in one tick leave together, in order', async () => {
   const { stream, trips } = recorder();
   write(stream, 'a');
   await Promise.resolve();
@@ -34,7 +34,7 @@ test('what several requests write in one turn leaves together, in order', async 
   expect(trips).toEqual(['ab']);
 });
 
-test('each turn sends what it wrote', async () => {
+test('each tick sends its writes', async () => {
   const { stream, trips } = recorder();
   write(stream, 'a');
   await nextTurn();

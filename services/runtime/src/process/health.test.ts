@@ -34,7 +34,7 @@ test('deep health tells starting, running, a store that is gone, and stopping ap
   expect(await probe(health, '/healthz')).toEqual({ status: 503, body: { phase: 'stopping', checks: {} } });
 });
 
-test('metrics are answered as they are, are away where nobody makes them, and never in part', async () => {
+test('metrics are answered whole, and are 404 if the process makes none', async () => {
   const withMetrics = async (metricsText?: () => Promise<string>) => {
     const health = await serveHealth({ host: '127.0.0.1', port: 0, checks: {}, metricsText });
     open.push(health);

@@ -26,7 +26,7 @@ test('the port of the probes', async () => {
   await expect(serveHealth({ host, port, checks: {} })).rejects.toMatchObject(taken('HEALTH_PORT'));
 });
 
-test('a port of gRPC, by the name of its own setting', async () => {
+test('a gRPC port, by the name of its setting', async () => {
   const logger = createLogger('test', 'error');
   const options = { services: [], errorStatuses: {}, logger, address: `${host}:${port}` };
   await expect(serveRpc(options)).rejects.toMatchObject(taken('RPC_PORT'));

@@ -78,7 +78,7 @@ test('frames name the last folder and the file, with or without a function', () 
   );
 });
 
-test('a fault that repeats is ten lines, and one that says how many were left out; another fault is told', () => {
+test('a repeated fault is ten lines and one with the number left out; another fault is logged', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const lines = logged((logger) => {

@@ -109,7 +109,7 @@ test('an origin has neither path nor trailing slash (R28); numbers lie in their 
     expect(integer(1, 9).safeParse(wrong).success).toBe(false);
 });
 
-test('a page is told what a setting is for, what is expected, and what it is when absent', () => {
+test('a setting documents its purpose, what is expected, and its default', () => {
   expect(documentationOf(settings.LOG_LEVEL)).toEqual({
     about: 'How much to log',
     expects: 'one of info, error',

@@ -53,7 +53,7 @@ function nested(work: () => Promise<unknown>): Promise<unknown> {
 
 const secret = 'a secret that a driver quotes';
 
-test('a fault is an error of all spans that it passes, and is told once: where it happened, without its text', async () => {
+test('a fault is an error of all spans that it passes, and is described once: where it happened, without its text', async () => {
   const cause = Object.assign(new TypeError(secret), { code: 'ECONNREFUSED' });
   await expect(nested(() => Promise.reject(unavailable('Redis', cause)))).rejects.toThrow();
   const failed = { code: SpanStatusCode.ERROR };
@@ -111,7 +111,7 @@ test.each([
   expect(ended.get('call')?.attributes['course_exchange.error.reason']).toBe(recorded);
 });
 
-test('an unforeseen error that became an answer is told on the span that answered', async () => {
+test('an unforeseen error that became an answer is recorded on the span that answered', async () => {
   await inSpan('outer', SpanKind.SERVER, {}, async () => recordError(new RangeError(secret)));
   expect(ended.get('outer')).toMatchObject({
     status: { code: SpanStatusCode.ERROR },
