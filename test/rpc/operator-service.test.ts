@@ -38,7 +38,7 @@ function registration(over: object = {}) {
   };
 }
 
-test('every method refuses a caller without a name, and names one that it refuses', async () => {
+test('every method refuses a caller without a name; a named caller is shown its name', async () => {
   const nameless = grpcTransport(address);
   const services = [ClientService, SecretService, UserService, ConsentService, KeyService, AuditService];
   for (const method of services.flatMap((service) => Object.values(service.method))) {
