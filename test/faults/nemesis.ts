@@ -1,6 +1,7 @@
 // The nemesis: plays rows of the table on a target under the workload, one after the other, each when the one before is over
 // and all is well again.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ownStopwatch } from '../support/own-time.ts';
 import { check, type Violation } from './checker.ts';
 import type { Operation, Outage } from './history.ts';
 import type { Probe } from './probe.ts';
@@ -10,6 +11,7 @@ import { startWorkload } from './workload.ts';
 
 /** Longer than any row allows, in milliseconds: then a run is given up. */
 const patienceMs = 120_000;
+const had = ownStopwatch();
 
 /** The same numbers for the same seed (mulberry32). */
 export function randomOf(seed: number): (below: number) => number {
@@ -39,7 +41,7 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
 
   /** Resolves when the last operation of each kind since then is as wanted. */
   async function untilEach(what: string, since: number, holds: (operation: Operation) => boolean) {
-    const begun = performance.now();
+    const begun = had();
     const isLacking = (kind: string) => {
       const asked = operations.filter((one) => one.kind === kind && one.called >= since);
       return !asked
@@ -48,7 +50,7 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
         .some(holds);
     };
     for (let lacks = kinds.filter(isLacking); lacks.length > 0; lacks = kinds.filter(isLacking)) {
-      if (performance.now() - begun > patienceMs) throw new Error(`${what}: not ${lacks.join(', ')}`);
+      if (had() - begun > patienceMs) throw new Error(`${what}: not ${lacks.join(', ')}`);
       await sleep(50);
     }
   }

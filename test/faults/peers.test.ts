@@ -32,7 +32,7 @@ test('each port answers the component that its certificate names, and no other',
   onTestFinished(() => tls?.close());
   const connect = (service: 'identity' | 'design-catalog') => {
     const target = `dns:///localhost:${system.stack.addresses?.[service]?.split(':')[1]}`;
-    const options = { target, reads: [], timeoutMs: 5_000, credentials: tls?.channel };
+    const options = { target, reads: [], timeoutMs: 30_000, credentials: tls?.channel };
     const connection = connectRpc([CatalogService, DiscoveryService], options);
     onTestFinished(connection.close);
     return connection;

@@ -51,7 +51,7 @@ test.each([
 
 test('Redis connection failed, and restored', async () => {
   const { write, requestOf } = collect();
-  const store = await openStore({ REDIS_URL: process.env.TEST_REDIS_URL ?? '' }, write);
+  const store = await openStore({ REDIS_URL: process.env.TEST_REDIS_URL ?? '' }, write, 20_000);
   onTestFinished(store.close);
   // As a write does that finds the connection broken.
   const cut = () => store.run('cut', 'key', async (redis) => redis.stream.destroy(new Error('broken pipe')));

@@ -133,7 +133,7 @@ test('a Cluster whose certificates hold names alone is reached, and a replaced a
   const REDIS_TLS_CA = (await createAuthority('Stranger')).certificate;
   await says('(UNABLE_TO_VERIFY_LEAF_SIGNATURE)', { REDIS_URL, REDIS_TLS_CA });
 
-  const store = await openStore(source);
+  const store = await openStore(source, undefined, 20_000);
   onTestFinished(store.close);
   const read = () => store.run('read', 'rt:{a}', (redis) => redis.exists('rt:{a}'));
   expect(await read()).toBe(0);

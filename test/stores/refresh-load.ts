@@ -113,7 +113,7 @@ export async function judge(connected: RedisStore, families: readonly ClientFami
       try {
         return await present(store, familyId, token, next);
       } catch (error) {
-        if (!(error instanceof Failure) || attempt === 100) throw error;
+        if (!(error instanceof Failure) || attempt === 600) throw error;
         await sleep(100);
       }
   };

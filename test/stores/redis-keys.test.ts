@@ -1,0 +1,27 @@
+// Every key that docs/redis-keys.md names is one that identity writes. The keys that it does not name:
+// test/setup/own-stores.ts.
+import { networksOf } from '@course-exchange/runtime/process/ip-address';
+import { expect, test } from 'vitest';
+import { submitConsent } from '../../services/identity/src/authorize/consent.ts';
+import { admitLogin, recordLoginFailure } from '../../services/identity/src/login/throttle-store.ts';
+import { redisProblem } from '../../services/identity/src/readiness.ts';
+import { documentedRedisKeys } from '../docs/documents.ts';
+import { answerOf, freshAddress, useAuthorization } from './identity-authorization.ts';
+import { serverOf } from './redis-servers.ts';
+
+const { redis, deps, clock, beginForm, signIn, exchange } = await useAuthorization();
+
+test('identity writes every key that the page names', async () => {
+  await signIn(await beginForm());
+  const decided = await submitConsent(deps, { ...(await signIn(await beginForm())), decision: 'allow' });
+  await exchange(answerOf(decided).get('code') ?? '');
+  for (const known of [{}, { knownDevice: 'browser' }]) {
+    const attempt = { account: 'account', networks: networksOf(freshAddress()), ...known };
+    await recordLoginFailure(redis, { ...attempt, id: 'failed' }, clock.now);
+    await admitLogin(redis, { ...attempt, id: 'open' }, clock.now);
+  }
+  expect(await redisProblem(redis)).toBeUndefined();
+  const keys = await serverOf(redis).keys('*');
+  const unwritten = documentedRedisKeys().filter(({ pattern }) => !keys.some((key) => pattern.test(key)));
+  expect(unwritten.map(({ pattern }) => pattern.source)).toEqual([]);
+});
