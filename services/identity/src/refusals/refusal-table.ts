@@ -92,7 +92,7 @@ export async function listRefusals(
         and at < coalesce(to_timestamp($2::float8 / 1000), 'infinity')
         ${given.map(([column], index) => `and ${column} = $${index + 4}`).join(' ')}
         ${after ? `and (at, position, client_authenticated) < (to_timestamp($${given.length + 4}::float8 / 1000), $${given.length + 5}::bigint, $${given.length + 6}::boolean)` : ''}
-      order by at desc, position desc, client_authenticated desc limit $3`,
+      order by refusals.at desc, position desc, client_authenticated desc limit $3`,
   };
   const rows = await queries.query<Row>(statement, [
     since ?? null,
