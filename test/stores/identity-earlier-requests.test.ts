@@ -98,21 +98,44 @@ test.each([
   ['signed_out_by_operator', 'update users set signed_out_at = now() where sub = $1'],
   ['user_deleted', 'delete from users where sub = $1'],
 ])(
-  '%s: the first refresh names the time of the change, later ones that refresh',
+  '%s: each refresh names the time of the change, or later ones the first refresh if it is not known',
   async (reason, statement) => {
     const token = await begin();
     await sleep(2);
     await identity.sql(statement, [endpoint.granted.sub]);
-    const known = reason === 'user_deleted' ? [undefined] : ['', reason];
+    const isTimeKnown = reason !== 'user_deleted';
+    const known = isTimeKnown ? ['', reason] : [undefined];
     expect(await refusalOf(asRequest('refresh', () => refresh(token)))).toEqual([reason, ...known]);
     for (let again = 0; again < 2; again += 1)
       expect(await refusalOf(asRequest('later', () => refresh(token)))).toEqual([
         'revoked',
-        'refresh',
+        isTimeKnown ? '' : 'refresh',
         reason,
       ]);
   },
 );
+
+test('the time of a withdrawal is the same at each refresh', async () => {
+  const token = await begin();
+  await identity.sql("update consents set withdrawn_at = now() - interval '1 hour' where sub = $1", [
+    endpoint.granted.sub,
+  ]);
+  const timeOf = () =>
+    refresh(token).catch((error: unknown) => error instanceof Refusal && error.facts.earlier?.at);
+  const withdrawnAt = await timeOf();
+  expect(withdrawnAt).toBeLessThan(Date.now() - 3_500_000);
+  expect(await timeOf()).toBe(withdrawnAt);
+});
+
+test('a code that expires before it is used is not known, not replayed', async () => {
+  const code = await issue();
+  const run: TokenDeps['redis']['run'] = async (operation, ...rest) => {
+    if (operation === 'exchange authorization code') await server.del(keysOf(code)[0]);
+    return redis.run(operation, ...rest);
+  };
+  const by = { ...endpoint.deps, redis: { ...redis, run } };
+  expect(await refusalOf(exchange(code, { by }))).toEqual(['not_known', undefined]);
+});
 
 test('a family that was revoked says so for the rest of its 37 days, then it is not known [R33.3]', async () => {
   const { refreshToken } = await revoked();

@@ -51,7 +51,11 @@ export const revocations: Readonly<Record<NonNullable<EarlierRequest['revoked']>
   ),
   user_disabled: ended("The user's account was disabled"),
   signed_out_by_operator: ended('The operator signed the user out'),
-  user_deleted: ended("The user's account was deleted"),
+  // Its time is not known.
+  user_deleted: {
+    sentence: "The user's account was deleted: no refresh token of this grant is valid any more.",
+    ...{ duty: '', partnerDoes: newFlow, operatorLooks: theUser },
+  },
 };
 
 const minute = 60_000;

@@ -35,6 +35,7 @@ export const authorizationCodeGrant: Grant<AuthorizationCode> = {
       // As granted: a scope that is approved again returns (R13).
       consume: async (next, latest) => {
         const outcome = await exchangeCode(deps.redis, code, next, latest);
+        if (outcome === 'gone') throw refusedGrant(refused, 'not_known', clientId, code);
         if (outcome !== 'exchanged') throw replayed(deps, { ...code, ...outcome }, outcome.revoked);
       },
     });

@@ -157,21 +157,24 @@ return 1`);
 
 /**
  * Uses `code` and starts its family with `next`. If the code was used meanwhile this is a replay, and the family is
- * `revoked` (R10). After `latest` (milliseconds since the epoch) it throws `temporarily_unavailable`, and nothing has
- * changed. Atomic.
+ * `revoked` (R10); `gone`: it expired or ended. After `latest` (milliseconds since the epoch) it throws
+ * `temporarily_unavailable`, and nothing has changed. Atomic.
  */
 export async function exchangeCode(
   store: RedisStore,
   code: Read<AuthorizationCode>,
   next: NextToken,
   latest: number,
-): Promise<'exchanged' | { readonly revoked: boolean; readonly usedBy: EarlierRequest | undefined }> {
+): Promise<
+  'exchanged' | 'gone' | { readonly revoked: boolean; readonly usedBy: EarlierRequest | undefined }
+> {
   const lifetimes = [leastTtl(code, latest), usedCodeMemory, familyLifetime];
   const values = [code.hash, next.requestId, next.issuedAt, ...lifetimes, ...familyFields(code, next)];
   const keys = grantKeys(code.familyId);
   const answer = inTime(await runReplicated(store, 'exchange authorization code', exchange, keys, values));
   if (answer === 1) return 'exchanged';
   const [revoked, used] = answer as [number?, string?];
+  if (used === undefined) return 'gone';
   return { revoked: revoked === 1, usedBy: toEarlier(used) };
 }
 

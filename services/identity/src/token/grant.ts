@@ -25,6 +25,7 @@ import {
   type GrantRecord,
   type NextToken,
   type Read,
+  type Revocation,
   type RevokedFamily,
   replacementOf,
 } from './grant-record.ts';
@@ -187,9 +188,9 @@ async function requireValidGrant(
   const valid = status?.sub === sub && !withdrawn && isLoginValid(status, record.loggedInAt);
   if (valid) return status;
   const reason = withdrawn ? 'consent_withdrawn' : whyLoginEnded(status);
-  await deleteGrant(redis, record, { revoked: reason, requestId: requestId(), at: now() });
-  onSecurityEvent({ event: 'grant.revoked', client, sub, reason });
   const at = status?.withdrawnAt ?? status?.disabledAt ?? status?.signedOutAt;
-  const earlier: EarlierRequest | undefined = at == null ? undefined : { requestId: '', at, revoked: reason };
+  const earlier: Revocation | undefined = at == null ? undefined : { requestId: '', at, revoked: reason };
+  await deleteGrant(redis, record, earlier ?? { requestId: requestId(), at: now(), revoked: reason });
+  onSecurityEvent({ event: 'grant.revoked', client, sub, reason });
   throw refusedGrant(refused, reason, client, record, earlier);
 }
