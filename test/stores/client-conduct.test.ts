@@ -162,9 +162,7 @@ test('refreshes of one family at the same time break the duty to do one at a tim
   const { refreshToken } = await exchange(await codeFor(blameless), { codeVerifier: verifier });
   const outcomes = await Promise.all([1, 2, 3].map(() => outcomeOf(refresh(refreshToken))));
   expect(outcomes.toSorted()).toEqual(['invalid_grant', 'invalid_grant', 'tokens']);
-  const broken = await dutiesThat('broken');
-  expect(broken.map(([duty]) => duty)).toContain('refreshes_serialized');
-  expect(broken.map(([duty]) => duty)).not.toContain('token_replaced');
+  expect(await dutiesThat('broken')).toEqual([['refreshes_serialized', 2, expect.anything()]]);
 });
 
 test('a spent token that comes within a round trip of its replacement was sent at the same time', async () => {

@@ -81,11 +81,12 @@ export function createConductCounters({ database, now, logger }: CountersDeps) {
   const countRefusal = (clientId: ClientId, { presented, record }: SeenGrant, refusal: Refusal): void => {
     const wasCurrent = !!presented && !!record?.hash && sameHash(presented.hash, record.hash);
     const breach = breachOf(refusal, wasCurrent, now());
-    const breaches = breach === undefined ? [] : [breach];
     const isToken = refusal.facts.event?.event === 'refresh_token.refused' && presented;
     const repeated = isToken && remember(clientId, presented.hash);
     if (isToken) count(clientId, 'refresh_refused');
-    count(clientId, ...(repeated ? (['token_repeated'] as const) : breaches));
+    // Of several at once the second to lose was sent before the first was refused.
+    const act = repeated && breach !== 'refresh_concurrent' ? 'token_repeated' : breach;
+    if (act) count(clientId, act);
   };
 
   return {
