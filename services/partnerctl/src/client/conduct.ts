@@ -27,11 +27,16 @@ export function conductCommand() {
     .addOption(timeOption('--since <time>', 'From the beginning of that day (UTC): 7d, or 2026-11-20'));
   return withAction(command, async ({ services, now }, clientId, { since }) => {
     const asked = { clientId, ...given({ since: since?.(now()) }) };
-    const { duties, ...requests } = await services.identity(ConductService).getConduct(asked);
+    const {
+      duties,
+      authorizationRequests: all,
+      requestsNeverRedeemed: never,
+    } = await services.identity(ConductService).getConduct(asked);
+    const requests = `Authorization requests never redeemed: ${never} of ${all}. Users give up too: this is not judged.`;
     const broken = duties.filter(({ verdict }) => verdict === Verdict.BROKEN);
     return {
       json: { clientId, duties: duties.map(dutyJson) },
-      text: `${table(duties, columns, '')}\n${requestsText(requests)}${adviceText(broken)}`,
+      text: `${table(duties, columns, '')}\n${requests}\n${adviceText(broken)}`,
       exit: broken.length > 0 ? 'refused' : 'done',
     };
   });
@@ -69,25 +74,13 @@ function dutyJson({ duty, section, verdict, count, lastAt, requestId }: Duty) {
   };
 }
 
-interface Requests {
-  readonly authorizationRequests: bigint;
-  readonly requestsNeverRedeemed: bigint;
-}
-
-function requestsText({ authorizationRequests: all, requestsNeverRedeemed: never }: Requests): string {
-  return `Authorization requests never redeemed: ${never} of ${all}. Users give up too: this is not judged.\n`;
-}
-
 /** These breaches were answered, not refused. */
 const inLogAlone = ['pkce', 's256', 'state', 'nonce'];
 
 function adviceText(broken: readonly Duty[]): string {
   const answered = broken.some(({ duty }) => inLogAlone.includes(duty));
   const refused = broken.some(({ duty }) => !inLogAlone.includes(duty));
-  return [
-    ...(refused ? ['`partnerctl explain REQUEST` says why a request was refused, for seven days.\n'] : []),
-    ...(answered
-      ? [`Requests of ${inLogAlone.join(', ')} were answered, not refused: they stand in the log alone.\n`]
-      : []),
-  ].join('');
+  const explained = '`partnerctl explain REQUEST` says why a request was refused, for seven days.\n';
+  const logged = `Requests of ${inLogAlone.join(', ')} were answered, not refused: they stand in the log alone.\n`;
+  return `${refused ? explained : ''}${answered ? logged : ''}`;
 }
