@@ -181,7 +181,7 @@ test('a scope beyond the grant is counted, one within it is not', async () => {
   expect(await dutiesThat('broken')).toContainEqual(['scope_within_grant', 1, sent]);
 });
 
-test('what is written in a day adds up; the last request is told, and days are told apart', async () => {
+test('what is written in a day adds up; the last request is told, and days are told apart [R34.4]', async () => {
   const [first = '', second = '', third = ''] = [await spentToken(), await spentToken(), await spentToken()];
   const day = 86_400_000;
   await refused(() => refresh(first));

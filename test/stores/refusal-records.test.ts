@@ -152,7 +152,7 @@ test('user-info leaves the client of a token that we signed', async () => {
   ]);
 });
 
-test('no record holds what was sent, nor the user or the grant (R27)', async () => {
+test('no record holds what was sent, nor the user or the grant (R27) [R34.2]', async () => {
   const { secret } = flow.partner;
   const code = await issue({ pkce: { challenge: 'c'.repeat(43), method: 'plain' }, nonce: 'canary-nonce' });
   const state = { state: 'canary-state', nonce: 'canary-nonce', loginHint: 'canary@example.org' };
@@ -172,7 +172,7 @@ test('no record holds what was sent, nor the user or the grant (R27)', async () 
     expect(kept).not.toContain(one);
 });
 
-test('requests are refused as before while the table takes no record; those come later', async () => {
+test('requests are refused as before while the table takes no record; those come later [R34.3]', async () => {
   const { promise: isLocked, resolve: locked } = Promise.withResolvers<void>();
   const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
   const locking = identity.owner.transaction(async (queries) => {
