@@ -10,8 +10,7 @@ import { usageError } from './cli/errors.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
 import { paint, sanitize } from './cli/terminal.ts';
 import { lineBlocks, readLine } from './files/ndjson.ts';
-import { fieldsOf, jsonText } from './output/json.ts';
-import { fieldText } from './output/result.ts';
+import { fieldsOf, fieldText, jsonText } from './output/result.ts';
 import { fields, localTime } from './output/table.ts';
 
 export function auditCommand() {

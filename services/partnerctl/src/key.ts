@@ -11,8 +11,7 @@ import {
 } from '@course-exchange/proto/operator/v1/key';
 import { type CommandContext, newCommand, newGroup, type Result, withAction } from './cli/command.ts';
 import { durationOption, given } from './cli/options.ts';
-import { enumName } from './output/json.ts';
-import { type ChangeResponse, changeResult, changesText } from './output/result.ts';
+import { type ChangeResponse, changeResult, changesText, enumName } from './output/result.ts';
 import { type Columns, dateOf, fromNow, localTime, table } from './output/table.ts';
 
 export function keyCommand() {

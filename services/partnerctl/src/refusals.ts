@@ -11,7 +11,7 @@ import { type CommandContext, newCommand, newGroup, withAction } from './cli/com
 import { CliError, usageError } from './cli/errors.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
 import { paint, sanitize } from './cli/terminal.ts';
-import { enumName } from './output/json.ts';
+import { enumName } from './output/result.ts';
 import { type Columns, fields, table } from './output/table.ts';
 
 const pageSize = 1000;

@@ -6,7 +6,7 @@ import { type CommandContext, newCommand, withAction } from './cli/command.ts';
 import { paint, sanitize } from './cli/terminal.ts';
 import { environmentName } from './client/registration-file.ts';
 import { keyTable } from './key.ts';
-import { fieldsOf } from './output/json.ts';
+import { fieldsOf } from './output/result.ts';
 import { fields } from './output/table.ts';
 
 export function statusCommand() {

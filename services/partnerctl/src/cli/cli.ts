@@ -2,7 +2,7 @@
 import { CommanderError } from '@commander-js/extra-typings';
 import { type ConnectionDeps, openServices } from '../connection/connection.ts';
 import { toCliError } from '../connection/error-text.ts';
-import { jsonText } from '../output/json.ts';
+import { jsonText } from '../output/result.ts';
 import { type CommandContext, runActions } from './command.ts';
 import { CliError, type Exit, exitCodes, usageError } from './errors.ts';
 import { configureHelp, createProgram } from './program.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonText } from '../output/json.ts';
+import { jsonText } from '../output/result.ts';
 import { sanitize } from './terminal.ts';
 
 const controls = 'a\u001b\u007f\u0085\u009f\u200e\u200f\u202a\u202e\u2066\u2069b';

@@ -8,7 +8,7 @@ import {
 import { newCommand, withAction } from '../cli/command.ts';
 import { given, timeOption } from '../cli/options.ts';
 import type { Color } from '../cli/terminal.ts';
-import { enumName } from '../output/json.ts';
+import { enumName } from '../output/result.ts';
 import { type Columns, dateOf, table } from '../output/table.ts';
 
 export function conductCommand() {

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { CommandContext, Result } from '../cli/command.ts';
 import { usageError } from '../cli/errors.ts';
 import { sanitize } from '../cli/terminal.ts';
-import { jsonText } from '../output/json.ts';
+import { jsonText } from '../output/result.ts';
 import { requireWritable } from './files.ts';
 
 export interface RejectedLine {

@@ -7,8 +7,7 @@ import {
 } from '@course-exchange/proto/operator/v1/secret';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';
 import { durationOption, given } from '../cli/options.ts';
-import { enumName } from '../output/json.ts';
-import { changeResult } from '../output/result.ts';
+import { changeResult, enumName } from '../output/result.ts';
 import { type Columns, dateOf, fromNow, localTime, table } from '../output/table.ts';
 import { encryptToOption, toFileOption, withHandover } from './handover.ts';
 

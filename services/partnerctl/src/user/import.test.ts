@@ -5,8 +5,7 @@ import { type ConnectRouter, createClient, createRouterTransport } from '@connec
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAgainst } from '../../testing/run.ts';
-import { importUsers } from './import.ts';
-import { readUserLine } from './user-line.ts';
+import { importUsers, readUserLine } from './import.ts';
 
 let file: string;
 beforeAll(() => {

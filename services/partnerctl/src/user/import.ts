@@ -1,11 +1,14 @@
 // `user import`: users with their password hashes. An interrupted import starts over: users already imported are
 // `unchanged`.
+import { hash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { ImportUsersResponseSchema, UserService } from '@course-exchange/proto/operator/v1/user';
+import { foldEmail } from '@course-exchange/rules/email';
+import * as z from 'zod';
 import { newCommand, withAction } from '../cli/command.ts';
 import { importContent } from '../files/files.ts';
-import { type Content, identifyFile, lineBlocks } from '../files/ndjson.ts';
+import { type Content, filled, identifyFile, lineBlocks, readLine } from '../files/ndjson.ts';
 import {
   importResult,
   openRejectedLines,
@@ -14,7 +17,6 @@ import {
   reportRejected,
 } from '../files/rejected-lines.ts';
 import { openProgress } from '../output/table.ts';
-import { openSeenUsers, readUserLine, type UserRecord } from './user-line.ts';
 
 export function importCommand() {
   const command = newCommand('import', {
@@ -131,4 +133,45 @@ async function send(
   const refused = response.rejected.map(({ line, reason }) => ({ line: Number(line), reason }));
   const rejected = [...invalid, ...refused].sort((one, other) => one.line - other.line);
   return { through: batch.at(-1)?.line ?? 0, created, updated, unchanged, signedOut, rejected };
+}
+
+const shape = {
+  sub: filled,
+  email: filled,
+  name: filled,
+  passwordHash: filled,
+  emailVerified: z
+    .boolean({ error: 'is neither true, false nor null.' })
+    .nullish()
+    .transform((value) => value === true),
+};
+const userLine = z.strictObject(shape, {
+  error: ({ code }) =>
+    code === 'unrecognized_keys'
+      ? `A field is unknown; known are ${Object.keys(shape).join(', ')}.`
+      : undefined,
+});
+
+type UserRecord = z.output<typeof userLine> & { readonly line: bigint };
+
+/** The line holds a password hash: a reason does not even quote an unknown field. */
+export function readUserLine(
+  content: string | undefined,
+  line: number,
+): { readonly user?: UserRecord; readonly reason?: string } {
+  const read = readLine(userLine, content);
+  if (read.reason !== undefined) return { reason: read.reason };
+  return { user: { ...read.value, line: BigInt(line) } };
+}
+
+/** The earlier line that names the same user. Keeps 16 bytes of a hash per name: a file has millions. */
+function openSeenUsers() {
+  const lines = new Map<string, number>();
+  return ({ sub, email }: UserRecord, line: number): number | undefined => {
+    const named = [...(sub ? [`sub ${sub}`] : []), ...(email ? [`email ${foldEmail(email)}`] : [])];
+    const names = named.map((name) => hash('sha256', name, 'buffer').toString('latin1', 0, 16));
+    const known = names.map((name) => lines.get(name)).find((one) => one !== undefined);
+    if (known === undefined) for (const name of names) lines.set(name, line);
+    return known;
+  };
 }
