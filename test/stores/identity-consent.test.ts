@@ -1,7 +1,7 @@
 // The decision of an interaction on real stores: raced, repeated, foreign, expired, and cut off between its steps.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
+import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/choices.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import { grantConsent } from '../../services/identity/src/consents/consent-table.ts';

@@ -1,7 +1,7 @@
 // Login, and the session that it begins, on real stores.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { expect, test } from 'vitest';
-import { submitConsent } from '../../services/identity/src/authorize/consent.ts';
+import { submitConsent } from '../../services/identity/src/authorize/choices.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import {
   endSession,

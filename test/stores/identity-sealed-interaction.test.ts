@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { beforeEach, expect, test } from 'vitest';
-import { submitAccountChoice } from '../../services/identity/src/authorize/account.ts';
-import { cancelAuthorization } from '../../services/identity/src/authorize/consent.ts';
+import { cancelAuthorization, submitAccountChoice } from '../../services/identity/src/authorize/choices.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
 import { formToken } from '../../services/identity/src/authorize/interaction.ts';
 import { createInteractionSeal } from '../../services/identity/src/authorize/interaction-store.ts';

@@ -1,7 +1,7 @@
 // What one account may leave in Redis after its login (R6.11): interactions, how they are stored, and codes.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
+import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/choices.ts';
 import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
 import { findInteraction } from '../../services/identity/src/authorize/interaction-store.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';

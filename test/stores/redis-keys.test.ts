@@ -2,7 +2,7 @@
 // test/setup/own-stores.ts.
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import { expect, test } from 'vitest';
-import { submitConsent } from '../../services/identity/src/authorize/consent.ts';
+import { submitConsent } from '../../services/identity/src/authorize/choices.ts';
 import { admitLogin, recordLoginFailure } from '../../services/identity/src/login/throttle-store.ts';
 import { redisProblem } from '../../services/identity/src/readiness.ts';
 import { documentedRedisKeys } from '../docs/documents.ts';

@@ -6,9 +6,8 @@ import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { beforeEach, expect, test } from 'vitest';
 import type { ClientId } from '../../services/identity/src/ids.ts';
-import { findRefusals } from '../../services/identity/src/refusals/admin.ts';
-import { createRefusalQueue, type RecordRefusal } from '../../services/identity/src/refusals/queue.ts';
-import type { RefusalFilter, RefusalRecord } from '../../services/identity/src/refusals/refusal-record.ts';
+import type { RefusalRecord } from '../../services/identity/src/refusals/reasons.ts';
+import { createRefusalQueue, findRefusals } from '../../services/identity/src/refusals/records.ts';
 import { cleanRefusals, insertRefusals } from '../../services/identity/src/refusals/refusal-table.ts';
 import { createRefusalHandlers } from '../../services/identity/src/refusals/rpc.ts';
 import { useIdentityDatabase } from './postgres.ts';
@@ -32,7 +31,8 @@ const unfiltered = {
   until: undefined,
 };
 const firstPage = { after: undefined, limit: 10 };
-async function recordsOf(filter: Partial<RefusalFilter>) {
+type Filter = Partial<Parameters<typeof findRefusals>[1]>;
+async function recordsOf(filter: Filter) {
   const page = { after: undefined, limit: 1_000 };
   return (await findRefusals({ database: operator }, { ...unfiltered, ...filter }, page)).refusals;
 }
@@ -45,7 +45,7 @@ const lost = async (reason: string) => {
   return Number(counted.exec(await metricsText())?.[1]);
 };
 
-type Refused = Parameters<RecordRefusal>[0];
+type Refused = Parameters<ReturnType<typeof createRefusalQueue>['record']>[0];
 const refused: Refused = {
   ...{ requestId: 'request-1', endpoint: 'token', code: 'invalid_grant', clientAuthenticated: true },
   ...{ reason: 'refresh_token.refused reused', user: undefined, family: undefined, earlier: undefined },
@@ -232,7 +232,7 @@ test('each filter has its index', async () => {
     ),
   );
   await sql('analyze refusals');
-  const scanned = async (filter: Partial<RefusalFilter>) => {
+  const scanned = async (filter: Filter) => {
     let plan = '';
     const explain: Queries['query'] = async ({ text }, values) => {
       plan = JSON.stringify(await sql(`explain ${text}`, [...values]));

@@ -5,11 +5,10 @@ import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/pro
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { beforeEach, expect, test } from 'vitest';
-import { cancelAuthorization } from '../../services/identity/src/authorize/consent.ts';
+import { cancelAuthorization } from '../../services/identity/src/authorize/choices.ts';
 import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
-import { findRefusals } from '../../services/identity/src/refusals/admin.ts';
-import { createRefusalQueue } from '../../services/identity/src/refusals/queue.ts';
-import type { RefusalRecord } from '../../services/identity/src/refusals/refusal-record.ts';
+import type { RefusalRecord } from '../../services/identity/src/refusals/reasons.ts';
+import { createRefusalQueue, findRefusals } from '../../services/identity/src/refusals/records.ts';
 import { insertRefusals } from '../../services/identity/src/refusals/refusal-table.ts';
 import { createRequestLog } from '../../services/identity/src/request-log.ts';
 import { issueAccessToken } from '../../services/identity/src/token/jwt.ts';

@@ -1,7 +1,10 @@
 // What the browser flow and operators log and count (R33).
 import { beforeEach, expect, test } from 'vitest';
-import { submitAccountChoice } from '../../services/identity/src/authorize/account.ts';
-import { cancelAuthorization, submitConsent } from '../../services/identity/src/authorize/consent.ts';
+import {
+  cancelAuthorization,
+  submitAccountChoice,
+  submitConsent,
+} from '../../services/identity/src/authorize/choices.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import {
   endBrowserSession,

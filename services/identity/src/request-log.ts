@@ -18,9 +18,8 @@ import type { Secret } from '@course-exchange/runtime/process/secret';
 import { annotate } from '@course-exchange/runtime/process/spans';
 import type { ClientId, Sub } from './ids.ts';
 import { identityMetrics } from './metrics.ts';
-import type { RecordRefusal } from './refusals/queue.ts';
-import { Refusal } from './refusals/reasons.ts';
-import type { RefusalRecord } from './refusals/refusal-record.ts';
+import { Refusal, type RefusalRecord } from './refusals/reasons.ts';
+import type { RecordRefusal } from './refusals/records.ts';
 import { isSummedUp, type OnSecurityEvent, securityEvents } from './security-events.ts';
 
 const { tokensIssued, tokensRefused, authorizationsRefused, accessTokensRefused, consentsShown } =

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import type { ClientId } from '../ids.ts';
 import { securityEvents } from '../security-events.ts';
 import { explain } from './explanation.ts';
-import { type RefusalReason, requestReasons } from './reasons.ts';
-import type { RefusalRecord } from './refusal-record.ts';
+import { type RefusalReason, type RefusalRecord, requestReasons } from './reasons.ts';
 
 const refusedEvents = ['client_authentication.failed', 'code.refused', 'refresh_token.refused'] as const;
 const reasons = [

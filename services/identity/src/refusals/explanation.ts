@@ -9,8 +9,7 @@ import {
   revocations,
   span,
 } from './explanation-entry.ts';
-import type { RefusalReason } from './reasons.ts';
-import type { RefusalRecord } from './refusal-record.ts';
+import type { RefusalReason, RefusalRecord } from './reasons.ts';
 
 const theClient = 'The registration: `partnerctl client show CLIENT`.';
 const theChanges = 'Who changed the client, and when: `partnerctl audit list --client CLIENT`.';

@@ -3,7 +3,7 @@
 import type { ErrorCode } from '@course-exchange/rules/error-codes';
 import type { TokenRefusal } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import type { FamilyId, Sub } from '../ids.ts';
+import type { ClientId, FamilyId, Sub } from '../ids.ts';
 import type { ReasonOf, SecurityEvent } from '../security-events.ts';
 
 export const requestReasons = {
@@ -120,4 +120,24 @@ export function refusedAs<Event extends RefusedEvent>(
   facts: Omit<RefusalFacts, 'event'> = {},
 ): Refusal {
   return new Refusal(`${event.event} ${event.reason}` as RefusalReason, { ...facts, event });
+}
+
+/** For support (R34): nothing of R27. */
+export interface RefusalRecord {
+  /** As sent by the caller: not unique. */
+  readonly requestId: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly endpoint: 'token' | 'authorization' | 'userinfo';
+  /** Of a registered client, or an id of that form. */
+  readonly clientId: ClientId | undefined;
+  /** By its secret or by an access token that we signed. */
+  readonly clientAuthenticated: boolean;
+  readonly code: Refusal['code'];
+  readonly reason: RefusalReason;
+  /** Keyed hash, as in logs. */
+  readonly user: string | undefined;
+  /** Keyed hash. */
+  readonly family: string | undefined;
+  readonly earlier: EarlierRequest | undefined;
 }

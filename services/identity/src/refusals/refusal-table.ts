@@ -1,6 +1,6 @@
 // Table `refusals`: identity_rw writes and cleans, operators read.
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
-import type { ListedRefusal, RefusalFilter, RefusalPage, RefusalRecord } from './refusal-record.ts';
+import type { RefusalRecord } from './reasons.ts';
 
 const insert = {
   name: 'record refusals',
@@ -76,6 +76,26 @@ type Row = Omit<RefusalRecord, 'earlier'> & {
   readonly earlierAt: number | null;
   readonly earlierRevoked: NonNullable<RefusalRecord['earlier']>['revoked'] | null;
 };
+
+/** Undefined matches everything. */
+export interface RefusalFilter {
+  readonly requestId: string | undefined;
+  /** Authenticated or only named. */
+  readonly clientId: string | undefined;
+  readonly code: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly since: number | undefined;
+  /** Not included. */
+  readonly until: number | undefined;
+}
+
+export type ListedRefusal = RefusalRecord & { readonly position: string };
+
+export interface RefusalPage {
+  /** The last one of the page before. */
+  readonly after: Pick<ListedRefusal, 'at' | 'clientAuthenticated' | 'position'> | undefined;
+  readonly limit: number;
+}
 
 /** Newest first. Index: refusals_request, _client, _code, else _at. */
 export async function listRefusals(

@@ -12,9 +12,9 @@ import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext } from '../admin/context.ts';
 import { timestamps } from '../admin/messages.ts';
-import { findRefusals } from './admin.ts';
 import { explain } from './explanation.ts';
-import type { ListedRefusal, RefusalPage } from './refusal-record.ts';
+import { findRefusals } from './records.ts';
+import type { ListedRefusal, RefusalPage } from './refusal-table.ts';
 
 export function createRefusalHandlers(
   context: Pick<AdminContext, 'database'>,

@@ -15,10 +15,9 @@ import { toCliError } from '../connection/error-text.ts';
 import { readTextFile } from '../files/files.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
-import { parseContact } from './contacts.ts';
-import { gapsText, proofText } from './proof.ts';
 import { type RedirectUriOptions, withRedirectUris } from './redirect-uris.ts';
 import { readRegistration, unusableFile } from './registration-file.ts';
+import { gapsText, parseContact, proofText } from './registration-lines.ts';
 
 export function registerCommand() {
   const command = newRegistrationCommand('register', {

@@ -1,9 +1,11 @@
-// The user's decision (R6). Client, redirect URI, user and scopes are checked again before a code is issued.
+// The user's choices. Account page: continue, or end the session and use another account (R5, R29). Consent page: the
+// decision (R6), before which client, redirect URI, user and scopes are checked again.
 import { isWithin } from '../clients/scope.ts';
 import type { ConsentId } from '../ids.ts';
 import { newId } from '../secrets.ts';
 import { reportDecision } from './finish.ts';
 import {
+  advance,
   agree,
   agreementAs,
   applyChange,
@@ -16,7 +18,44 @@ import {
 } from './form.ts';
 import { type Decision, decided, type Interaction, type Outcome, pageOf } from './interaction.ts';
 import { errorRedirect } from './response.ts';
-import type { StepDeps } from './signed-in-user.ts';
+import { type StepDeps, signOut } from './signed-in-user.ts';
+
+export interface AccountChoice {
+  readonly result: FormResult;
+  readonly sessionEnded: boolean;
+}
+
+export async function submitAccountChoice(
+  deps: StepDeps,
+  form: PresentedForm & { readonly useAnotherAccount: boolean },
+): Promise<AccountChoice> {
+  const own = await openForm(deps, form);
+  if (own.kind !== 'owned') return { result: own, sessionEnded: false };
+  if (form.useAnotherAccount) return switchAccount(deps, own, form.browserSession);
+  return { result: await continueAsCurrentUser(deps, own, form), sessionEnded: false };
+}
+
+function continueAsCurrentUser(deps: StepDeps, own: OwnedForm, form: PresentedForm): Promise<FormResult> {
+  return agree(deps, own, form, (subject) =>
+    advance(deps, own, subject, (interaction) =>
+      isAbout(interaction, subject) ? { ...interaction, accountConfirmed: true } : interaction,
+    ),
+  );
+}
+
+async function switchAccount(deps: StepDeps, own: OwnedForm, cookie: string): Promise<AccountChoice> {
+  const result = await forgetSubject(deps, own);
+  if (result.kind !== 'next') return { result, sessionEnded: false };
+  await signOut(deps, cookie, 'another_account', own.client.clientId);
+  return { result, sessionEnded: true };
+}
+
+/** After the decision the session stays. */
+async function forgetSubject(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
+  if (own.stored.sealed !== undefined) return { kind: 'next', page: 'login' };
+  const tooLate = () => false;
+  return applyChange(deps, own, tooLate, ({ subject: _, accountConfirmed: __, ...rest }) => rest);
+}
 
 export type ConsentDecision = 'allow' | 'deny' | 'unspecified';
 

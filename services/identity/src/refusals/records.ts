@@ -1,11 +1,19 @@
-// Writes refusals to Postgres (R34) behind the answer, in batches, from a bounded queue. Nothing waits for it; a
-// record that finds it full, or Postgres down, is lost and counted.
+// The records of refusals (R34). They are written behind the answer, in batches, from a bounded queue: nothing waits
+// for it; a record that finds it full, or Postgres down, is lost and counted. Old ones are deleted; operators read.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
 import type { ClientId } from '../ids.ts';
 import { identityMetrics } from '../metrics.ts';
-import type { RefusalRecord } from './refusal-record.ts';
+import type { RefusalRecord } from './reasons.ts';
+import {
+  cleanRefusals,
+  type ListedRefusal,
+  listRefusals,
+  type RefusalFilter,
+  type RefusalPage,
+} from './refusal-table.ts';
 
 /** `clientId`: registered. `claimedClientId`: unverified. */
 type Refused = Omit<RefusalRecord, 'at' | 'clientId'> & {
@@ -78,4 +86,26 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
   };
 
   return { record, flush: async (): Promise<void> => writing };
+}
+
+const cleanEveryMs = 60_000;
+
+/** Until `signal` aborts. One process at a time works. */
+export async function keepCleaning(database: Queries, logger: Logger, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await cleanRefusals(database).catch((error: unknown) =>
+      logger.warn('refusals not cleaned', describeError(error)),
+    );
+    await sleep(cleanEveryMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Newest first; `more`: others match after the last one. */
+export async function findRefusals(
+  { database }: { readonly database: Queries },
+  filter: RefusalFilter,
+  { after, limit }: RefusalPage,
+): Promise<{ readonly refusals: readonly ListedRefusal[]; readonly more: boolean }> {
+  const found = await listRefusals(database, filter, { after, limit: limit + 1 });
+  return { refusals: found.slice(0, limit), more: found.length > limit };
 }

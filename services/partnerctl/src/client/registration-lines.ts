@@ -1,12 +1,29 @@
-// Printed below the changes of a registration, for proofreading.
-import type {
-  ClientRegistration,
-  EditClientResponse,
-  RegisterClientResponse,
+// A registration in lines: each contact in one, `Ann Example <ann@partner.example> +49 30 1`, and what is printed below
+// the changes, for proofreading.
+import { create } from '@bufbuild/protobuf';
+import {
+  type ClientRegistration,
+  type Contact,
+  ContactSchema,
+  type EditClientResponse,
+  type RegisterClientResponse,
 } from '@course-exchange/proto/operator/v1/client';
+import { usageError } from '../cli/errors.ts';
 import { sanitize } from '../cli/terminal.ts';
-import { contactText } from './contacts.ts';
 import { redirectUriLines } from './redirect-uris.ts';
+
+export function parseContact(text: string): Contact {
+  const [, name = '', email = '', phone = ''] = /^\s*([^<>]*?)\s*<([^<>\s]+)>\s*(.*?)\s*$/.exec(text) ?? [];
+  if (email) return create(ContactSchema, { name, email, phone });
+  throw usageError(
+    `'${text}' is not a contact.`,
+    'Write "Ann Example <ann@partner.example>"; a telephone number may follow.',
+  );
+}
+
+export function contactText({ name, email, phone }: Contact): string {
+  return [name, `<${email}>`, phone].filter(Boolean).join(' ');
+}
 
 /** Contacts, which changes show as keyed hashes, and all redirect URIs. */
 export function proofText(
