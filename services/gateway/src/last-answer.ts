@@ -1,6 +1,7 @@
 // Keeps an answer for a bounded time while the service behind it is down (R14).
+
+import { inOneFlight } from '@course-exchange/runtime/process/coalesce';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { inOneFlight } from '@course-exchange/runtime/process/one-flight';
 
 const longestReuse = 3_600_000;
 /** Milliseconds after a failure without a new call. */

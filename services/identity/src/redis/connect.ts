@@ -1,6 +1,6 @@
 // Store operations on Redis: one server, Sentinels, or a Cluster. Faults become `temporarily_unavailable`.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { corkUntilNextTick } from '@course-exchange/runtime/process/cork-until-next-tick';
+import { corkUntilNextTick } from '@course-exchange/runtime/process/coalesce';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import { describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';

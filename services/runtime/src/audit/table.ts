@@ -1,5 +1,5 @@
 // Table `audit_log` of a schema: every operator's change, append-only, as a hash chain.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Queries } from '../postgres/pool.ts';
 import { type Logger, logText } from '../process/logger.ts';
 import { countSecurityEvent } from '../process/runtime-metrics.ts';
@@ -22,20 +22,10 @@ type AuditRecord = Omit<AuditEntry, 'hash'>;
 
 export const chainStart = '0'.repeat(64);
 
+const covered = ['sequence', 'at', 'actor', 'action', 'object', 'clientId', 'requestId', 'fields'] as const;
+
 export function chainHash(previous: string, record: AuditRecord): string {
-  const { sequence, at, actor, action, object, clientId, requestId, fields } = record;
-  const covered = JSON.stringify([
-    previous,
-    sequence,
-    at,
-    actor,
-    action,
-    object,
-    clientId,
-    requestId,
-    fields,
-  ]);
-  return createHash('sha256').update(covered).digest('hex');
+  return hash('sha256', JSON.stringify([previous, ...covered.map((name) => record[name])]));
 }
 
 export interface AuditedChange {

@@ -5,10 +5,17 @@ import type { Call, CarryRequest } from '@course-exchange/proto/rpc/v1';
 import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { Overloaded } from '../process/errors.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
-import { type Chunks, chunker, lengthOf, type SentAnswer, type SentResponse } from './answer-encoding.ts';
 import { type CallOptions, callContext } from './handlers.ts';
-import type { CallSource, IncomingCall } from './incoming-call.ts';
-import { deserializer, methodPath } from './methods.ts';
+import { type CallSource, carriedSource, type IncomingCall } from './incoming-call.ts';
+import {
+  type Chunks,
+  chunker,
+  deserializer,
+  lengthOf,
+  methodPath,
+  type SentAnswer,
+  type SentResponse,
+} from './methods.ts';
 import { sentFailure } from './status.ts';
 
 type Stream = ServerDuplexStream<CarryRequest, SentResponse>;
@@ -167,23 +174,6 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
   // The caller's grpc-js buffers what it sends until the stream is accepted.
   stream.sendMetadata(new Metadata());
   stream.on('data', take).on('end', endWhenAnswered).on('cancelled', endAll);
-}
-
-function carriedSource(
-  { metadata, timeoutMs }: Call,
-  certificate: ReturnType<CallSource['certificate']>,
-  over: Promise<void>,
-): CallSource {
-  return {
-    deadline: Date.now() + timeoutMs,
-    metadata: (name) => metadata[name],
-    certificate: () => certificate,
-    signal: () => {
-      const abort = new AbortController();
-      void over.then(() => abort.abort());
-      return abort.signal;
-    },
-  };
 }
 
 /** A small answer overtakes large ones that wait. */

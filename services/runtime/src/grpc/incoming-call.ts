@@ -1,5 +1,6 @@
 // An incoming gRPC call as a handler sees it.
 import type { PeerCertificate } from 'node:tls';
+import type { Call } from '@course-exchange/proto/rpc/v1';
 import type { ServerReadableStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { DetailedFailure, Failure } from '../process/errors.ts';
 import { type CallSubject, requestIdOf } from '../process/request-context.ts';
@@ -28,6 +29,23 @@ export function sourceOf(call: AnyCall): CallSource {
       const abort = new AbortController();
       if (call.cancelled) abort.abort();
       else (call as NodeJS.EventEmitter).once('cancelled', () => abort.abort());
+      return abort.signal;
+    },
+  };
+}
+
+export function carriedSource(
+  { metadata, timeoutMs }: Call,
+  certificate: ReturnType<CallSource['certificate']>,
+  over: Promise<void>,
+): CallSource {
+  return {
+    deadline: Date.now() + timeoutMs,
+    metadata: (name) => metadata[name],
+    certificate: () => certificate,
+    signal: () => {
+      const abort = new AbortController();
+      void over.then(() => abort.abort());
       return abort.signal;
     },
   };

@@ -16,11 +16,10 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { listenOrFail, ownerOnly } from '../process/listen.ts';
-import { encodeResponse } from './answer-encoding.ts';
 import { callStreamServer } from './call-stream-server.ts';
 import { answeringHandler, type CallOptions, streamingHandler } from './handlers.ts';
 import type { IncomingCall } from './incoming-call.ts';
-import { methodDefinition } from './methods.ts';
+import { encodeResponse, methodDefinition } from './methods.ts';
 
 /** Server-streaming methods return an async iterable; client-streaming ones are given one, with flow control. */
 export type Handlers<S extends DescService> = {

@@ -1,7 +1,7 @@
 // Reads pipelined over few Postgres connections (decision 0018). Never use it for a read that waits for a lock: it
 // would block those behind it.
 import pg from 'pg';
-import { corkUntilNextTick } from '../process/cork-until-next-tick.ts';
+import { corkUntilNextTick } from '../process/coalesce.ts';
 import { describeError } from '../process/logger.ts';
 import { outsideRequests, requireTime } from '../process/request-context.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';

@@ -2,8 +2,8 @@
 // A label has few values, none of them a caller's.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attributes, Meter, MetricOptions, Observable } from '@opentelemetry/api';
+import { inOneFlight } from './coalesce.ts';
 import { Failure } from './errors.ts';
-import { inOneFlight } from './one-flight.ts';
 
 export interface MetricDefinition<Label extends string = string> {
   /** OpenTelemetry's name if its conventions have one, else `course_exchange.…`. */

@@ -1,4 +1,5 @@
-// Starts traces and metrics. The SDK is loaded only for an export and reads the standard OTEL_* variables.
+// Starts traces and metrics. The SDK is loaded only for an export and reads the standard OTEL_* variables. Metrics leave
+// the process as Prometheus text on the health port (health.ts), or pushed to an OTLP collector.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { metrics, propagation } from '@opentelemetry/api';
 import {
@@ -7,11 +8,19 @@ import {
   setGlobalErrorHandler,
   W3CTraceContextPropagator,
 } from '@opentelemetry/core';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import {
+  AggregationTemporality,
+  InstrumentType,
+  MeterProvider,
+  MetricReader,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
 import project from '../../package.json' with { type: 'json' };
 import type { telemetrySettings } from './base-settings.ts';
+import { inOneFlight } from './coalesce.ts';
 import { describeError, type Logger, summarising } from './logger.ts';
-import { pushingReader, scrapedMetrics } from './metric-readers.ts';
 import { type MetricDefinition, measureWith, nameWithUnit } from './metrics.ts';
 import { carryContextAcrossAwaits, outsideRequests } from './request-context.ts';
 import { observeEventLoop } from './runtime-metrics.ts';
@@ -88,3 +97,54 @@ async function startSdk(
 
 /** For the last export, in milliseconds. */
 const flushMs = 3_000;
+
+/** The SDK would repeat a gone gauge's last value forever. */
+function temporality(type: InstrumentType): AggregationTemporality {
+  return type === InstrumentType.OBSERVABLE_GAUGE
+    ? AggregationTemporality.DELTA
+    : AggregationTemporality.CUMULATIVE;
+}
+
+class ScrapedReader extends MetricReader {
+  protected async onShutdown(): Promise<void> {}
+  protected async onForceFlush(): Promise<void> {}
+}
+
+function scrapedMetrics() {
+  const reader = new ScrapedReader({ aggregationTemporalitySelector: temporality });
+  const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
+  return {
+    provider: new MeterProvider({ readers: [reader] }),
+    /** Concurrent scrapes share a reading: a gauge's value is handed out once. */
+    text: inOneFlight(async () => {
+      const { resourceMetrics } = await reader.collect();
+      return `${serializer.serialize(resourceMetrics)}\n`;
+    }),
+  };
+}
+
+const exporters = {
+  grpc: () => import('@opentelemetry/exporter-metrics-otlp-grpc'),
+  'http/json': () => import('@opentelemetry/exporter-metrics-otlp-http'),
+  'http/protobuf': () => import('@opentelemetry/exporter-metrics-otlp-proto'),
+};
+
+class PushingReader extends PeriodicExportingMetricReader {
+  override selectAggregationTemporality(type: InstrumentType): AggregationTemporality {
+    return type === InstrumentType.OBSERVABLE_GAUGE
+      ? temporality(type)
+      : super.selectAggregationTemporality(type);
+  }
+}
+
+/** Follows the standard OTEL_* variables like the SDK, except for gauges. */
+async function pushingReader(): Promise<MetricReader> {
+  const { OTEL_EXPORTER_OTLP_METRICS_PROTOCOL, OTEL_EXPORTER_OTLP_PROTOCOL } = process.env;
+  const { OTEL_METRIC_EXPORT_INTERVAL, OTEL_METRIC_EXPORT_TIMEOUT } = process.env;
+  const protocol = OTEL_EXPORTER_OTLP_METRICS_PROTOCOL || OTEL_EXPORTER_OTLP_PROTOCOL || '';
+  const load = exporters[protocol in exporters ? (protocol as keyof typeof exporters) : 'http/protobuf'];
+  const { OTLPMetricExporter } = await load();
+  const exportIntervalMillis = Number(OTEL_METRIC_EXPORT_INTERVAL || 60_000);
+  const exportTimeoutMillis = Math.min(Number(OTEL_METRIC_EXPORT_TIMEOUT || 30_000), exportIntervalMillis);
+  return new PushingReader({ exporter: new OTLPMetricExporter(), exportIntervalMillis, exportTimeoutMillis });
+}

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { corkUntilNextTick } from './cork-until-next-tick.ts';
+import { corkUntilNextTick } from './coalesce.ts';
 
 function recorder(): { readonly stream: Writable; readonly trips: string[] } {
   const trips: string[] = [];
