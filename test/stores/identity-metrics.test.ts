@@ -2,7 +2,7 @@
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { expect, test } from 'vitest';
 import { listLastingSecrets } from '../../services/identity/src/clients/secret-table.ts';
-import { observeStores } from '../../services/identity/src/observations.ts';
+import { observeStores } from '../../services/identity/src/readiness.ts';
 import { addPartner, useEndpoint } from './identity-grant.ts';
 import { recordRequests } from './request-log.ts';
 

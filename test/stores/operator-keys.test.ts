@@ -8,12 +8,13 @@ import {
   readKeys,
   reencryptKeys,
   retireKey,
+  rotateKeys,
   stageKey,
+  rotateKeys,
 } from '../../services/identity/src/keys/admin.ts';
 import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
 import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
 import { createKeyRing } from '../../services/identity/src/keys/ring.ts';
-import { rotateKeys } from '../../services/identity/src/keys/rotation.ts';
 import { type Endpoint, keyEncryptionKey, openEndpoint, useRedis } from './identity-grant.ts';
 import { anna, bert, dry, openAdminContext, refusalOf } from './operator-context.ts';
 import { type IdentityDatabase, openIdentityDatabase } from './postgres.ts';

@@ -5,7 +5,7 @@ import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { readSettings } from '@course-exchange/runtime/process/settings';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { checkRedis } from '../../services/identity/src/redis/checks.ts';
+import { checkRedis } from '../../services/identity/src/redis/durability.ts';
 import { redisSettings } from '../../services/identity/src/redis/settings.ts';
 import { createAuthority } from '../rpc/certificate-authority.ts';
 import {

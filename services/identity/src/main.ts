@@ -36,8 +36,7 @@ import { createDiscoveryHandlers, expectGatewayOrKeySet } from './discovery/rpc.
 import { listPublishedKeys } from './keys/key-table.ts';
 import { createKeyRing, pollKeys } from './keys/ring.ts';
 import { createHashingQueue, createPasswordVerifier, createRehash } from './login/password.ts';
-import { observeStores } from './observations.ts';
-import { readinessChecks, readinessWarnings } from './readiness.ts';
+import { observeStores, readinessChecks, readinessWarnings } from './readiness.ts';
 import { connectRedis } from './redis/connect.ts';
 import { readSettingsWarning } from './redis/durability.ts';
 import { redisTarget } from './redis/settings.ts';

@@ -1,4 +1,4 @@
-// Identity's metrics, besides those of every process. `observations.ts` reads the gauges.
+// Identity's metrics, besides those of every process. `readiness.ts` reads the gauges.
 import { counter, gauge, upDownCounter } from '@course-exchange/runtime/process/metrics';
 
 export const identityMetrics = {

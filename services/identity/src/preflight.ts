@@ -15,7 +15,7 @@ import {
 import { issuerRule, replicaRule, settings } from './config.ts';
 import { listKeys } from './keys/key-table.ts';
 import { decryptPrivateKey } from './keys/private-key.ts';
-import { checkRedis } from './redis/checks.ts';
+import { checkRedis } from './redis/durability.ts';
 import { redisRules, redisSettings } from './redis/settings.ts';
 
 export const migrationSettings = {

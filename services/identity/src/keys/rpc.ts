@@ -11,9 +11,16 @@ import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext, AdminResult } from '../admin/context.ts';
 import { adminRequest, changeMessages, durationMs, timestamps } from '../admin/messages.ts';
-import { activateKey, isCurrentlyEncrypted, readKeys, reencryptKeys, retireKey, stageKey } from './admin.ts';
+import {
+  activateKey,
+  isCurrentlyEncrypted,
+  readKeys,
+  reencryptKeys,
+  retireKey,
+  rotateKeys,
+  stageKey,
+} from './admin.ts';
 import type { StoredKey } from './key-table.ts';
-import { rotateKeys } from './rotation.ts';
 import { nextStepAt, type SigningAlgorithm, signingAlgorithms } from './signing-key.ts';
 
 export function createKeyHandlers(context: AdminContext): Handlers<typeof KeyService> {

@@ -1,6 +1,9 @@
-// Whether every Redis master is configured as a database (decision 0010).
+// Whether every Redis master is configured as a database (decision 0010): for readiness, metrics and the migration job.
+import { codeOf, type Finding, findings } from '@course-exchange/runtime/process/checks';
+import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { Redis } from 'ioredis';
-import type { RedisStore } from './connect.ts';
+import { connectRedis, type RedisStore } from './connect.ts';
+import { type RedisConfig, redisTarget } from './settings.ts';
 
 const durableSettings = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', appendfsync: 'always' };
 /** With fewer replicas a master refuses a write. */
@@ -9,7 +12,7 @@ const leastReplicas = 'min-replicas-to-write';
 const longestReplicaLag = 'min-replicas-max-lag';
 
 /** Throws where CONFIG is not permitted. */
-export async function readSettings(redis: Redis): Promise<ReadonlyMap<string, string>> {
+async function readSettings(redis: Redis): Promise<ReadonlyMap<string, string>> {
   const names = [...Object.keys(durableSettings), leastReplicas, longestReplicaLag, 'maxmemory'];
   const words = ((await redis.config('GET', ...names)) as unknown[]).map(String);
   return new Map(words.flatMap((word, i) => (i % 2 === 0 ? [[word, words[i + 1] ?? ''] as const] : [])));
@@ -19,24 +22,21 @@ export function infoField(info: string, name: string): string | undefined {
   return new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1];
 }
 
-export function losingSettings(found: ReadonlyMap<string, string>): readonly string[] {
+function losingSettings(found: ReadonlyMap<string, string>): readonly string[] {
   return Object.entries(durableSettings)
     .filter(([name, value]) => found.get(name) !== value)
     .map(([name, value]) => `${name} is ${found.get(name)}, expected ${value}`);
 }
 
 /** The same for a write that too few replicas can confirm. */
-export function unconfirmedWrites(
-  found: ReadonlyMap<string, string>,
-  minReplicas: number,
-): readonly string[] {
+function unconfirmedWrites(found: ReadonlyMap<string, string>, minReplicas: number): readonly string[] {
   const least = found.get(leastReplicas);
   if (least === undefined || Number(least) >= minReplicas) return [];
   return [`${leastReplicas} is ${least}, expected ${minReplicas}`];
 }
 
 /** 0 turns `min-replicas-to-write` off. */
-export function hungReplicaCounts(found: ReadonlyMap<string, string>, minReplicas: number): boolean {
+function hungReplicaCounts(found: ReadonlyMap<string, string>, minReplicas: number): boolean {
   const lag = Number(found.get(longestReplicaLag) ?? longestLag);
   return minReplicas > 0 && (lag === 0 || lag > 3);
 }
@@ -68,4 +68,65 @@ export async function acknowledgingReplicas({ masters }: RedisStore): Promise<nu
     return lags.filter(([, lag]) => Number(lag) <= longestLag).length;
   });
   return Math.min(...counts);
+}
+
+/** Several attempts, each with a new name lookup. */
+const connectMs = 5_000;
+
+/**
+ * A setting that may lose a token now fails everywhere, one that needs a failover or a flood for it, in production.
+ */
+export async function checkRedis(
+  config: RedisConfig,
+  production: boolean,
+  logger: Logger,
+): Promise<readonly Finding[]> {
+  const { REDIS_MIN_REPLICAS: minReplicas, REDIS_SETTINGS_ATTESTED: attested } = config;
+  const options = { connectionName: 'preflight', commandTimeoutMs: 5_000, minReplicas, logger };
+  const redis = connectRedis({ target: redisTarget(config), ...options });
+  try {
+    await redis.ready(connectMs);
+    const masters = await Promise.all(redis.masters().map(look));
+    const losing = new Set(masters.flatMap(({ shown, settings }) => (shown ? losingSettings(settings) : [])));
+    return [
+      ...findings('failure', {
+        [`Redis may lose or bring back tokens: ${[...losing].join('; ')}.`]: losing.size > 0,
+        [`REDIS_URL reaches no master with ${minReplicas} replicas: name the master, connect more, or correct REDIS_MIN_REPLICAS.`]:
+          masters.some(({ role, replicas }) => role !== 'master' || replicas < minReplicas),
+      }),
+      ...findings(production ? 'failure' : 'warning', {
+        'Redis does not show its settings: set REDIS_SETTINGS_ATTESTED where they are those of docs/install.md.':
+          !attested && masters.some(({ shown }) => !shown),
+        'Redis has no maxmemory: set it, so that a full Redis refuses writes before the kernel kills it.':
+          masters.some(({ shown, settings }) => shown && Number(settings.get('maxmemory') ?? 0) === 0),
+        'Redis may bring a spent token back by a failover: set REDIS_MIN_REPLICAS to 1, and min-replicas-to-write to the same.':
+          masters.some(
+            ({ settings, replicas }) =>
+              (replicas > 0 && minReplicas === 0) || unconfirmedWrites(settings, minReplicas).length > 0,
+          ),
+      }),
+      ...findings('warning', {
+        'Redis counts a replica that hangs for longer than 3 s: set min-replicas-max-lag to 3.': masters.some(
+          ({ settings }) => hungReplicaCounts(settings, minReplicas),
+        ),
+      }),
+    ];
+  } catch (error) {
+    const message = `Redis cannot be used as REDIS_URL says (${codeOf(error)}): correct address, TLS, user or ACL (docs/settings.md).`;
+    return [{ kind: 'failure', message }];
+  } finally {
+    await redis.close();
+  }
+}
+
+async function look(redis: Redis) {
+  const info = await redis.info('replication');
+  // Managed ones forbid CONFIG.
+  const settings = await readSettings(redis).catch(() => new Map<string, string>());
+  return {
+    role: infoField(info, 'role'),
+    replicas: Number(infoField(info, 'connected_slaves') ?? 0),
+    settings,
+    shown: settings.size > 0,
+  };
 }
