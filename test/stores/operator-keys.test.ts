@@ -10,7 +10,6 @@ import {
   retireKey,
   rotateKeys,
   stageKey,
-  rotateKeys,
 } from '../../services/identity/src/keys/admin.ts';
 import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
 import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
