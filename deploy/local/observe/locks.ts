@@ -9,16 +9,10 @@ const query = `
   from pg_stat_activity waiting, unnest(pg_blocking_pids(waiting.pid)) as blocker(pid), pg_stat_activity blocking
   where blocking.pid = blocker.pid`;
 
+/** With the columns of the query. */
 export interface Lock {
   /** One transaction and what it blocks. */
   readonly id: string;
-  readonly pid: number;
-  readonly state: string;
-  readonly user: string;
-  readonly application: string;
-  readonly blocking: string;
-  readonly waiter: string;
-  readonly waiting: string;
   /** When the first statement began to wait, and when one was last seen to. */
   readonly since: number;
   readonly until: number;

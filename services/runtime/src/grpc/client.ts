@@ -149,18 +149,12 @@ function caller(send: Send, method: DescMethod, timeoutMs: number) {
   const attributes = { 'rpc.system.name': logText('grpc'), 'rpc.method': logText(path.slice(1)) };
   return (request: unknown, call: OutgoingCall = {}, onMessage?: OnMessage): Promise<unknown> =>
     inSpan(path.slice(1), SpanKind.CLIENT, attributes, async () => {
-      const deadline = callDeadline(timeoutMs);
+      const deadline = Math.min(Date.now() + timeoutMs, (deadlineOf() ?? Infinity) - timeBudget.hop);
       const left = deadline - Date.now();
       if (left <= 0) throw new Overloaded('deadline');
       annotate(() => ({ 'course_exchange.deadline.left_ms': left }));
       return send(request, outgoingMetadata(call), deadline, onMessage);
     });
-}
-
-function callDeadline(timeoutMs: number): number {
-  const own = Date.now() + timeoutMs;
-  const inherited = deadlineOf();
-  return inherited === undefined ? own : Math.min(own, inherited - timeBudget.hop);
 }
 
 function outgoingMetadata({ authorization }: OutgoingCall): Record<string, string> {

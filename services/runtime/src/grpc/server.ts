@@ -79,7 +79,8 @@ export async function serveRpc(options: RpcServerOptions) {
   if (!options.sendDetails) server.addService({ carry }, { carry: streams.handle });
   const { address, portSetting = 'RPC_PORT', credentials = ServerCredentials.createInsecure() } = options;
   const bind = () => promisify(server.bindAsync.bind(server))(address, credentials);
-  const port = await listenOrFail(portSetting, portOf(address), () =>
+  const asked = Number(/:(\d+)$/.exec(address)?.[1] ?? 0);
+  const port = await listenOrFail(portSetting, asked, () =>
     address.startsWith('unix:') ? ownerOnly(bind) : bind(),
   );
   /** Stops accepting, waits for calls in flight, ends them after `timeoutMs`. */
@@ -98,10 +99,6 @@ function serverOptions({
     'grpc.max_connection_age_grace_ms': 15_000,
     ...(maxConnectionAgeMs === undefined ? {} : { 'grpc.max_connection_age_ms': maxConnectionAgeMs }),
   };
-}
-
-function portOf(address: string): number {
-  return Number(/:(\d+)$/.exec(address)?.[1] ?? 0);
 }
 
 function drain(

@@ -110,10 +110,6 @@ async function takeLock(client: pg.Client, name: string, withinMs: number): Prom
   }
 }
 
-function isLockTimeout(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '55P03';
-}
-
 /** Allowed in no transaction: such a migration is that one statement. */
 const isConcurrent = /^\s*create (?:unique )?index concurrently\b/im;
 
@@ -134,7 +130,8 @@ async function apply(client: pg.Client, schema: string, version: number, sql: st
     if (commit) await client.query(commit);
   } catch (error) {
     if (begin) await client.query('rollback').catch(() => {});
-    const reason = isLockTimeout(error)
+    const isLockTimeout = error instanceof pg.DatabaseError && error.code === '55P03';
+    const reason = isLockTimeout
       ? 'a table was locked: end the transaction that holds it, then run this job again'
       : 'Postgres refused a statement';
     throw new MigrationFailed(reason, version, error);

@@ -29,20 +29,15 @@ export function isLoopback(host: string): boolean {
 const mappedIpv4 = ipaddr.IPv6.parse('::ffff:0:0');
 const mappedBits = 96;
 
-/** An address, or a network such as `10.0.0.0/8`. */
-function isNetwork(text: string): boolean {
-  const [address = '', bits] = text.split('/');
-  return isIP(address) !== 0 && (bits === undefined || ipaddr.isValidCIDR(text));
-}
-
 /**
  * An address, or a network of at least /8, in IPv6 /16. IPv4's bound applies to IPv6 networks that hold mapped IPv4
  * addresses.
  */
 export function isNarrowNetwork(text: string): boolean {
   const [address = '', written] = text.split('/');
-  if (!isNetwork(text)) return false;
+  if (isIP(address) === 0) return false;
   if (written === undefined) return true;
+  if (!ipaddr.isValidCIDR(text)) return false;
   const bits = Number(written);
   if (isIP(address) === 4) return bits >= 8;
   const holdsIpv4 = mappedIpv4.match(ipaddr.IPv6.parse(address), Math.min(bits, mappedBits));
