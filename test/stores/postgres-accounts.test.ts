@@ -105,7 +105,7 @@ test('a password that Postgres refuses is a fault of the store, said in readines
   await expect(database.transaction(async () => {})).rejects.toMatchObject(unavailable);
   const line = expect.objectContaining({ level: 'warn', errorCode: '28P01', problem });
   expect(unusable()).toEqual([line, line]);
-  const checks = readinessChecks({ database, schemaVersion: 1 } as Parameters<typeof readinessChecks>[0]);
+  const checks = readinessChecks({ database, schemaVersion: 1 } as never);
   await expect.poll(() => checks.postgres(), eventually).toBe(problem);
   write('password', 'first');
   for (const store of stores)

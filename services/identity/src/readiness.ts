@@ -1,9 +1,8 @@
 // What a process reports of its stores and keys: readiness checks and warnings, a sentence each, and the gauges that are
 // read at each scrape.
 import { tokenRefusals } from '@course-exchange/rules/token-verification';
-import type { Database, Queries } from '@course-exchange/runtime/postgres/pool';
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { schemaProblem } from '@course-exchange/runtime/postgres/schema-version';
-import type { ReadinessCheck } from '@course-exchange/runtime/process/health';
 import { listLastingSecrets } from './clients/secret-table.ts';
 import type { KeyRing } from './keys/ring.ts';
 import { identityMetrics } from './metrics.ts';
@@ -15,19 +14,14 @@ import {
   settingDifferences,
 } from './redis/durability.ts';
 
-export interface ReadinessDeps {
-  readonly database: Database;
+export interface Observed {
+  readonly database: Queries;
   readonly redis: RedisStore;
   readonly keys: KeyRing;
-  readonly schemaVersion: number;
 }
 
-export function readinessChecks({
-  database,
-  redis,
-  keys,
-  schemaVersion,
-}: ReadinessDeps): Readonly<Record<'redis' | 'postgres' | 'signingKeys', ReadinessCheck>> {
+export function readinessChecks(observed: Observed & { readonly schemaVersion: number }) {
+  const { database, redis, keys, schemaVersion } = observed;
   return {
     redis: () => redisProblem(redis),
     postgres: () => schemaProblem(database, 'identity', schemaVersion),
@@ -80,16 +74,10 @@ async function redisMemoryShare(store: RedisStore): Promise<number | undefined> 
   return shares.length === 0 ? undefined : Math.max(...shares);
 }
 
-export interface Observed {
-  readonly database: Queries;
-  readonly redis: RedisStore;
-  readonly keys: KeyRing;
-  readonly now: () => number;
-}
-
 const secretsKeptMs = 60_000;
 
-export function observeStores({ database, redis, keys, now }: Observed): void {
+export function observeStores(observed: Observed & { readonly now: () => number }): void {
+  const { database, redis, keys, now } = observed;
   const { signingKeyAge, secretExpiry, redisMemory, redisSettings, redisReplicas, redisReplicasRequired } =
     identityMetrics;
   // Prometheus sees no increase in the first value of a series.

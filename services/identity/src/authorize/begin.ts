@@ -75,11 +75,7 @@ export async function beginAuthorization(
     deps.conduct.onRequest(trusted.client.clientId);
     return begin(deps, trusted.client, checked, browserSession);
   }
-  const {
-    redirectUri,
-    client: { clientId },
-  } = trusted;
-  const address = { clientId, redirectUri, state: parameters.state };
+  const address = { ...trusted, clientId: trusted.client.clientId, state: parameters.state };
   return refuseByRedirect(deps, address, checked);
 }
 

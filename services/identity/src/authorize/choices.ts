@@ -32,15 +32,12 @@ export async function submitAccountChoice(
   const own = await openForm(deps, form);
   if (own.kind !== 'owned') return { result: own, sessionEnded: false };
   if (form.useAnotherAccount) return switchAccount(deps, own, form.browserSession);
-  return { result: await continueAsCurrentUser(deps, own, form), sessionEnded: false };
-}
-
-function continueAsCurrentUser(deps: StepDeps, own: OwnedForm, form: PresentedForm): Promise<FormResult> {
-  return agree(deps, own, form, (subject) =>
+  const result = await agree(deps, own, form, (subject) =>
     advance(deps, own, subject, (interaction) =>
       isAbout(interaction, subject) ? { ...interaction, accountConfirmed: true } : interaction,
     ),
   );
+  return { result, sessionEnded: false };
 }
 
 async function switchAccount(deps: StepDeps, own: OwnedForm, cookie: string): Promise<AccountChoice> {

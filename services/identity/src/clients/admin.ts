@@ -170,11 +170,10 @@ export const setActive: AdminAction<VersionedClient & { readonly active: boolean
   context,
   request,
   activation,
-) => {
-  return changeClient(context, request, activation, (transaction, before) =>
+) =>
+  changeClient(context, request, activation, (transaction, before) =>
     writeActive(transaction, before, activation.active),
   );
-};
 
 /** Throws `refused`. */
 export function writeActive(

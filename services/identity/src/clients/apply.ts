@@ -69,7 +69,7 @@ export async function applyClients(
       const step = { ...transaction, recordChange };
       if (declaration) await applyOne(step, before, declaration);
       else if (before && deactivateUndeclared) await writeActive(step, before, false);
-      const action = actionOf({ before, declaration, changes });
+      const action = actionOf(before, declaration, changes);
       planned.push({ clientId, version: before?.version ?? 0, changes, action });
     }
     return planned;
@@ -77,14 +77,14 @@ export async function applyClients(
   return result;
 }
 
-function actionOf(one: {
-  readonly before: RegisteredClient | undefined;
-  readonly declaration: Declaration | undefined;
-  readonly changes: readonly AuditedChange[];
-}): PlannedClient['action'] {
-  if (one.before === undefined) return 'register';
-  if (one.declaration) return one.changes.length > 0 ? 'change' : 'unchanged';
-  return one.changes.length > 0 ? 'deactivate' : 'undeclared';
+function actionOf(
+  before: RegisteredClient | undefined,
+  declaration: Declaration | undefined,
+  changes: readonly AuditedChange[],
+): PlannedClient['action'] {
+  if (before === undefined) return 'register';
+  if (declaration) return changes.length > 0 ? 'change' : 'unchanged';
+  return changes.length > 0 ? 'deactivate' : 'undeclared';
 }
 
 function setProblems(declarations: readonly Declaration[], { environment }: AdminContext): string[] {

@@ -16,7 +16,6 @@ import {
 } from '@course-exchange/proto/operator/v1/client';
 import {
   type ClientSecretSchema,
-  type IssuedSecretSchema,
   SecretState as WireSecretState,
 } from '@course-exchange/proto/operator/v1/secret';
 import { enumKey } from '@course-exchange/rules/enum-key';
@@ -142,9 +141,7 @@ export function secretMessage(
   };
 }
 
-export function issuedSecretMessage(secret: PlainSecret | undefined): {
-  secret?: MessageInitShape<typeof IssuedSecretSchema>;
-} {
+export function issuedSecretMessage(secret: PlainSecret | undefined) {
   if (secret?.plain === undefined) return {};
   const { secretId, plain, expiresAt } = secret;
   return { secret: { secretId, plainSecret: plain, ...timestamps({ expiresAt }) } };

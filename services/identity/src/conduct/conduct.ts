@@ -86,10 +86,7 @@ const duties = {
     about: 'No scope beyond the grant',
     broken: { by: 'scope_exceeded', seen: 'token_refreshed' },
   },
-  callback: {
-    section: 'S5.flow',
-    about: 'State checked on callback, used once',
-  },
+  callback: { section: 'S5.flow', about: 'State checked on callback, used once' },
   id_token: { section: 'S5.flow', about: 'ID token validated' },
   account_key: { section: 'S5.flow', about: 'Accounts linked by iss and sub' },
   token_storage: { section: 'S5.lifetime', about: 'Refresh tokens encrypted at rest' },
