@@ -36,7 +36,10 @@ export function explainCommand() {
     if (!/^[A-Za-z0-9._-]{8,64}$/.test(requestId))
       throw usageError(`'${requestId}' is not a request id.`, 'It has 8–64 of A–Z a–z 0–9 . _ -.');
     const time = at && timestampMs(at(context.now()));
-    const period = time === undefined ? {} : periodAround(time);
+    const period = time !== undefined && {
+      since: timestampFromMs(time - mostApartMs),
+      until: timestampFromMs(time + mostApartMs + 1),
+    };
     const { refusals } = await refusalPage(context, { requestId, clientId, ...period, pageSize });
     const refusal = theOne(requestId, time === undefined ? refusals : nearest(refusals, time));
     return { json: refusalJson(refusal), text: explanationText(refusal) };
@@ -82,10 +85,6 @@ async function newest(context: CommandContext, filter: Request, limit: number): 
     pageToken = page.nextPageToken;
   } while (pageToken && found.length < limit);
   return found;
-}
-
-function periodAround(time: number) {
-  return { since: timestampFromMs(time - mostApartMs), until: timestampFromMs(time + mostApartMs + 1) };
 }
 
 function nearest(refusals: readonly Refusal[], time: number): readonly Refusal[] {

@@ -12,7 +12,7 @@ import { given } from '../cli/options.ts';
 import { measureVolume } from '../designs/volume.ts';
 import { changeResult } from '../output/result.ts';
 import { type Columns, fields, localTime, table } from '../output/table.ts';
-import { isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
+import { clientArgument, isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
 import { applyCommand, exportCommand, planCommand } from './apply.ts';
 import { conductCommand } from './conduct.ts';
 import { redirectUriLines } from './redirect-uris.ts';
@@ -36,8 +36,6 @@ export function clientCommand() {
     exportCommand(),
   ]);
 }
-
-const clientArgument = ['<client-id>', 'The client'] as const;
 
 function listCommand() {
   const command = newCommand('list', {

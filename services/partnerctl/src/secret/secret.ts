@@ -16,7 +16,7 @@ export function secretCommand() {
   return newGroup('secret', about, [addCommand(), listCommand(), retireCommand(), resumeCommand()]);
 }
 
-const clientArgument = ['<client-id>', 'The client'] as const;
+export const clientArgument = ['<client-id>', 'The client'] as const;
 const secretArgument = ['<secret-id>', 'The secret, as `list` names it'] as const;
 
 function addCommand() {
