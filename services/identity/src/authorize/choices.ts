@@ -41,17 +41,15 @@ export async function submitAccountChoice(
 }
 
 async function switchAccount(deps: StepDeps, own: OwnedForm, cookie: string): Promise<AccountChoice> {
-  const result = await forgetSubject(deps, own);
+  // After the decision the session stays.
+  const tooLate = () => false;
+  const result: FormResult =
+    own.stored.sealed === undefined
+      ? await applyChange(deps, own, tooLate, ({ subject: _, accountConfirmed: __, ...rest }) => rest)
+      : { kind: 'next', page: 'login' };
   if (result.kind !== 'next') return { result, sessionEnded: false };
   await signOut(deps, cookie, 'another_account', own.client.clientId);
   return { result, sessionEnded: true };
-}
-
-/** After the decision the session stays. */
-async function forgetSubject(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
-  if (own.stored.sealed !== undefined) return { kind: 'next', page: 'login' };
-  const tooLate = () => false;
-  return applyChange(deps, own, tooLate, ({ subject: _, accountConfirmed: __, ...rest }) => rest);
 }
 
 export type ConsentDecision = 'allow' | 'deny' | 'unspecified';
@@ -76,15 +74,12 @@ async function deny(deps: StepDeps, own: OwnedForm): Promise<FormResult> {
   const now = deps.now();
   const refuse = (interaction: Interaction) =>
     decided(interaction, { kind: 'refused', error: 'access_denied' }, now);
+  const isDenial = (decision: Decision) => decision.kind === 'refused' && decision.error === 'access_denied';
   if (own.stored.sealed === undefined) return applyChange(deps, own, isDenial, refuse);
   // Not stored yet: the browser may go back and log in.
   const { interaction } = own.stored;
   reportDecision(deps, refuse(interaction));
   return errorRedirect(interaction.request, 'access_denied');
-}
-
-function isDenial(decision: Decision): boolean {
-  return decision.kind === 'refused' && decision.error === 'access_denied';
 }
 
 function allow(deps: StepDeps, own: OwnedForm, form: PresentedForm): Promise<FormResult> {

@@ -158,7 +158,9 @@ export interface InteractionSeal {
 
 /** Opens with each key. The sealing key is derived, so both rotate together. */
 export function createInteractionSeal(encryptionKeys: readonly KeyEncryptionKey[]): InteractionSeal {
-  const keys = encryptionKeys.map((key) => sealKeyOf(key.reveal()));
+  const keys = encryptionKeys.map(
+    (key) => new Uint8Array(hkdfSync('sha256', key.reveal(), '', 'sealed interaction', 32)),
+  );
   const [newest = new Uint8Array()] = keys;
   return {
     seal: (interaction) =>
@@ -173,10 +175,6 @@ export function createInteractionSeal(encryptionKeys: readonly KeyEncryptionKey[
       return undefined;
     },
   };
-}
-
-function sealKeyOf(key: Buffer): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', key, '', 'sealed interaction', 32));
 }
 
 async function openWith(key: Uint8Array, sealed: string): Promise<Interaction | undefined> {

@@ -86,7 +86,10 @@ export async function updateClient(
 
 function valuesOf({ registration, active, approvalState }: ClientState, own: Environment): unknown[] {
   const { clientId, name, scopes, redirectUris, ...rest } = registration;
-  const kept: RegistrationColumn = { ...rest, otherRedirectUris: redirectUris[otherThan(own)] };
+  const kept: RegistrationColumn = {
+    ...rest,
+    otherRedirectUris: redirectUris[own === 'test' ? 'production' : 'test'],
+  };
   return [clientId, name, scopes, redirectUris[own], JSON.stringify(kept), approvalState, active];
 }
 
@@ -108,10 +111,6 @@ function toClient({ clientId, name, scopes, redirectUris, registration, ...row }
     redirectUris: { test, production },
   };
   return { ...row, registration: whole };
-}
-
-function otherThan(own: Environment): Environment {
-  return own === 'test' ? 'production' : 'test';
 }
 
 export interface Approval {

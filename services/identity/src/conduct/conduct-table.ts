@@ -1,6 +1,6 @@
 // Table `client_conduct`: what each client did on each of the last 90 days.
 import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
-import type { Act, ActCount } from './conduct.ts';
+import type { ActCount, Total } from './conduct.ts';
 
 const keptDays = 90;
 
@@ -42,6 +42,5 @@ const totals = {
 
 /** Each act once, with the last one's time and request. `since`: of its whole day; undefined: of 90 days. */
 export async function readConduct(queries: Queries, clientId: string, since: number | undefined) {
-  type Row = Pick<ActCount, 'count' | 'lastAt' | 'requestId'> & { readonly act: Act };
-  return queries.query<Row>(totals, [clientId, since ?? null]);
+  return queries.query<Total>(totals, [clientId, since ?? null]);
 }

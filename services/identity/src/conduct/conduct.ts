@@ -101,7 +101,7 @@ export interface JudgedDuty extends Pick<Duty, 'section' | 'about'> {
   readonly breaches: Omit<ActCount, 'clientId' | 'day' | 'act'> | undefined;
 }
 
-type Total = Pick<ActCount, 'act' | 'count' | 'lastAt' | 'requestId'>;
+export type Total = Pick<ActCount, 'act' | 'count' | 'lastAt' | 'requestId'>;
 
 /** `totals`: each act once. One breach breaks a duty. */
 export function judgeConduct(totals: readonly Total[]): readonly JudgedDuty[] {

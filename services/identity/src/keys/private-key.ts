@@ -1,12 +1,6 @@
 // Private keys under AES-256-GCM with KEY_ENCRYPTION_KEY (R18). Layout: 12 bytes nonce, 16 bytes tag, ciphertext. The
 // kid is authenticated data, so that rows cannot be swapped.
-import {
-  createCipheriv,
-  createDecipheriv,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-} from 'node:crypto';
+import { createCipheriv, createDecipheriv, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { Secret } from '@course-exchange/runtime/process/secret';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import type { RandomBytes } from '../ids.ts';
@@ -29,18 +23,15 @@ export async function generateSigningKey(
   deps: EncryptionDeps,
   algorithm: SigningAlgorithm,
 ): Promise<NewSigningKey> {
-  const privateKey = generatePrivateKey(algorithm);
+  const { privateKey } =
+    algorithm === 'RS256'
+      ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+      : generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const publicJwk = { ...createPublicKey(privateKey).export({ format: 'jwk' }) };
   const thumbprint = await calculateJwkThumbprint(publicJwk as JWK);
   const kid = Buffer.from(thumbprint, 'base64url').toString('hex');
   const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
   return { kid, algorithm, publicJwk, encryptedPrivateKey: encryptPrivateKey(deps, kid, pkcs8) };
-}
-
-function generatePrivateKey(algorithm: SigningAlgorithm): KeyObject {
-  return algorithm === 'RS256'
-    ? generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
-    : generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 }
 
 export function encryptPrivateKey(

@@ -37,7 +37,8 @@ export function createKeyHandlers(context: AdminContext): Handlers<typeof KeySer
       const [algorithm] = readAlgorithms([request.algorithm]);
       if (algorithm === undefined) throw new DetailedFailure('invalid_argument', 'The algorithm is missing.');
       const staged = shown(await stageKey(context, adminRequest(call, request), algorithm));
-      return request.dryRun ? withoutKid(staged) : staged;
+      // The kid of a key that was not created would mislead.
+      return request.dryRun ? { ...staged, key: { ...staged.key, kid: '' } } : staged;
     },
     activateKey: async (request, call) =>
       shown(await activateKey(context, adminRequest(call, request), request)),
@@ -63,11 +64,6 @@ export function createKeyHandlers(context: AdminContext): Handlers<typeof KeySer
       return { ...result, changes: changeMessages(changes) };
     },
   };
-}
-
-/** The kid of a key that was not created would mislead. */
-function withoutKid<K extends { readonly key: MessageInitShape<typeof SigningKeySchema> }>(staged: K): K {
-  return { ...staged, key: { ...staged.key, kid: '' } };
 }
 
 function readAlgorithms(algorithms: readonly KeyAlgorithm[]): SigningAlgorithm[] {

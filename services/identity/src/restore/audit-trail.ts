@@ -33,21 +33,11 @@ function actionOf({ action, fields }: AuditedChange): string {
   return active.after === 'true' ? 'client.activate' : 'client.deactivate';
 }
 
-export interface Continuation {
-  readonly isWhole: boolean;
-  /** Undefined when no line follows the restored log. */
-  readonly last: AuditedTransaction | undefined;
-  /** The first line after a missing one. */
-  readonly parted: AuditedTransaction | undefined;
-  readonly endings: readonly Ending[];
-}
-
-/** `headAt`: when the restored log was last written to. */
-export function continuationOf(
-  lines: readonly AuditedTransaction[],
-  head: AuditHead,
-  headAt: number,
-): Continuation {
+/**
+ * `headAt`: when the restored log was last written to. `last`: undefined when no line follows it. `parted`: the first
+ * line after a missing one.
+ */
+export function continuationOf(lines: readonly AuditedTransaction[], head: AuditHead, headAt: number) {
   // A log collector may deliver a line twice.
   const trail = [...new Map(lines.map((line) => [line.hash, line])).values()];
   const found = followingLines(trail, head);

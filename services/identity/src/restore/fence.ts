@@ -77,7 +77,8 @@ async function readTrail(
   trail: readonly AuditedTransaction[],
 ): Promise<Followed & { readonly endings: readonly Ending[] }> {
   const restored = await readAuditHead(queries);
-  const restoredAt = await timeOf(queries, restored);
+  const [newest] = await listAudit(queries, {}, { afterSequence: restored.sequence - 1, limit: 1 });
+  const restoredAt = newest === undefined ? 0 : Date.parse(newest.at);
   const { isWhole, last, parted, endings } = continuationOf(trail, restored, restoredAt);
   if (isWhole) return { restored, last: last ?? { ...restored, at: restoredAt }, endings };
   const brought = last === undefined ? 'none that follows it' : `it up to entry ${last.sequence}`;
@@ -86,11 +87,6 @@ async function readTrail(
     `The lines do not follow entry ${restored.sequence}, the last of the restored audit log: give all lines from the backup on.`,
     `They bring ${brought}${then}.`,
   );
-}
-
-async function timeOf(queries: Queries, { sequence }: AuditHead): Promise<number> {
-  const [entry] = await listAudit(queries, {}, { afterSequence: sequence - 1, limit: 1 });
-  return entry === undefined ? 0 : Date.parse(entry.at);
 }
 
 /** Earlier keys only verify; with `removeAll` not even that. */
