@@ -2,6 +2,10 @@
 // running, answers `stop` and `status`, and ends it in order, stores last.
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { breachText } from '@course-exchange/testcontainers/rehearsal/duties';
+import { startRehearsalProxy } from '@course-exchange/testcontainers/rehearsal/proxy';
+import { verdictText } from '@course-exchange/testcontainers/rehearsal/rehearse';
+import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import type { StartOptions } from './arguments.ts';
 import { bringUp, type Component, keepRunning, type RunningComponent } from './component.ts';
 import { askStatus, type StatusReport, takeControl } from './control.ts';
@@ -10,7 +14,6 @@ import { followFile } from './observe/log-lines.ts';
 import { healthAddresses, makePlan, type StackPlan } from './plan.ts';
 import { databaseUrl } from './postgres.ts';
 import { openProcesses, type Processes, type Program } from './processes.ts';
-import { startRehearsal } from './rehearsal.ts';
 import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-directory.ts';
 import { loadData } from './seed.ts';
 import { readSeedFile, type SeedContent } from './seed-file.ts';
@@ -97,6 +100,27 @@ async function startUp(stack: Stack): Promise<void> {
   stack.phase = 'ready';
   // In the background the output is a log, and the table holds passwords.
   say(isInBackground ? 'The stack runs.' : `${stackTable(description())}\n\nCtrl-C ends all of it.`);
+}
+
+/**
+ * A proxy at the issuer's port plays one failure until the stack stops. Resolves with what ends it, which says the
+ * verdict.
+ */
+async function startRehearsal(
+  { ports }: Pick<StackPlan, 'ports'>,
+  { scenario, port }: { readonly scenario: ScenarioName; readonly port: number },
+  say: (line: string) => void,
+): Promise<() => Promise<void>> {
+  const proxy = await startRehearsalProxy(() => `http://127.0.0.1:${ports.gateway}`, { port });
+  const { play, expectation } = scenarios[scenario];
+  say(`Rehearsing ${scenario}. ${play} ${expectation}`);
+  const rehearsal = proxy.rehearse(scenario);
+  rehearsal.onPlayed = () => say(`Rehearsal: ${scenario} was played.`);
+  rehearsal.onBreach = (breach) => say(`Rehearsal: ${breachText(breach)}`);
+  return async () => {
+    say(`Rehearsal: ${verdictText(scenario, await rehearsal.end())}`);
+    await proxy.stop();
+  };
 }
 
 async function assemble(
