@@ -28,9 +28,7 @@ export const settings = {
   ...rpcTlsSettings,
   TRUSTED_PROXIES: list('an IP address or a network, of /8 at least or in IPv6 /16', isNarrowNetwork)
     .default([])
-    .describe(
-      'Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; nobody is by default (R28, R30)',
-    ),
+    .describe('Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; none by default (R28, R30)'),
   LINK_PASSWORD_RESET: url(web).optional().describe('Where a user gets a new password'),
   LINK_PRIVACY: url(web).optional().describe('Privacy notice'),
   LINK_IMPRINT: url(web).optional().describe('Imprint'),

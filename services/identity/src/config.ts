@@ -14,11 +14,11 @@ import { redisRules, redisSettings } from './redis/settings.ts';
 
 export const settings = {
   KEY_ENCRYPTION_KEY: secretBytes(32).describe(
-    'Encrypts private signing keys in Postgres, and what a login page carries',
+    'Encrypts private signing keys in Postgres, and the interaction in a login page',
   ),
   KEY_ENCRYPTION_KEY_PREVIOUS: secretBytes(32)
     .optional()
-    .describe('Opens what KEY_ENCRYPTION_KEY does not: while the key changes, the next or the old one'),
+    .describe('Decrypts what KEY_ENCRYPTION_KEY does not: the next or the old key during its rotation'),
   ACCESS_TOKEN_ALGORITHM: choice(signingAlgorithms)
     .default('ES256')
     .describe('Signs access tokens; those of another algorithm are refused at once'),

@@ -14,7 +14,7 @@ import { fieldsOf, fieldText, jsonText } from './output/result.ts';
 import { fields, localTime } from './output/table.ts';
 
 export function auditCommand() {
-  const about = 'Who changed what, in a chain that shows every gap';
+  const about = 'Who changed what, in a hash chain';
   return newGroup('audit', about, [listCommand(), verifyCommand()]);
 }
 
@@ -43,13 +43,13 @@ function listCommand() {
   })
     .addOption(timeOption('--since <time>', 'Entries since then: 2h, 7d or 2026-11-20T13:20:00Z'))
     .addOption(timeOption('--until <time>', 'Entries until then'))
-    .option('--actor <actor>', 'By this operator: local:ann, cert:ci')
+    .option('--actor <actor>', 'By this actor: local:ann, cert:ci')
     .option('--client <client-id>', 'About this client')
     .option('--object <object>', 'About this object: user:<sub>, key:<kid>')
     .option('--action <action>', 'Of this kind: secret.add, or secret alone')
     .addOption(logOption)
     .addOption(countOption('--limit <number>', `How many; ${defaultLimit} by default`, 1_000_000))
-    .option('--follow', 'Stay and print entries as they come; with --json one entry a line')
+    .option('--follow', 'Wait for more entries and print them; with --json one entry a line')
     .addOption(
       new Option(
         '--append <file>',
@@ -177,7 +177,7 @@ function verifyCommand() {
   const command = newCommand('verify', {
     about: 'Recompute the chain of hashes; exit code 1 when it is broken',
     details:
-      'Keep the head that it prints outside the database and give it to the next run: that detects a log that was cut off or rewritten.',
+      'Keep the head that it prints outside the database and give it to the next run: this detects a truncated or rewritten log.',
     examples: {
       'Is the log complete?': 'partnerctl audit verify',
       'Does it still contain everything that it did last week?':

@@ -57,7 +57,7 @@ function activateCommand() {
   const command = newCommand('activate', {
     about: 'Make a staged key sign from now on',
     details:
-      'Refused until the key has been published for 310 s, until no cached key set lacks it (exit code 6, with the time). --emergency does not wait: clients that do not fetch the key set again refuse tokens for up to 300 s.',
+      'Refused until the key has been published for 310 s and every cached key set has it (exit code 6, with the time). --emergency does not wait: clients with a cached key set refuse tokens for up to 300 s.',
     examples: {
       'After its 310 s': 'partnerctl key activate 5mV3rT0kQ9o',
       'The active key is compromised': 'partnerctl key activate 5mV3rT0kQ9o --emergency',
@@ -77,7 +77,7 @@ function retireCommand() {
   const command = newCommand('retire', {
     about: 'Remove a key from the key set and erase its private half',
     details:
-      'Refused while a token that it signed may be valid (exit code 6, with the time). --emergency does not wait: its tokens are refused by whoever fetches the key set again.',
+      'Refused while a token that it signed may be valid (exit code 6, with the time). --emergency does not wait: clients that fetch the key set again refuse its tokens.',
     examples: {
       'After its last token has expired': 'partnerctl key retire 5mV3rT0kQ9o',
       'The key is compromised': 'partnerctl key retire 5mV3rT0kQ9o --emergency',
@@ -157,9 +157,9 @@ const maxWaitMs = 60_000;
 
 function rotateCommand() {
   const command = newCommand('rotate', {
-    about: 'Stage, activate and retire as time allows, to the end',
+    about: 'Perform a whole rotation: stage, activate and retire',
     details:
-      'Takes about 21 minutes: 310 s until every cached key set has the new key, 960 s until the last token of the old one has expired. May be interrupted and repeated at any point. --step does what is due now and exits: use it with --older-than in a CronJob.',
+      'Takes about 21 minutes: 310 s until every cached key set has the new key, 960 s until the last token of the old one has expired. Can be interrupted and repeated. --step takes the step that is due and exits: use it with --older-than in a CronJob.',
     examples: {
       'Rotate now and stay until the end': 'partnerctl key rotate',
       'Every ten minutes from a CronJob; a new key every 90 days':
@@ -168,9 +168,9 @@ function rotateCommand() {
     takes: ['--dry-run'],
   })
     .addOption(algorithmOption('Only this one; by default all that the installation has'))
-    .addOption(durationOption('--older-than <time>', 'Start only where the active key is older than this'))
+    .addOption(durationOption('--older-than <time>', 'Start only if the active key is older than this'))
     .option('--finish', 'Start nothing; finish what was started')
-    .option('--step', 'Do what is due now and exit');
+    .option('--step', 'Take the step that is due and exit');
   return withAction(command, async (context, { algorithm, olderThan, finish, step }) => {
     const { services, dryRun, sleep, now } = context;
     const scope = given({ algorithms: algorithm && [algorithms[algorithm]], olderThan });

@@ -23,7 +23,7 @@ export function explainCommand() {
   const command = newCommand('explain', {
     about: 'Explain why a request was refused',
     details:
-      'Prints what may be forwarded to the partner, and what to look at next. A request id is the caller’s: compare the record’s client with the sender of the mail. Exit code 2 where several records have the id: --client and --at choose from the list.',
+      'Prints a text for the partner, and what to look at next. Callers choose request ids: compare the client of the record with the sender of the mail. Exit code 2 if several records have the id: choose with --client and --at.',
     examples: {
       'Why a request was refused': 'partnerctl explain 1f17c0de-5a4b-4c7e-9d7a-0f1e2d3c4b5a',
       'One of several': 'partnerctl explain checkout-1 --client acme --at 2026-11-20T13:20:00.123Z',

@@ -31,9 +31,9 @@ const stores = { redis: RestoredStore.REDIS, postgres: RestoredStore.POSTGRES } 
 
 function fenceCommand() {
   const command = newCommand('fence', {
-    about: 'End everything from before the restore, so that nothing that had ended comes to life',
+    about: 'End all sessions, codes and tokens from before a restore, so that nothing revoked comes back',
     details:
-      'All users log in again. After a restore of Postgres (with or without Redis) they also consent again, new keys sign, and what was retired, suspended, disabled or deactivated after the backup is so again, by what `audit list --append` kept or the log lines of identity since then; the dry run says which entries these bring. Without them all secrets are suspended: `client secret resume` opens those that are good.',
+      'All users log in again. After a restore of Postgres they also consent again, new keys sign, and what was retired, suspended, disabled or deactivated after the backup is so again, by the file of `audit list --append` or the log lines of identity. Without them all secrets are suspended: resume the good ones with `client secret resume`.',
     examples: {
       'Redis came from a backup, Postgres is as it was': 'partnerctl restore fence --restored redis',
       'Postgres came from a backup': 'partnerctl restore fence --restored postgres --audit-log audit.ndjson',
@@ -48,7 +48,7 @@ function fenceCommand() {
     )
     .option(
       '--audit-log <file>',
-      'The file of `audit list --append`, or log lines of identity from the backup on: JSON, other lines are passed over; - reads standard input, at most 64 MiB',
+      'The file of `audit list --append`, or log lines of identity from the backup on: JSON; other lines are skipped; - reads standard input, at most 64 MiB',
     )
     .addOption(
       new Option(

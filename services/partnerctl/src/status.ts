@@ -13,7 +13,7 @@ export function statusCommand() {
   const command = newCommand('status', {
     about: 'Show the installation, its keys, and what needs attention',
     details:
-      'Lists secrets near their expiry under "Attention". Exit code 3 when identity does not answer; the catalog is asked only where its address is given, and that it does not answer is only reported.',
+      'Lists secrets near their expiry under "Attention". Exit code 3 if identity does not answer. The catalog is asked only if its address is given; its failure is only reported.',
     examples: {
       'At a glance': 'partnerctl status',
       'For a monitor': "partnerctl status --json | jq '.warnings'",

@@ -27,13 +27,11 @@ export const redisSettings = {
   REDIS_MIN_REPLICAS: integer(0, 5)
     .default(0)
     .describe(
-      'Replicas that must have a token before it leaves; the number of all replicas excludes that a failover brings a spent one back',
+      'Replicas that must confirm a token before it is sent; only the number of all replicas ensures that no failover brings a spent one back',
     ),
   REDIS_SETTINGS_ATTESTED: flag()
     .default(false)
-    .describe(
-      'Redis forbids CONFIG; whoever sets this vouches for the settings that the migration job asks for',
-    ),
+    .describe('Redis forbids CONFIG; setting this vouches for the settings that the migration Job checks'),
 };
 
 export type RedisConfig = SettingValues<typeof redisSettings>;

@@ -34,7 +34,7 @@ export function createProgram(): CommandUnknownOpts {
       '--stack <file>',
       'A stack.json that names both (PARTNERCTL_STACK); else .run/stack.json here or above',
     )
-    .option('--operator <name>', 'Your name, where an account is shared, as in a pod (PARTNERCTL_OPERATOR)');
+    .option('--operator <name>', 'Your name, if the account is shared, as in a pod (PARTNERCTL_OPERATOR)');
   const commands = [
     clientCommand(),
     userCommand(),

@@ -36,7 +36,7 @@ export function applyCommand() {
   const command = newFileCommand('apply', {
     about: 'Make the installation match a file: all of it or nothing',
     details:
-      'Shows the plan and asks. Applying the same file again changes nothing. New clients get no secret: use `client secret add`. In production it approves no client: use `client approve --volume-confirmed`, then declare it approved.',
+      'Shows the plan and asks. Applying the same file again changes nothing. New clients get no secret: use `client secret add`. It approves no client in production: use `client approve --volume-confirmed` first.',
     examples: {
       'Plan, confirm, apply': 'partnerctl client apply clients.yaml',
       'From continuous delivery': 'partnerctl client apply clients.yaml --yes',

@@ -80,7 +80,7 @@ function approveCommand() {
   const command = newCommand('approve', {
     about: 'Move a client one step up: draft, test, approved',
     details:
-      'A step up needs a registration that is complete for it. --to names a state instead, even a lower one. Who approved when, and the note, stay on record. In production the step to approved needs --volume-confirmed: the volume of all designs is measured again, and the audit log keeps the figures.',
+      'A step up needs a complete registration. --to names a state, also a lower one. Approvals stay on record, with actor, time and note. In production the step to approved needs --volume-confirmed: the volume of all designs is measured again and logged.',
     examples: {
       'The next step': 'partnerctl client approve acme --note "Agreement 2026-11"',
       'In production, after a look at `designs volume`': 'partnerctl client approve acme --volume-confirmed',

@@ -15,7 +15,7 @@ export function conductCommand() {
   const command = newCommand('conduct', {
     about: 'Show how a client keeps its duties (specification §5)',
     details:
-      'Counts of the last 90 days, at most 20 seconds old, from requests in which the client authenticated. An authorization request counts when the client redeems its code; its user can take state or nonce out in the browser. Exit code 1 when a duty is broken. What identity cannot see, a rehearsal shows.',
+      'Counts of the last 90 days, at most 20 seconds old, from requests in which the client authenticated. An authorization request counts when its code is redeemed; a user can remove state or nonce from it. Exit code 1 if a duty is broken. A rehearsal shows what identity cannot see.',
     examples: {
       'Before production': 'partnerctl client conduct acme',
       'After a correction': 'partnerctl client conduct acme --since 24h',

@@ -104,7 +104,7 @@ export function editCommand() {
   const command = newRegistrationCommand('edit', {
     about: "Change a client's registration",
     details:
-      'Options change what they name and keep the rest. A repeatable option replaces the whole list, --redirect-uri that of each environment that it names; --add-redirect-uri and --remove-redirect-uri change single URIs. --file replaces the whole registration. A change that somebody else made in between is never overwritten (exit code 4).',
+      'Options change what they name and keep the rest. A repeatable option replaces the whole list, --redirect-uri that of its environment; --add-redirect-uri and --remove-redirect-uri change single URIs. --file replaces the whole registration. Exit code 4 if somebody else has changed it meanwhile.',
     examples: {
       "Replace production's redirect URIs":
         'partnerctl client edit acme --redirect-uri production=https://acme.example/cb',

@@ -19,7 +19,7 @@ function importCommand() {
   const command = newCommand('import', {
     about: 'Import design changes from NDJSON',
     details:
-      'A line is one upsert or delete with a revision (docs/feed.md). Interrupted at any point and repeated, the import resumes after what was committed; repeated when complete, it changes nothing. Rejected lines are written with number and reason to a file, or to standard error if the input is standard input; then the exit code is 1. --dry-run checks the lines without the service.',
+      'A line is one upsert or delete with a revision (docs/feed.md). An interrupted import resumes when it is repeated. Rejected lines, with number and reason, go to a file, or to standard error if the input is standard input; then the exit code is 1. --dry-run checks the lines without the service.',
     examples: {
       'Are all lines valid?': 'partnerctl designs import designs.ndjson --dry-run',
       'Import; repeat the command after an interruption': 'partnerctl designs import designs.ndjson',

@@ -18,7 +18,7 @@ export function volumeCommand() {
   const command = newCommand('volume', {
     about: 'Measure events for each user and designs for each event',
     details:
-      'What the operator confirms before production approval (specification §8). Read only, beside reads and writes; it names no user. Ten million designs take some seconds. Users without an event do not count. A quantile is by the nearest rank: 95 of 100 users have at most p95 events.',
+      'The operator confirms these figures before production approval (specification §8). Read only; it names no user. Users without an event do not count. p95: 95 of 100 users have at most that many events.',
     examples: {
       'All users': 'partnerctl designs volume',
       'Users who consented to a client': 'partnerctl designs volume --client acme',

@@ -79,7 +79,7 @@ function retireCommand() {
 
 function resumeCommand() {
   const command = newCommand('resume', {
-    about: 'Take back the suspension of a secret by a restore fence',
+    about: 'Resume a secret that a restore fence suspended',
     examples: { 'The partner says that it is theirs': 'partnerctl client secret resume acme 5mV3rT0kQ9o' },
     takes: ['--dry-run', '--yes'],
   })

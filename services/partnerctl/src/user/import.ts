@@ -22,7 +22,7 @@ export function importCommand() {
   const command = newCommand('import', {
     about: 'Import users with their password hashes from NDJSON',
     details:
-      'A line is {"sub","email","emailVerified","name","passwordHash"}, the hash in PHC form: argon2id, bcrypt, scrypt or pbkdf2. It is replaced by our own at the next login. A user whose password a line replaces is signed out everywhere. It may be interrupted at any point and repeated; what it has imported is then unchanged. Rejected lines, among them a user whom an earlier line names, are written with number and reason to a file, or to standard error if the input is standard input; then the exit code is 1.',
+      'A line is {"sub","email","emailVerified","name","passwordHash"}, the hash in PHC form: argon2id, bcrypt, scrypt or pbkdf2. A replaced password signs its user out everywhere. An interrupted import can be repeated. Rejected lines, with number and reason, go to a file, or to standard error if the input is standard input; then the exit code is 1.',
     examples: {
       'What would be rejected?': 'partnerctl user import users.ndjson --dry-run',
       'Import; repeat the command after an interruption': 'partnerctl user import users.ndjson',
@@ -31,7 +31,7 @@ export function importCommand() {
   })
     .argument('<file>', 'NDJSON, one user a line; - reads standard input, at most 64 MiB')
     .option('--rejected <file>', 'Where rejected lines are listed; <file>.rejected by default')
-    .option('--keep-sessions', 'Leave users signed in whose password is replaced');
+    .option('--keep-sessions', 'Keep users signed in whose password is replaced');
   return withAction(command, async (context, name, options) => {
     const { dryRun, services, signal } = context;
     const path = rejectedPath(context, name, options.rejected);

@@ -64,7 +64,8 @@ function disableCommand() {
 function enableCommand() {
   const command = newCommand('enable', {
     about: 'Let a user log in again',
-    details: 'Sessions and connections from before the user was disabled stay ended: partners connect anew.',
+    details:
+      'Sessions and connections from before the user was disabled stay ended: users connect again at the partner.',
     examples: { 'By e-mail address': 'partnerctl user enable ann@example.com' },
     takes: ['--dry-run'],
   }).argument(...userArgument);

@@ -20,7 +20,7 @@ export const telemetrySettings = {
   OTEL_METRICS_EXPORTER: choice(['prometheus', 'otlp', 'none'])
     .default('prometheus')
     .describe('Metrics: answered at `/metrics` of the health port, pushed by OTLP, or off'),
-  OTEL_TRACES_SAMPLER_ARG: ratio().default(1).describe('Share of traces begun here that are kept'),
+  OTEL_TRACES_SAMPLER_ARG: ratio().default(1).describe('Share of traces started here that are kept'),
 };
 
 export const rpcTlsSettings = {
@@ -34,6 +34,6 @@ export const rpcSettings = {
   RPC_PORT: port().describe('Port that answers gRPC'),
   MAX_CONNECTION_AGE_MS: integer(1_000, 3_600_000)
     .default(90_000)
-    .describe('After it a gRPC client connects anew, in milliseconds'),
+    .describe('Age at which a gRPC client reconnects, in milliseconds'),
   ...rpcTlsSettings,
 };
