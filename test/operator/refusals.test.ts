@@ -193,6 +193,6 @@ test('refusals are listed by client, code and time, the newest first', async () 
   };
   expect(refusals.slice(0, 2)).toMatchObject([{ requestId: second }, { requestId: first }]);
   expect(new Set(refusals.map((told) => `${told.clientId} ${told.code}`)).size).toBe(1);
-  const none = await answerOf('refusals', 'list', '--client', 'nobody', '--since', '1m');
+  const none = await answerOf('refusals', 'list', '--client', 'without-refusals', '--since', '1m');
   expect(none).toEqual({ refusals: [], more: false });
 });

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -141,6 +142,10 @@ func main() {
 	http.HandleFunc("GET /callback", page(callback))
 	http.HandleFunc("GET /events", page(events))
 	http.HandleFunc("GET /events/", page(events))
+	listener, err := net.Listen("tcp", "127.0.0.1:"+cmp.Or(os.Getenv("PORT"), "9099"))
+	if err != nil {
+		panic(err)
+	}
 	fmt.Println("Open", strings.Replace(config.RedirectURL, "/callback", "/connect", 1))
-	panic(http.ListenAndServe("127.0.0.1:"+cmp.Or(os.Getenv("PORT"), "9099"), nil))
+	panic(http.Serve(listener, nil))
 }

@@ -81,5 +81,6 @@ def failed(error):
     return f"{type(error).__name__}: start at /connect.", 400
 
 logging.getLogger("werkzeug").disabled = True  # it logs codes
+server = make_server("127.0.0.1", int(os.environ.get("PORT", "9099")), app, threaded=True)
 print("Open", REDIRECT_URI.replace("/callback", "/connect"), flush=True)
-make_server("127.0.0.1", int(os.environ.get("PORT", "9099")), app, threaded=True).serve_forever()
+server.serve_forever()
