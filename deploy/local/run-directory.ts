@@ -113,7 +113,7 @@ export function loadSecrets({ data, secretsFile }: RunDirectory): StackSecrets {
   return secrets;
 }
 
-/** For fetched and compiled programs, never data: it outlives a checkout. */
+/** For fetched and compiled programs, and ports that were just chosen; never data: it outlives a checkout. */
 export function cacheDirectory(): string {
   const base = process.env.XDG_CACHE_HOME;
   return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'course-exchange');
