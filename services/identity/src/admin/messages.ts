@@ -5,6 +5,7 @@ import type { ChangeSchema } from '@course-exchange/proto/operator/v1/change';
 import { tokenLifetime } from '@course-exchange/rules/access-token';
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import { callerOf, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminRequest } from './context.ts';
 
 /** Throws `permission_denied` for an anonymous call. */
@@ -26,6 +27,19 @@ export function timestamps<T extends Readonly<Record<string, number | null | und
     milliseconds == null ? [] : [[name, timestampFromMs(Math.round(milliseconds))]],
   );
   return Object.fromEntries(given) as { [Name in keyof T]?: Timestamp };
+}
+
+/** `words`: where the page ended. */
+export function pageTokenOf(...words: readonly (string | number | boolean)[]): string {
+  return Buffer.from(words.join('|')).toString('base64url');
+}
+
+/** The groups of `form`; undefined for the first page. Throws `invalid_argument`. */
+export function readPageToken(token: string, form: RegExp): readonly string[] | undefined {
+  if (token === '') return undefined;
+  const found = form.exec(Buffer.from(token, 'base64url').toString());
+  if (!found) throw new DetailedFailure('invalid_argument', 'The page token is not one of ours.');
+  return found.slice(1);
 }
 
 export function durationMs(duration: Duration | undefined): number | null {

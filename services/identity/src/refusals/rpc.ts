@@ -9,9 +9,8 @@ import {
 import { enumKey } from '@course-exchange/rules/enum-key';
 import { pageLimit } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
-import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext } from '../admin/context.ts';
-import { timestamps } from '../admin/messages.ts';
+import { pageTokenOf, readPageToken, timestamps } from '../admin/messages.ts';
 import { explain } from './explanation.ts';
 import { findRefusals } from './records.ts';
 import type { ListedRefusal, RefusalPage } from './refusal-table.ts';
@@ -25,11 +24,14 @@ export function createRefusalHandlers(
       const named = { requestId: requestId || undefined, clientId: clientId || undefined };
       const filter = { ...named, code: code || undefined, since: readTime(since), until: readTime(until) };
       const { refusals, more } = await findRefusals(context, filter, {
-        after: readPageToken(pageToken),
+        after: readPosition(pageToken),
         limit,
       });
       const last = more ? refusals.at(-1) : undefined;
-      return { refusals: refusals.map(refusalMessage), nextPageToken: last ? pageTokenOf(last) : '' };
+      return {
+        refusals: refusals.map(refusalMessage),
+        nextPageToken: last ? pageTokenOf(last.at, last.position, last.clientAuthenticated) : '',
+      };
     },
   };
 }
@@ -52,16 +54,11 @@ function readTime(time: Timestamp | undefined): number | undefined {
   return time && timestampMs(time);
 }
 
-function pageTokenOf({ at, position, clientAuthenticated }: ListedRefusal): string {
-  return Buffer.from(`${at}|${position}|${clientAuthenticated}`).toString('base64url');
-}
-
 const tokenForm = /^(\d{1,15})\|(\d{1,18})\|(true|false)$/;
 
-function readPageToken(token: string): RefusalPage['after'] {
-  if (token === '') return undefined;
-  const [, at, position, authenticated] = tokenForm.exec(Buffer.from(token, 'base64url').toString()) ?? [];
-  if (position === undefined)
-    throw new DetailedFailure('invalid_argument', 'The page token is not one of ours.');
+function readPosition(token: string): RefusalPage['after'] {
+  const words = readPageToken(token, tokenForm);
+  if (words === undefined) return undefined;
+  const [at, position = '', authenticated] = words;
   return { at: Number(at), position, clientAuthenticated: authenticated === 'true' };
 }
