@@ -4,7 +4,7 @@ import type { ActCount, Total } from './conduct.ts';
 
 const keptDays = 90;
 
-// Index: client_conduct_day. Ordered, so that two processes cannot deadlock.
+// Index: client_conduct_day.
 const clean = {
   name: 'delete old conduct',
   text: `delete from client_conduct where day <= (now() at time zone 'UTC')::date - ${keptDays}`,

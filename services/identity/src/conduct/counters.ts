@@ -3,11 +3,11 @@
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests, requestIdOf } from '@course-exchange/runtime/process/request-context';
-import type { ClientId } from '../ids.ts';
+import type { ClientId, SecretHash } from '../ids.ts';
 import { identityMetrics } from '../metrics.ts';
 import { Refusal } from '../refusals/reasons.ts';
 import { type PresentedToken, sameHash } from '../secrets.ts';
-import type { AuthorizationCode } from '../token/grant-record.ts';
+import { type AuthorizationCode, labelOf } from '../token/grant-record.ts';
 import { type Act, type ActCount, actsOfGrant, breachOf } from './conduct.ts';
 import { addConduct } from './conduct-table.ts';
 
@@ -66,10 +66,10 @@ export function createConductCounters({ database, now, logger }: CountersDeps) {
     }
   };
 
-  /** True when it was refused before. The start of its hash tells tokens apart and opens nothing. */
-  const remember = (clientId: ClientId, hash: string): boolean => {
+  /** True when it was refused before. */
+  const remember = (clientId: ClientId, hash: SecretHash): boolean => {
     const labels = refused.get(clientId) ?? new Set();
-    const label = hash.slice(0, 16);
+    const label = labelOf(hash);
     const known = labels.delete(label);
     labels.add(label);
     const [oldest = ''] = labels;

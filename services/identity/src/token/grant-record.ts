@@ -83,7 +83,7 @@ export interface FoundFields {
 /** Characters of a hash, 96 bits: they tell one family's tokens apart and open nothing. */
 export const labelLength = 16;
 
-function labelOf(hash: SecretHash): string {
+export function labelOf(hash: SecretHash): string {
   return hash.slice(0, labelLength);
 }
 
