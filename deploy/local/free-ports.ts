@@ -24,11 +24,11 @@ export async function choosePorts<Name extends string>(
     const wish = wished[name];
     const port = wish === undefined ? random : [wish, ...random];
     const exclude = [...taken, ...chosen.values()];
-    let free = await getPort({ host: '127.0.0.1', port, exclude });
-    while (free !== wish && !claim(free)) {
-      exclude.push(free);
+    let free: number;
+    do {
       free = await getPort({ host: '127.0.0.1', port, exclude });
-    }
+      exclude.push(free);
+    } while (free !== wish && !claim(free));
     chosen.set(name, free);
   }
   return Object.fromEntries(chosen) as Record<Name, number>;
