@@ -1,10 +1,9 @@
-// The generate command: writes the code of .proto files, which git does not hold, and the parts of pages that code knows.
-// With `--check` it writes no page and names those that are stale; exit code 1 when there is one.
+// The generate command: writes what git does not hold (code of .proto files, the chart's rules and dashboards), and the parts of
+// pages that code knows. With `--check` it writes no page and names those that are stale; exit code 1 when there is one.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dashboards } from '@course-exchange/observability/dashboards';
-import { rulesFiles } from '@course-exchange/observability/rules';
+import { generateChartFiles } from '@course-exchange/observability/generate';
 import { generateProto } from '@course-exchange/proto/generate';
 import { valueSchema } from './chart/value-schema.ts';
 import { root } from './check/step.ts';
@@ -50,11 +49,10 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
 const files: Readonly<Record<string, () => string>> = {
   'helm/course-exchange/values.schema.json': () => jsonText(valueSchema()),
   'deploy/observability/log-events.schema.json': () => jsonText(logEventsSchema()),
-  ...rulesFiles,
-  ...Object.fromEntries(Object.entries(dashboards).map(([path, make]) => [path, () => jsonText(make())])),
 };
 
 generateProto();
+generateChartFiles();
 const check = process.argv.includes('--check');
 const stale: string[] = [];
 for (const [path, parts] of Object.entries(pages)) write(path, (before) => withParts(before, parts));

@@ -1,6 +1,7 @@
 // The suites as vitest projects. Two files run beside one another, whatever their suites: each worker has a stack and stores
 // that no other test touches. Suites that change the machine run file after file.
 import { join } from 'node:path';
+import { generateChartFiles } from '@course-exchange/observability/generate';
 import { generateProto } from '@course-exchange/proto/generate';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
@@ -9,6 +10,7 @@ import { ClauseReporter } from './reporter.ts';
 import { suites } from './suites.ts';
 
 generateProto();
+generateChartFiles();
 
 const order = Object.keys(suites);
 

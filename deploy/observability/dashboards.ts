@@ -11,10 +11,10 @@ export const allPanels = sources
   .flatMap(({ rows }) => Object.values(rows).flatMap((row) => Object.entries(row)))
   .map(([title, [, queries]]) => [title, Object.values(queries)] as const);
 
-/** By path in the repository. */
-export const dashboards: Readonly<Record<string, () => object>> = Object.fromEntries(
+/** Text by file name. */
+export const dashboards: Readonly<Record<string, () => string>> = Object.fromEntries(
   sources.map((source) => [
-    `helm/course-exchange/dashboards/${source.uid.replace('course-exchange-', '')}.json`,
-    () => JSON.parse(JSON.stringify(dashboardOf(source))),
+    `${source.uid.replace('course-exchange-', '')}.json`,
+    () => `${JSON.stringify(dashboardOf(source), null, 2)}\n`,
   ]),
 );

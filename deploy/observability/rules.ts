@@ -48,11 +48,11 @@ export const alerts: readonly Alert[] = [
   ...kubernetesAlerts,
 ];
 
-/** By path in the repository. */
+/** Text by file name. */
 export const rulesFiles: Readonly<Record<string, () => string>> = {
-  'helm/course-exchange/rules/course-exchange.yaml': () =>
+  'course-exchange.yaml': () =>
     rulesFile('Objectives and alerts of one installation, by its own metrics.', productGroups),
-  'helm/course-exchange/rules/kubernetes.yaml': () =>
+  'kubernetes.yaml': () =>
     rulesFile('Alerts about the pods and Jobs of a release, by kube-state-metrics.', [
       { name: 'kubernetes', rules: kubernetesAlerts },
     ]),

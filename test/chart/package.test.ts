@@ -1,12 +1,13 @@
 // What is packed beside the templates: the catalogue's metadata, the changes, examples that fit the values, and what Helm
 // says after an installation.
-import { globSync, readFileSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { secretOf, withApiServer } from './api-server.ts';
 import { containersOf, ofKind, podsOf } from './objects.ts';
-import { chart, type KubernetesObject, type Values, valuesOf } from './render.ts';
+import { chart, filesOf, type KubernetesObject, template, type Values, valuesOf } from './render.ts';
 import { type Case, renderAll } from './rendered.ts';
 
 const read = (file: string) => readFileSync(join(chart, file), 'utf8');
@@ -58,6 +59,20 @@ test('the examples have an issuer for every certificate, and the names that clie
     metadata.name.endsWith('-operator'),
   );
   expect(served?.spec.dnsNames[0]).toBe(`${operator?.metadata.name}.exchange.svc.cluster.local`);
+});
+
+test('a clone in which nothing was written yet is refused when its rules and dashboards are wanted', async () => {
+  const clone = mkdtempSync(join(tmpdir(), 'chart-'));
+  try {
+    cpSync(chart, clone, { recursive: true, filter: (path) => !/\/(rules|dashboards)$/.test(path) });
+    const { code, stderr } = await template(clone, filesOf('test-monitoring-values'));
+    expect(code).toBe(1);
+    for (const wanted of ['metrics.prometheusRule.runbookUrl', 'metrics.dashboards.enabled'])
+      expect(stderr).toMatch(new RegExp(`^${wanted} needs .*: run \`npx --yes pnpm@12 prepare\``, 'm'));
+    expect(await template(clone, filesOf('test-minimal-values'))).toHaveProperty('code', 0);
+  } finally {
+    rmSync(clone, { recursive: true });
+  }
 });
 
 const minimal = 'test-minimal-values';

@@ -29,7 +29,7 @@ export interface Rule {
 }
 
 const promtool = await findProgram('promtool');
-const files = Object.keys(rulesFiles).map((path) => join(root, path));
+const files = Object.keys(rulesFiles).map((name) => join(root, 'helm/course-exchange/rules', name));
 /** As the chart brings them. */
 export const rules = files
   .flatMap((file) => (parse(readFileSync(file, 'utf8')) as { groups: { rules: Rule[] }[] }).groups)

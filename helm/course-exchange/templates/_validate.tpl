@@ -146,7 +146,14 @@ internalTls.certManager.issuerRef has no name: name the Issuer that signs the se
 {{- end -}}
 
 {{- define "course-exchange.validate.metrics" -}}
+{{- $unwritten := "which git does not hold: run `npx --yes pnpm@12 prepare` in the clone, or install a packaged chart." }}
 {{- with .Values.metrics }}
+{{- if and .prometheusRule.runbookUrl (not ($.Files.Glob "rules/*.yaml")) }}
+metrics.prometheusRule.runbookUrl needs the chart's rules/, {{ $unwritten }}
+{{- end }}
+{{- if and .dashboards.enabled (not ($.Files.Glob "dashboards/*.json")) }}
+metrics.dashboards.enabled needs the chart's dashboards/, {{ $unwritten }}
+{{- end }}
 {{- if and .prometheusRule.runbookUrl (not (regexMatch "^https?://[^/]" .prometheusRule.runbookUrl)) }}
 metrics.prometheusRule.runbookUrl is no URL: it must begin with https:// or http://.
 {{- end }}
