@@ -65,17 +65,16 @@ export async function startCourseExchange(name: string, checkout: string): Promi
     origin,
     stack,
     accessToken: huge.accessToken,
-    processes: Object.fromEntries(services.map((service) => [service, stack.processes?.[service] ?? 0])),
+    pids: services.map((service) => stack.processes?.[service] ?? 0),
     make: (grant, count) =>
       grant === 'exchange' ? codes(count) : cloneFamilies(stack.redis ?? '', refresh_token, count),
-    request: (operation, secret) =>
-      ({
-        refresh: post({ grant_type: 'refresh_token', refresh_token: secret }),
-        exchange: post({ grant_type: 'authorization_code', code: secret, redirect_uri }),
-        events12: get('/api/events', few.accessToken),
-        events2000: get('/api/events', huge.accessToken),
-        designs500: get(`/api/events/${largest}/designs`, large.accessToken),
-      })[operation],
+    requests: (secret) => ({
+      refresh: post({ grant_type: 'refresh_token', refresh_token: secret }),
+      exchange: post({ grant_type: 'authorization_code', code: secret, redirect_uri }),
+      events12: get('/api/events', few.accessToken),
+      events2000: get('/api/events', huge.accessToken),
+      designs500: get(`/api/events/${largest}/designs`, large.accessToken),
+    }),
     stop: async () => {
       await stop();
       rmSync(bundles, { recursive: true });

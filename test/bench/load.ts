@@ -1,30 +1,23 @@
 // The load generator: closed loops, in which each lane asks again when it was answered, and open ones, in which requests
 // come at their time, whether or not those before them were answered.
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Work } from './subject.ts';
 
-/** One request on `lane`, which nobody else uses meanwhile; gives the status of its answer. */
-export type Ask = (lane: number) => Promise<number>;
-
-/** How many of a closed loop's requests may fail, where the machine is busy with other things. */
+/** The share of a closed loop's requests that may fail, for a machine that is busy with other things. */
 const maxFailures = 0.2;
 
-/**
- * Runs `ask` on `lanes` lanes, for `ms` milliseconds or `count` requests. What is not answered with 200 does not count, and
- * its lane is renewed. Rejects when that happens often.
- */
+/** Runs `ask` on `lanes` lanes, for `ms` milliseconds or `count` requests, and counts the answers 200. */
 export async function closedLoop(
   lanes: number,
-  ask: Ask,
+  ask: Work['ask'],
   { ms = Number.POSITIVE_INFINITY, count = Number.POSITIVE_INFINITY },
-  renew: (lane: number) => Promise<void> = async () => {},
-): Promise<{ readonly requests: number; readonly perSecond: number }> {
+) {
   const begin = performance.now();
   let [started, requests] = [0, 0];
   const live = async (lane: number): Promise<void> => {
     while (started < count && performance.now() - begin < ms) {
       started += 1;
       if ((await ask(lane).catch(() => 0)) === 200) requests += 1;
-      else await renew(lane);
     }
   };
   await Promise.all(Array.from({ length: lanes }, (_, lane) => live(lane)));
@@ -33,42 +26,29 @@ export async function closedLoop(
   return { requests, perSecond: (requests * 1_000) / (performance.now() - begin) };
 }
 
-export interface OpenLoad {
-  readonly perSecond: number;
-  readonly ms: number;
-  readonly lanes: number;
-}
-
-/** Offers requests at a steady rate; tells how many were due while every lane waited for an answer, and were never sent. */
+/** Offers requests at a steady rate; gives how many were due while every lane waited for an answer, and were never sent. */
 export async function openLoop(
-  { perSecond, ms, lanes }: OpenLoad,
-  ask: Ask,
-  /** Told of each answer, with the milliseconds from when it was due; status 0: none came. */
+  { perSecond, ms, lanes }: Readonly<Record<'perSecond' | 'ms' | 'lanes', number>>,
+  ask: Work['ask'],
+  /** Of each answer, with the milliseconds from when it was due; status 0: none came. */
   answered: (lane: number, status: number, tookMs: number) => void,
 ): Promise<number> {
   const idle = Array.from({ length: lanes }, (_, lane) => lane);
-  const inFlight = new Set<Promise<void>>();
   const begin = performance.now();
   let [due, unsent] = [0, 0];
   const send = async (lane: number, dueAt: number): Promise<void> => {
-    const status = await ask(lane).catch(() => 0);
-    answered(lane, status, performance.now() - dueAt);
+    answered(lane, await ask(lane).catch(() => 0), performance.now() - dueAt);
     idle.push(lane);
   };
-  while (performance.now() - begin < ms) {
+  for (; performance.now() - begin < ms; await sleep(1)) {
     const target = Math.floor(((performance.now() - begin) * perSecond) / 1_000);
     for (; due < target; due += 1) {
       const lane = idle.shift();
-      if (lane === undefined) {
-        unsent += 1;
-        continue;
-      }
-      const sent = send(lane, begin + (due * 1_000) / perSecond).finally(() => inFlight.delete(sent));
-      inFlight.add(sent);
+      if (lane === undefined) unsent += 1;
+      else void send(lane, begin + (due * 1_000) / perSecond);
     }
-    await sleep(1);
   }
-  await Promise.all(inFlight);
+  while (idle.length < lanes) await sleep(10);
   return unsent;
 }
 
@@ -79,3 +59,7 @@ export function percentile(values: readonly number[], part: number): number {
 }
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
+
+/** The median, and in brackets the least and the most. */
+export const withNoise = (values: readonly number[], format: (value: number) => string): string =>
+  `${format(median(values))} (${format(Math.min(...values))}–${format(Math.max(...values))})`;

@@ -1,26 +1,22 @@
 // What an operation costs: CPU of each subject's processes in short bursts, one subject after the other, in another order
 // each round, so that what else the machine does falls on all of them alike. One that followed itself would be cheaper.
 import { readdirSync, readFileSync } from 'node:fs';
-import { closedLoop } from './load.ts';
-import { type Operation, type Subject, type Work, workOf } from './subject.ts';
+import { table } from '../generate/page.ts';
+import { closedLoop, median, withNoise } from './load.ts';
+import { type Operation, operations, type Subject, type Work, workOf } from './subject.ts';
 
 /** Microseconds of CPU for one request, a value for each round. */
 type Cost = readonly number[];
 
-export interface Row {
+interface Row {
   readonly operation: Operation;
   readonly lanes: number;
   readonly costs: ReadonlyMap<Subject, Cost>;
 }
 
-/** Of what is measured by count. */
-const burstCount = 250;
-const bound = { ms: 800 };
-/** A subject is warm after so many requests, or so long; one that is measured by count after so many bursts. */
-const warm = { count: 20_000, ms: 20_000 };
-const warmBursts = 6;
-
-type Prepared = readonly (readonly [Subject, Work])[];
+/** Exchanges are measured by count, since their codes are made first. */
+const boundOf = (operation: Operation) => (operation === 'exchange' ? { count: 250 } : { ms: 800 });
+const warmBurstsOf = (operation: Operation) => (operation === 'exchange' ? 6 : 25);
 
 /** Bursts of one operation with each of these numbers of lanes, of those subjects that have it. */
 export async function measure(
@@ -29,50 +25,42 @@ export async function measure(
   manyLanes: readonly number[],
   rounds: number,
 ): Promise<readonly Row[]> {
-  const prepared: [Subject, Work][] = [];
-  for (const subject of subjects) {
+  const burst = async ({ pids }: Subject, { ask, supply }: Work, lanes: number): Promise<number> => {
+    const bound = boundOf(operation);
+    await supply(bound.count ?? 0);
+    const before = cpuMicroseconds(pids);
+    const { requests } = await closedLoop(lanes, ask, bound);
+    return (cpuMicroseconds(pids) - before) / requests;
+  };
+  const works = new Map<Subject, Work>();
+  for (const subject of subjects.filter(({ requests }) => requests('')[operation])) {
     const work = await workOf(subject, operation, Math.max(...manyLanes));
-    if (work === undefined) continue;
-    if (work.supply === undefined) await closedLoop(8, work.ask, warm, work.renew);
-    else for (let bursts = 0; bursts < warmBursts; bursts += 1) await burst(subject, work, 8);
-    prepared.push([subject, work]);
+    for (let left = warmBurstsOf(operation); left > 0; left -= 1) await burst(subject, work, 8);
+    works.set(subject, work);
   }
   const rows: Row[] = [];
-  for (const lanes of manyLanes)
-    rows.push({ operation, lanes, costs: await costsOf(prepared, lanes, rounds) });
+  for (const lanes of manyLanes) {
+    const costs = new Map([...works.keys()].map((subject) => [subject, [] as number[]]));
+    let order = [...works];
+    for (let round = 0; round < rounds; round += 1) {
+      order = shuffled(order);
+      for (const [subject, work] of order) costs.get(subject)?.push(await burst(subject, work, lanes));
+    }
+    rows.push({ operation, lanes, costs });
+  }
   return rows;
 }
 
-async function costsOf(prepared: Prepared, lanes: number, rounds: number): Promise<Row['costs']> {
-  const costs = new Map(prepared.map(([subject]) => [subject, [] as number[]]));
-  let order = prepared;
-  for (let round = 0; round < rounds; round += 1) {
-    order = shuffled(order);
-    for (const [subject, work] of order) costs.get(subject)?.push(await burst(subject, work, lanes));
-  }
-  return costs;
-}
-
-/** In an order of chance that does not begin with the last. */
-function shuffled(all: Prepared): Prepared {
-  const [first, ...others] = all
-    .map((one) => [Math.random(), one] as const)
-    .toSorted(([one], [other]) => one - other)
-    .map(([, one]) => one);
-  if (first === undefined) return [];
-  return first === all.at(-1) ? [...others, first] : [first, ...others];
-}
-
-async function burst(subject: Subject, { ask, supply, renew }: Work, lanes: number): Promise<number> {
-  await supply?.(burstCount);
-  const before = cpuMicroseconds(subject);
-  const { requests } = await closedLoop(lanes, ask, supply ? { count: burstCount } : bound, renew);
-  return (cpuMicroseconds(subject) - before) / requests;
+/** In a random order that does not begin with the last. */
+function shuffled<One>(all: readonly One[]): One[] {
+  const keyed = all.map((one) => [Math.random(), one] as const);
+  const order = keyed.sort(([one], [other]) => one - other).map(([, one]) => one);
+  return order[0] === all.at(-1) ? order.reverse() : order;
 }
 
 /** By the kernel's scheduler, over all threads: the ticks of /proc/PID/stat are 10 ms. Threads that ended are missing. */
-function cpuMicroseconds({ processes }: Subject): number {
-  const nanoseconds = Object.values(processes).flatMap((pid) =>
+function cpuMicroseconds(pids: readonly number[]): number {
+  const nanoseconds = pids.flatMap((pid) =>
     readdirSync(`/proc/${pid}/task`).map((thread) =>
       Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]),
     ),
@@ -80,7 +68,20 @@ function cpuMicroseconds({ processes }: Subject): number {
   return nanoseconds.reduce((sum, one) => sum + one, 0) / 1_000;
 }
 
-/** What `one` costs in units of `other`, round by round. */
-export function ratiosOf(one: Cost, other: Cost): Cost {
-  return one.map((cost, round) => cost / (other[round] ?? Number.NaN));
+const microseconds = (value: number): string => Math.round(value).toLocaleString('en');
+
+/** What each operation costs `ours`, and round by round how many times as much as each of the others. */
+export function costTable([ours, ...others]: readonly Subject[], rows: readonly Row[]): string {
+  const heads = others.flatMap(({ name }) => [`${name}, µs`, `÷ ${name}`]);
+  const lines = rows.map(({ operation, lanes, costs }) => {
+    const own = (ours && costs.get(ours)) ?? [];
+    const beside = others.flatMap((other) => {
+      const cost = costs.get(other);
+      if (cost === undefined) return ['', ''];
+      const ratios = own.map((value, round) => value / (cost[round] ?? Number.NaN));
+      return [microseconds(median(cost)), withNoise(ratios, (value) => value.toFixed(2))];
+    });
+    return [operations[operation], `${lanes}`, withNoise(own, microseconds), ...beside];
+  });
+  return table(['operation', 'at a time', `${ours?.name}, µs`, ...heads], lines);
 }

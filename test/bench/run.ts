@@ -1,5 +1,5 @@
 // Measures what each operation costs in CPU time of our services, beside the least that the same work can cost
-// (bare-server.ts), and with --peers beside oidc-provider. Prints Markdown; docs/cost.md says how to read it.
+// (bare.ts), and with --peers beside oidc-provider. Prints Markdown; docs/cost.md says how to read it.
 import { execFileSync } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
@@ -7,9 +7,8 @@ import { parseArgs } from 'node:util';
 import { root } from '../check/step.ts';
 import { startBare } from './bare.ts';
 import { startCourseExchange } from './course-exchange.ts';
-import { measure, type Row } from './measure.ts';
+import { costTable, measure } from './measure.ts';
 import { startOidcProvider } from './oidc-provider.ts';
-import { costTable } from './report.ts';
 import { type Operation, operations, type Subject } from './subject.ts';
 import { loads } from './under-load.ts';
 
@@ -38,7 +37,7 @@ try {
   subjects.push(await startBare(ours.stack));
   if (options.peers) subjects.push(await startOidcProvider(ours.stack));
   if (options.against) subjects.push(await startCourseExchange('against', resolve(options.against)));
-  const rows: Row[] = [];
+  const rows = [];
   for (const operation of chosen) {
     const lanes = atMany.includes(operation) ? [8, 64] : [8];
     rows.push(...(await measure(subjects, operation, lanes, Number(options.rounds))));

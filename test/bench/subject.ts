@@ -1,6 +1,5 @@
 // What is measured: operations, and the servers that carry them out.
 import { connectionsTo, type Request } from '../support/load/connection.ts';
-import type { Ask } from './load.ts';
 
 /** What a row of the report says of each. */
 export const operations = {
@@ -12,56 +11,37 @@ export const operations = {
 } as const;
 
 export type Operation = keyof typeof operations;
-/** What consumes a refresh token or a code. */
-type Grant = 'refresh' | 'exchange';
 
 export interface Subject {
   readonly name: string;
   readonly origin: string;
-  /** Its server processes by name, without stores. */
-  readonly processes: Readonly<Record<string, number>>;
-  /** Makes so many refresh tokens, or codes. */
-  readonly make: (grant: Grant, count: number) => Promise<readonly string[]>;
-  /** With the refresh token or code that it consumes. Undefined where the server does not have the operation. */
-  readonly request: (operation: Operation, secret: string) => Request | undefined;
+  /** Its server processes, without stores. */
+  readonly pids: readonly number[];
+  /** Makes `count` refresh tokens, or codes. */
+  readonly make: (grant: 'refresh' | 'exchange', count: number) => Promise<readonly string[]>;
+  /** The request of each operation that it has, with the refresh token or code that the request consumes. */
+  readonly requests: (secret: string) => Readonly<Partial<Record<Operation, Request>>>;
   readonly stop: () => Promise<unknown>;
 }
 
-export interface Work {
-  readonly ask: Ask;
-  /** Makes what the next `count` requests consume; what needs it is measured by count, not by time. */
-  readonly supply?: (count: number) => Promise<void>;
-  /** After a failure: gives the lane what its next request consumes. */
-  readonly renew?: (lane: number) => Promise<void>;
-}
+export type Work = Awaited<ReturnType<typeof workOf>>;
 
-/** Refreshes go on with the newest token of each lane. */
-export async function workOf(
-  { origin, make, request }: Subject,
-  operation: Operation,
-  lanes: number,
-): Promise<Work | undefined> {
-  if (request(operation, '') === undefined) return undefined;
+/** An operation, asked on `lanes` lanes. Each lane refreshes its newest token. */
+export async function workOf({ origin, make, requests }: Subject, operation: Operation, lanes: number) {
+  const secrets = operation === 'refresh' ? [...(await make(operation, lanes))] : [];
   // Most of an overload's wait while the capacity is measured.
   const connections = connectionsTo(origin, 60_000);
-  const ask = (lane: number, secret = '') => connections.ask(lane, request(operation, secret) as Request);
-  if (operation === 'exchange') {
-    const codes: string[] = [];
-    return {
-      supply: async (count) => void codes.push(...(await make(operation, count))),
-      ask: async (lane) => (await ask(lane, codes.pop())).status,
-    };
-  }
-  if (operation !== 'refresh') return { ask: async (lane) => (await ask(lane)).status };
-  const current = [...(await make(operation, lanes))];
   return {
-    ask: async (lane) => {
-      const { status, json } = await ask(lane, current[lane]);
-      if (status === 200) current[lane] = `${json().refresh_token}`;
+    /** One request on `lane`, which nobody else uses meanwhile; gives the status of its answer. */
+    ask: async (lane: number): Promise<number> => {
+      const secret = (operation === 'exchange' ? secrets.pop() : secrets[lane]) ?? '';
+      const { status, json } = await connections.ask(lane, requests(secret)[operation] as Request);
+      if (operation === 'refresh' && status === 200) secrets[lane] = `${json().refresh_token}`;
       return status;
     },
-    renew: async (lane) => {
-      current[lane] = (await make(operation, 1))[0] ?? '';
+    /** Makes the codes of the next `count` exchanges. */
+    supply: async (count: number): Promise<void> => {
+      if (operation === 'exchange') secrets.push(...(await make(operation, count)));
     },
   };
 }

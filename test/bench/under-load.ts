@@ -3,21 +3,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readLists } from '../support/load/lists.ts';
 import type { CourseExchange } from './course-exchange.ts';
-import { closedLoop, median, openLoop, percentile } from './load.ts';
-import { milliseconds, percent, rate, withNoise } from './report.ts';
+import { closedLoop, median, openLoop, percentile, withNoise } from './load.ts';
 import { type Subject, type Work, workOf } from './subject.ts';
 
 const rounds = 3;
 const overloadMs = 5_000;
 
-async function preparedWork(
-  subject: Subject,
-  ...words: [Parameters<typeof workOf>[1], number]
-): Promise<Work> {
-  const work = await workOf(subject, ...words);
-  if (work === undefined) throw new Error(`${subject.name} has no ${words[0]}`);
-  return work;
-}
+const milliseconds = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+const rate = (perSecond: number): string => `${Math.round(perSecond).toLocaleString('en')}/s`;
+const percent = (part: number): string => `${Math.round(100 * part)} %`;
 
 /** Offers ten times as many refreshes as a closed loop of 64 gets, then sends every refused token again. */
 async function overload(subject: Subject, connections: number): Promise<string> {
@@ -25,9 +19,9 @@ async function overload(subject: Subject, connections: number): Promise<string> 
   const statuses: Record<number, number> = {};
   let [unsent, lostGrants] = [0, 0];
   for (let round = 0; round < rounds; round += 1) {
-    const { ask, renew } = await preparedWork(subject, 'refresh', connections);
-    await closedLoop(64, ask, { count: connections }, renew);
-    const { perSecond } = await closedLoop(64, ask, { ms: overloadMs }, renew);
+    const { ask } = await workOf(subject, 'refresh', connections);
+    await closedLoop(64, ask, { count: connections });
+    const { perSecond } = await closedLoop(64, ask, { ms: overloadMs });
     const last = new Map<number, number>();
     const unanswered = new Set<number>();
     let inTime = 0;
@@ -81,8 +75,8 @@ async function lists({ origin, accessToken }: CourseExchange): Promise<string> {
 
 /** 150 refreshes a second, alone and beside four readers of 2,000 events who never pause: 2,250 of each. */
 async function headOfLine(subject: Subject): Promise<string> {
-  const refresh = await preparedWork(subject, 'refresh', 64);
-  const list = await preparedWork(subject, 'events2000', 4);
+  const refresh = await workOf(subject, 'refresh', 64);
+  const list = await workOf(subject, 'events2000', 4);
   const [alone, beside]: [number[], number[]] = [[], []];
   const refreshes = (times: number[]) =>
     openLoop({ perSecond: 150, ms: 3_000, lanes: 64 }, refresh.ask, (_, status, tookMs) => {
