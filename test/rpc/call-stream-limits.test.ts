@@ -102,7 +102,7 @@ test('an id that is used twice ends the stream with INVALID_ARGUMENT, and its ca
   const aborted: number[] = [];
   const { port } = await pod({
     exchangeToken: async (_request, call) => {
-      call.signal.addEventListener('abort', () => aborted.push(1));
+      call.signal().addEventListener('abort', () => aborted.push(1));
       return new Promise<never>(() => {});
     },
   });

@@ -18,7 +18,7 @@ test('a deadline ends the call at both ends', async () => {
   const asked = context.with(withCall(ROOT_CONTEXT, 'r', Date.now() + 2_000), () => exchangeToken({}));
   const refused = expect(asked).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   await expect.poll(() => held.length).toBe(1);
-  const signal = held[0]?.signal;
+  const signal = held[0]?.signal();
   await refused;
   await expect.poll(() => signal?.aborted).toBe(true);
 });
@@ -29,7 +29,7 @@ test('a call whose caller is gone is cancelled', async () => {
   const link = await cuttable(port);
   const asked = client([link.port], { timeoutMs: 60_000 }).exchangeToken({});
   await expect.poll(() => held.length).toBe(1);
-  const signal = held[0]?.signal;
+  const signal = held[0]?.signal();
   expect(signal?.aborted).toBe(false);
   await Promise.all([link.cut(), expect(asked).rejects.toMatchObject({ code: 'temporarily_unavailable' })]);
   await expect.poll(() => signal?.aborted).toBe(true);

@@ -4,14 +4,7 @@ import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { Failure, Overloaded, unavailable } from '@course-exchange/runtime/process/errors';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { measureWith } from '@course-exchange/runtime/process/metrics';
-import {
-  clientAddressOf,
-  deadlineOf,
-  nameSubject,
-  requestIdOf,
-  subjectOf,
-  withCall,
-} from '@course-exchange/runtime/process/request-context';
+import { currentCall, nameSubject, withCall } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -48,9 +41,9 @@ test('request id, address, trace context and a shorter deadline travel with the 
   let seen: Readonly<Record<'requestId' | 'left' | 'traceId' | 'address', unknown>> | undefined;
   const { port } = await pod({
     exchangeToken: async () => {
-      const left = (deadlineOf() ?? 0) - Date.now();
+      const { requestId, deadline, clientAddress: address } = currentCall();
       const traceId = trace.getSpanContext(context.active())?.traceId;
-      seen = { requestId: requestIdOf(), left, traceId, address: clientAddressOf() };
+      seen = { requestId, left: deadline - Date.now(), traceId, address };
       return {};
     },
   });
@@ -68,7 +61,7 @@ test('a call of a caller that sets no deadline has none, as of an operator who f
   let deadline: number | undefined;
   const { port } = await pod({
     exchangeToken: async () => {
-      deadline = deadlineOf();
+      ({ deadline } = currentCall());
       return {};
     },
   });
@@ -92,7 +85,7 @@ test('an answer, a list and a refusal report whose request it was and of which c
   const reported = async (ask: () => Promise<unknown>) => {
     const asked = withCall(ROOT_CONTEXT, 'request-0042', Date.now() + 20_000);
     await context.with(asked, ask).catch(() => {});
-    return subjectOf(asked);
+    return currentCall(asked).subject;
   };
   for (const code of ['answered', 'refused'])
     expect(await reported(() => exchangeToken({ code }))).toEqual({ user: code, client: 'partner' });

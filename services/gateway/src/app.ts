@@ -2,9 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { describeError, type Logger, logText, userOf } from '@course-exchange/runtime/process/logger';
+import { describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { stopwatch } from '@course-exchange/runtime/process/metrics';
-import { isWellFormedRequestId } from '@course-exchange/runtime/process/request-context';
+import { currentCall, isWellFormedRequestId } from '@course-exchange/runtime/process/request-context';
 import { context } from '@opentelemetry/api';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { createAdmission } from './http/admission.ts';
@@ -172,8 +172,8 @@ function measureAnswer({ request, reply, aborted, milliseconds }: EndedAnswer): 
 /** No path, query or address (R27). */
 function logAnswer({ request, reply, aborted, milliseconds }: EndedAnswer, logger: Logger): void {
   const { method, routeOptions } = request;
-  const { context: active, client, code } = outcomeOf(request);
-  const user = userOf(active);
+  const { context: active, code } = outcomeOf(request);
+  const { client, user } = currentCall(active).subject;
   context.with(active, () =>
     logger.info('request', {
       route: logText(routeOptions.url ?? 'unknown'),
@@ -182,7 +182,7 @@ function logAnswer({ request, reply, aborted, milliseconds }: EndedAnswer, logge
       ...(aborted ? { aborted } : {}),
       ...(code === undefined ? {} : { code: logText(code) }),
       ...(client === undefined ? {} : { client: logText(client) }),
-      ...(user === undefined ? {} : { user }),
+      ...(user === undefined ? {} : { user: logText(user) }),
       durationMs: Math.round(milliseconds * 10) / 10,
     }),
   );

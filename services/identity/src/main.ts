@@ -23,7 +23,7 @@ import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
 import { serveHealth } from '@course-exchange/runtime/process/health';
 import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lifecycle';
 import { createLogger, type Logger, logText } from '@course-exchange/runtime/process/logger';
-import { deadlineOf } from '@course-exchange/runtime/process/request-context';
+import { currentCall } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import type { AdminContext } from './admin/context.ts';
 import { operatorServices } from './admin/rpc.ts';
@@ -106,7 +106,7 @@ async function main(config: IdentityConfig): Promise<void> {
   const tokenDeps: TokenDeps = {
     ...common,
     database: pipelined,
-    deadline: () => deadlineOf() ?? now(),
+    deadline: () => currentCall().deadline,
     onSecretUsed: createSecretUse({ database, now, logger }),
   };
   const concurrency = config.LOGIN_HASHING_CONCURRENCY;

@@ -2,17 +2,14 @@
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
 import {
-  clientOf,
   type Logger,
   type LogText,
   logText,
-  nameUser,
   pseudonym,
   summarising,
-  userOf,
 } from '@course-exchange/runtime/process/logger';
 import { errorType, unknownClient } from '@course-exchange/runtime/process/metrics';
-import { clientAddressOf, nameSubject, requestIdOf } from '@course-exchange/runtime/process/request-context';
+import { currentCall, nameSubject } from '@course-exchange/runtime/process/request-context';
 import { countSecurityEvent, expectSecurityEvents } from '@course-exchange/runtime/process/runtime-metrics';
 import type { Secret } from '@course-exchange/runtime/process/secret';
 import { annotate } from '@course-exchange/runtime/process/spans';
@@ -47,14 +44,13 @@ export function createRequestLog(
   expectSecurityEvents(securityEvents);
   const summedUp: Logger = { ...logger, record: summarising(logger.record, refusals) };
   const keyedUser = (sub: string): LogText => pseudonym(key, sub);
-  /** Of the current request; empty outside one. */
-  const requestId = (): string => requestIdOf() ?? '';
+  const requestId = (): string => currentCall().requestId;
 
   /** Counts and logs the event, with the request's network. */
   const onSecurityEvent: OnSecurityEvent = ({ event, client, sub, network = callersNetwork(), reason }) => {
     countSecurityEvent(event, reason, client);
     const user = sub && keyedUser(sub);
-    if (user !== undefined) nameUser(user);
+    nameSubject({ user });
     const log = isSummedUp(event) ? summedUp : logger;
     log.record('security event', {
       event: logText(event),
@@ -67,8 +63,7 @@ export function createRequestLog(
 
   /** By a secret, or a token that we signed for it and `sub`. */
   const onAuthenticated = (client: ClientId, sub?: Sub): void => {
-    if (sub) nameUser(keyedUser(sub));
-    nameSubject({ client });
+    nameSubject({ user: sub && keyedUser(sub), client });
     annotate(() => ({ 'course_exchange.client_id': logText(client) }));
   };
 
@@ -76,7 +71,7 @@ export function createRequestLog(
     tokensIssued.add({ grant_type: issued.grantType, client_id: issued.clientId });
     const [grant, client] = [logText(issued.grantType), logText(issued.clientId)];
     const user = keyedUser(issued.sub);
-    nameUser(user);
+    nameSubject({ user });
     logger.info('tokens issued', { grant, client, user });
   };
 
@@ -96,7 +91,7 @@ export function createRequestLog(
     recordRefusal({
       ...{ requestId: requestId(), endpoint, clientAuthenticated, code, reason },
       ...{ clientId: client, claimedClientId: claimed, earlier: facts.earlier },
-      user: userOf() ?? (sub && keyedUser(sub)),
+      user: currentCall().subject.user ?? (sub && keyedUser(sub)),
       family: facts.grant && pseudonym(key, `family ${facts.grant.familyId}`),
     });
   };
@@ -105,7 +100,7 @@ export function createRequestLog(
   const onTokenRefused = (error: unknown, claimed: () => string | undefined): void => {
     const sentence = error instanceof Failure ? error.message : '';
     const reason = error instanceof Refusal ? error.label : sentence;
-    const client = clientOf();
+    const { client } = currentCall().subject;
     tokensRefused.add({ 'error.type': errorType(error), reason, client_id: client ?? unknownClient });
     if (!(error instanceof Refusal)) return;
     const { event } = error.facts;
@@ -158,6 +153,6 @@ export function createRequestLog(
 }
 
 function callersNetwork(): string | undefined {
-  const address = clientAddressOf();
-  return address === '' ? undefined : networksOf(address)[0];
+  const { clientAddress } = currentCall();
+  return clientAddress === '' ? undefined : networksOf(clientAddress)[0];
 }

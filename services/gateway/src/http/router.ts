@@ -2,9 +2,9 @@
 // admission and translation of failures.
 import { type IncomingMessage, METHODS } from 'node:http';
 import { Failure, isFault, Overloaded } from '@course-exchange/runtime/process/errors';
-import { clientOf, describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
+import { describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { unknownClient } from '@course-exchange/runtime/process/metrics';
-import { withCall } from '@course-exchange/runtime/process/request-context';
+import { currentCall, withCall } from '@course-exchange/runtime/process/request-context';
 import { annotate, inSpan, recordError } from '@course-exchange/runtime/process/spans';
 import { type Context, context, ROOT_CONTEXT, SpanKind } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -103,7 +103,7 @@ function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
           return failureAnswer(route, error, incoming);
         },
       );
-      annotate(() => answerAttributes(request.id, answer, clientOf()));
+      annotate(() => answerAttributes(request.id, answer, currentCall().subject.client));
       countForClient(route, answer);
       return send(reply, headers, answer, context.active());
     };
@@ -156,7 +156,7 @@ function failureAnswer(route: Route, error: unknown, request: IncomingRequest): 
 
 function countForClient({ profile, path }: Route, { code }: Answer): void {
   if (profile !== 'token' && profile !== 'resource') return;
-  const labels = { client_id: clientOf() ?? unknownClient, 'http.route': path };
+  const labels = { client_id: currentCall().subject.client ?? unknownClient, 'http.route': path };
   gatewayMetrics.clientRequests.add(code === undefined ? labels : { ...labels, 'error.type': code });
 }
 
@@ -178,7 +178,7 @@ function send(
   answer: Answer,
   active = outcomeOf(reply.request).context,
 ): FastifyReply {
-  outcomes.set(reply.request, { context: active, client: clientOf(active), code: answer.code });
+  outcomes.set(reply.request, { context: active, code: answer.code });
   reply.code(answer.status).headers(headers).headers(answer.headers);
   const isLast = !reply.server.server.listening || reply.request.headers.upgrade !== undefined;
   if (isLast) reply.header('connection', 'close');
@@ -190,8 +190,6 @@ function send(
 interface Outcome {
   /** With the route's span; without a route only the request id. */
   readonly context: Context;
-  /** Authenticated by a service. */
-  readonly client?: string | undefined;
   readonly code?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 // The pages' routes against stand-ins on the wire: what is sent on, what comes back, what a hostile name does.
 import { LoginRejected_Reason } from '@course-exchange/proto/identity/v1/authorization';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { clientAddressOf } from '@course-exchange/runtime/process/request-context';
+import { currentCall } from '@course-exchange/runtime/process/request-context';
 import { afterEach, describe, expect, test } from 'vitest';
 import { account, type CannedAnswers, interactionId, page } from '../../testing/canned-answers.ts';
 import { type ServedGateway, type ServedOptions, serveGateway } from '../../testing/served-gateway.ts';
@@ -143,7 +143,7 @@ test('on a shared computer no session cookie stays (R29)', async () => {
 test('the user’s address comes through trusted proxies only [R30.9]', async () => {
   const seen: string[] = [];
   const submitLogin: CannedAnswers['submitLogin'] = async () => {
-    seen.push(clientAddressOf());
+    seen.push(currentCall().clientAddress);
     return { outcome: { case: 'expired', value: {} } };
   };
   const forged = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' };

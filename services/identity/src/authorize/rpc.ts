@@ -11,7 +11,7 @@ import {
 } from '@course-exchange/proto/identity/v1/authorization';
 import { enumKey } from '@course-exchange/rules/enum-key';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
-import { clientAddressOf } from '@course-exchange/runtime/process/request-context';
+import { currentCall } from '@course-exchange/runtime/process/request-context';
 import type { LoginDeps } from '../login/credentials.ts';
 import { type AuthorizeResult, type BeginDeps, beginAuthorization } from './begin.ts';
 import { type ConsentDecision, cancelAuthorization, submitAccountChoice, submitConsent } from './choices.ts';
@@ -37,7 +37,7 @@ export function createAuthorizationHandlers(
       view: toCase(await getInteraction(deps, readForm(interaction))),
     }),
     submitLogin: async ({ interaction, ...credentials }) => {
-      const form = { ...readForm(interaction), ...credentials, clientAddress: clientAddressOf() };
+      const form = { ...readForm(interaction), ...credentials, clientAddress: currentCall().clientAddress };
       return { outcome: toLoginOutcome(await submitLogin(deps, form)) };
     },
     submitAccountChoice: async ({ interaction, useAnotherAccount }) => {

@@ -2,7 +2,7 @@
 // (R34).
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
-import { outsideRequests, requestIdOf } from '@course-exchange/runtime/process/request-context';
+import { currentCall, outsideRequests } from '@course-exchange/runtime/process/request-context';
 import type { ClientId, SecretHash } from '../ids.ts';
 import { identityMetrics } from '../metrics.ts';
 import { Refusal } from '../refusals/reasons.ts';
@@ -59,7 +59,7 @@ export function createConductCounters({ database, now, logger }: CountersDeps) {
   const count = (clientId: ClientId, ...counts: readonly Act[]): void => {
     const lastAt = now();
     const day = new Date(lastAt).toISOString().slice(0, 10);
-    const requestId = requestIdOf() ?? '';
+    const { requestId } = currentCall();
     for (const act of counts) {
       identityMetrics.clientActs.add({ client_id: clientId, act });
       add({ clientId, day, act, count: 1, lastAt, requestId });

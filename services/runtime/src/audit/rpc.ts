@@ -23,7 +23,7 @@ export function createAuditHandlers(database: Queries): Handlers<typeof AuditSer
     },
     followAuditEntries: async function* ({ filter, afterSequence }, call) {
       const after = afterSequence === undefined ? undefined : Number(afterSequence);
-      for await (const entry of followAudit(database, readFilter(filter), after, call.signal))
+      for await (const entry of followAudit(database, readFilter(filter), after, call.signal()))
         yield { entry: entryMessage(entry) };
     },
     verifyAudit: async ({ expectedHead }) => {

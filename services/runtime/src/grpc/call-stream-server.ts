@@ -6,7 +6,7 @@ import { Metadata, type ServerDuplexStream, status } from '@grpc/grpc-js';
 import { Overloaded } from '../process/errors.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import { type CallOptions, callContext } from './handlers.ts';
-import { type CallSource, carriedSource, type IncomingCall } from './incoming-call.ts';
+import { carriedCall, type IncomingCall } from './incoming-call.ts';
 import {
   type Chunks,
   chunker,
@@ -23,7 +23,12 @@ type Handler = (request: unknown, call: IncomingCall) => Promise<unknown> | Asyn
 /** False when the call was cancelled. */
 type SendPart = (part: Chunks) => Promise<boolean>;
 /** Returns the last message. The call is in flight until `over`. Throws `Overloaded`. */
-type ServedMethod = (call: Call, source: CallSource, send: SendPart, over: Promise<void>) => Promise<Chunks>;
+type ServedMethod = (
+  call: Call,
+  incoming: IncomingCall,
+  send: SendPart,
+  over: Promise<void>,
+) => Promise<Chunks>;
 
 const notServed: ServedMethod = async () => {
   throw new Error('this port does not serve it');
@@ -84,7 +89,7 @@ function servedMethod(method: DescMethod, handler: Handler, options: CallOptions
   const labels = { 'rpc.method': methodPath(method).slice(1) };
   let [inFlight, running] = [0, 0];
   runtimeMetrics.serverCallsInFlight.observe(() => [[inFlight, labels]]);
-  return async ({ message: request }, source, send, over) => {
+  return async ({ message: request }, incoming, send, over) => {
     if (inFlight >= mostInFlight || running >= mostRunning) {
       const full = new Overloaded('too many calls of this method are in flight');
       runtimeMetrics.callsRefused.add({ ...labels, reason: full.message });
@@ -96,8 +101,8 @@ function servedMethod(method: DescMethod, handler: Handler, options: CallOptions
       inFlight -= 1;
     });
     try {
-      return await inCall(source, async (call) => {
-        const answered = handler(decode(request), call);
+      return await inCall(incoming, async () => {
+        const answered = handler(decode(request), incoming);
         if (!(Symbol.asyncIterator in answered)) return encode(await answered);
         for await (const message of answered) if (!(await send(encode(message)))) break;
         return [];
@@ -144,13 +149,13 @@ function serveStream(stream: Stream, methods: ReadonlyMap<string, ServedMethod>,
       return isWaitedFor();
     };
     const send: SendPart = (part) => deliver({ id, message: part, more: true }, lengthOf(part) >= largePart);
-    const source = carriedSource(call, certificate, over);
+    const incoming = carriedCall(call, certificate, over);
     const served = methods.get(call.method) ?? notServed;
-    const outcome = await served(call, source, send, over).then(
+    const outcome = await served(call, incoming, send, over).then(
       (message): Omit<SentAnswer, 'id'> => ({ message }),
       (error) => ({ errorCode: sentFailure(error, options.errorStatuses).code }),
     );
-    const { user = '', client = '' } = source;
+    const { user = '', client = '' } = incoming;
     if (await deliver({ id, ...outcome, user, client })) end();
   }
 

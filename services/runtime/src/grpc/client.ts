@@ -22,7 +22,7 @@ import {
 import { context, propagation, SpanKind } from '@opentelemetry/api';
 import { Overloaded } from '../process/errors.ts';
 import { logText } from '../process/logger.ts';
-import { clientAddressOf, deadlineOf, nameSubject, requestIdOf } from '../process/request-context.ts';
+import { currentCall, nameSubject } from '../process/request-context.ts';
 import { annotate, inSpan } from '../process/spans.ts';
 import { carriedSender, openCallStreams } from './call-streams.ts';
 import { methodDefinition, methodPath, type OnMessage, type Send } from './methods.ts';
@@ -149,7 +149,7 @@ function caller(send: Send, method: DescMethod, timeoutMs: number) {
   const attributes = { 'rpc.system.name': logText('grpc'), 'rpc.method': logText(path.slice(1)) };
   return (request: unknown, call: OutgoingCall = {}, onMessage?: OnMessage): Promise<unknown> =>
     inSpan(path.slice(1), SpanKind.CLIENT, attributes, async () => {
-      const deadline = Math.min(Date.now() + timeoutMs, (deadlineOf() ?? Infinity) - timeBudget.hop);
+      const deadline = Math.min(Date.now() + timeoutMs, currentCall().deadline - timeBudget.hop);
       const left = deadline - Date.now();
       if (left <= 0) throw new Overloaded('deadline');
       annotate(() => ({ 'course_exchange.deadline.left_ms': left }));
@@ -160,9 +160,8 @@ function caller(send: Send, method: DescMethod, timeoutMs: number) {
 function outgoingMetadata({ authorization }: OutgoingCall): Record<string, string> {
   const metadata: Record<string, string> = {};
   if (authorization !== undefined) metadata.authorization = authorization;
-  const requestId = requestIdOf();
-  if (requestId !== undefined) metadata['x-request-id'] = requestId;
-  const clientAddress = clientAddressOf();
+  const { requestId, clientAddress } = currentCall();
+  if (requestId !== '') metadata['x-request-id'] = requestId;
   if (clientAddress !== '') metadata['x-client-address'] = clientAddress;
   propagation.inject(context.active(), metadata);
   return metadata;

@@ -14,13 +14,7 @@ import { isWellFormedRequestId, withCall } from '../process/request-context.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import type { SpanAttributes } from '../process/span-attributes.ts';
 import { annotate, inSpan, recordError } from '../process/spans.ts';
-import {
-  type AnsweredCall,
-  type CallSource,
-  type IncomingCall,
-  incomingCall,
-  sourceOf,
-} from './incoming-call.ts';
+import { type AnsweredCall, type IncomingCall, incomingCall } from './incoming-call.ts';
 import { methodPath } from './methods.ts';
 import { type ErrorStatuses, sentFailure, statusName, toStatus, trailersOf } from './status.ts';
 
@@ -42,10 +36,10 @@ export function answeringHandler(
   const inCall = callContext(method, options);
   return (call: AnsweredCall, callback: sendUnaryData<unknown>): void => {
     const asked = 'request' in call ? call.request : messagesOf(call);
-    const source = sourceOf(call);
-    inCall(source, (incoming) => handler(asked, incoming)).then(
-      (response) => callback(null, response, trailersOf(source)),
-      (error) => callback(toStatus(error, options, trailersOf(source))),
+    const incoming = incomingCall(call);
+    inCall(incoming, () => handler(asked, incoming)).then(
+      (response) => callback(null, response, trailersOf(incoming)),
+      (error) => callback(toStatus(error, options, trailersOf(incoming))),
     );
   };
 }
@@ -66,10 +60,10 @@ export function streamingHandler(
 ) {
   const inCall = callContext(method, options);
   return (call: ServerWritableStream<unknown, unknown>): void => {
-    const source = sourceOf(call);
-    inCall(source, (incoming) => writeAll(call, handler(call.request, incoming))).then(
-      () => call.end(trailersOf(source)),
-      (error) => call.emit('error', toStatus(error, options, trailersOf(source))),
+    const incoming = incomingCall(call);
+    inCall(incoming, () => writeAll(call, handler(call.request, incoming))).then(
+      () => call.end(trailersOf(incoming)),
+      (error) => call.emit('error', toStatus(error, options, trailersOf(incoming))),
     );
   };
 }
@@ -88,7 +82,7 @@ async function writeAll(
   }
 }
 
-const callersMetadata: TextMapGetter<CallSource> = {
+const callersMetadata: TextMapGetter<IncomingCall> = {
   get: ({ metadata }, key) => metadata(key),
   keys: () => [],
 };
@@ -101,22 +95,21 @@ export function callContext(method: DescMethod, options: CallOptions) {
     'rpc.method': logText(name),
     'rpc.response.status_code': logText(status[status.OK]),
   };
-  return <T>(source: CallSource, work: (incoming: IncomingCall) => Promise<T>): Promise<T> => {
-    const sentId = source.metadata('x-request-id');
+  return <T>(incoming: IncomingCall, work: () => Promise<T>): Promise<T> => {
+    const sentId = incoming.metadata('x-request-id');
     const requestId = isWellFormedRequestId(sentId) ? sentId : randomUUID();
-    const address = source.metadata('x-client-address');
-    const inCall = withCall(ROOT_CONTEXT, requestId, source.deadline, address, source);
-    const active = propagation.extract(inCall, source, callersMetadata);
+    const address = incoming.metadata('x-client-address');
+    const inCall = withCall(ROOT_CONTEXT, requestId, incoming.deadline, address, incoming);
+    const active = propagation.extract(inCall, incoming, callersMetadata);
     const authenticated = async () => {
       annotate(() => ({
         'course_exchange.request_id': logText(requestId),
-        ...(source.deadline < Infinity && {
-          'course_exchange.deadline.left_ms': source.deadline - Date.now(),
+        ...(incoming.deadline < Infinity && {
+          'course_exchange.deadline.left_ms': incoming.deadline - Date.now(),
         }),
       }));
-      const incoming = incomingCall(source);
       options.authenticate?.(incoming, method);
-      return work(incoming);
+      return work();
     };
     return inSpan(name, SpanKind.SERVER, attributes, () => reporting(path, options, authenticated), active);
   };

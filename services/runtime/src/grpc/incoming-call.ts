@@ -3,27 +3,31 @@ import type { PeerCertificate } from 'node:tls';
 import type { Call } from '@course-exchange/proto/rpc/v1';
 import type { ServerReadableStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { DetailedFailure, Failure } from '../process/errors.ts';
-import { type CallSubject, requestIdOf } from '../process/request-context.ts';
+import { type CallSubject, currentCall } from '../process/request-context.ts';
 
 export type AnsweredCall = ServerUnaryCall<unknown, unknown> | ServerReadableStream<unknown, unknown>;
 export type AnyCall = AnsweredCall | ServerWritableStream<unknown, unknown>;
 
 /** A unary call or one that a stream carries. */
-export interface CallSource extends CallSubject {
+export interface IncomingCall extends CallSubject {
   /** Milliseconds since the epoch; Infinity if the caller set none. */
   readonly deadline: number;
+  /** The whole `authorization` metadata. Secret. */
+  readonly authorization: string | undefined;
   /** First value of one metadata entry. */
   readonly metadata: (name: string) => string | undefined;
   /** The caller's verified certificate; undefined without mTLS. */
   readonly certificate: () => PeerCertificate | undefined;
-  /** Aborts when the call is cancelled or has expired. */
+  /** Aborts when the call is cancelled or has expired, and, if it is made later, when it has ended. */
   readonly signal: () => AbortSignal;
 }
 
-export function sourceOf(call: AnyCall): CallSource {
+export function incomingCall(call: AnyCall): IncomingCall {
+  const metadata = (name: string) => call.metadata.get(name)[0]?.toString();
   return {
     deadline: Number(call.getDeadline()),
-    metadata: (name) => call.metadata.get(name)[0]?.toString(),
+    authorization: metadata('authorization'),
+    metadata,
     certificate: () => call.getAuthContext().sslPeerCertificate,
     signal: () => {
       const abort = new AbortController();
@@ -34,43 +38,20 @@ export function sourceOf(call: AnyCall): CallSource {
   };
 }
 
-export function carriedSource(
+export function carriedCall(
   { metadata, timeoutMs }: Call,
-  certificate: ReturnType<CallSource['certificate']>,
+  certificate: PeerCertificate | undefined,
   over: Promise<void>,
-): CallSource {
+): IncomingCall {
   return {
     deadline: Date.now() + timeoutMs,
+    authorization: metadata.authorization,
     metadata: (name) => metadata[name],
     certificate: () => certificate,
     signal: () => {
       const abort = new AbortController();
       void over.then(() => abort.abort());
       return abort.signal;
-    },
-  };
-}
-
-export type IncomingCall = Readonly<ReturnType<typeof incomingCall>>;
-
-export function incomingCall({ metadata, certificate, signal }: CallSource) {
-  let made: AbortSignal | undefined;
-  return {
-    /** The whole `authorization` metadata. Secret. */
-    authorization: metadata('authorization'),
-    metadata,
-    /** The certificate's common name, '' if it has none; undefined without mTLS. */
-    get peerName() {
-      const shown = certificate();
-      return shown && (commonName(shown.subject?.CN) ?? '');
-    },
-    get peerHosts() {
-      return dnsNames(certificate()?.subjectaltname);
-    },
-    /** Lazily: a call also counts as cancelled when it has ended. */
-    get signal() {
-      made ??= signal();
-      return made;
     },
   };
 }
@@ -90,8 +71,8 @@ function dnsNames(alternatives: string | undefined): readonly string[] {
  * Throws `permission_denied` unless the certificate is for the Service of one of `components`:
  * `x-gateway.namespace.svc` is the `gateway`.
  */
-export function expectPeer({ peerHosts }: IncomingCall, ...components: readonly string[]): void {
-  const services = peerHosts.map((host) => host.split('.')[0] ?? '');
+export function expectPeer({ certificate }: IncomingCall, ...components: readonly string[]): void {
+  const services = dnsNames(certificate()?.subjectaltname).map((host) => host.split('.')[0] ?? '');
   if (components.some((component) => services.some((name) => `-${name}`.endsWith(`-${component}`)))) return;
   const cause = new Error('its certificate is of another component');
   throw new Failure('permission_denied', 'the caller may not call this method', { cause });
@@ -116,13 +97,15 @@ const nameForm = /^[A-Za-z0-9._@\\ -]{1,64}$/;
  * `cert:<name>` of the certificate; without mTLS `local:<name>` of the metadata `x-operator`. Throws
  * `permission_denied` without a name.
  */
-export function actorOf({ peerName, metadata }: IncomingCall): string {
-  if (peerName !== undefined && nameForm.test(peerName)) return `cert:${peerName}`;
+export function actorOf({ certificate, metadata }: IncomingCall): string {
+  const shown = certificate();
+  const name = commonName(shown?.subject?.CN) ?? '';
+  if (nameForm.test(name)) return `cert:${name}`;
   const given = metadata('x-operator');
-  if (peerName === undefined && given !== undefined && nameForm.test(given)) return `local:${given}`;
+  if (shown === undefined && given !== undefined && nameForm.test(given)) return `local:${given}`;
   throw new DetailedFailure('permission_denied', 'The call does not say who the operator is.');
 }
 
 export function callerOf(call: IncomingCall): Caller {
-  return { actor: actorOf(call), requestId: requestIdOf() ?? '' };
+  return { actor: actorOf(call), requestId: currentCall().requestId };
 }

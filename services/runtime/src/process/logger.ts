@@ -2,9 +2,9 @@
 // e-mail or name slips in (R27).
 
 import { createHmac } from 'node:crypto';
-import { type Context, context } from '@opentelemetry/api';
+import { context } from '@opentelemetry/api';
 import { type LoggerOptions, pino, stdTimeFunctions } from 'pino';
-import { nameSubject, outsideRequests, requestIdOf, spanOf, subjectOf } from './request-context.ts';
+import { currentCall, outsideRequests, spanOf } from './request-context.ts';
 import type { Secret } from './secret.ts';
 
 declare const loggable: unique symbol;
@@ -35,7 +35,7 @@ export function createLogger(service: string, threshold: LogLevel, write?: (line
     formatters: { level: (level) => ({ level }) },
     mixin: () => {
       const active = context.active();
-      return { requestId: requestIdOf(active), ...spanOf(active) };
+      return { requestId: currentCall(active).requestId || undefined, ...spanOf(active) };
     },
   };
   const lines = write === undefined ? pino(options) : pino(options, { write });
@@ -140,18 +140,4 @@ export function describeError(error: unknown): LogFields {
 
 export function pseudonym(key: Secret<Buffer>, person: string): LogText {
   return logText(createHmac('sha256', key.reveal()).update(person).digest('base64url').slice(0, 22));
-}
-
-/** The request's log line will carry the `pseudonym`. */
-export function nameUser(user: LogText): void {
-  nameSubject({ user });
-}
-
-export function userOf(active: Context = context.active()): LogText | undefined {
-  return subjectOf(active)?.user as LogText | undefined;
-}
-
-/** The authenticated client. */
-export function clientOf(active: Context = context.active()): LogText | undefined {
-  return subjectOf(active)?.client as LogText | undefined;
 }

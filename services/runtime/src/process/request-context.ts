@@ -13,12 +13,15 @@ import { Overloaded } from './errors.ts';
 
 const callKey = createContextKey('call');
 
-type Call = {
+interface Call {
+  /** '' outside a request. */
   readonly requestId: string;
+  /** Milliseconds since the epoch; infinite outside a request. */
   readonly deadline: number;
+  /** '' when unknown. Personal. */
   readonly clientAddress: string;
   readonly subject: CallSubject;
-};
+}
 
 /** Known once this process or one behind it has found out. */
 export interface CallSubject {
@@ -33,7 +36,6 @@ export function carryContextAcrossAwaits(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 }
 
-/** `deadline`: milliseconds since the epoch. `clientAddress`: '' when unknown. Personal. */
 export function withCall(
   parent: Context,
   requestId: string,
@@ -50,44 +52,28 @@ export function outsideRequests<T>(work: () => T): T {
   return context.with(ROOT_CONTEXT, work);
 }
 
-function callOf(active: Context): Call | undefined {
-  return active.getValue(callKey) as Call | undefined;
-}
+const outside: Call = { requestId: '', deadline: Infinity, clientAddress: '', subject: {} };
 
-export function requestIdOf(active: Context = context.active()): string | undefined {
-  return callOf(active)?.requestId;
-}
-
-export function subjectOf(active: Context): CallSubject | undefined {
-  return callOf(active)?.subject;
+export function currentCall(active: Context = context.active()): Call {
+  return (active.getValue(callKey) as Call | undefined) ?? outside;
 }
 
 /** Empty fields change nothing. */
 export function nameSubject({ user, client }: CallSubject, active: Context = context.active()): void {
-  const subject = subjectOf(active);
-  if (subject === undefined) return;
+  const { subject } = currentCall(active);
+  if (subject === outside.subject) return;
   if (user) subject.user = user;
   if (client) subject.client = client;
 }
 
-/** Milliseconds since the epoch; undefined outside a request. */
-export function deadlineOf(active: Context = context.active()): number | undefined {
-  return callOf(active)?.deadline;
-}
-
 /** Milliseconds until the deadline; infinite outside a request. */
 export function timeLeft(): number {
-  return (deadlineOf() ?? Number.POSITIVE_INFINITY) - Date.now();
+  return currentCall().deadline - Date.now();
 }
 
 /** Throws `Overloaded` after the caller's deadline (R14). */
 export function requireTime(): void {
   if (timeLeft() <= 0) throw new Overloaded('deadline');
-}
-
-/** '' outside a request. Personal. */
-export function clientAddressOf(active: Context = context.active()): string {
-  return callOf(active)?.clientAddress ?? '';
 }
 
 export function spanOf(active: Context): Partial<Pick<SpanContext, 'traceId' | 'spanId'>> {
