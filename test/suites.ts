@@ -28,6 +28,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   docs: {},
   unit: { include: [...beside, 'test/*.test.ts', 'test/{check,generate,support}/*.test.ts'] },
   // The other tiers.
+  examples: {},
   faults: { timeoutMs: 180_000, alone: true },
   containers: { setup: ['containers'], own: 'own-containers', timeoutMs: 180_000, alone: true },
   observability: { timeoutMs: 600_000, alone: true },

@@ -1,4 +1,4 @@
-// Go and Java are skipped on a machine that lacks go, or java and mvn: hosted CI runs them. The clients of docs/examples before
+// Go and Java are skipped on a machine that lacks go, or java and mvn; hosted CI runs them. The clients of docs/examples against
 // a real system: each connects a user, reads, refreshes, and keeps its duties in every rehearsal.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -12,10 +12,10 @@ import { rehearse } from '@course-exchange/testcontainers/rehearsal/rehearse';
 import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../check/step.ts';
+import { type RehearsedSystem, startRehearsedSystem } from '../clients/rehearsed-system.ts';
 import { openPartnerBrowser } from '../support/partner-browser.ts';
 import { findPython, pythonPackages } from '../support/programs.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
-import { type RehearsedSystem, startRehearsedSystem } from './rehearsed-system.ts';
 
 interface Program {
   readonly command: string;
