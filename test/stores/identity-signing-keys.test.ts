@@ -1,16 +1,15 @@
 // Signing keys as a pod reads them (R18), what identity's role may write, and the plans of the hot statements.
 import { randomBytes } from 'node:crypto';
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { expect, test } from 'vitest';
-import { currentConsentStatement } from '../../services/identity/src/consents/consent-table.ts';
+import { findConsent } from '../../services/identity/src/consents/consent-table.ts';
+import type { ClientId, ConsentId, Sub } from '../../services/identity/src/ids.ts';
 import { insertFirstKey, listPublishedKeys } from '../../services/identity/src/keys/key-table.ts';
 import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
 import { createKeyRing, type KeyRing } from '../../services/identity/src/keys/ring.ts';
-import { grantStatusStatement } from '../../services/identity/src/token/grant-status-table.ts';
-import {
-  passwordFormsStatement,
-  userByEmailStatement,
-} from '../../services/identity/src/users/user-table.ts';
+import { loadGrantStatus } from '../../services/identity/src/token/grant-status-table.ts';
+import { findUserByEmail, listPasswordForms } from '../../services/identity/src/users/user-table.ts';
 import { keyEncryptionKey } from './identity-grant.ts';
 import { useIdentityDatabase } from './postgres.ts';
 
@@ -82,15 +81,19 @@ async function fill(): Promise<void> {
 
 test('the statements of every request find their rows by index', async () => {
   await fill();
-  const statements: [string, unknown[]][] = [
-    [grantStatusStatement.text, ['c1', 'k500']],
-    [userByEmailStatement.text, ['u9@example.org']],
-    [passwordFormsStatement.text, []],
-    [currentConsentStatement.text, ['u500', 'c1']],
-  ];
-  for (const [text, values] of statements) {
-    const rows = await identity.sql(`explain ${text}`, values);
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  const plans: string[] = [];
+  const explain: Queries['query'] = async ({ text }, values) => {
+    const rows = await identity.sql(`explain ${text}`, [...values]);
+    plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+    return [];
+  };
+  const database = { query: explain };
+  await loadGrantStatus(database, 'c1', 'k500' as ConsentId);
+  await findUserByEmail(database, 'u9@example.org');
+  await listPasswordForms(database);
+  await findConsent(database, 'u500' as Sub, 'c1' as ClientId);
+  expect(plans).toHaveLength(4);
+  for (const plan of plans) {
     expect(plan).not.toContain('Seq Scan');
     expect(plan).toContain('Index');
   }

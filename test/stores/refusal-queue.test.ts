@@ -214,6 +214,7 @@ test('operators list records by request id, client, code and time, newest first,
     },
     ...{ code: 'invalid_grant', reason: refused.reason, at: time(now + 9) },
     earlier: { requestId: 'request-0', at: time(now - 4_200) },
+    sentence: expect.stringContaining('was replaced 4.2 s earlier'),
   });
   const [stored] = await recordsOf({ requestId: 'request-9' });
   expect(stored?.earlier).toEqual(earlier);

@@ -161,7 +161,7 @@ export async function approve(
   const confirmed = fieldChanges({}, { confirmed_volume: confirmedVolume });
   const written = await writeClient(transaction, 'client.approval', before, after, confirmed);
   if (written.version !== before.version)
-    await recordApproval(transaction.queries, { clientId, state, by: transaction.actor, note });
+    await recordApproval(transaction.queries, clientId, state, transaction.actor, note);
   return written;
 }
 

@@ -1,21 +1,25 @@
 // Tables `clients` and `client_approvals`. Requests read a client fresh (R13); operators change it under its row lock.
-import { forUpdate, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
+import {
+  allRows,
+  firstRow,
+  milliseconds,
+  onlyRow,
+  type Queries,
+} from '@course-exchange/runtime/postgres/pool';
 import type { ClientId } from '../ids.ts';
 import type { ApprovalState, Client, ClientState, RegisteredClient } from './client.ts';
 import type { ClientRegistration, Environment } from './client-registration.ts';
 
 // Index: clients_pkey.
-const byId = {
-  name: 'client by id',
-  text: `select client_id as "clientId", name, active, scopes, redirect_uris as "redirectUris"
+const byId = firstRow<Client, [clientId: string]>(
+  'client by id',
+  `select client_id as "clientId", name, active, scopes, redirect_uris as "redirectUris"
     from clients where client_id = $1`,
-};
+);
 
 /** Active or not. A NUL cannot be in an id. */
 export async function findClient(database: Queries, clientId: string): Promise<Client | undefined> {
-  if (clientId.includes('\0')) return undefined;
-  const [client] = await database.query<Client>(byId, [clientId]);
-  return client;
+  return clientId.includes('\0') ? undefined : byId(database, clientId);
 }
 
 type RegistrationColumn = Partial<
@@ -32,8 +36,14 @@ const columns = `client_id as "clientId", name, active, scopes, redirect_uris as
     ${milliseconds('changed_at')} as "changedAt"`;
 
 // Index: clients_pkey.
-const one = { name: 'registered client', text: `select ${columns} from clients where client_id = $1` };
-const all = { name: 'registered clients', text: `select ${columns} from clients order by client_id` };
+const statements = (lock = '') => ({
+  one: firstRow<Row, [clientId: string]>(
+    `registered client${lock}`,
+    `select ${columns} from clients where client_id = $1${lock}`,
+  ),
+  all: allRows<Row>(`registered clients${lock}`, `select ${columns} from clients order by client_id${lock}`),
+});
+const registered = { read: statements(), lock: statements(' for update') };
 
 export async function readClient(
   database: Queries,
@@ -41,7 +51,7 @@ export async function readClient(
   clientId: string,
   lock: 'read' | 'lock' = 'read',
 ): Promise<RegisteredClient | undefined> {
-  const [row] = await database.query<Row>(lock === 'lock' ? forUpdate(one) : one, [clientId]);
+  const row = await registered[lock].one(database, clientId);
   return row && toClient(row, own);
 }
 
@@ -50,38 +60,37 @@ export async function readClients(
   own: Environment,
   lock: 'read' | 'lock' = 'read',
 ): Promise<RegisteredClient[]> {
-  const rows = await database.query<Row>(lock === 'lock' ? forUpdate(all) : all, []);
-  return rows.map((row) => toClient(row, own));
+  return (await registered[lock].all(database)).map((row) => toClient(row, own));
 }
 
-const insert = {
-  name: 'register client',
-  text: `insert into clients (client_id, name, scopes, redirect_uris, registration, approval_state, active)
+const insert = firstRow<Row, unknown[]>(
+  'register client',
+  `insert into clients (client_id, name, scopes, redirect_uris, registration, approval_state, active)
     values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${columns}`,
-};
+);
 
 export async function insertClient(
   queries: Queries,
   own: Environment,
   client: ClientState,
 ): Promise<RegisteredClient | undefined> {
-  const [row] = await queries.query<Row>(insert, valuesOf(client, own));
+  const row = await insert(queries, ...valuesOf(client, own));
   return row && toClient(row, own);
 }
 
-const update = {
-  name: 'change client',
-  text: `update clients set name = $2, scopes = $3, redirect_uris = $4, registration = $5, approval_state = $6,
+const update = onlyRow<Row, unknown[]>(
+  'change client',
+  `update clients set name = $2, scopes = $3, redirect_uris = $4, registration = $5, approval_state = $6,
       active = $7, version = version + 1, changed_at = now()
     where client_id = $1 returning ${columns}`,
-};
+);
 
 export async function updateClient(
   queries: Queries,
   own: Environment,
   client: ClientState,
 ): Promise<RegisteredClient> {
-  return toClient(await onlyRow<Row>(queries, update, valuesOf(client, own)), own);
+  return toClient(await update(queries, ...valuesOf(client, own)), own);
 }
 
 function valuesOf({ registration, active, approvalState }: ClientState, own: Environment): unknown[] {
@@ -122,24 +131,18 @@ export interface Approval {
   readonly at: number;
 }
 
-const insertApproval = {
-  name: 'record approval',
-  text: 'insert into client_approvals (client_id, state, operator, note) values ($1, $2, $3, $4)',
-};
+export const recordApproval = allRows<
+  never,
+  [clientId: ClientId, state: ApprovalState, by: string, note: string]
+>(
+  'record approval',
+  'insert into client_approvals (client_id, state, operator, note) values ($1, $2, $3, $4)',
+);
 
-export async function recordApproval(queries: Queries, approval: Omit<Approval, 'at'>): Promise<void> {
-  await queries.query(insertApproval, [approval.clientId, approval.state, approval.by, approval.note]);
-}
-
-// Index: client_approvals_client.
-const ofClients = {
-  name: 'approvals of clients',
-  text: `select client_id as "clientId", state, operator as by, note,
+/** Oldest first. Index: client_approvals_client. */
+export const readApprovals = allRows<Approval, [clientIds: readonly ClientId[]]>(
+  'approvals of clients',
+  `select client_id as "clientId", state, operator as by, note,
       ${milliseconds('approved_at')} as at
     from client_approvals where client_id = any($1) order by client_id, position`,
-};
-
-/** Oldest first. */
-export async function readApprovals(database: Queries, clientIds: readonly ClientId[]): Promise<Approval[]> {
-  return database.query<Approval>(ofClients, [clientIds]);
-}
+);

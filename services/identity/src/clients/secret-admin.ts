@@ -68,7 +68,7 @@ export async function issueSecret(
   const plain = newSecret(randomBytes);
   const expiresAt = expiresIn === null ? null : time + expiresIn;
   const hash = digestSecret(plain);
-  const { secretId } = await insertSecret(queries, { clientId, hash, expiresAt });
+  const { secretId } = await insertSecret(queries, clientId, hash, expiresAt);
   const fields = fieldChanges({}, { expires_at: timeText(expiresAt) ?? 'never' });
   recordChange({ action: 'secret.add', object: `secret:${secretId}`, clientId, fields });
   return { secretId, plain, expiresAt };

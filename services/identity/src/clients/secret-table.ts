@@ -1,5 +1,11 @@
 // Table `client_secrets`. Only hashes are stored.
-import { forUpdate, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
+import {
+  allRows,
+  firstRow,
+  milliseconds,
+  onlyRow,
+  type Queries,
+} from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import type { ClientId } from '../ids.ts';
 import type { SecretTimes } from './secret.ts';
@@ -19,105 +25,70 @@ const columns = `secret_id as "secretId", client_id as "clientId", ${millisecond
     ${milliseconds('expires_at')} as "expiresAt", ${milliseconds('retired_at')} as "retiredAt",
     ${milliseconds('suspended_at')} as "suspendedAt", ${milliseconds('last_used_at')} as "lastUsedAt"`;
 
-// Index: client_secrets_pkey.
-const ofClients = {
-  name: 'secrets of clients',
-  text: `select ${columns} from client_secrets where client_id = any($1)
+/** Newest first. Index: client_secrets_pkey. */
+export const readSecrets = allRows<IssuedSecret, [clientIds: readonly ClientId[]]>(
+  'secrets of clients',
+  `select ${columns} from client_secrets where client_id = any($1)
     order by client_id, created_at desc, secret_id`,
-};
+);
 
-/** Newest first. */
-export async function readSecrets(
-  database: Queries,
-  clientIds: readonly ClientId[],
-): Promise<IssuedSecret[]> {
-  return database.query<IssuedSecret>(ofClients, [clientIds]);
-}
-
-const insert = {
-  name: 'add client secret',
-  text: `insert into client_secrets (client_id, secret_hash, expires_at)
+export const insertSecret = onlyRow<
+  IssuedSecret,
+  [clientId: ClientId, hash: Buffer, expiresAt: number | null]
+>(
+  'add client secret',
+  `insert into client_secrets (client_id, secret_hash, expires_at)
     values ($1, $2, to_timestamp($3::float8 / 1000)) returning ${columns}`,
-};
+);
 
-export async function insertSecret(
-  queries: Queries,
-  secret: { readonly clientId: ClientId; readonly hash: Buffer; readonly expiresAt: number | null },
-): Promise<IssuedSecret> {
-  return onlyRow<IssuedSecret>(queries, insert, [secret.clientId, secret.hash, secret.expiresAt]);
-}
+/** Index: client_secrets_id. */
+export const retireIssuedSecret = onlyRow<IssuedSecret, [secretId: string]>(
+  'retire client secret',
+  `update client_secrets set retired_at = now() where secret_id = $1 returning ${columns}`,
+);
 
-// Index: client_secrets_id.
-const retire = {
-  name: 'retire client secret',
-  text: `update client_secrets set retired_at = now() where secret_id = $1 returning ${columns}`,
-};
-
-export async function retireIssuedSecret(queries: Queries, secretId: string): Promise<IssuedSecret> {
-  return onlyRow<IssuedSecret>(queries, retire, [secretId]);
-}
-
-// Index: client_secrets_id.
-const byId = { name: 'client secret', text: `select ${columns} from client_secrets where secret_id = $1` };
-
-export async function findSecret(queries: Queries, secretId: string): Promise<IssuedSecret | undefined> {
-  const [secret] = await queries.query<IssuedSecret>(forUpdate(byId), [secretId]);
-  return secret;
-}
+/** Locks it. Index: client_secrets_id. */
+export const findSecret = firstRow<IssuedSecret, [secretId: string]>(
+  'client secret for update',
+  `select ${columns} from client_secrets where secret_id = $1 for update`,
+);
 
 const isValid = 'retired_at is null and suspended_at is null and (expires_at is null or expires_at > now())';
-const valid = {
-  name: 'valid client secrets',
-  text: `select ${columns} from client_secrets where ${isValid} order by client_id, created_at desc`,
-};
 
-export async function listValidSecrets(queries: Queries): Promise<IssuedSecret[]> {
-  return queries.query<IssuedSecret>(valid, []);
-}
+export const listValidSecrets = allRows<IssuedSecret>(
+  'valid client secrets',
+  `select ${columns} from client_secrets where ${isValid} order by client_id, created_at desc`,
+);
 
-// With the last one to expire: a client without a valid secret must not go unseen.
-const lasting = {
-  name: 'lasting client secrets',
-  text: `select ${columns} from client_secrets where ${isValid} or secret_id in (
+/** With the last one to expire: a client without a valid secret must not go unseen. */
+export const listLastingSecrets = allRows<IssuedSecret>(
+  'lasting client secrets',
+  `select ${columns} from client_secrets where ${isValid} or secret_id in (
       select distinct on (s.client_id) s.secret_id from client_secrets s join clients c using (client_id)
       where c.active and s.retired_at is null and s.suspended_at is null
       order by s.client_id, s.expires_at desc nulls first)`,
-};
+);
 
-export async function listLastingSecrets(queries: Queries): Promise<IssuedSecret[]> {
-  return queries.query<IssuedSecret>(lasting, []);
-}
-
-const suspend = {
-  name: 'suspend client secrets',
-  text: `update client_secrets set suspended_at = now() where ${isValid}
+/** The valid ones of `secretIds`; null: all. */
+export const suspendSecrets = allRows<IssuedSecret, [secretIds: readonly string[] | null]>(
+  'suspend client secrets',
+  `update client_secrets set suspended_at = now() where ${isValid}
     and ($1::text[] is null or secret_id = any($1)) returning ${columns}`,
-};
+);
 
-export async function suspendSecrets(
-  queries: Queries,
-  secretIds: readonly string[] | null,
-): Promise<IssuedSecret[]> {
-  return queries.query<IssuedSecret>(suspend, [secretIds]);
-}
-
-// Index: client_secrets_id.
-const resume = {
-  name: 'resume client secret',
-  text: `update client_secrets set suspended_at = null where secret_id = $1 returning ${columns}`,
-};
-
-export async function resumeSuspendedSecret(queries: Queries, secretId: string): Promise<IssuedSecret> {
-  return onlyRow<IssuedSecret>(queries, resume, [secretId]);
-}
+/** Index: client_secrets_id. */
+export const resumeSuspendedSecret = onlyRow<IssuedSecret, [secretId: string]>(
+  'resume client secret',
+  `update client_secrets set suspended_at = null where secret_id = $1 returning ${columns}`,
+);
 
 // One write per minute, for all pods.
-const used = {
-  name: 'record secret use',
-  text: `update client_secrets set last_used_at = now()
+const recordUse = allRows<never, [clientId: ClientId, hash: string]>(
+  'record secret use',
+  `update client_secrets set last_used_at = now()
     where client_id = $1 and secret_hash = decode($2, 'hex')
       and (last_used_at is null or last_used_at < now() - interval '55 seconds')`,
-};
+);
 
 export type OnSecretUsed = (clientId: ClientId, hash: string) => void;
 
@@ -136,7 +107,7 @@ export function createSecretUse({ database, now, logger }: SecretUseDeps): OnSec
     const time = now();
     if (time - (written.get(hash) ?? 0) < writeEveryMs) return;
     written.set(hash, time);
-    database.query(used, [clientId, hash]).catch((error: unknown) => {
+    recordUse(database, clientId, hash).catch((error: unknown) => {
       written.delete(hash);
       logger.warn('use of a client secret not recorded', describeError(error));
     });

@@ -1,34 +1,25 @@
 // Table `consents`. Requests read the current consent fresh: a withdrawal takes effect at the next one (R13).
-import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { allRows, firstRow, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, Sub } from '../ids.ts';
 import type { Consent, ConsentRecord } from './consent.ts';
 
-// Index: consents_current.
-export const currentConsentStatement = {
-  name: 'current consent',
-  text: `select consent_id as "consentId", scopes from consents
+/** Index: consents_current. */
+export const findConsent = firstRow<Consent, [sub: Sub, clientId: ClientId]>(
+  'current consent',
+  `select consent_id as "consentId", scopes from consents
     where sub = $1 and client_id = $2 and withdrawn_at is null`,
-};
-
-export async function findConsent(
-  database: Queries,
-  sub: Sub,
-  clientId: ClientId,
-): Promise<Consent | undefined> {
-  const [consent] = await database.query<Consent>(currentConsentStatement, [sub, clientId]);
-  return consent;
-}
+);
 
 // Concurrent grants: one inserts, the others extend. Index: consents_current.
-const grant = {
-  name: 'grant consent',
-  text: `insert into consents (consent_id, sub, client_id, scopes)
+const grant = firstRow<Consent, [ConsentId, Sub, ClientId, readonly Scope[]]>(
+  'grant consent',
+  `insert into consents (consent_id, sub, client_id, scopes)
     select $1, $2, $3, $4::text[] where not exists (select from consents where consent_id = $1)
     on conflict (sub, client_id) where withdrawn_at is null do update
       set scopes = array(select distinct unnest(consents.scopes || excluded.scopes)), extended_at = now()
     returning consent_id as "consentId", scopes`,
-};
+);
 
 /** A current consent is extended and keeps its identifier (R13). Atomic. */
 export async function grantConsent(
@@ -36,7 +27,7 @@ export async function grantConsent(
   newConsentId: ConsentId,
   { sub, clientId, scopes }: { sub: Sub; clientId: ClientId; scopes: readonly Scope[] },
 ): Promise<Consent> {
-  const [consent] = await database.query<Consent>(grant, [newConsentId, sub, clientId, scopes]);
+  const consent = await grant(database, newConsentId, sub, clientId, scopes);
   // Withdrawn since: what is issued under it is dead (R13).
   return consent ?? { consentId: newConsentId, scopes };
 }
@@ -49,15 +40,15 @@ const page = `and ($2::text is null or client_id = $2) and ($3 or withdrawn_at i
       and ($4::timestamptz is null or (granted_at, consent_id) < ($4, $5))
     order by granted_at desc, consent_id desc limit $6`;
 // Index: consents_of_user.
-const ofUser = {
-  name: 'consents of user',
-  text: `select ${columns} from consents where sub = $1 ${page}`,
-};
+const ofUser = allRows<ConsentRecord, unknown[]>(
+  'consents of user',
+  `select ${columns} from consents where sub = $1 ${page}`,
+);
 // Index: consents_of_client.
-const ofClient = {
-  name: 'consents of client',
-  text: `select ${columns} from consents where $1::text is null ${page}`,
-};
+const ofClient = allRows<ConsentRecord, unknown[]>(
+  'consents of client',
+  `select ${columns} from consents where $1::text is null ${page}`,
+);
 
 export interface ConsentPage {
   readonly includeWithdrawn: boolean;
@@ -71,28 +62,14 @@ export async function listConsents(
   { sub, clientId }: { readonly sub: string | null; readonly clientId: string | null },
   { includeWithdrawn, after, limit }: ConsentPage,
 ): Promise<ConsentRecord[]> {
-  return database.query<ConsentRecord>(sub === null ? ofClient : ofUser, [
-    sub,
-    clientId,
-    includeWithdrawn,
-    after?.position ?? null,
-    after?.consentId ?? null,
-    limit,
-  ]);
+  const { position = null, consentId = null } = after ?? {};
+  const list = sub === null ? ofClient : ofUser;
+  return list(database, sub, clientId, includeWithdrawn, position, consentId, limit);
 }
 
-// Index: consents_current.
-const withdraw = {
-  name: 'withdraw consent',
-  text: `update consents set withdrawn_at = now()
+/** Index: consents_current. */
+export const withdrawCurrent = firstRow<ConsentRecord, [sub: Sub, clientId: string]>(
+  'withdraw consent',
+  `update consents set withdrawn_at = now()
     where sub = $1 and client_id = $2 and withdrawn_at is null returning ${columns}`,
-};
-
-export async function withdrawCurrent(
-  queries: Queries,
-  sub: Sub,
-  clientId: string,
-): Promise<ConsentRecord | undefined> {
-  const [consent] = await queries.query<ConsentRecord>(withdraw, [sub, clientId]);
-  return consent;
-}
+);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
+import { deleteOldConduct } from '../conduct/conduct-table.ts';
 import type { ClientId } from '../ids.ts';
 import { identityMetrics } from '../metrics.ts';
 import type { RefusalRecord } from './reasons.ts';
@@ -90,10 +91,10 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
 
 const cleanEveryMs = 60_000;
 
-/** Until `signal` aborts. One process at a time works. */
+/** Refusals, one process at a time, and conduct. Until `signal` aborts. */
 export async function keepCleaning(database: Queries, logger: Logger, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    await cleanRefusals(database).catch((error: unknown) =>
+    await Promise.all([cleanRefusals(database), deleteOldConduct(database)]).catch((error: unknown) =>
       logger.warn('refusals not cleaned', describeError(error)),
     );
     await sleep(cleanEveryMs, undefined, { signal }).catch(() => {});

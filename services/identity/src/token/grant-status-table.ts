@@ -1,6 +1,6 @@
 // The current client, user and consent, in one statement per token request (R13).
 import { isClientId } from '@course-exchange/rules/access-token';
-import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { firstRow, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Client } from '../clients/client.ts';
 import { validSecretHashes } from '../clients/secret-table.ts';
 import type { ConsentId } from '../ids.ts';
@@ -23,10 +23,12 @@ export interface LoadedStatus {
   readonly grant: GrantStatus | undefined;
 }
 
+type Row = ClientStatus & (GrantStatus | { readonly sub: null });
+
 // Indexes: clients_pkey, client_secrets_pkey, consents_pkey, users_pkey.
-export const grantStatusStatement = {
-  name: 'grant status',
-  text: `select c.client_id as "clientId", c.active, c.scopes, ${validSecretHashes} as "secretHashes",
+const grantStatus = firstRow<Row, [clientId: string, consentId: ConsentId | null]>(
+  'grant status',
+  `select c.client_id as "clientId", c.active, c.scopes, ${validSecretHashes} as "secretHashes",
       u.sub, ${milliseconds('k.withdrawn_at')} as "withdrawnAt",
       u.disabled_at is not null as disabled, ${milliseconds('u.disabled_at')} as "disabledAt",
       ${milliseconds('u.signed_out_at')} as "signedOutAt",
@@ -35,9 +37,7 @@ export const grantStatusStatement = {
       left join consents k on k.consent_id = $2 and k.client_id = c.client_id
       left join users u on u.sub = k.sub
     where c.client_id = $1`,
-};
-
-type Row = ClientStatus & (GrantStatus | { readonly sub: null });
+);
 
 /** `consentId` null: the client alone. An impossible client id is looked up, too, for equal time (R18). */
 export async function loadGrantStatus(
@@ -45,9 +45,6 @@ export async function loadGrantStatus(
   clientId: string,
   consentId: ConsentId | null,
 ): Promise<LoadedStatus> {
-  const [row] = await database.query<Row>(grantStatusStatement, [
-    isClientId(clientId) ? clientId : '',
-    consentId,
-  ]);
+  const row = await grantStatus(database, isClientId(clientId) ? clientId : '', consentId);
   return { client: row, grant: row?.sub == null ? undefined : row };
 }

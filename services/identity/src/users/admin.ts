@@ -12,7 +12,7 @@ import {
 } from '../admin/context.ts';
 import type { Sub } from '../ids.ts';
 import type { UserAccount, UserName } from './user.ts';
-import { everySub, readAccount, updateAccount } from './user-table.ts';
+import { everySub, readAccount, setAccountTimes } from './user-table.ts';
 
 /** Throws `not_found`, which does not quote an e-mail address. */
 export async function getAccount(context: AdminContext, user: UserName): Promise<UserAccount> {
@@ -67,7 +67,7 @@ async function writeAccount(
   const fields = fieldChanges(times(before), times(after));
   if (fields.length === 0) return before;
   recordChange({ action, object: `user:${before.sub}`, fields });
-  await updateAccount(queries, after);
+  await setAccountTimes(queries, after.sub, after.disabledAt, after.signedOutAt);
   return after;
 }
 

@@ -30,19 +30,26 @@ export interface DatabaseOptions extends ConnectionOptions {
   readonly poolSize: number;
 }
 
-export function forUpdate({ name, text }: Statement): Statement {
-  return { name: `${name} for update`, text: `${text} for update` };
+/** A statement as a function of its values. */
+export function allRows<Row, Values extends readonly unknown[] = []>(name: string, text: string) {
+  return (queries: Queries, ...values: Values): Promise<Row[]> => queries.query<Row>({ name, text }, values);
 }
 
-/** Of a statement that always returns one. */
-export async function onlyRow<Row>(
-  queries: Queries,
-  statement: Statement,
-  values: readonly unknown[],
-): Promise<Row> {
-  const [row] = await queries.query<Row>(statement, values);
-  if (row === undefined) throw new Error(`no row: ${statement.name}`);
-  return row;
+/** Undefined when there is none. */
+export function firstRow<Row, Values extends readonly unknown[] = []>(name: string, text: string) {
+  const find = allRows<Row, Values>(name, text);
+  return async (queries: Queries, ...values: Values): Promise<Row | undefined> =>
+    (await find(queries, ...values))[0];
+}
+
+/** Throws when there is none. */
+export function onlyRow<Row, Values extends readonly unknown[] = []>(name: string, text: string) {
+  const find = firstRow<Row, Values>(name, text);
+  return async (queries: Queries, ...values: Values): Promise<Row> => {
+    const row = await find(queries, ...values);
+    if (row === undefined) throw new Error(`no row: ${name}`);
+    return row;
+  };
 }
 
 /** SQL: milliseconds since the epoch. */
