@@ -56,7 +56,9 @@ export const alertsPart: Part = () =>
 export const spanAttributesPart: Part = () =>
   table(
     ['attribute', 'spans', 'what it is'],
-    Object.entries(spanAttributes).map(([name, { spans, about }]) => [code(name), spans, about]),
+    Object.entries(spanAttributes).flatMap(([spans, attributes]) =>
+      Object.entries(attributes).map(([name, about]) => [code(name), spans, about]),
+    ),
   );
 
 /** The message comes first; in the demo partner, after the fields. */

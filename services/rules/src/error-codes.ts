@@ -1,53 +1,42 @@
 // Every error code and its gRPC status: public (specification §7, R5, R14), operator's port and feed.
 
-/** Numbers, so that this package needs no driver. */
-const invalidArgument = 3;
-const notFound = 5;
-const alreadyExists = 6;
-const permissionDenied = 7;
-const failedPrecondition = 9;
-const aborted = 10;
-const internal = 13;
-const unavailable = 14;
-const unauthenticated = 16;
-
 export const errorStatuses = {
-  access_denied: permissionDenied,
-  invalid_client: unauthenticated,
-  invalid_grant: failedPrecondition,
-  invalid_redirect_uri: invalidArgument,
-  invalid_request: invalidArgument,
-  invalid_scope: invalidArgument,
-  invalid_token: unauthenticated,
-  not_found: notFound,
-  server_error: internal,
-  temporarily_unavailable: unavailable,
-  unsupported_grant_type: invalidArgument,
-  unsupported_response_type: invalidArgument,
+  access_denied: 'PERMISSION_DENIED',
+  invalid_client: 'UNAUTHENTICATED',
+  invalid_grant: 'FAILED_PRECONDITION',
+  invalid_redirect_uri: 'INVALID_ARGUMENT',
+  invalid_request: 'INVALID_ARGUMENT',
+  invalid_scope: 'INVALID_ARGUMENT',
+  invalid_token: 'UNAUTHENTICATED',
+  not_found: 'NOT_FOUND',
+  server_error: 'INTERNAL',
+  temporarily_unavailable: 'UNAVAILABLE',
+  unsupported_grant_type: 'INVALID_ARGUMENT',
+  unsupported_response_type: 'INVALID_ARGUMENT',
 } as const;
 
 export type ErrorCode = keyof typeof errorStatuses;
 
 /** Between services: the public codes, and the refusal of another component's certificate. */
-export const serviceErrorStatuses = { ...errorStatuses, permission_denied: permissionDenied } as const;
+export const serviceErrorStatuses = { ...errorStatuses, permission_denied: 'PERMISSION_DENIED' } as const;
 
 /** Unlike the public codes these come with sentences, in the trailer `error-detail`. */
 export const operatorErrorStatuses = {
   /** The name is taken. */
-  already_exists: alreadyExists,
+  already_exists: 'ALREADY_EXISTS',
   /** The object was changed concurrently: read it again. */
-  conflict: aborted,
+  conflict: 'ABORTED',
   /** One sentence per mistake. */
-  invalid_argument: invalidArgument,
-  not_found: notFound,
+  invalid_argument: 'INVALID_ARGUMENT',
+  not_found: 'NOT_FOUND',
   /** The caller gave no name (metadata `x-operator`). */
-  permission_denied: permissionDenied,
+  permission_denied: 'PERMISSION_DENIED',
   /** A rule forbids it in the present state. */
-  refused: failedPrecondition,
+  refused: 'FAILED_PRECONDITION',
   /** A rule forbids it for now; trailer `error-possible-at`. */
-  refused_until: failedPrecondition,
-  server_error: internal,
-  temporarily_unavailable: unavailable,
+  refused_until: 'FAILED_PRECONDITION',
+  server_error: 'INTERNAL',
+  temporarily_unavailable: 'UNAVAILABLE',
 } as const;
 
 export type OperatorErrorCode = keyof typeof operatorErrorStatuses;

@@ -4,7 +4,7 @@ import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/gr
 import { DetailedFailure, Failure } from '../process/errors.ts';
 import type { CallSubject } from '../process/request-context.ts';
 
-export type ErrorStatuses = Readonly<Record<string, number>>;
+export type ErrorStatuses = Readonly<Record<string, keyof typeof status>>;
 
 const trailer = 'error-code';
 /** Percent-encoded UTF-8; on private ports only. */
@@ -47,15 +47,11 @@ export function toStatus(
   if (sendDetails && sent instanceof DetailedFailure) addDetails(metadata, sent);
   // A retry by the client's policy would repeat the answer.
   metadata.set('grpc-retry-pushback-ms', '-1');
-  return { code: statusOf(sent, errorStatuses), details: code, metadata };
+  return { code: status[statusName(sent, errorStatuses)], details: code, metadata };
 }
 
-function statusOf({ code }: Failure, errorStatuses: ErrorStatuses): status {
-  return errorStatuses[code] ?? status.INTERNAL;
-}
-
-export function statusName(sent: Failure, errorStatuses: ErrorStatuses): string {
-  return status[statusOf(sent, errorStatuses)];
+export function statusName({ code }: Failure, errorStatuses: ErrorStatuses): keyof typeof status {
+  return errorStatuses[code] ?? 'INTERNAL';
 }
 
 function addDetails(metadata: Metadata, { detail, possibleAt }: DetailedFailure): void {

@@ -26,20 +26,12 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || (isIP(host) !== 0 && ipaddr.parse(host).range() === 'loopback');
 }
 
-const mappedIpv4 = ipaddr.IPv6.parse('::ffff:0:0');
-const mappedBits = 96;
-
-/**
- * An address, or a network of at least /8, in IPv6 /16. IPv4's bound applies to IPv6 networks that hold mapped IPv4
- * addresses.
- */
+/** An address, or a network of at least /8, in IPv6 /16, or /104 where the mapped IPv4 addresses are. */
 export function isNarrowNetwork(text: string): boolean {
-  const [address = '', written] = text.split('/');
-  if (isIP(address) === 0) return false;
-  if (written === undefined) return true;
+  const [address = '', bits] = text.split('/');
+  if (isIP(address) === 0 || bits === undefined) return isIP(address) !== 0;
   if (!ipaddr.isValidCIDR(text)) return false;
-  const bits = Number(written);
-  if (isIP(address) === 4) return bits >= 8;
-  const holdsIpv4 = mappedIpv4.match(ipaddr.IPv6.parse(address), Math.min(bits, mappedBits));
-  return bits >= (holdsIpv4 ? mappedBits + 8 : 16);
+  const network = ipaddr.parse(address);
+  if ('octets' in network) return Number(bits) >= 8;
+  return Number(bits) >= (network.parts[0] === 0 ? 104 : 16);
 }
