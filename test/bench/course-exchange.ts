@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openCaller } from '../support/caller.ts';
 import { basic } from '../support/flow.ts';
-import { cloneFamilies } from '../support/load/refresh-burst.ts';
+import { cloneFamilies } from '../support/load.ts';
 import type { System, startSystem as startSystemHere } from '../support/system.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import type { Subject } from './subject.ts';

@@ -1,5 +1,5 @@
 // What is measured: operations, and the servers that carry them out.
-import { connectionsTo, type Request } from '../support/load/connection.ts';
+import { connectionsTo, type Request } from '../support/load.ts';
 
 /** What a row of the report says of each. */
 export const operations = {

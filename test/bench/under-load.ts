@@ -1,7 +1,7 @@
 // How the services behave under load: goodput and grants at ten times what they carry, lists for many readers, and refreshes
 // beside readers of long lists. What is compared takes turns, round by round. Each gives a line of the report.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readLists } from '../support/load/lists.ts';
+import { readLists } from '../support/load.ts';
 import type { CourseExchange } from './course-exchange.ts';
 import { closedLoop, median, openLoop, percentile, withNoise } from './load.ts';
 import { type Subject, type Work, workOf } from './subject.ts';

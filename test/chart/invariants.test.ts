@@ -1,8 +1,7 @@
 // What holds for every object of every set of values.
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { schemaErrors } from './kubernetes-schemas.ts';
-import { containersOf, nameOf, ofKind, podsOf, selects } from './objects.ts';
+import { containersOf, nameOf, ofKind, podsOf, schemaErrors, selects } from './objects.ts';
 import { chart, filesOf, type KubernetesObject, template, valueSets } from './render.ts';
 import { renderAll, renderSets } from './rendered.ts';
 

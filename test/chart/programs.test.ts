@@ -7,8 +7,7 @@ import { programs } from '../generate/settings.ts';
 import { containersOf, ofKind, podOf, podsOf, programOf } from './objects.ts';
 import { chart, type KubernetesObject, type Values, valuesAt } from './render.ts';
 import { renderAll, renderSets } from './rendered.ts';
-import { documentedValues } from './value-schema.ts';
-import { valueTypes } from './value-types.ts';
+import { documentedValues, valueTypes } from './value-schema.ts';
 
 const sets = await renderSets();
 const everySet = test.each(sets);

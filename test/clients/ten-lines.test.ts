@@ -9,7 +9,7 @@ import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { root } from '../check/step.ts';
 import { read } from '../docs/documents.ts';
-import { stackFile } from '../support/running-stack.ts';
+import { stackFile } from '../support/stack-file.ts';
 import { agree } from './user.ts';
 
 test("the program in the README reads a user's events", async () => {

@@ -1,8 +1,7 @@
 // The user in front of a real client: goes where the client sends the browser, logs in, agrees, and brings
 // back the address that the issuer redirects to.
 import { logInAndAgree } from '../support/flow.ts';
-import { runningStack } from '../support/running-stack.ts';
-import { partnerFor, userWho } from '../support/stack-file.ts';
+import { partnerFor, runningStack, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 
 export const methods = ['client_secret_basic', 'client_secret_post'] as const;

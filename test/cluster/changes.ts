@@ -2,11 +2,10 @@
 // else than it should.
 import { expect, vi } from 'vitest';
 import { blocksOf } from './guide.ts';
-import { type Kube, waiting } from './kube.ts';
+import { type Kube, release, waiting } from './kube.ts';
 import { allReady, type Component, components, logOf, podNames, podsOf, readyPods } from './pods.ts';
 import { connectionAgeSeconds, type Production, privatePortCertificates, replicas } from './production.ts';
 import { secret } from './programs.ts';
-import { release } from './settings.ts';
 
 const [upgrading, rollingBack] = blocksOf('## Upgrade');
 

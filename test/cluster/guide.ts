@@ -4,8 +4,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { root } from '../check/step.ts';
 import { section, shellBlocks } from '../docs/documents.ts';
 import { startProcess } from '../support/process.ts';
-import type { Kube } from './kube.ts';
-import { helmProgram, kubectlProgram } from './settings.ts';
+import { helmProgram, type Kube, kubectlProgram } from './kube.ts';
 
 /** The blocks under a heading of docs/install.md, in order. */
 export const blocksOf = (heading: string) => shellBlocks(section('docs/install.md', heading));

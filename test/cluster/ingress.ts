@@ -2,8 +2,7 @@
 import { expect, vi } from 'vitest';
 import { discover } from '../support/flow.ts';
 import { sendThrough } from '../support/http.ts';
-import { type Kube, waiting } from './kube.ts';
-import { ingressAddress, ingressNamespaceName } from './settings.ts';
+import { ingressAddress, ingressNamespaceName, type Kube, waiting } from './kube.ts';
 
 export type Ingress = Awaited<ReturnType<typeof findIngress>>;
 

@@ -12,10 +12,19 @@ import { logInAndAgree } from '../support/flow.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import { blocksOf, runBlocks, trustIngress } from './guide.ts';
 import { findIngress, leadTo, untilLed } from './ingress.ts';
-import { type Kube, kubeIn, makeNamespace, waiting } from './kube.ts';
+import {
+  imagePrefix,
+  imageTag,
+  type Kube,
+  kubeIn,
+  makeNamespace,
+  namespaceOf,
+  runLabel,
+  runName,
+  waiting,
+} from './kube.ts';
 import { podsWith } from './pods.ts';
 import { secret } from './programs.ts';
-import { imagePrefix, imageTag, namespaceOf, runLabel, runName } from './settings.ts';
 import { database, type Stores, startStores } from './stores.ts';
 
 const host = 'guide.exchange.test';

@@ -1,7 +1,6 @@
 // The pods of a component: which there are, what they logged, and what they answer when a program runs in them.
 import { expect, vi } from 'vitest';
-import { type Kube, waiting } from './kube.ts';
-import { release } from './settings.ts';
+import { type Kube, release, waiting } from './kube.ts';
 
 export const components = ['gateway', 'identity', 'design-catalog'] as const;
 export type Component = (typeof components)[number];

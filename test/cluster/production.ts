@@ -13,9 +13,17 @@ import { section } from '../docs/documents.ts';
 import type { DemoUser, Partner, StackFile } from '../support/stack-file.ts';
 import { runBlocks, trustIngress } from './guide.ts';
 import { findIngress, type Ingress, leadTo, untilLed } from './ingress.ts';
-import { checked, type Kube, makeNamespace } from './kube.ts';
+import {
+  checked,
+  imagePrefix,
+  imageTag,
+  ingressClass,
+  type Kube,
+  makeNamespace,
+  namespaceOf,
+  release,
+} from './kube.ts';
 import { secret } from './programs.ts';
-import { imagePrefix, imageTag, ingressClass, namespaceOf, release } from './settings.ts';
 import { authority, database, signCertificate, startStores } from './stores.ts';
 
 export type Production = Awaited<ReturnType<typeof installProduction>>;

@@ -1,6 +1,5 @@
 // Pods beside a release, as an operator brings them: stores, what observes a release, and a stranger.
-import type { Kube } from './kube.ts';
-import { imagePrefix, imageTag } from './settings.ts';
+import { imagePrefix, imageTag, type Kube } from './kube.ts';
 
 interface Program {
   readonly image: string;

@@ -2,9 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import { createAuthority } from '../rpc/certificate-authority.ts';
-import { type Kube, waiting } from './kube.ts';
+import { type Kube, kubectlProgram, postgresImage, redisImage, waiting } from './kube.ts';
 import { startProgram } from './programs.ts';
-import { kubectlProgram, postgresImage, redisImage } from './settings.ts';
 
 export type Stores = Awaited<ReturnType<typeof startStores>>;
 

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, openSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { root } from '../check/step.ts';
 
 export interface Engine {
   /** The value of DOCKER_HOST for clients. */
@@ -76,7 +77,7 @@ export function onPath(program: string): boolean {
 }
 
 /** Installs Debian's packages where `program` is missing; says whether it is there now. */
-export function obtain(program: string, packages: readonly string[], say: (line: string) => void): boolean {
+function obtain(program: string, packages: readonly string[], say: (line: string) => void): boolean {
   if (onPath(program)) return true;
   if (!mayInstall) return false;
   say(`Installing ${packages.join(', ')} …`);
@@ -86,4 +87,59 @@ export function obtain(program: string, packages: readonly string[], say: (line:
   for (const words of [['update'], ['install', '-y', '--no-install-recommends', ...packages]])
     spawnSync('apt-get', [...patient, ...words], { stdio: ['ignore', 'ignore', 'inherit'], env });
   return onPath(program);
+}
+
+const prefix = process.env.OFFLINE_IMAGE_PREFIX ?? 'course-exchange-offline';
+const official = { postgres: 'postgres:18', redis: 'redis:8' };
+const ownStores = { postgres: `${prefix}/postgres:18`, redis: `${prefix}/redis:7` };
+const ownBases = [`${prefix}/run:bookworm`, `${prefix}/build:bookworm`];
+
+const collector = {
+  official: 'docker.io/otel/opentelemetry-collector-contrib:0.160.0',
+  own: `${prefix}/otelcol:0`,
+};
+
+type Say = (line: string) => void;
+
+/** Gives the variables that name the images. Throws a sentence that says what is missing. */
+export function prepareImages({ host, client }: Engine, say: Say) {
+  const { IMAGE_TAG, POSTGRES_IMAGE, REDIS_IMAGE } = process.env;
+  const env = { IMAGE_TAG: 'test', ...process.env, DOCKER_HOST: host, DOCKER: client };
+  const engine = (...words: string[]) =>
+    spawnSync(client, words, { env, stdio: 'ignore', timeout: 120_000 }).status === 0;
+  const run = (program: string, ...words: string[]): void => {
+    if (spawnSync(program, words, { cwd: root, env, stdio: 'inherit' }).status !== 0)
+      throw new Error(`${words.join(' ')} failed; the lines above say why.`);
+  };
+  const has = (image: string) => engine('image', 'inspect', image);
+  const isAvailable = (image: string) => has(image) || engine('pull', '--quiet', image);
+  const make = (...names: readonly string[]) => run('bash', '.ci/offline-images/make.sh', ...names);
+
+  const isOffline = !Object.values(official).every(isAvailable);
+  if (isOffline) {
+    say('No registry answers: the images are made from packages.');
+    const missing = Object.entries(ownStores).flatMap(([name, image]) => (has(image) ? [] : [name]));
+    // Their script says what to do where it is missing.
+    if (missing.length > 0 || !ownBases.every(has)) obtain('debootstrap', ['debootstrap'], say);
+    if (missing.length > 0) make(...missing);
+  }
+  const stores = isOffline ? ownStores : official;
+  if (IMAGE_TAG === undefined)
+    run(process.execPath, 'deploy/images/build.ts', ...(isOffline ? ['--offline'] : []));
+  return {
+    images: {
+      IMAGE_TAG: IMAGE_TAG ?? 'test',
+      POSTGRES_IMAGE: POSTGRES_IMAGE ?? stores.postgres,
+      REDIS_IMAGE: REDIS_IMAGE ?? stores.redis,
+    },
+    /** Empty where there is none. */
+    collectorImage: (): string => {
+      if (process.env.COLLECTOR_IMAGE !== undefined) return process.env.COLLECTOR_IMAGE;
+      if (has(collector.own)) return collector.own;
+      if (isAvailable(collector.official)) return collector.official;
+      if (onPath('go')) make('otelcol');
+      else say('NOT RUN what the Collector keeps: no Go builds it, and COLLECTOR_IMAGE names no image of it');
+      return onPath('go') ? collector.own : '';
+    },
+  };
 }

@@ -12,14 +12,13 @@ import {
   tokensOf,
 } from '../support/flow.ts';
 import { type Answer, type Fields, send, sendThrough } from '../support/http.ts';
-import { runningStack } from '../support/running-stack.ts';
 import * as stackFile from '../support/stack-file.ts';
 import { openUserAgent, type UserAgent } from '../support/user-agent.ts';
 
 type DemoUser = stackFile.DemoUser;
 type Partner = stackFile.Partner;
 
-export const stack = runningStack();
+export const stack = stackFile.runningStack();
 export const issuer = stack.issuer;
 /** Where the deployment is called: the issuer's own address, unless it is reached behind its proxy. */
 export const address = process.env.CONTRACT_BASE_URL ?? issuer;

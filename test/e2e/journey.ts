@@ -6,8 +6,7 @@ import { messagesFor } from '../../services/demo-partner/src/messages.ts';
 import { de } from '../../services/gateway/src/pages/messages/de.ts';
 import { en } from '../../services/gateway/src/pages/messages/en.ts';
 import { authorizeUrl } from '../support/flow.ts';
-import { runningStack } from '../support/running-stack.ts';
-import type { DemoUser, Partner } from '../support/stack-file.ts';
+import { type DemoUser, type Partner, runningStack } from '../support/stack-file.ts';
 
 export const stack = runningStack();
 /** A registered redirect URI where nothing of ours listens. */

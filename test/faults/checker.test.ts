@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { check } from './checker.ts';
-import type { Operation, Outage, SecretId, Span } from './history.ts';
+import { check, type Operation, type Outage, type SecretId, type Span } from './checker.ts';
 import { type FaultName, type Kind, type PartName, table } from './table.ts';
 
 type Word = 'good' | 'refused' | 'unavailable' | 'none' | '500 server_error';

@@ -1,8 +1,59 @@
 // Judges a history. Pure. Safety has no exception, whatever was done to the system: of a code or refresh token there is at
 // most one success, an acknowledged successor is accepted next, what is spent or revoked stays dead. An operation without an
 // answer has happened or not, now or later. What else is answered, and when, the table allows.
-import type { History, Operation, Outage, SecretId } from './history.ts';
-import { afterStandstillMs, answerMs, standstillMs } from './table.ts';
+import { createHash } from 'node:crypto';
+import { afterStandstillMs, answerMs, type Kind, type Row, standstillMs } from './table.ts';
+
+/** Of a code or a refresh token. */
+export type SecretId = string & { readonly kind: 'secret' };
+
+export function secretId(secret: string): SecretId {
+  return createHash('sha256').update(secret).digest('base64url').slice(0, 12) as SecretId;
+}
+
+/** Milliseconds on the clock of `performance.now()`. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Operation {
+  readonly kind: Kind | 'withdrawal';
+  readonly called: number;
+  /** When the answer came, or was given up. */
+  readonly answered: number;
+  /**
+   * `good`: what an operation of its kind gets while all is well. `refused`: `invalid_grant`. `unavailable`: what R14 says,
+   * whole. `none`: no answer. Any other by its status and code.
+   */
+  readonly answer: string;
+  /** The code or refresh token that was sent. */
+  readonly presents?: SecretId | undefined;
+  /** The code or refresh token that came. */
+  readonly brings?: SecretId | undefined;
+  /** Who agreed, or whose consent was withdrawn. */
+  readonly person?: string | undefined;
+}
+
+/** One fault as it was played. */
+export interface Outage {
+  readonly row: Row;
+  readonly begun: number;
+  /** From here on it was complete. */
+  readonly struck: number;
+  /** Until here. */
+  readonly healing: number;
+  /** Its end was observed. */
+  readonly over: number;
+}
+
+export interface History {
+  /** In the order of their answers. */
+  readonly operations: readonly Operation[];
+  readonly outages: readonly Outage[];
+  /** In their order: a probe process did not run, or this one. */
+  readonly stalls: readonly Span[];
+}
 
 type Rule = 'one success' | 'successor' | 'spent' | 'revoked' | 'table' | 'time';
 

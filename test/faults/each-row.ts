@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Round, startRound } from './nemesis.ts';
 import { type Probe, startProbe } from './probe.ts';
 import type { Row } from './table.ts';
-import type { Target } from './targets/target.ts';
+import type { Target } from './workload.ts';
 
 /** `start`: resolves when the target serves; it is stopped after the last test. */
 export function playEachRow(rows: readonly Row[], start: (probe: Probe) => Promise<Target>): void {

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { median } from '../bench/load.ts';
 import { openCaller } from '../support/caller.ts';
-import { type ReadReport, readLists } from '../support/load/lists.ts';
+import { type ReadReport, readLists } from '../support/load.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 let system: System;

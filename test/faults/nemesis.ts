@@ -2,12 +2,10 @@
 // and all is well again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownStopwatch } from '../support/own-time.ts';
-import { check, type Violation } from './checker.ts';
-import type { Operation, Outage } from './history.ts';
+import { check, type Operation, type Outage, type Violation } from './checker.ts';
 import type { Probe } from './probe.ts';
 import { kinds, type Row, standstillMs } from './table.ts';
-import type { Target } from './targets/target.ts';
-import { startWorkload } from './workload.ts';
+import { startWorkload, type Target } from './workload.ts';
 
 /** Longer than any row allows, in milliseconds: then a run is given up. */
 const patienceMs = 120_000;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Caller, openCaller, unknownToken } from '../support/caller.ts';
 import { basic } from '../support/flow.ts';
 import { send } from '../support/http.ts';
-import { cloneFamilies, refreshAtOnce } from '../support/load/refresh-burst.ts';
+import { cloneFamilies, refreshAtOnce } from '../support/load.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { startProbe } from './probe.ts';
 import { standstillMs } from './table.ts';

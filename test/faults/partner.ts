@@ -4,7 +4,7 @@ import { authorizeUrl, basic, discover, walkOn } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
 import { type DemoUser, partnerFor, type StackFile } from '../support/stack-file.ts';
 import { openUserAgent, type UserAgent } from '../support/user-agent.ts';
-import { type Operation, secretId } from './history.ts';
+import { type Operation, secretId } from './checker.ts';
 import type { Kind } from './table.ts';
 
 /** Milliseconds after which an answer is given up; a partner waits for 3 s at least. */

@@ -2,7 +2,7 @@
 // has no time for answers either, and no server is to blame for the time that passes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Span } from './history.ts';
+import type { Span } from './checker.ts';
 
 const tickMs = 20;
 /** Between two echoes so much is usual, in milliseconds. */

@@ -2,11 +2,30 @@
 // twice or again, logins, reads, and an operator who withdraws consents. Each asks at its rate, and the next time when it has
 // its answer. At the end every code and token that there was is tried once more.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DemoUser, userWho } from '../support/stack-file.ts';
+import { type DemoUser, type StackFile, userWho } from '../support/stack-file.ts';
+import type { Operation } from './checker.ts';
 import { openFamilies } from './families.ts';
-import type { Operation } from './history.ts';
 import { openBrowser, openPartner, untilJudged } from './partner.ts';
-import type { Target } from './targets/target.ts';
+import type { FaultName, PartName } from './table.ts';
+
+export type Undo = () => Promise<unknown>;
+
+/** A system that runs, faults that can be done to its parts, and an operator. */
+export interface Target {
+  readonly stack: StackFile;
+  /** Families that are refreshed, of each of two persons; the consent of the second is withdrawn now and then. */
+  readonly families?: readonly [number, number];
+  /**
+   * How each fault of its rows is done to a part; resolves when that is complete. What it gives undoes it, and resolves when
+   * the row's `ends` is observed.
+   */
+  readonly faults: Readonly<Partial<Record<FaultName, (part: PartName) => Promise<Undo>>>>;
+  /** Withdraws the consent of a user with a client; resolves when that was acknowledged. */
+  readonly withdraw: (user: DemoUser, clientId: string) => Promise<unknown>;
+  /** Directory of its processes' logs. */
+  readonly logs?: string;
+  readonly stop?: () => Promise<unknown>;
+}
 
 /** Turns in a second, of each that takes them. */
 const rates = { refresh: 2.5, code: 1, login: 1, read: 1.2, withdrawal: 0.15 };

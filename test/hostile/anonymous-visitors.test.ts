@@ -4,7 +4,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openCaller } from '../support/caller.ts';
 import { authorizeUrl, logIn } from '../support/flow.ts';
 import { sendUntilServed } from '../support/http.ts';
-import { runningStack } from '../support/running-stack.ts';
+import { runningStack } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 
 const stack = runningStack();

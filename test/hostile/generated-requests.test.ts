@@ -7,8 +7,7 @@ import { expect, test } from 'vitest';
 import { read, tableRows } from '../docs/documents.ts';
 import { authorizeUrl, logIn } from '../support/flow.ts';
 import { type Answer, formEncoded, type Sent, send, sendUntilServed } from '../support/http.ts';
-import { runningStack } from '../support/running-stack.ts';
-import { partnerFor, userWho } from '../support/stack-file.ts';
+import { partnerFor, runningStack, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 
 const stack = runningStack();

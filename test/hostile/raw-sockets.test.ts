@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { send } from '../support/http.ts';
 import { ownStopwatch } from '../support/own-time.ts';
-import { runningStack } from '../support/running-stack.ts';
+import { runningStack } from '../support/stack-file.ts';
 
 const { issuer, processes } = runningStack();
 const { host, hostname, port } = new URL(issuer);

@@ -8,7 +8,7 @@ import { type Caller, openCaller, unknownToken } from '../support/caller.ts';
 import { authorizeUrl, type Tokens } from '../support/flow.ts';
 import { callService } from '../support/grpc-client.ts';
 import { send } from '../support/http.ts';
-import { cloneFamilies } from '../support/load/refresh-burst.ts';
+import { cloneFamilies } from '../support/load.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { type AlertNow, type Prometheus, startPrometheus } from './prometheus.ts';
 import { panels, rules, runbook } from './promtool.ts';

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, expect, test } from 'vitest';
-import { runningStack, stackFile } from '../support/running-stack.ts';
+import { runningStack, stackFile } from '../support/stack-file.ts';
 import { schemas } from './answer-schemas.ts';
 import { tool } from './tool.ts';
 

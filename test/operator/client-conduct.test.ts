@@ -1,7 +1,7 @@
 // How a client behaves, as an operator and a script read it, on a real stack.
 import { expect, test } from 'vitest';
 import { openCaller } from '../support/caller.ts';
-import { runningStack } from '../support/running-stack.ts';
+import { runningStack } from '../support/stack-file.ts';
 import { tool } from './tool.ts';
 
 test('a broken duty ends the command with 1 and names its last request; what does not apply is left out', async () => {

@@ -1,7 +1,7 @@
 // The data volume as an operator confirms it, and looks at it again once users have connected, on a real stack.
 import { expect, test } from 'vitest';
 import { openCaller } from '../support/caller.ts';
-import { runningStack } from '../support/running-stack.ts';
+import { runningStack } from '../support/stack-file.ts';
 import { answerOf, startTool, toolEnvironment } from './tool.ts';
 
 const redirectUris = ['https://volume.example/cb'] as const;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { holdRow } from '../support/held-row.ts';
-import { runningStack } from '../support/running-stack.ts';
+import { runningStack } from '../support/stack-file.ts';
 import { answerOf, startTool, tool } from './tool.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'partnerctl-interruption-'));

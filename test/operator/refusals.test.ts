@@ -4,8 +4,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { type Caller, openCaller } from '../support/caller.ts';
 import { authorizeUrl, basic, tokensOf } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
-import { runningStack } from '../support/running-stack.ts';
-import type { Partner } from '../support/stack-file.ts';
+import { type Partner, runningStack } from '../support/stack-file.ts';
 import { answerOf, tool } from './tool.ts';
 
 let caller: Caller;

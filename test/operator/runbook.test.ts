@@ -10,8 +10,7 @@ import { openCaller } from '../support/caller.ts';
 import { authorizeUrl, type Discovery, discover, logIn, tokensOf } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
 import { type Outcome, startProcess } from '../support/process.ts';
-import { runningStack } from '../support/running-stack.ts';
-import { type Partner, userWho } from '../support/stack-file.ts';
+import { type Partner, runningStack, userWho } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 import { answerOf, decrypted, tool, toolEnvironment, toolOnPath } from './tool.ts';
 

@@ -1,11 +1,10 @@
 // partnerctl as a process of its own against the stack under test, the way an operator or a script runs it.
-
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { armor, Decrypter } from 'age-encryption';
 import { type Outcome, startProcess } from '../support/process.ts';
-import { stackFile } from '../support/running-stack.ts';
+import { stackFile } from '../support/stack-file.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
 const main = join(repository, 'services/partnerctl/src/main.ts');

@@ -5,7 +5,7 @@ import { FeedService } from '@course-exchange/proto/feed/v1';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { expect, test } from 'vitest';
 import { callService, refusalOf } from '../support/grpc-client.ts';
-import { runningStack } from '../support/running-stack.ts';
+import { runningStack } from '../support/stack-file.ts';
 
 const address = `${runningStack().operator?.catalog}`;
 const feed = callService(FeedService, address);

@@ -15,7 +15,7 @@ import { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { expect, test } from 'vitest';
 import { callService, grpcTransport, refusalOf } from '../support/grpc-client.ts';
-import { runningStack } from '../support/running-stack.ts';
+import { runningStack } from '../support/stack-file.ts';
 
 const stack = runningStack();
 const address = `${stack.operator?.identity}`;

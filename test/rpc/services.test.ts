@@ -10,8 +10,7 @@ import { expect, test } from 'vitest';
 import { openCaller } from '../support/caller.ts';
 import { basic } from '../support/flow.ts';
 import { callService, grpcTransport, refusalOf } from '../support/grpc-client.ts';
-import { runningStack } from '../support/running-stack.ts';
-import { partnerFor } from '../support/stack-file.ts';
+import { partnerFor, runningStack } from '../support/stack-file.ts';
 
 const stack = runningStack();
 const partner = partnerFor(stack, 'openid', 'email', 'profile');

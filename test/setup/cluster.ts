@@ -5,9 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { imageNames } from '../../deploy/images/programs.ts';
 import { root } from '../check/step.ts';
-import { helmProgram, kubectlProgram, runLabel } from '../cluster/settings.ts';
-import { findEngine, onPath } from '../containers/engine.ts';
-import { prepareImages } from '../containers/images.ts';
+import { helmProgram, kubectlProgram, runLabel } from '../cluster/kube.ts';
+import { findEngine, onPath, prepareImages } from '../containers/engine.ts';
 
 const say = (line: string) => console.log(line);
 

@@ -2,8 +2,7 @@
 // IMAGE_PREFIX, IMAGE_TAG (given: nothing is built), POSTGRES_IMAGE, REDIS_IMAGE, COLLECTOR_IMAGE, COMPOSE (`docker compose`).
 import { spawnSync } from 'node:child_process';
 import { root } from '../check/step.ts';
-import { type Engine, findEngine } from '../containers/engine.ts';
-import { prepareImages } from '../containers/images.ts';
+import { type Engine, findEngine, prepareImages } from '../containers/engine.ts';
 
 const say = (line: string) => console.log(line);
 

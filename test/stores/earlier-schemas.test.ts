@@ -10,8 +10,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { generateSigningKey } from '../../services/identity/src/keys/private-key.ts';
 import { differences } from './feed-changes.ts';
-import { accountsFor, runJob } from './migration-jobs.ts';
-import { type JobDatabase, openJobDatabase } from './postgres.ts';
+import { accountsFor, type JobDatabase, openJobDatabase, runJob } from './postgres.ts';
 import { type Schema, writings } from './schema-history.ts';
 
 const migrations = (service: string) => join(import.meta.dirname, '../../services', service, 'migrations');

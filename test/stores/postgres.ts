@@ -10,6 +10,7 @@ import { type Database, openDatabase } from '@course-exchange/runtime/postgres/p
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import pg from 'pg';
 import { afterAll } from 'vitest';
+import { startProcess } from '../support/process.ts';
 
 const repository = new URL('../../', import.meta.url).pathname;
 const roleScript = readFileSync(`${repository}deploy/postgres/roles.sql`, 'utf8');
@@ -114,3 +115,59 @@ async function forThisFile<T extends { readonly close: () => Promise<void> }>(
 export const useJobDatabase = () => forThisFile(openJobDatabase());
 export const useIdentityDatabase = () => forThisFile(openIdentityDatabase());
 export const useCatalogDatabase = (connections?: number) => forThisFile(openCatalogDatabase(connections));
+
+type Job = 'identity' | 'design-catalog';
+
+/** The accounts that each job is told. */
+const accounts: Readonly<Record<Job, Readonly<Record<string, Role>>>> = {
+  identity: {
+    MIGRATOR_POSTGRES_URL: 'identity_migrator',
+    POSTGRES_URL: 'identity_rw',
+    OPERATOR_POSTGRES_URL: 'identity_operator',
+  },
+  'design-catalog': {
+    MIGRATOR_POSTGRES_URL: 'catalog_migrator',
+    POSTGRES_URL: 'catalog_ro',
+    FEED_POSTGRES_URL: 'catalog_feed',
+  },
+};
+
+/** What an installation tells a job of its accounts. */
+export function accountsFor(job: Job, database: JobDatabase): Record<string, string> {
+  const named = Object.entries(accounts[job]).map(([setting, role]) => [setting, database.as(role)]);
+  return Object.fromEntries(named);
+}
+
+export interface Ending {
+  readonly code: number | null;
+  /** Everything that it said. */
+  readonly output: string;
+  /** The sentences of its findings, by `message`. */
+  readonly said: (message: 'check failed' | 'check warns' | 'check skipped') => readonly string[];
+  readonly passed: readonly string[];
+}
+
+export async function runJob(
+  job: Job,
+  environment: Readonly<Record<string, string>>,
+  ...words: string[]
+): Promise<Ending> {
+  const program = `services/${job}/src/migrate.ts`;
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
+  const { exit, out, err } = await startProcess(process.execPath, [program, ...words], env).ended;
+  return endingOf(exit, out + err);
+}
+
+export function endingOf(code: number | null, output: string): Ending {
+  const lines = output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as { message: string; check: string; sentence: string });
+  return {
+    code,
+    output,
+    said: (message) => lines.filter((line) => line.message === message).map(({ sentence }) => sentence),
+    passed: lines.filter(({ message }) => message === 'check passed').map(({ check }) => check),
+  };
+}

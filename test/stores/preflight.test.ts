@@ -12,8 +12,7 @@ import * as catalog from '../../services/design-catalog/src/preflight.ts';
 import * as identity from '../../services/identity/src/preflight.ts';
 import { createAuthority } from '../rpc/certificate-authority.ts';
 import { openLink } from '../support/tcp-link.ts';
-import { accountsFor, endingOf, runJob } from './migration-jobs.ts';
-import { openJobDatabase, useJobDatabase } from './postgres.ts';
+import { accountsFor, endingOf, openJobDatabase, runJob, useJobDatabase } from './postgres.ts';
 
 type Changed = Readonly<Record<string, string>>;
 const migrations = join(import.meta.dirname, '../../services/design-catalog/migrations');

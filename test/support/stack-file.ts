@@ -55,3 +55,14 @@ export function partnersFor(stack: StackFile, ...scopes: readonly string[]): rea
     (partner) => partner.active && [...partner.scopes].sort().join(' ') === wanted,
   );
 }
+
+/** Path of its stack file. */
+export function stackFile(): string {
+  const { STACK_FILE } = process.env;
+  if (!STACK_FILE) throw new Error('STACK_FILE is missing: no deployment is named.');
+  return STACK_FILE;
+}
+
+export function runningStack(): StackFile {
+  return readStackFile(stackFile());
+}

@@ -8,7 +8,7 @@ import { allPods, type Component, type Pod, podsOf, readyPods, runInside } from 
 import { type Production, replicas } from '../../cluster/production.ts';
 import { idle, startProgram } from '../../cluster/programs.ts';
 import type { PartName } from '../table.ts';
-import type { Target, Undo } from './target.ts';
+import type { Target, Undo } from '../workload.ts';
 
 export async function startOnCluster(production: Production): Promise<Target> {
   const { kube, stack, partnerctl } = production;

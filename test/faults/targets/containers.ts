@@ -3,7 +3,7 @@ import { cutOff, join } from '../../containers/handles.ts';
 import { type PostgresPair, startPostgresPair } from '../../containers/postgres.ts';
 import { startStores, startSystem } from '../../containers/system.ts';
 import { until } from '../../stores/redis-servers.ts';
-import type { Target } from './target.ts';
+import type { Target } from '../workload.ts';
 
 export async function startContainers(): Promise<Target> {
   let pair!: PostgresPair;

@@ -8,8 +8,8 @@ import { callService } from '../../support/grpc-client.ts';
 import { type System, type PartName as SystemPart, startSystem } from '../../support/system.ts';
 import { joinLink, type Link } from '../../support/tcp-link.ts';
 import type { PartName } from '../table.ts';
+import type { Target, Undo } from '../workload.ts';
 import { type Process, startRedisPair } from './redis-pair.ts';
-import type { Target, Undo } from './target.ts';
 
 /** How long nothing passes a link before it is cut, so that operations are under way in it, milliseconds. */
 const silenceMs = 1_000;

@@ -1,12 +1,79 @@
-// Partners that refresh all at once, each over its own connection, and what became of their tokens: a refused one is
-// sent again after Retry-After, as the partner guide says; `invalid_grant` after that means that it was lost.
+// Loads: kept connections, each of which asks one thing at a time; readers of a long list; partners that refresh at once.
 import { createHash, randomBytes } from 'node:crypto';
+import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { basic } from '../flow.ts';
-import { type Answer, retryAfterMs } from '../http.ts';
-import type { Partner } from '../stack-file.ts';
-import { connectionsTo } from './connection.ts';
+import { basic } from './flow.ts';
+import { type Answer, type Fields, retryAfterMs, send } from './http.ts';
+import type { Partner } from './stack-file.ts';
+
+export interface Request {
+  readonly path: string;
+  readonly authorization?: string | undefined;
+  /** Sent by POST; without it the request is a GET. */
+  readonly form?: Fields;
+}
+
+/** Each lane has its own connection, opened by its first request. */
+export function connectionsTo(origin: string, timeoutMs = 10_000) {
+  const agents = new Map<number, Agent>();
+  const agentOf = (lane: number) =>
+    agents.getOrInsertComputed(lane, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+  return {
+    /** Rejects when no answer comes in time. */
+    ask: (lane: number, { path, authorization, ...form }: Request): Promise<Answer> =>
+      send(`${origin}${path}`, {
+        ...{ agent: agentOf(lane), timeoutMs, ...form },
+        headers: authorization === undefined ? {} : { authorization },
+      }),
+    close: (): void => {
+      for (const agent of agents.values()) agent.destroy();
+    },
+  };
+}
+
+export interface ReadOptions {
+  readonly issuer: string;
+  readonly accessToken: string;
+  readonly readers: number;
+  readonly forMs: number;
+}
+
+export interface ReadReport {
+  /** Lists that came in time, in a second. */
+  readonly perSecond: number;
+  /** Milliseconds that each list took, and each refusal. */
+  readonly listMs: readonly number[];
+  readonly refusalMs: readonly number[];
+  /** Any other answer, by status; 0: none came. */
+  readonly unexpected: Readonly<Record<number, number>>;
+}
+
+const none = { status: 0, headers: {} };
+
+export async function readLists({ issuer, accessToken, readers, forMs }: ReadOptions): Promise<ReadReport> {
+  const { ask, close } = connectionsTo(issuer);
+  const request = { path: '/api/events', authorization: `Bearer ${accessToken}` };
+  const [listMs, refusalMs]: [number[], number[]] = [[], []];
+  const unexpected: Record<number, number> = {};
+  const end = performance.now() + forMs;
+  const read = async (lane: number) => {
+    while (performance.now() < end) {
+      const begun = performance.now();
+      const answer = await ask(lane, request).catch(() => none);
+      const { status } = answer;
+      const tookMs = performance.now() - begun;
+      if (status === 503) refusalMs.push(tookMs);
+      else if (status !== 200) unexpected[status] = (unexpected[status] ?? 0) + 1;
+      else if (begun + tookMs <= end) listMs.push(tookMs);
+      const left = Math.max(0, end - performance.now());
+      await sleep(Math.min(retryAfterMs(answer), left));
+    }
+  };
+  await Promise.all(Array.from({ length: readers }, (_, lane) => read(lane)));
+  close();
+  return { perSecond: (listMs.length * 1_000) / forMs, listMs, refusalMs, unexpected };
+}
 
 /** `count` more families like that of `token`, straight into Redis. */
 export async function cloneFamilies(redisUrl: string, token: string, count: number): Promise<string[]> {
