@@ -45,7 +45,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'test/README.md': { suites: suitesPart },
 };
 
-/** Files that are generated whole. */
 const files: Readonly<Record<string, () => string>> = {
   'helm/course-exchange/values.schema.json': () => jsonText(valueSchema()),
   'deploy/observability/log-events.schema.json': () => jsonText(logEventsSchema()),

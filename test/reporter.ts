@@ -17,7 +17,6 @@ interface Ending extends TestEnding {
 
 interface Run {
   readonly tests: readonly Ending[];
-  /** What went wrong outside of a test. */
   readonly problems: readonly string[];
 }
 
@@ -29,7 +28,6 @@ const counted: Readonly<Record<Scope, readonly Clause['proof'][]>> = {
   whole: ['http', 'inside'],
 };
 
-/** vitest's reporter of every command. */
 export class ClauseReporter implements Reporter {
   #scope: Scope | undefined;
 

@@ -60,6 +60,5 @@ export function percentile(values: readonly number[], part: number): number {
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 
-/** The median, and in brackets the least and the most. */
 export const withNoise = (values: readonly number[], format: (value: number) => string): string =>
   `${format(median(values))} (${format(Math.min(...values))}–${format(Math.max(...values))})`;

@@ -23,7 +23,6 @@ console.log();
 interface OwnerRange {
   readonly first: number;
   readonly last: number;
-  /** Designs of an owner in the mean. */
   readonly perOwner: number;
 }
 

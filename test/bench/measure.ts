@@ -70,7 +70,6 @@ function cpuMicroseconds(pids: readonly number[]): number {
 
 const microseconds = (value: number): string => Math.round(value).toLocaleString('en');
 
-/** What each operation costs `ours`, and round by round how many times as much as each of the others. */
 export function costTable([ours, ...others]: readonly Subject[], rows: readonly Row[]): string {
   const heads = others.flatMap(({ name }) => [`${name}, µs`, `÷ ${name}`]);
   const lines = rows.map(({ operation, lanes, costs }) => {

@@ -17,7 +17,6 @@ export interface Subject {
   readonly origin: string;
   /** Its server processes, without stores. */
   readonly pids: readonly number[];
-  /** Makes `count` refresh tokens, or codes. */
   readonly make: (grant: 'refresh' | 'exchange', count: number) => Promise<readonly string[]>;
   /** The request of each operation that it has, with the refresh token or code that the request consumes. */
   readonly requests: (secret: string) => Readonly<Partial<Record<Operation, Request>>>;
@@ -39,7 +38,6 @@ export async function workOf({ origin, make, requests }: Subject, operation: Ope
       if (operation === 'refresh' && status === 200) secrets[lane] = `${json().refresh_token}`;
       return status;
     },
-    /** Makes the codes of the next `count` exchanges. */
     supply: async (count: number): Promise<void> => {
       if (operation === 'exchange') secrets.push(...(await make(operation, count)));
     },

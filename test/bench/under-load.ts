@@ -96,7 +96,6 @@ async function headOfLine(subject: Subject): Promise<string> {
   );
 }
 
-/** By the names that `--under-load` takes. */
 export const loads: Readonly<Record<string, readonly ((ours: CourseExchange) => Promise<string>)[]>> = {
   'head-of-line': [headOfLine],
   lists: [lists],

@@ -20,7 +20,6 @@ export function ofKind(objects: readonly KubernetesObject[], kind: string): read
   return objects.filter((object) => object.kind === kind);
 }
 
-/** Pods that the objects will make. */
 export function podsOf(objects: readonly KubernetesObject[]): readonly Pod[] {
   return objects.flatMap((object) => {
     const { metadata, spec } = (object.spec?.jobTemplate ?? object).spec?.template ?? {};
@@ -31,7 +30,6 @@ export function podsOf(objects: readonly KubernetesObject[]): readonly Pod[] {
   });
 }
 
-/** The pod of a component's Deployment, or of its Job. */
 export function podOf(objects: readonly KubernetesObject[], component: string): Pod | undefined {
   return podsOf(objects).find((pod) => pod.component === component);
 }

@@ -13,7 +13,6 @@ export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 export type KubernetesObject = Record<string, any>;
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Looked for by the first call. */
 let helm: Promise<string> | undefined;
 
 /**
@@ -79,7 +78,6 @@ export const valueSets: readonly string[] = readdirSync(join(chart, 'ci'))
   .map((name) => name.replace('.yaml', ''))
   .sort();
 
-/** The set's files, in the order of their weight. */
 export function filesOf(set: string): readonly string[] {
   const own = `ci/${set}.yaml`;
   return set.endsWith('-values') ? [own] : [`values-${set.split('-')[0]}.yaml`, own];
@@ -92,5 +90,4 @@ const merged = new Map(
   ]),
 );
 
-/** With what the chart brings. */
 export const valuesOfSet = (set: string): Values => merged.get(set) ?? {};

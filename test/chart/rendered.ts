@@ -14,7 +14,6 @@ import {
 } from './render.ts';
 
 export interface Case {
-  /** The set of values that `values` are laid over. */
   readonly on: string;
   readonly values?: Values | undefined;
   readonly release?: string;
@@ -80,7 +79,6 @@ export async function renderAll(cases: readonly Case[], asks?: string): Promise<
   }
 }
 
-/** Every set of values, as it stands. */
 export async function renderSets(): Promise<readonly (Rendered & { readonly set: string })[]> {
   const rendered = await renderAll(valueSets.map((on) => ({ on })));
   return rendered.map((one, at) => ({ set: valueSets[at] ?? '', ...one }));

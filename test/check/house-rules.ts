@@ -65,7 +65,6 @@ export function breaches(path: string, text: string): string[] {
   return broken;
 }
 
-/** Passes when no tracked or new file breaches a rule. */
 export const findBreaches: Step = async () => {
   const texts = filesOfProject().filter((path) => /\.(ts|sql|proto|md|yaml|yml|css)$/.test(path));
   return fail(texts.flatMap((path) => breaches(path, read(path))));

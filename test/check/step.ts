@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 /** Gives what is missing on this machine where it could not run; rejects with what a reader needs to mend it. */
 export type Step = () => Promise<string | undefined>;
 
-/** The repository's root directory. */
 export const root = join(import.meta.dirname, '../..');
 
 /** A step that runs a tool of the workspace, else of the PATH, in the root directory; passes when it ends with 0. */
@@ -21,7 +20,6 @@ export function command(tool: string, ...parameters: string[]): Step {
   };
 }
 
-/** Passes where there is no problem. */
 export function fail(problems: readonly string[]): undefined {
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }

@@ -16,7 +16,7 @@ import { root } from '../check/step.ts';
 import { openPartnerBrowser } from '../support/partner-browser.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import type { System } from '../support/system.ts';
-import { MistakenClient } from './mistaken-client.ts';
+import { walkWithMistakes } from './mistaken-client.ts';
 import { type RehearsedSystem, startRehearsedSystem } from './rehearsed-system.ts';
 
 const names = Object.keys(scenarios) as ScenarioName[];
@@ -79,10 +79,9 @@ test('a client with seven mistakes is shown each of them, and no eighth', async 
   const partner = partnerFor(system.stack, 'openid', 'email', 'profile');
   const told = new Map<DutyName, string>();
   for (const name of names) {
-    const client = new MistakenClient(issuer, partner, (request) => visit(request, user()));
-    const error = await rehearse(proxy, name, () => client.walk(name !== 'event-gone')).catch(
-      (broken: unknown) => broken,
-    );
+    const walk = () =>
+      walkWithMistakes(issuer, partner, (request) => visit(request, user()), name !== 'event-gone');
+    const error = await rehearse(proxy, name, walk).catch((broken: unknown) => broken);
     if (!(error instanceof DutyBroken)) expect(error, name).toBe(undefined);
     else for (const breach of error.breaches) told.set(breach.duty, `${name}: ${breachText(breach)}`);
   }

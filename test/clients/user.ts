@@ -1,8 +1,7 @@
 // The user in front of a real client: goes where the client sends the browser, logs in, agrees, and brings
 // back the address that the issuer redirects to.
-import { logInAndAgree } from '../support/flow.ts';
+import { visit } from '@course-exchange/testcontainers/browser';
 import { partnerFor, runningStack, userWho } from '../support/stack-file.ts';
-import { openUserAgent } from '../support/user-agent.ts';
 
 export const methods = ['client_secret_basic', 'client_secret_post'] as const;
 export type Method = (typeof methods)[number];
@@ -20,9 +19,5 @@ export const registration = {
   user: userWho(stack, 'typical season'),
 };
 
-/** Walks from the client's authorization address to the redirect back; returns the callback's address. */
-export async function agree(authorizationUrl: string): Promise<string> {
-  const agent = openUserAgent(stack.issuer);
-  const start = await agent.visit(authorizationUrl);
-  return (await logInAndAgree(agent, start, registration.user)).location;
-}
+export const agree = async (authorizationUrl: string): Promise<string> =>
+  (await visit(new URL(authorizationUrl), registration.user)).href;

@@ -50,7 +50,6 @@ const workMessages: Messages = {
   'design-catalog': ['"events listed"'],
 };
 
-/** Resolves when each pod has logged each of these, in one line, since then. */
 const untilLogged = (kube: Kube, since: Date, messages: Messages, seconds: number) =>
   vi.waitFor(
     async () => {

@@ -6,10 +6,8 @@ import { section, shellBlocks } from '../docs/documents.ts';
 import { startProcess } from '../support/process.ts';
 import { helmProgram, type Kube, kubectlProgram } from './kube.ts';
 
-/** The blocks under a heading of docs/install.md, in order. */
 export const blocksOf = (heading: string) => shellBlocks(section('docs/install.md', heading));
 
-/** Runs the blocks as one script and prints what they say; rejects with their last words where one fails. */
 export async function runBlocks(
   blocks: readonly string[],
   variables: Readonly<Record<string, string>>,

@@ -9,7 +9,6 @@ const environment = process.env;
 export const kubectlProgram = environment.KUBECTL ?? 'kubectl';
 export const helmProgram = environment.HELM ?? 'helm';
 
-/** Name of every release. */
 export const release = 'course-exchange';
 
 export const imagePrefix = environment.IMAGE_PREFIX ?? 'course-exchange';
@@ -29,7 +28,6 @@ export const ingressNamespaceName = environment.INGRESS_NAMESPACE ?? '';
 /** Ends the names of this run's namespaces. */
 export const runName = environment.CLUSTER_RUN_NAME ?? 'run';
 export const namespaceOf = (name: string) => `course-exchange-test-${runName}-${name}`;
-/** Marks all namespaces that a run makes. */
 export const runLabel = 'course-exchange.test/run';
 
 export type Kube = ReturnType<typeof kubeIn>;

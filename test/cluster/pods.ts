@@ -40,12 +40,10 @@ export async function allPods(kube: Kube): Promise<readonly Pod[]> {
   return (await Promise.all(components.map((component) => podsOf(kube, component)))).flat();
 }
 
-/** Names of the release's pods and how often each was restarted. */
 export async function podNames(kube: Kube): Promise<readonly string[]> {
   return (await allPods(kube)).map(({ name, restarts }) => `${name} ${restarts}`).sort();
 }
 
-/** Resolves with the pods when there are `count` of them, all ready. */
 export const readyPods = (kube: Kube, component: Component, count: number): Promise<readonly Pod[]> =>
   vi.waitFor(async () => {
     const pods = await podsOf(kube, component);
@@ -53,7 +51,6 @@ export const readyPods = (kube: Kube, component: Component, count: number): Prom
     return pods;
   }, waiting);
 
-/** Resolves when each Deployment has come to its newest state, with `count` pods. */
 export async function allReady(kube: Kube, count: number): Promise<void> {
   for (const component of components) {
     await kube.kubectl('rollout', 'status', `deployment/${release}-${component}`, '--timeout=180s');
@@ -61,11 +58,9 @@ export async function allReady(kube: Kube, count: number): Promise<void> {
   }
 }
 
-/** The pod's log since then. */
 export const logOf = (kube: Kube, component: Component, pod: Pod, since: Date) =>
   kube.kubectl('logs', pod.name, `--container=${component}`, `--since-time=${since.toISOString()}`);
 
-/** Runs a script with Node in a container; what it prints. */
 export function runInside(
   kube: Kube,
   pod: string,

@@ -28,7 +28,6 @@ import { authority, database, signCertificate, startStores } from './stores.ts';
 
 export type Production = Awaited<ReturnType<typeof installProduction>>;
 
-/** Pods of each component, so that one serves while another goes. */
 export const replicas = 2;
 export const connectionAgeSeconds = 10;
 /** Where the chart mounts a program's Secrets. */
@@ -47,7 +46,6 @@ export async function installProduction() {
   const [stores, ingress] = await Promise.all([startStores(kube, true), findIngress(kube)]);
   leadTo(ingress.address, issuer);
   const variables = { NAMESPACE: kube.namespace, REDIS_PASSWORD: stores.redisPassword, PSQL: stores.psql };
-  /** Makes what is missing of Secrets and roles. */
   const prepare = () => runBlocks(['deploy/kubernetes/prepare.sh'], { ...variables, HOST: host });
   await prepare();
   await trustIngress(kube);

@@ -26,7 +26,6 @@ export function secret(name: string, stringData: Readonly<Record<string, string>
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };
 }
 
-/** Resolves when its pod, labelled `app`, is ready. */
 export async function startProgram(kube: Kube, name: string, program: Program): Promise<void> {
   const { files = {}, port } = program;
   const service = {

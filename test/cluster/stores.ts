@@ -68,9 +68,7 @@ export async function startStores(kube: Kube, encrypted: boolean) {
   const inside = `exec --stdin postgres -- psql --username=postgres --dbname=${database} --host=/var/run/postgresql --no-psqlrc`;
   return {
     redisPassword: `${redisPassword}`,
-    /** A command that opens the database as superuser. */
     psql: `${kubectlProgram} --namespace ${kube.namespace} ${inside}`,
-    /** One statement as superuser; gives unaligned rows. */
     query: (sql: string) =>
       kube.kubectl(...inside.split(' '), '--no-align', '--tuples-only', `--command=${sql}`),
   };

@@ -8,7 +8,6 @@ import { query } from './postgres.ts';
 
 export const waiting = { timeout: 60_000, interval: 200 };
 
-/** The shell blocks of a section of docs/recovery.md, in their order. */
 export const blocksOf = (heading: string): readonly string[] =>
   shellBlocks(section('docs/recovery.md', `## ${heading}`)).map((block) => block.trim());
 
@@ -44,7 +43,6 @@ export async function prepareArchive(postgres: StartedTestContainer): Promise<vo
 const ownProgramWhereItFits = `version() { "$1" --version 2> /dev/null | grep -oE '[0-9]+' | head -n 1; }
 if [ "$(version postgres)" = "$(version "$(PATH=\${PATH#/opt:} command -v pg_basebackup)")" ]; then rm /opt/pg_basebackup; fi`;
 
-/** Runs a block as the account of Postgres. */
 export async function inContainer(
   postgres: StartedTestContainer,
   block: string,

@@ -10,9 +10,7 @@ import { root } from '../check/step.ts';
 export interface Engine {
   /** The value of DOCKER_HOST for clients. */
   readonly host: string;
-  /** The client program. */
   readonly client: string;
-  /** Stops the engine where it was started here. */
   readonly stop: () => Promise<unknown>;
 }
 
@@ -24,7 +22,6 @@ const wanted =
 const longestRunMs = 30 * 60_000;
 const mayInstall = process.getuid?.() === 0 && onPath('apt-get');
 
-/** Rejects with one sentence that says what to install. */
 export async function findEngine(say: (line: string) => void): Promise<Engine> {
   const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock';
   const isInstalled = onPath('dockerd');

@@ -17,12 +17,10 @@ export async function copyFolder(container: StartedTestContainer, path: string) 
   return { tar: () => Readable.from([content]), target: path.replace(/\/[^/]+$/, '') || '/' };
 }
 
-/** The container and its volumes are gone, at once. */
 export async function destroy(container: StartedTestContainer): Promise<void> {
   await (await handleOf(container)).remove({ force: true, v: true });
 }
 
-/** Sends the signal, and waits until the process has ended. */
 export async function end(
   container: StartedTestContainer,
   signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL',

@@ -10,9 +10,7 @@ export const password = 'test-containers';
 const dataDirectory = '/var/lib/postgresql/cluster';
 
 export interface PostgresOptions {
-  /** Name on the network. */
   readonly name?: string;
-  /** Settings of the server: `name=value`. */
   readonly parameters?: readonly string[];
   /** Shell that the first start runs in the data directory, before anybody can connect. */
   readonly firstStart?: string;
@@ -41,7 +39,6 @@ function containerFor(
 export const startPostgres = (network: StartedNetwork, options: PostgresOptions = {}) =>
   containerFor(network, options).start();
 
-/** The rows of one statement as superuser, each a line, its columns with `|` between them. */
 export async function query(postgres: StartedTestContainer, sql: string): Promise<readonly string[]> {
   const words = `psql --no-psqlrc --no-align --tuples-only --username=postgres --dbname=${database}`.split(
     ' ',
@@ -69,7 +66,6 @@ export async function startPostgresPair(network: StartedNetwork) {
   return {
     primary,
     killPrimary: () => end(primary, 'SIGKILL'),
-    /** Makes the replica a primary, and gives it the name `postgres`. */
     promoteReplica: async () => {
       await query(replica, 'select pg_promote()');
       await join(network, replica, 'postgres');

@@ -26,7 +26,6 @@ export interface System extends Pick<StartedCourseExchange, 'network'> {
     Readonly<Record<'demo-partner', StartedTestContainer>>;
 }
 
-/** Settings above the usual ones. */
 type Environments = Readonly<Partial<Record<ServiceName, Environment>>>;
 
 /** On stores of its own where none are given. */
@@ -44,7 +43,6 @@ export async function startSystem(given?: Stores, environments: Environments = {
   return { stack, network, containers: { ...containers, 'demo-partner': partner } };
 }
 
-/** The demo partner at a port of this machine. */
 function demoPartnerAt(port: number, issuer: string): GenericContainer {
   const url = `http://127.0.0.1:${port}`;
   const { clientId, clientSecret } = demoPartner(url);
@@ -95,11 +93,9 @@ export async function startStores(options: StoreOptions = {}): Promise<Stores> {
 interface RedisOptions {
   /** Words for the server, beside those that production asks for. */
   readonly words?: readonly string[];
-  /** Content of files in the container, by their path. */
   readonly files?: Readonly<Record<string, string>>;
   /** Its data outlive the process, and can be copied: nothing waits until they are on the disk. Else they are in memory. */
   readonly onDisk?: boolean;
-  /** Its data as they once were, on disk. */
   readonly restore?: Copy;
 }
 

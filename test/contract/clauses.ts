@@ -32,11 +32,9 @@ const all = ['specification', 'rulings'].flatMap((name) =>
   readClauses(readFileSync(join(root, 'docs', `${name}.md`), 'utf8')),
 );
 
-/** Every clause by number, the planned ones too. */
 export const clauses: ReadonlyMap<string, Clause> = new Map(all.map((clause) => [clause.id, clause]));
 if (clauses.size !== all.length) throw new Error('two clauses have the same number');
 
-/** Numbers of the clauses with one of these proofs. */
 export function clauseIds(...proofs: readonly Clause['proof'][]): readonly string[] {
   return all.filter(({ proof }) => proofs.includes(proof)).map(({ id }) => id);
 }

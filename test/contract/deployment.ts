@@ -34,7 +34,6 @@ export const withoutStores = stack.postgres === undefined || stack.redis === und
 /** A test that writes to the stores under the deployment; reported as not proven where they are not given. */
 export const storeTest = test.skipIf(withoutStores);
 
-/** A browser that nobody used before. */
 export const freshBrowser = (): UserAgent => openUserAgent(issuer);
 
 const browsers = new Map<string, UserAgent>();
@@ -43,7 +42,6 @@ const browsers = new Map<string, UserAgent>();
 export const browserOf = (user: DemoUser): UserAgent =>
   browsers.getOrInsertComputed(user.email, freshBrowser);
 
-/** Opens an authorization request in a browser. */
 export const begin = (agent: UserAgent, partner: Partner, parameters: Fields = {}) =>
   agent.visit(authorizeUrl(oidc.authorization_endpoint, partner, parameters));
 
@@ -81,11 +79,9 @@ export const exchange = (
   return token(oidc.token_endpoint, partner, { ...form, ...overrides });
 };
 
-/** Refreshes as `partner`. */
 export const refresh = (partner: Partner, refresh_token: string, overrides: Overrides = {}) =>
   token(oidc.token_endpoint, partner, { grant_type: 'refresh_token', refresh_token, ...overrides });
 
-/** Tokens of a fresh grant. */
 export async function tokensFor(options: GrantOptions = {}): Promise<Tokens> {
   return tokensOf(await exchange(await grant(options)));
 }
@@ -99,7 +95,6 @@ export const accessTokenOf = (user: DemoUser, partner: Partner = full): Promise<
     return access_token;
   });
 
-/** GETs a path of the issuer with a bearer token. */
 export function api(path: string, accessToken: string): Promise<Answer> {
   return send(`${issuer}${path}`, {
     headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json' },
@@ -124,7 +119,6 @@ export function orNone<Item>(found: readonly Item[], what: string): readonly [It
   });
 }
 
-/** The user whose `about` holds these words. */
 export const userWho = (about: string) => orSkip(() => stackFile.userWho(stack, about));
 
 export const partnerFor = (...scopes: string[]) => orSkip(() => stackFile.partnerFor(stack, ...scopes));

@@ -9,7 +9,6 @@ export function expectError(answer: Answer, status: number, error: string, about
   expect(answer.headers['content-type'], about).toMatch(/^application\/json(; ?charset=utf-8)?$/i);
 }
 
-/** A redirect to the partner with this error. */
 export function expectErrorRedirect(outcome: Page | Departure, error: string, about = ''): Departure {
   const departure = expectDeparture(outcome, about);
   expect(departure.parameters.get('error'), about).toBe(error);
@@ -17,7 +16,6 @@ export function expectErrorRedirect(outcome: Page | Departure, error: string, ab
   return departure;
 }
 
-/** A redirect to the partner, by 303. */
 export function expectDeparture(outcome: Page | Departure, about = ''): Departure {
   if (outcome.kind === 'page') {
     throw new Error(
@@ -28,7 +26,6 @@ export function expectDeparture(outcome: Page | Departure, about = ''): Departur
   return outcome;
 }
 
-/** A page of the issuer. */
 export function expectPage(outcome: Page | Departure, status = 200): Page {
   if (outcome.kind === 'departure') throw new Error(`a redirect instead of a page: ${outcome.location}`);
   expect(outcome.answer.status, outcome.text.slice(0, 200)).toBe(status);

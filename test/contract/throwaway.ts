@@ -8,7 +8,6 @@ import { stack, typical } from './deployment.ts';
 const pool = new Pool({ connectionString: stack.postgres, max: 2, allowExitOnIdle: true });
 pool.on('error', () => undefined);
 
-/** Runs one statement as the stack's superuser. */
 export async function sql<Row extends QueryResultRow>(
   text: string,
   ...values: readonly unknown[]
@@ -18,7 +17,6 @@ export async function sql<Row extends QueryResultRow>(
 
 let connection: Redis | undefined;
 
-/** The Redis under the deployment. */
 export function redis(): Redis {
   connection ??= new Redis(stack.redis ?? '');
   return connection;
@@ -36,7 +34,6 @@ export async function throwawayUser(): Promise<DemoUser> {
   return { email, password: typical.password, sub, name: 'Throw Away', about: 'made by a test' };
 }
 
-/** A partner of one's own. */
 export async function throwawayPartner(
   scopes: readonly string[] = ['openid', 'email', 'profile'],
 ): Promise<Partner> {

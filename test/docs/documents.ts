@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Text of a file; `path` is relative to the repository. */
 export function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
@@ -24,7 +23,6 @@ export function filesOfProject(): string[] {
   return listed.split('\n').filter((path) => path !== '' && exists(path));
 }
 
-/** The documents in Markdown that this repository holds. */
 export function documents(): string[] {
   return filesOfProject().filter((path) => path.endsWith('.md'));
 }
@@ -49,7 +47,6 @@ export function tableRows(text: string): string[][] {
   );
 }
 
-/** Texts in backticks outside fenced blocks. */
 export function codeSpans(text: string): string[] {
   const prose = text.replace(/^```[\s\S]*?^```/gm, '');
   return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code ?? '');

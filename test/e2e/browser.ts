@@ -28,7 +28,6 @@ const quiet = [
   '--disable-sync',
 ];
 
-/** Starts Chromium for the tests of this file. */
 export function useBrowser() {
   let browser: Browser | undefined;
   const profiles: BrowserContext[] = [];
@@ -50,7 +49,6 @@ export function useBrowser() {
     silentPartner.close();
   });
   return {
-    /** A person with a fresh profile; gone after the test. */
     person: async (options: BrowserContextOptions = {}): Promise<Page> => {
       if (!browser) throw new Error('Chromium has not started.');
       const profile = await browser.newContext({ locale: 'en-GB', ...options });

@@ -12,7 +12,6 @@ export const stack = runningStack();
 /** A registered redirect URI where nothing of ours listens. */
 export const silentCallback = 'http://127.0.0.1:9099/callback';
 
-/** The demo partner's origin. */
 export function partnerOrigin(): string {
   if (!stack.demoPartner) throw new Error('The stack file names no demo partner.');
   return stack.demoPartner;
@@ -59,20 +58,17 @@ function eventsHeading(page: Page, said: Words) {
   return page.getByRole('heading', { level: 1, name: said.partner.eventsTitle, exact: true });
 }
 
-/** Waits for the end of a connection: the partner shows the person's events. */
 export async function arrive(page: Page, said: Words = words.en): Promise<void> {
   await eventsHeading(page, said).waitFor();
   await page.waitForLoadState();
 }
 
-/** Connects `user` from the first page to the last. */
 export async function connectAs(page: Page, user: DemoUser, said: Words = words.en): Promise<void> {
   await connect(page, said);
   await logIn(page, user, said);
   await agreeIfAsked(page, said);
 }
 
-/** From the partner's first page to the consent page. */
 export async function reachConsent(page: Page, user: DemoUser): Promise<void> {
   await connect(page);
   await logIn(page, user);

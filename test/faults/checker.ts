@@ -4,7 +4,6 @@
 import { createHash } from 'node:crypto';
 import { afterStandstillMs, answerMs, type Kind, type Row, standstillMs } from './table.ts';
 
-/** Of a code or a refresh token. */
 export type SecretId = string & { readonly kind: 'secret' };
 
 export function secretId(secret: string): SecretId {
@@ -27,9 +26,7 @@ export interface Operation {
    * whole. `none`: no answer. Any other by its status and code.
    */
   readonly answer: string;
-  /** The code or refresh token that was sent. */
   readonly presents?: SecretId | undefined;
-  /** The code or refresh token that came. */
   readonly brings?: SecretId | undefined;
   /** Who agreed, or whose consent was withdrawn. */
   readonly person?: string | undefined;

@@ -65,7 +65,6 @@ export function openFamilies(partner: Partner, random: (below: number) => number
     else await refresh(family, drawn >= 100 - twice ? 2 : 1);
   }
 
-  /** Codes and families of one person. */
   function line(person: DemoUser) {
     const [codes, fresh]: [string[], Family[]] = [[], []];
     const begin = async (code: string, times = 1): Promise<void> => {
@@ -100,17 +99,14 @@ export function openFamilies(partner: Partner, random: (below: number) => number
     atOnce(tokens, (refreshToken) => untilJudged(() => partner.refresh(refreshToken)));
   return {
     line,
-    /** The newest of a person. */
     accessToken: (person: DemoUser) => `${accessTokens.get(person)}`,
     /** How many wait before they send a token again. */
     waiting: () => waiting,
-    /** Refreshes every family that is not over once more. */
     refreshAll: () =>
       atOnce(families, async (family) => {
         for (let left = 20; left > 0 && !family.isOver && !(await refresh(family)); left -= 1);
       }),
     presentSpent: () => present(families.flatMap(({ spent }) => spent)),
-    /** Of one person, or of all. */
     presentCurrent: (of?: DemoUser) =>
       present(
         families.flatMap(({ person, current }) => (of === undefined || of === person ? [current] : [])),

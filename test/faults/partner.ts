@@ -47,9 +47,7 @@ function isRefusal(kind: Kind, { headers, text }: Pick<Answer, 'headers' | 'text
 }
 
 export interface Outcome {
-  /** As in the history. */
   readonly answer: string;
-  /** Code or refresh token. */
   readonly secret?: string;
   readonly accessToken?: string;
   /** Milliseconds until it may be asked again. */
@@ -63,7 +61,6 @@ export async function openPartner(stack: StackFile, operations: Operation[]) {
   const discovery = await discover(issuer);
   const partner = partnerFor(stack, 'openid', 'email', 'profile');
   const [redirect_uri] = partner.redirectUris;
-  /** One that a list had. */
   let eventId = '';
 
   async function take(

@@ -29,7 +29,6 @@ export async function startProbe() {
   });
   return {
     pid: child.pid ?? -1,
-    /** In their order. */
     stalls: (): readonly Span[] => [...stalls, ...gap()],
     stop: (): void => {
       clearInterval(ticking);

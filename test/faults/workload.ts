@@ -22,7 +22,6 @@ export interface Target {
   readonly faults: Readonly<Partial<Record<FaultName, (part: PartName) => Promise<Undo>>>>;
   /** Withdraws the consent of a user with a client; resolves when that was acknowledged. */
   readonly withdraw: (user: DemoUser, clientId: string) => Promise<unknown>;
-  /** Directory of its processes' logs. */
   readonly logs?: string;
   readonly stop?: () => Promise<unknown>;
 }

@@ -22,7 +22,6 @@ export const decisionsPart: Part = () =>
 export const suitesPart: Part = (before) =>
   names(before, ['suite', 'what it proves', 'needs'], Object.keys(suites));
 
-/** By duty: the play and expectation of each scenario. */
 export const scenariosPart: Part = () =>
   [...Map.groupBy(Object.entries(scenarios), ([, { duty }]) => duty)]
     .map(([duty, plays]) => {

@@ -25,7 +25,6 @@ export function withParts(text: string, parts: Readonly<Record<string, Part>>): 
   return made;
 }
 
-/** A table in Markdown. */
 export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const written = rows.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`);
   return [`| ${heads.join(' | ')} |`, `|${'---|'.repeat(heads.length)}`, ...written].join('\n');

@@ -65,7 +65,6 @@ export async function startPrometheus(addresses: StackFile['addresses']) {
     if (status !== 'success') throw new Error(text);
     return data;
   }
-  /** The series of an instant query, now. */
   const query = async (expr: string): Promise<readonly { readonly metric: Labels }[]> => {
     const { result } = (await ask(`query?query=${encodeURIComponent(expr)}`)) as {
       result: { metric: Labels }[];
@@ -85,7 +84,6 @@ export async function startPrometheus(addresses: StackFile['addresses']) {
 
   return {
     query,
-    /** Pending and firing ones. */
     alerts: async () => ((await ask('alerts')) as { alerts: readonly AlertNow[] }).alerts,
     stop,
   };

@@ -32,7 +32,6 @@ afterEach(async () => {
 });
 
 export interface Pod extends RpcServer {
-  /** Calls that reached its handlers. */
   readonly calls: () => number;
 }
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { send } from '../support/http.ts';
 import type { System } from '../support/system.ts';
 
-/** The lines of all services, as they were written. */
 export function logLines({ logs }: System): readonly string[] {
   const files = readdirSync(logs).filter((file) => /^(gateway|identity|design-catalog)/.test(file));
   return files.flatMap((file) => readFileSync(join(logs, file), 'utf8').split('\n').filter(Boolean));

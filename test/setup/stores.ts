@@ -54,7 +54,6 @@ async function startStores() {
       postgresUrl: postgresUrl(ports.postgres, 'postgres', password, 'postgres'),
       /** Administrator's address; the user `identity` has the same password. */
       redisUrl: redisUrl(ports.redis, password),
-      /** Ends both and deletes their data. */
       stop,
     };
   } catch (error) {

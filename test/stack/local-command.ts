@@ -10,7 +10,6 @@ export async function command(words: readonly string[]) {
   return { code, output: out + err };
 }
 
-/** Numbers of all processes that stack.json names. */
 export function processesOf({ description }: PrivateStack): readonly number[] {
   return Object.values(description.processes ?? {});
 }

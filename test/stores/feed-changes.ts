@@ -41,7 +41,6 @@ export const origin = { actor: 'local:platform', requestId: 'request-1', at: '20
 export interface Application {
   readonly source?: string;
   readonly last?: boolean;
-  /** Changes in a batch. */
   readonly batch?: number;
 }
 
@@ -59,7 +58,6 @@ export function apply(
   return applyBatches({ write: (one) => repeatedly(() => writeBatch(feed, one, origin)), limits }, parts());
 }
 
-/** Every design with all that is stored of it, in the order of the keys. */
 export async function designs({ writer }: CatalogDatabase): Promise<Record<string, unknown>[]> {
   const { rows } = await writer.query('select * from designs order by owner, id');
   return rows;

@@ -24,7 +24,6 @@ import {
 import { listPasswordForms } from '../../services/identity/src/users/user-table.ts';
 import { addUser, keyEncryptionKey, redirectUri, useEndpoint } from './identity-grant.ts';
 
-/** What the whole flow needs. */
 export type FlowDeps = Parameters<typeof createAuthorizationHandlers>[0];
 
 export interface Person {
@@ -73,7 +72,6 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
     accountsKey: new Secret(Buffer.alloc(32)),
   };
 
-  /** A user who signs in with `password`. */
   const addPerson = async (): Promise<Person> => {
     const email = `Ada.${randomBytes(6).toString('hex')}@Example.org`;
     return { sub: await addUser(identity, email, passwordHash), email };
@@ -122,21 +120,8 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
   };
 
   return Object.assign(flow, {
-    ...{
-      identity,
-      redis,
-      exchange,
-      refresh,
-      request,
-      issue,
-      clock,
-      deps,
-      addPerson,
-      begin,
-      beginForm,
-      logIn,
-      signIn,
-    },
+    ...{ identity, redis, exchange, refresh, request, issue },
+    ...{ clock, deps, addPerson, begin, beginForm, logIn, signIn },
     /** One for each connection. They stand for callers, not for processes: they share one password queue. */
     browsers: stores.map((store) => ({ ...deps, redis: store })),
     /** Signs in with a new interaction; returns the cookie of the session. */
@@ -150,7 +135,6 @@ export function freshAddress(): string {
   return `fd${hex.slice(0, 2)}:${hex.slice(2, 6)}:${hex.slice(6, 10)}:${hex.slice(10)}::1`;
 }
 
-/** Of the stored interaction of a form. */
 export function recordKey({ interactionId }: Pick<PresentedForm, 'interactionId'>): string {
   return `interaction:{all}:${interactionId}`;
 }
@@ -174,7 +158,6 @@ export function counting(all: FlowDeps[]) {
   return { seen, counted };
 }
 
-/** What a redirect carries to the partner. */
 export function answerOf(answer: object): URLSearchParams {
   const location = 'location' in answer ? String(answer.location) : '';
   if (!location.startsWith(`${redirectUri}?`))

@@ -36,7 +36,6 @@ export async function openJobDatabase() {
     superuser,
     /** Address for a role, with its password. */
     as: (role: Role) => Object.assign(new URL(superuser), { username: role, password }).href,
-    /** As superuser in this database. */
     sql: (text: string, values: unknown[] = []) => once(superuser, text, values),
     close: async () => {
       // A connection that is ending is no longer listened to: being told to go then would be nobody's to catch.
@@ -66,9 +65,7 @@ export async function openIdentityDatabase() {
   const operator = open('identity', job.as('identity_operator'), 25);
   const owner = open('identity', job.superuser, 4);
   return {
-    /** As role identity_rw. */
     database,
-    /** As role identity_operator. */
     operator,
     /** As superuser, through the service's own driver. */
     owner,
@@ -93,9 +90,7 @@ export async function openCatalogDatabase(connections = 10) {
     options: '-c search_path=catalog -c timezone=UTC',
   });
   const readerUrl = job.as('catalog_ro');
-  /** As the service reads. */
   const reader = open('catalog', readerUrl, 2, true);
-  /** As the feed writes. */
   const feed = open('catalog', job.as('catalog_feed'), 8);
   const close = async () => {
     await Promise.all([writer.end(), reader.close(), feed.close()]);
@@ -104,7 +99,6 @@ export async function openCatalogDatabase(connections = 10) {
   return { writer, reader, readerUrl, feed, close };
 }
 
-/** One for the tests of this file. */
 async function forThisFile<T extends { readonly close: () => Promise<void> }>(
   opening: Promise<T>,
 ): Promise<T> {
@@ -140,7 +134,6 @@ export function accountsFor(job: Job, database: JobDatabase): Record<string, str
 
 export interface Ending {
   readonly code: number | null;
-  /** Everything that it said. */
   readonly output: string;
   /** The sentences of its findings, by `message`. */
   readonly said: (message: 'check failed' | 'check warns' | 'check skipped') => readonly string[];

@@ -96,7 +96,6 @@ export async function startCluster() {
     /** Of the masters, as `host:port`. */
     seeds: all.map(({ master }) => `127.0.0.1:${master.port}`),
     password,
-    /** Of identity's user. */
     userPassword,
     directory: servers.directory,
     shards,

@@ -46,7 +46,6 @@ interface ServerOptions {
   /** Lines of its configuration. It rewrites the file, as Sentinel and Cluster do. */
   readonly lines: readonly string[];
   readonly sentinel?: boolean;
-  /** How the test itself looks at it. */
   readonly look: {
     readonly port: number;
     readonly password: string;
@@ -117,7 +116,6 @@ export async function openServers() {
   };
 }
 
-/** Whether a master's first `count` replicas are online. */
 export async function hasReplicas(admin: Redis, count = 1): Promise<boolean> {
   const online = (await admin.info('replication')).match(/^slave\d:.*state=online/gm) ?? [];
   return online.length >= count;
@@ -141,13 +139,11 @@ const page = () => section('docs/settings.md', '## How identity reaches Redis');
 /** The ACL user that docs/settings.md shows to operators: words of ACL SETUSER, the name, then the rules. */
 export const documentedUser = (password: string) => identityUser(password).split(' ');
 
-/** The same for the Sentinels. */
 export function documentedSentinelUser(password: string): string[] {
   const [indented = ''] = /(?:^ {4}.*\n?)+/m.exec(page()) ?? [];
   return indented.replace('>password', `>${password}`).trim().split(/\s+/).slice(2);
 }
 
-/** The same in a Cluster. */
 export function documentedClusterUser(password: string): string[] {
   const [, more = ''] = /in a Cluster also `([^`]*)`/.exec(page()) ?? [];
   return [...documentedUser(password), ...more.split(/\s+/)];

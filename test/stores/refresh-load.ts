@@ -13,7 +13,6 @@ import {
   rotateRefreshToken,
 } from '../../services/identity/src/token/grant-store.ts';
 
-/** A refresh family as its client knows it. */
 export interface ClientFamily {
   readonly familyId: FamilyId;
   /** The token that was acknowledged last. */
@@ -91,7 +90,6 @@ export function startRefreshLoad(store: RedisStore, clients: number, everyMs: nu
   all.catch(() => {});
   return {
     families,
-    /** Refreshes that were answered, and answers 503, until now. */
     counts,
     /** Ends the load; rejects with what a client threw. */
     stop: () => {

@@ -31,7 +31,6 @@ export async function discover(issuer: string): Promise<Discovery> {
   return answer.json() as Discovery;
 }
 
-/** A PKCE pair (S256). */
 export function pkce(): { readonly verifier: string; readonly challenge: string } {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
@@ -81,7 +80,6 @@ export async function walkOn(
   return at;
 }
 
-/** Submits the login form of the page. */
 export function logIn(
   agent: UserAgent,
   page: Page,
@@ -95,7 +93,6 @@ export function logIn(
   return agent.submit(page, form, { email, password, ...forget });
 }
 
-/** The form that asks for a password, if the page has one. */
 export function loginForm(page: Page): Form | undefined {
   return page.forms.find((form) => form.fields.some((field) => field.type === 'password'));
 }
@@ -115,7 +112,6 @@ export function basic(partner: Pick<Partner, 'clientId' | 'clientSecret'>): {
   return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
 }
 
-/** Posts to the token endpoint as `partner`. */
 export function token(endpoint: string, partner: Partner, form: Fields): Promise<Answer> {
   return send(endpoint, { form, headers: basic(partner) });
 }

@@ -20,7 +20,6 @@ export function grpcTransport(address: string, operator = ''): Transport {
   });
 }
 
-/** As an operator of this name. */
 export function callService<S extends DescService>(
   service: S,
   address: string,

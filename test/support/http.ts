@@ -6,7 +6,6 @@ import { isIP } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An answer, whole. */
 export type Answer = {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
@@ -27,7 +26,6 @@ export type Sent = {
   readonly from?: string | undefined;
   /** Its connections are used. */
   readonly agent?: http.Agent;
-  /** Until the answer is there, whole. */
   readonly timeoutMs?: number;
 };
 
@@ -61,7 +59,12 @@ export async function send(url: string, sent: Sent = {}): Promise<Answer> {
     localAddress: sent.from,
     signal: AbortSignal.timeout(sent.timeoutMs ?? 20_000),
   } as https.RequestOptions);
-  const headers = { ...(entrance && { host: authority }), ...headersOf(sent, body) };
+  const headers = {
+    ...(entrance && { host: authority }),
+    ...(sent.form && { 'content-type': 'application/x-www-form-urlencoded' }),
+    ...(body !== undefined && { 'content-length': `${Buffer.byteLength(body)}` }),
+    ...sent.headers,
+  };
   // Not among the options, where Node refuses a header that comes twice.
   request.setHeaders(new Map(Object.entries(headers)));
   // An answer that breaks off says so itself.
@@ -70,14 +73,6 @@ export async function send(url: string, sent: Sent = {}): Promise<Answer> {
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   const answer = { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
   return { ...answer, json: () => JSON.parse(answer.text) };
-}
-
-function headersOf({ form, headers }: Sent, body: string | Buffer | undefined) {
-  return {
-    ...(form && { 'content-type': 'application/x-www-form-urlencoded' }),
-    ...(body !== undefined && { 'content-length': `${Buffer.byteLength(body)}` }),
-    ...headers,
-  };
 }
 
 /** What Retry-After names, 0 where it names nothing. */
@@ -99,9 +94,6 @@ export async function sendUntilServed(url: string, sent: Sent = {}): Promise<Ans
 
 /** `application/x-www-form-urlencoded`; fields that are undefined are left out. */
 export function formEncoded(fields: Fields): string {
-  const pairs: readonly (readonly [string, string | undefined])[] = Array.isArray(fields)
-    ? fields
-    : Object.entries(fields);
-  const given = pairs.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
-  return new URLSearchParams(given).toString();
+  const pairs: readonly string[][] = Array.isArray(fields) ? fields : Object.entries(fields);
+  return new URLSearchParams(pairs.filter(([, value]) => value !== undefined)).toString();
 }

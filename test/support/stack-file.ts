@@ -25,7 +25,6 @@ export function readStackFile(path: string): StackFile {
   return { ...stack, partners, users };
 }
 
-/** The demo user whose `about` holds these words. */
 export function userWho(stack: StackFile, about: string): DemoUser {
   const user = stack.users.find((candidate) => candidate.about.includes(about));
   if (!user) throw new NotGiven(`The stack file names no user whose "about" contains "${about}".`);
@@ -56,7 +55,6 @@ export function partnersFor(stack: StackFile, ...scopes: readonly string[]): rea
   );
 }
 
-/** Path of its stack file. */
 export function stackFile(): string {
   const { STACK_FILE } = process.env;
   if (!STACK_FILE) throw new Error('STACK_FILE is missing: no deployment is named.');

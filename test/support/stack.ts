@@ -47,7 +47,6 @@ export async function startStack(words: readonly string[] = [], runDirectory = n
   }
   return {
     description: readStackFile(file),
-    /** Path of its stack.json. */
     file,
     runDirectory,
     /** All that the supervisor has printed so far. */
@@ -59,9 +58,7 @@ export async function startStack(words: readonly string[] = [], runDirectory = n
       if (pid === undefined) throw new Error(`The stack has no process ${name}.`);
       process.kill(pid, signal);
     },
-    /** Resolves with the exit code when the supervisor is gone. */
     ended,
-    /** Ends the stack and deletes its data. */
     stop,
   };
 }

@@ -84,7 +84,6 @@ export async function startSystem(
     return {
       pods,
       stack: describeStack(plan, { partners, users: allDemoUsers }, [...running.values()]) as StackFile,
-      /** Directory of the processes' logs. */
       logs: run.logs,
       /** Ends the part, by SIGKILL or as it likes to be asked; resolves when it is gone. */
       kill: async (name: PartName, how?: 'asked') => {

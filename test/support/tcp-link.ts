@@ -64,7 +64,6 @@ export async function joinLink(to = 0) {
       [target, isMute] = [listener, false];
       return port;
     },
-    /** Each answer comes so many milliseconds later. */
     delay: (ms: number): void => {
       delayMs = ms;
     },
@@ -76,7 +75,6 @@ export async function joinLink(to = 0) {
     unmute,
     /** Every connection is lost, and none can be made. */
     cut: () => link.close(),
-    /** They can be made again. */
     join: async (): Promise<void> => {
       unmute();
       link = await open();

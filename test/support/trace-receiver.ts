@@ -15,7 +15,6 @@ export async function receiveTraces() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Everything that was sent, as it was sent. */
     raw: () => bodies.join('\n'),
     spans: () => bodies.flatMap(readSpans),
     stop: async () => {

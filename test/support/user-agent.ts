@@ -2,19 +2,7 @@
 // the issuer sends it away, so that a redirect URI needs no listener.
 import { type Answer, type Fields, formEncoded, send } from './http.ts';
 
-type Field = {
-  readonly name: string;
-  readonly type: string;
-  readonly value: string;
-  readonly checked: boolean;
-};
-
-export type Form = {
-  readonly action: string;
-  readonly method: string;
-  readonly fields: readonly Field[];
-  readonly buttons: readonly Field[];
-};
+export type Form = ReturnType<typeof formOf>;
 
 /** A page of the issuer, with the address it was read from. */
 export type Page = {
@@ -22,11 +10,9 @@ export type Page = {
   readonly url: string;
   readonly answer: Answer;
   readonly forms: readonly Form[];
-  /** What a person reads. */
   readonly text: string;
 };
 
-/** A redirect that leaves the issuer. */
 export type Departure = {
   readonly kind: 'departure';
   readonly location: string;
@@ -43,7 +29,6 @@ export type UserAgentOptions = {
   readonly from?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cookies?: ReadonlyMap<string, Cookie>;
-  /** Of each request. */
   readonly timeoutMs?: number;
 };
 
@@ -105,7 +90,8 @@ function keep(cookies: Map<string, Cookie>, line: string): void {
 function pageOf(url: string, answer: Answer): Page {
   const body = answer.text.replace(/<(style|script|head)\b.*?<\/\1>/gis, ' ').replace(/<[^>]+>/g, ' ');
   const text = unescapeHtml(body).replace(/\s+/g, ' ').trim();
-  return { kind: 'page', url, answer, forms: formsOf(answer.text), text };
+  const forms = [...answer.text.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)].map(formOf);
+  return { kind: 'page', url, answer, forms, text };
 }
 
 function departureOf(location: string, answer: Answer): Departure {
@@ -113,40 +99,28 @@ function departureOf(location: string, answer: Answer): Departure {
   return { kind: 'departure', location, parameters: new URLSearchParams(query), answer };
 }
 
-function formsOf(html: string): readonly Form[] {
-  return [...html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gis)].map(([, attributes = '', content = '']) => {
-    const { action = '', method = 'get' } = attributesOf(attributes);
-    const elements = [...content.matchAll(/<(input|button)\b([^>]*)>/gi)].map(fieldOf);
-    const { true: buttons = [], false: fields = [] } = Object.groupBy(
-      elements,
-      ({ type }) => `${type === 'submit'}`,
-    );
-    return { action, method: method.toLowerCase(), fields, buttons };
+function formOf([, attributes = '', content = '']: readonly string[]) {
+  const { action = '', method = 'get' } = attributesOf(attributes);
+  const elements = [...content.matchAll(/<(input|button)\b([^>]*)>/g)].map(([, element, own = '']) => {
+    const found = attributesOf(own);
+    const { type = element === 'button' ? 'submit' : 'text', name = '' } = found;
+    const { value = type === 'checkbox' ? 'on' : '' } = found;
+    return { name, type, value, checked: 'checked' in found };
   });
+  const [buttons, fields] = [true, false].map((wanted) =>
+    elements.filter(({ type }) => (type === 'submit') === wanted),
+  ) as [typeof elements, typeof elements];
+  return { action, method, fields, buttons };
 }
 
-function fieldOf([, element = '', attributes = '']: readonly string[]): Field {
-  const found = attributesOf(attributes);
-  const { type = element === 'button' ? 'submit' : 'text', name = '' } = found;
-  return { name, type, value: found.value ?? (type === 'checkbox' ? 'on' : ''), checked: 'checked' in found };
-}
-
-function attributesOf(text: string): Record<string, string | undefined> {
-  const pairs = text.matchAll(/([^\s=/"'>]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g);
-  return Object.fromEntries(
-    [...pairs].map(([, name = '', double, single, bare]) => [
-      name.toLowerCase(),
-      unescapeHtml(double ?? single ?? bare ?? ''),
-    ]),
+const attributesOf = (text: string): Record<string, string | undefined> =>
+  Object.fromEntries(
+    [...text.matchAll(/([\w-]+)(?:="([^"]*)")?/g)].map(([, name, value = '']) => [name, unescapeHtml(value)]),
   );
-}
 
-/** Text with its character references resolved. */
 function unescapeHtml(text: string): string {
-  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
-  return text.replace(/&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi, (whole, hex, decimal, name) => {
-    if (hex) return String.fromCodePoint(Number.parseInt(hex, 16));
-    if (decimal) return String.fromCodePoint(Number(decimal));
-    return named[name as string] ?? whole;
-  });
+  const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
+  return text.replace(/&(?:#(\d+)|(\w+));/g, (whole, code, name) =>
+    code ? String.fromCodePoint(Number(code)) : (named[name] ?? whole),
+  );
 }

@@ -1,5 +1,5 @@
 // Collects the schemas by which the suite `chart` judges rendered objects: of Kubernetes' own kinds as a running API
-// server publishes them, of others as their makers do, cut down to the kinds that the chart makes, without prose.
+// server publishes them, of others as their makers do, without prose.
 // Run by hand: KUBECONFIG=… node test/chart/schemas/collect.ts [FILE.yaml with a CustomResourceDefinition]…
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,19 +9,20 @@ import { parse } from 'yaml';
 // biome-ignore lint/suspicious/noExplicitAny: whatever an API server publishes
 type Schema = Record<string, any>;
 
-const wanted: Readonly<Record<string, readonly string[]>> = {
-  'api/v1': ['Service', 'ServiceAccount', 'ConfigMap', 'Pod', 'Secret'],
-  'apis/apps/v1': ['Deployment'],
-  'apis/batch/v1': ['Job', 'CronJob'],
-  'apis/policy/v1': ['PodDisruptionBudget'],
-  'apis/autoscaling/v2': ['HorizontalPodAutoscaler'],
-  'apis/networking.k8s.io/v1': ['Ingress', 'NetworkPolicy'],
-};
+const groups = [
+  'api/v1',
+  ...['apps', 'batch', 'policy', 'networking.k8s.io'].map((name) => `apis/${name}/v1`),
+];
 
 const prose = new Set(['description', 'default', 'example', 'title']);
 const definitions: Record<string, Schema> = {};
 const kinds: Record<string, Schema> = {};
-for (const [path, names] of Object.entries(wanted)) collectGroup(path, names);
+for (const path of [...groups, 'apis/autoscaling/v2'])
+  for (const [name, schema] of Object.entries<Schema>(published(`openapi/v3/${path}`).components.schemas)) {
+    definitions[name] = strict(schema);
+    for (const { group, version, kind } of schema['x-kubernetes-group-version-kind'] ?? [])
+      kinds[`${group ? `${group}/` : ''}${version} ${kind}`] = { $ref: `#/definitions/${name}` };
+  }
 for (const file of process.argv.slice(2)) collectCustom(parse(readFileSync(file, 'utf8')).spec);
 const text = JSON.stringify({ kubernetes: published('version').gitVersion, kinds, definitions });
 writeFileSync(join(import.meta.dirname, 'schemas.json'), `${text}\n`);
@@ -29,30 +30,6 @@ writeFileSync(join(import.meta.dirname, 'schemas.json'), `${text}\n`);
 function published(path: string): Schema {
   const words = ['get', '--raw', `/${path}`];
   return JSON.parse(execFileSync('kubectl', words, { encoding: 'utf8', maxBuffer: 64 << 20 }));
-}
-
-function collectGroup(path: string, names: readonly string[]): void {
-  const { schemas } = published(`openapi/v3/${path}`).components;
-  const groupVersion = path.replace(/^apis?\//, '');
-  for (const kind of names) {
-    const name = Object.keys(schemas).find((key) =>
-      schemas[key]['x-kubernetes-group-version-kind']?.some(
-        (one: Schema) =>
-          one.kind === kind && [one.group, one.version].filter(Boolean).join('/') === groupVersion,
-      ),
-    );
-    if (name === undefined) throw new Error(`${path} publishes no ${kind}`);
-    kinds[`${groupVersion} ${kind}`] = { $ref: `#/definitions/${name}` };
-    keep(name, schemas);
-  }
-}
-
-/** The schema and whatever it refers to. */
-function keep(name: string, schemas: Schema): void {
-  if (definitions[name] !== undefined) return;
-  definitions[name] = strict(schemas[name]);
-  for (const [, other = ''] of JSON.stringify(definitions[name]).matchAll(/"#\/definitions\/([^"]+)"/g))
-    keep(other, schemas);
 }
 
 function collectCustom({ group, names, versions }: Schema): void {

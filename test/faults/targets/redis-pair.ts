@@ -9,7 +9,6 @@ import { joinLink } from '../../support/tcp-link.ts';
 
 const password = 'faults';
 
-/** Something that can be killed and started again. */
 export interface Process {
   readonly kill: (how?: 'asked') => Promise<unknown>;
   /** Resolves when what it is there for can be had again. */
