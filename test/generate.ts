@@ -8,17 +8,8 @@ import { generateProto } from '@course-exchange/proto/generate';
 import { valueSchema } from './chart/value-schema.ts';
 import { root } from './check/step.ts';
 import { commandsPart, exitCodesPart, generalOptionsPart, sharedOptionsPart } from './generate/cli.ts';
-import { errorsPart, redirectsPart, routesPart } from './generate/http.ts';
-import { decisionsPart, scenariosPart, suitesPart } from './generate/lists.ts';
-import {
-  alertsPart,
-  logEventsPart,
-  logEventsSchema,
-  metricsPart,
-  objectivesPart,
-  securityEventsPart,
-  spanAttributesPart,
-} from './generate/observability.ts';
+import * as lists from './generate/lists.ts';
+import * as observed from './generate/observability.ts';
 import { type Part, unwritten, withParts } from './generate/page.ts';
 import { settingsParts, valuesPart } from './generate/settings.ts';
 
@@ -29,25 +20,25 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     'exit codes': exitCodesPart,
     commands: commandsPart,
   },
-  'docs/decisions/README.md': { decisions: decisionsPart },
-  'docs/errors.md': { errors: errorsPart, redirects: redirectsPart },
-  'docs/on-call.md': { objectives: objectivesPart, alerts: alertsPart },
-  'docs/rehearsals.md': { scenarios: scenariosPart },
-  'docs/routes.md': { routes: routesPart },
+  'docs/decisions/README.md': { decisions: lists.decisionsPart },
+  'docs/errors.md': { errors: lists.errorsPart, redirects: lists.redirectsPart },
+  'docs/on-call.md': { objectives: observed.objectivesPart, alerts: observed.alertsPart },
+  'docs/rehearsals.md': { scenarios: lists.scenariosPart },
+  'docs/routes.md': { routes: lists.routesPart },
   'docs/settings.md': settingsParts,
   'docs/telemetry.md': {
-    'log events': logEventsPart,
-    metrics: metricsPart,
-    'security events': securityEventsPart,
-    'span attributes': spanAttributesPart,
+    'log events': observed.logEventsPart,
+    metrics: observed.metricsPart,
+    'security events': observed.securityEventsPart,
+    'span attributes': observed.spanAttributesPart,
   },
   'helm/course-exchange/VALUES.md': { values: valuesPart },
-  'test/README.md': { suites: suitesPart },
+  'test/README.md': { suites: lists.suitesPart },
 };
 
 const files: Readonly<Record<string, () => string>> = {
   'helm/course-exchange/values.schema.json': () => jsonText(valueSchema()),
-  'deploy/observability/log-events.schema.json': () => jsonText(logEventsSchema()),
+  'deploy/observability/log-events.schema.json': () => jsonText(observed.logEventsSchema()),
 };
 
 generateProto();

@@ -1,16 +1,9 @@
 // What a run comes to: the failed tests, the clauses that passed tests prove, and last the count `N passed, M failed`.
 import type { SerializedError } from 'vitest';
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
-import {
-  type Clause,
-  clauseIds,
-  clauses,
-  clausesNamed,
-  proofOf,
-  type TestEnding,
-} from './contract/clauses.ts';
+import * as contract from './contract/clauses.ts';
 
-interface Ending extends TestEnding {
+interface Ending extends contract.TestEnding {
   /** What went wrong, in one line. */
   readonly reason?: string;
 }
@@ -22,7 +15,7 @@ interface Run {
 
 /** Which clauses a run counts: none, those that show over HTTP, or all; of all, each must be proven. */
 type Scope = 'part' | 'contract' | 'whole';
-const counted: Readonly<Record<Scope, readonly Clause['proof'][]>> = {
+const counted: Readonly<Record<Scope, readonly contract.Clause['proof'][]>> = {
   part: [],
   contract: ['http'],
   whole: ['http', 'inside'],
@@ -78,15 +71,17 @@ export function verdict(
   scope: Scope,
 ): { readonly lines: readonly string[]; readonly passed: boolean } {
   const of = (status: Ending['status']) => tests.filter((test) => test.status === status);
-  const { proven, missing } = proofOf(tests, clauseIds(...counted[scope]));
-  const refuted = new Set(of('failed').flatMap(({ name }) => clausesNamed(name)));
+  const { proven, missing } = contract.proofOf(tests, contract.clauseIds(...counted[scope]));
+  const refuted = new Set(of('failed').flatMap(({ name }) => contract.clausesNamed(name)));
   const unproven = missing.filter((clause) => scope === 'whole' || refuted.has(clause));
-  const cited = new Set(tests.flatMap(({ name }) => clausesNamed(name)));
+  const cited = new Set(tests.flatMap(({ name }) => contract.clausesNamed(name)));
   const wrong = [
     ...of('failed').map(({ name, reason }) => `${name}\n       ${reason}`),
     ...problems,
-    ...[...cited.difference(clauses)].map((clause) => `a test cites ${clause}, which no document holds`),
-    ...unproven.map((clause) => `not proven ${clause}: ${clauses.get(clause)?.text}`),
+    ...[...cited.difference(contract.clauses)].map(
+      (clause) => `a test cites ${clause}, which no document holds`,
+    ),
+    ...unproven.map((clause) => `not proven ${clause}: ${contract.clauses.get(clause)?.text}`),
   ];
   const [known, left] = [proven.length + missing.length, missing.length - unproven.length];
   const clauseCount = `${known} clauses: ${proven.length} proven, ${left} skipped, ${unproven.length} failed`;

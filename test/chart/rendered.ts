@@ -2,33 +2,24 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  chart,
-  filesOf,
-  type KubernetesObject,
-  mergeValues,
-  template,
-  type Values,
-  valueSets,
-  valuesOfSet,
-} from './render.ts';
+import * as helm from './render.ts';
 
 export interface Case {
   readonly on: string;
-  readonly values?: Values | undefined;
+  readonly values?: helm.Values | undefined;
   readonly release?: string;
   readonly namespace?: string;
 }
 
 export interface Rendered {
-  readonly objects: readonly KubernetesObject[];
+  readonly objects: readonly helm.KubernetesObject[];
   /** What Helm says after an installation. */
   readonly notes: string;
   /** The sentences of the chart's refusal; empty where it accepts the values. */
   readonly refused: string;
 }
 
-const manifests = readdirSync(join(chart, 'templates')).filter(
+const manifests = readdirSync(join(helm.chart, 'templates')).filter(
   (name) => name.endsWith('.yaml') && name !== 'validate.yaml',
 );
 
@@ -55,20 +46,25 @@ const driver = `
 export async function renderAll(cases: readonly Case[], asks?: string): Promise<readonly Rendered[]> {
   const copy = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
-    cpSync(chart, copy, { recursive: true });
+    cpSync(helm.chart, copy, { recursive: true });
     writeFileSync(join(copy, 'templates/cases.yaml'), driver);
     // It would refuse the copy's own values for what one of the cases lacks.
     writeFileSync(join(copy, 'templates/validate.yaml'), '');
     mkdirSync(join(copy, 'cases'));
     for (const [at, { on, release = 'environment', namespace = 'exchange', ...one }] of cases.entries()) {
-      const values = mergeValues(valuesOfSet(on), one.values ?? {});
+      const values = helm.mergeValues(helm.valuesOfSet(on), one.values ?? {});
       const context = { values, release: { Name: release, Namespace: namespace } };
       writeFileSync(join(copy, `cases/${at}.json`), JSON.stringify(context));
     }
     const server = asks === undefined ? [] : ['--dry-run=server', `--kube-apiserver=${asks}`];
     // Helm renders the copy's own objects too, for which any values do.
     const words = ['--show-only=templates/cases.yaml', ...server];
-    const { code, stdout, stderr } = await template(copy, filesOf('test-minimal-values'), {}, ...words);
+    const { code, stdout, stderr } = await helm.template(
+      copy,
+      helm.filesOf('test-minimal-values'),
+      {},
+      ...words,
+    );
     if (code !== 0) throw new Error(stderr);
     const { rendered } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {
       rendered: Readonly<Record<string, Rendered>>;
@@ -80,6 +76,6 @@ export async function renderAll(cases: readonly Case[], asks?: string): Promise<
 }
 
 export async function renderSets(): Promise<readonly (Rendered & { readonly set: string })[]> {
-  const rendered = await renderAll(valueSets.map((on) => ({ on })));
-  return rendered.map((one, at) => ({ set: valueSets[at] ?? '', ...one }));
+  const rendered = await renderAll(helm.valueSets.map((on) => ({ on })));
+  return rendered.map((one, at) => ({ set: helm.valueSets[at] ?? '', ...one }));
 }

@@ -9,7 +9,8 @@ export type Step = () => Promise<string | undefined>;
 export const root = join(import.meta.dirname, '../..');
 
 /** A step that runs a tool of the workspace, else of the PATH, in the root directory; passes when it ends with 0. */
-export function command(tool: string, ...parameters: string[]): Step {
+export function command(tool: string, words: string, ...files: readonly string[]): Step {
+  const parameters = [...words.split(' '), ...files];
   const tools = ['', 'proto'].map((directory) => join(root, directory, 'node_modules/.bin'));
   const env = { ...process.env, PATH: [...tools, process.env.PATH].join(delimiter), NO_COLOR: '1' };
   return async () => {

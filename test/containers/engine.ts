@@ -22,19 +22,19 @@ const wanted =
 const longestRunMs = 30 * 60_000;
 const mayInstall = process.getuid?.() === 0 && onPath('apt-get');
 
-export async function findEngine(say: (line: string) => void): Promise<Engine> {
+export async function findEngine(): Promise<Engine> {
   const host = process.env.DOCKER_HOST ?? 'unix:///var/run/docker.sock';
   const isInstalled = onPath('dockerd');
   let client = clientFor(host);
   if (client === undefined && (process.env.DOCKER_HOST || !mayInstall)) throw new Error(wanted);
-  if (client === undefined && !obtain('dockerd', ['docker.io', 'iptables'], say)) throw new Error(wanted);
+  if (client === undefined && !obtain('dockerd', ['docker.io', 'iptables'])) throw new Error(wanted);
   // The package starts one itself where there is an init system.
   for (let tries = isInstalled ? 0 : 15; client === undefined && tries > 0; tries -= 1) {
     await sleep(200);
     client = clientFor(host);
   }
   if (client !== undefined) return { host, client, stop: async () => {} };
-  say('Starting a Docker engine …');
+  console.log('Starting a Docker engine …');
   return startEngine();
 }
 
@@ -74,10 +74,10 @@ export function onPath(program: string): boolean {
 }
 
 /** Installs Debian's packages where `program` is missing; says whether it is there now. */
-function obtain(program: string, packages: readonly string[], say: (line: string) => void): boolean {
+function obtain(program: string, packages: readonly string[]): boolean {
   if (onPath(program)) return true;
   if (!mayInstall) return false;
-  say(`Installing ${packages.join(', ')} …`);
+  console.log(`Installing ${packages.join(', ')} …`);
   // Another may be installing something, or the mirror say nothing for a moment.
   const patient = ['-qq', '-o', 'DPkg::Lock::Timeout=120', '-o', 'Acquire::Retries=3'];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
@@ -96,10 +96,8 @@ const collector = {
   own: `${prefix}/otelcol:0`,
 };
 
-type Say = (line: string) => void;
-
 /** Gives the variables that name the images. Throws a sentence that says what is missing. */
-export function prepareImages({ host, client }: Engine, say: Say) {
+export function prepareImages({ host, client }: Engine) {
   const { IMAGE_TAG, POSTGRES_IMAGE, REDIS_IMAGE } = process.env;
   const env = { IMAGE_TAG: 'test', ...process.env, DOCKER_HOST: host, DOCKER: client };
   const engine = (...words: string[]) =>
@@ -114,10 +112,10 @@ export function prepareImages({ host, client }: Engine, say: Say) {
 
   const isOffline = !Object.values(official).every(isAvailable);
   if (isOffline) {
-    say('No registry answers: the images are made from packages.');
+    console.log('No registry answers: the images are made from packages.');
     const missing = Object.entries(ownStores).flatMap(([name, image]) => (has(image) ? [] : [name]));
     // Their script says what to do where it is missing.
-    if (missing.length > 0 || !ownBases.every(has)) obtain('debootstrap', ['debootstrap'], say);
+    if (missing.length > 0 || !ownBases.every(has)) obtain('debootstrap', ['debootstrap']);
     if (missing.length > 0) make(...missing);
   }
   const stores = isOffline ? ownStores : official;
@@ -135,7 +133,10 @@ export function prepareImages({ host, client }: Engine, say: Say) {
       if (has(collector.own)) return collector.own;
       if (isAvailable(collector.official)) return collector.official;
       if (onPath('go')) make('otelcol');
-      else say('NOT RUN what the Collector keeps: no Go builds it, and COLLECTOR_IMAGE names no image of it');
+      else
+        console.log(
+          'NOT RUN what the Collector keeps: no Go builds it, and COLLECTOR_IMAGE names no image of it',
+        );
       return onPath('go') ? collector.own : '';
     },
   };

@@ -4,15 +4,7 @@ import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { CourseExchange, type StartedCourseExchange } from '@course-exchange/testcontainers';
 import { defaultImages, imageOf } from '@course-exchange/testcontainers/images';
 import { type Environment, service } from '@course-exchange/testcontainers/product-container';
-import {
-  createRoles,
-  database,
-  newSecret,
-  redisCommand,
-  type Stores,
-  settled,
-  startNetwork,
-} from '@course-exchange/testcontainers/stores';
+import * as stores from '@course-exchange/testcontainers/stores';
 import { type ServiceName, serviceNames } from '@course-exchange/testcontainers/system';
 import { RedisContainer } from '@testcontainers/redis';
 import type { GenericContainer, StartedNetwork, StartedTestContainer } from 'testcontainers';
@@ -29,10 +21,10 @@ export interface System extends Pick<StartedCourseExchange, 'network'> {
 type Environments = Readonly<Partial<Record<ServiceName, Environment>>>;
 
 /** On stores of its own where none are given. */
-export async function startSystem(given?: Stores, environments: Environments = {}): Promise<System> {
-  const stores = given ?? (await startStores());
+export async function startSystem(given?: stores.Stores, environments: Environments = {}): Promise<System> {
+  const own = given ?? (await startStores());
   const { partner: partnerPort } = await choosePorts(['partner']);
-  const exchange = new CourseExchange().withStores(stores).withEnvironment('seed', {
+  const exchange = new CourseExchange().withStores(own).withEnvironment('seed', {
     DEMO_PARTNER_URL: `http://127.0.0.1:${partnerPort}`,
   });
   for (const name of serviceNames) exchange.withEnvironment(name, environments[name] ?? {});
@@ -53,7 +45,7 @@ function demoPartnerAt(port: number, issuer: string): GenericContainer {
     HTTP_PORT: '9000',
     CLIENT_ID: clientId,
     CLIENT_SECRET: clientSecret,
-    TOKEN_ENCRYPTION_KEY: newSecret(),
+    TOKEN_ENCRYPTION_KEY: stores.newSecret(),
     DATABASE_FILE: '/data/demo-partner.sqlite',
   })
     .withTmpFs({ '/data': 'uid=65532,gid=65532,mode=0700' })
@@ -71,20 +63,20 @@ interface StoreOptions {
   readonly given?: string;
 }
 
-export async function startStores(options: StoreOptions = {}): Promise<Stores> {
+export async function startStores(options: StoreOptions = {}): Promise<stores.Stores> {
   const { postgresQuery = '', redisUrl = 'redis://redis:6379', given } = options;
-  const network = await startNetwork();
-  const [postgres, redis] = await settled(
+  const network = await stores.startNetwork();
+  const [postgres, redis] = await stores.settled(
     (options.postgres ?? startPostgres)(network),
     (options.redis ?? startRedis)(network),
   );
-  await createRoles(postgres, password);
+  await stores.createRoles(postgres, password);
   return {
     network,
     postgresUrl: (role, address = 'postgres:5432') =>
-      `postgres://${role}:${password}@${address}/${database}${postgresQuery}`,
+      `postgres://${role}:${password}@${address}/${stores.database}${postgresQuery}`,
     redisUrl,
-    keyEncryptionKey: newSecret(),
+    keyEncryptionKey: stores.newSecret(),
     containers: { postgres, redis },
     ...(given === undefined ? {} : { given }),
   };
@@ -111,6 +103,6 @@ export async function startRedis(
     .withTmpFs(onDisk ? {} : { '/data': 'uid=999,gid=999' })
     .withCopyContentToContainer(Object.entries(files).map(([target, content]) => ({ target, content })))
     .withCopyArchivesToContainer(restore ? [{ ...restore, tar: restore.tar() }] : [])
-    .withCommand([...redisCommand, '--protected-mode', 'no', ...sync, ...words])
+    .withCommand([...stores.redisCommand, '--protected-mode', 'no', ...sync, ...words])
     .start();
 }

@@ -2,15 +2,7 @@
 // partners that single tests need. A deployment may name fewer than the demo data do: a test that asks for more is skipped.
 import { randomBytes } from 'node:crypto';
 import { TestRunner, test } from 'vitest';
-import {
-  authorizeUrl,
-  discover,
-  logInAndAgree,
-  pkce,
-  type Tokens,
-  token,
-  tokensOf,
-} from '../support/flow.ts';
+import * as flow from '../support/flow.ts';
 import { type Answer, type Fields, send, sendThrough } from '../support/http.ts';
 import * as stackFile from '../support/stack-file.ts';
 import { openUserAgent, type UserAgent } from '../support/user-agent.ts';
@@ -23,7 +15,7 @@ export const issuer = stack.issuer;
 /** Where the deployment is called: the issuer's own address, unless it is reached behind its proxy. */
 export const address = process.env.CONTRACT_BASE_URL ?? issuer;
 if (address !== issuer) sendThrough(issuer, address);
-export const oidc = await discover(issuer);
+export const oidc = await flow.discover(issuer);
 
 /** The user and the partner of tests that need no special ones. Every stack file names them. */
 export const typical = stackFile.typicalUser(stack);
@@ -43,7 +35,7 @@ export const browserOf = (user: DemoUser): UserAgent =>
   browsers.getOrInsertComputed(user.email, freshBrowser);
 
 export const begin = (agent: UserAgent, partner: Partner, parameters: Fields = {}) =>
-  agent.visit(authorizeUrl(oidc.authorization_endpoint, partner, parameters));
+  agent.visit(flow.authorizeUrl(oidc.authorization_endpoint, partner, parameters));
 
 type Overrides = Readonly<Record<string, string | undefined>>;
 
@@ -58,11 +50,11 @@ type GrantOptions = {
 /** A code, as a person who agrees gives it. */
 export async function grant(options: GrantOptions = {}) {
   const { user = typical, partner = full, agent = browserOf(user), parameters = {} } = options;
-  const { verifier, challenge } = pkce();
+  const { verifier, challenge } = flow.pkce();
   const nonce = randomBytes(12).toString('base64url');
   const plain = { nonce, state: 'st', code_challenge: challenge, code_challenge_method: 'S256' };
   const asked = { ...plain, ...parameters };
-  const departure = await logInAndAgree(agent, await begin(agent, partner, asked), user);
+  const departure = await flow.logInAndAgree(agent, await begin(agent, partner, asked), user);
   const code = departure.parameters.get('code');
   if (code === null) throw new Error(`No code came: ${departure.location}`);
   const redirectUri = parameters.redirect_uri ?? partner.redirectUris[0];
@@ -76,14 +68,14 @@ export const exchange = (
   overrides: Overrides = {},
 ): Promise<Answer> => {
   const form = { grant_type: 'authorization_code', code, redirect_uri, code_verifier };
-  return token(oidc.token_endpoint, partner, { ...form, ...overrides });
+  return flow.token(oidc.token_endpoint, partner, { ...form, ...overrides });
 };
 
 export const refresh = (partner: Partner, refresh_token: string, overrides: Overrides = {}) =>
-  token(oidc.token_endpoint, partner, { grant_type: 'refresh_token', refresh_token, ...overrides });
+  flow.token(oidc.token_endpoint, partner, { grant_type: 'refresh_token', refresh_token, ...overrides });
 
-export async function tokensFor(options: GrantOptions = {}): Promise<Tokens> {
-  return tokensOf(await exchange(await grant(options)));
+export async function tokensFor(options: GrantOptions = {}): Promise<flow.Tokens> {
+  return flow.tokensOf(await exchange(await grant(options)));
 }
 
 const accessTokens = new Map<string, Promise<string>>();

@@ -15,12 +15,8 @@ export async function sql<Row extends QueryResultRow>(
   return (await pool.query<Row>(text, [...values])).rows;
 }
 
-let connection: Redis | undefined;
-
-export function redis(): Redis {
-  connection ??= new Redis(stack.redis ?? '');
-  return connection;
-}
+const connection = new Redis(stack.redis ?? '', { lazyConnect: true });
+export const redis = (): Redis => connection;
 
 /** A user with the typical user's password and no designs. */
 export async function throwawayUser(): Promise<DemoUser> {

@@ -2,9 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = fileURLToPath(new URL('../../', import.meta.url));
+import { root } from '../check/step.ts';
 
 export function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');

@@ -8,29 +8,14 @@ import { promisify } from 'node:util';
 import { AxeBuilder } from '@axe-core/playwright';
 import { unpackDebianPackage } from '@course-exchange/local-stack/debian-package';
 import { cacheDirectory } from '@course-exchange/local-stack/run-directory';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { silentCallback } from './journey.ts';
 
-const quiet = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
+const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic'];
 
 export function useBrowser() {
   let browser: Browser | undefined;
-  const profiles: BrowserContext[] = [];
   // Nothing listens where the silent callback points; in this browser alone somebody does.
   const silentPartner = createServer((_, response) => response.end('back at the partner'));
   beforeAll(async () => {
@@ -41,9 +26,7 @@ export function useBrowser() {
     const options = { executablePath, args: [...quiet, rules], env: { ...process.env, ...env } };
     browser = await chromium.launch({ ...options, timeout: 120_000 });
   }, 400_000);
-  afterEach(async () => {
-    await Promise.all(profiles.splice(0).map((profile) => profile.close()));
-  });
+  afterEach(() => Promise.all((browser?.contexts() ?? []).map((profile) => profile.close())));
   afterAll(async () => {
     await browser?.close();
     silentPartner.close();
@@ -53,7 +36,6 @@ export function useBrowser() {
       if (!browser) throw new Error('Chromium has not started.');
       const profile = await browser.newContext({ locale: 'en-GB', ...options });
       profile.setDefaultTimeout(40_000);
-      profiles.push(profile);
       return profile.newPage();
     },
   };
@@ -94,9 +76,13 @@ const unpacked = join(cacheDirectory(), 'chromium');
 async function findChromium() {
   const cause = installed() ? undefined : await bring().catch((error: unknown) => error);
   const executablePath = installed();
-  if (executablePath) return { executablePath, env: executablePath.startsWith(unpacked) ? libraries() : {} };
   const sentence = 'Install Chromium, or set CHROMIUM_PATH to the path of its program.';
-  throw new Error(`The browser suite needs Chromium. ${sentence}`, { cause });
+  if (!executablePath) throw new Error(`The browser suite needs Chromium. ${sentence}`, { cause });
+  const libraries = globSync(join(unpacked, '{usr/lib,lib}/*-linux-gnu{,/nss}')).join(delimiter);
+  return {
+    executablePath,
+    env: executablePath.startsWith(unpacked) ? { LD_LIBRARY_PATH: libraries } : {},
+  };
 }
 
 function installed(): string | undefined {
@@ -108,11 +94,6 @@ function installed(): string | undefined {
     join(unpacked, 'usr/lib/chromium/chromium'),
   ];
   return known.find((path) => path !== '' && existsSync(path));
-}
-
-function libraries() {
-  const folders = globSync(join(unpacked, '{usr/lib,lib}/*-linux-gnu{,/nss}'));
-  return { LD_LIBRARY_PATH: folders.join(delimiter) };
 }
 
 function bring(): Promise<unknown> {

@@ -95,16 +95,11 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
 /** A line of what was asked since the fault began, and what came of it. */
 function figureOf({ row, begun, over }: Outage, operations: readonly Operation[]): string {
   const asked = operations.filter(({ kind, answered }) => kind !== 'withdrawal' && answered >= begun);
-  const count = (word: string) => asked.filter(({ answer }) => answer === word).length;
   const failed = asked.filter(({ answer }) => answer !== 'good' && answer !== 'refused');
-  const longest = Math.max(...asked.map(({ called, answered }) => answered - called));
   const last = Math.max(over, ...failed.map(({ answered }) => answered));
-  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-  return (
-    `${row.part} ${row.fault}: ${asked.length} operations, ${count('unavailable')} unavailable, ${count('none')} without ` +
-    `an answer, the longest ${seconds(longest)}; ${row.ends} after ${seconds(over - begun)}, ` +
-    `nothing fails from ${seconds(last - over)} later`
-  );
+  const [lasted, later] = [over - begun, last - over].map((ms) => `${(ms / 1_000).toFixed(1)} s`);
+  const counts = `${asked.length} operations, ${failed.length} failed`;
+  return `${row.part} ${row.fault}: ${counts}; ${row.ends} after ${lasted}, nothing fails from ${later} later`;
 }
 
 /** One line, without a token. */

@@ -120,13 +120,8 @@ export async function openPartner(stack: StackFile, operations: Operation[]) {
         () => 'good',
         () => 'none',
       );
-      operations.push({
-        kind: 'withdrawal',
-        called,
-        answered: performance.now(),
-        answer,
-        person: user.email,
-      });
+      const [answered, person] = [performance.now(), user.email];
+      operations.push({ kind: 'withdrawal', called, answered, answer, person });
       return answer === 'good';
     },
   };

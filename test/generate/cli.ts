@@ -19,18 +19,11 @@ const leaves = (parent: Parser): readonly Parser[] =>
   parent.commands.flatMap((command) => (command.commands.length > 0 ? leaves(command) : [command]));
 
 /** Lines of options that several commands explain alike: the page explains them once. */
-const shared = new Map(
-  [
-    ...Map.groupBy(
-      leaves(program).flatMap((command) =>
-        optionsOf(command).map((option) => [option.flags, lineOf(option, command)] as const),
-      ),
-      ([, line]) => line,
-    ),
-  ]
-    .filter(([, uses]) => uses.length >= 2)
-    .map(([line, uses]) => [line, uses[0]?.[0] ?? ''] as const),
+const explained = leaves(program).flatMap((command) =>
+  optionsOf(command).map((option) => [lineOf(option, command), option.flags] as const),
 );
+const uses = Map.groupBy(explained, ([line]) => line);
+const shared = new Map(explained.filter(([line]) => (uses.get(line)?.length ?? 0) > 1));
 
 export const sharedOptionsPart: Part = () => [...shared.keys()].map((line) => `- ${line}`).join('\n');
 

@@ -1,13 +1,13 @@
 // partnerctl as a process of its own against the stack under test, the way an operator or a script runs it.
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { armor, Decrypter } from 'age-encryption';
+import { root } from '../check/step.ts';
 import { type Outcome, startProcess } from '../support/process.ts';
 import { stackFile } from '../support/stack-file.ts';
 
-const repository = resolve(import.meta.dirname, '../..');
-const main = join(repository, 'services/partnerctl/src/main.ts');
+const main = join(root, 'services/partnerctl/src/main.ts');
 
 /** The tool's own environment: the stack under test, and nothing that the test runner brought along. */
 export function toolEnvironment(more: Environment = {}): Record<string, string> {

@@ -11,7 +11,7 @@ import { callService, refusalOf } from '../support/grpc-client.ts';
 import { send } from '../support/http.ts';
 import type { Partner } from '../support/stack-file.ts';
 import type { System } from '../support/system.ts';
-import { openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
+import { openUserAgent, type Page } from '../support/user-agent.ts';
 
 export type Flows = Awaited<ReturnType<typeof openFlows>>;
 
@@ -58,26 +58,20 @@ export async function openFlows(system: System) {
     return { tokens, exchange };
   }
 
-  const begin = async (agent: UserAgent) =>
-    (await agent.visit(
-      authorizeUrl(discovery.authorization_endpoint, partner, { prompt: 'consent' }),
-    )) as Page;
+  const asking = authorizeUrl(discovery.authorization_endpoint, partner, { prompt: 'consent' });
 
   async function refuse(): Promise<void> {
     const agent = openUserAgent(issuer);
-    await logInAndAgree(agent, await begin(agent), user, { decision: 'deny' });
+    await logInAndAgree(agent, await agent.visit(asking), user, { decision: 'deny' });
   }
 
   async function failToLogIn(): Promise<void> {
     const agent = openUserAgent(issuer, { from: '127.0.66.1' });
-    const page = await begin(agent);
+    const page = (await agent.visit(asking)) as Page;
     for (let attempt = 0; attempt < 7; attempt++) {
-      const email = canary('unknown e-mail', `canary.unknown.${attempt}@example.org`);
-      for (const [name, kind] of [
-        [email, 'password'],
-        [user.email, 'guess'],
-      ] as const)
-        await logIn(agent, page, { email: name, password: canary(kind, `canary wrong ${kind} ${attempt}`) });
+      const unknown = canary('unknown e-mail', `canary.unknown.${attempt}@example.org`);
+      for (const email of [unknown, user.email])
+        await logIn(agent, page, { email, password: canary('guess', `canary wrong ${attempt} of ${email}`) });
     }
   }
 
@@ -112,19 +106,14 @@ export async function openFlows(system: System) {
   async function operate(): Promise<void> {
     const { operator } = system.stack;
     const given = {
-      clientId: 'canary-partner',
-      name: 'Canary partner',
+      ...{ clientId: 'canary-partner', name: 'Canary partner', scopes: ['openid'], userJourney: 'j' },
+      ...{ logoutRequirements: 'l', unlinkingRequirements: 'u', retentionRequirements: 'r' },
       technicalContact: {
         name: canary('name of a contact', 'Canary Contact'),
         email: canary('e-mail of a contact', 'canary.contact@example.org'),
       },
       credentialContacts: [{ name: 'Contact', email: 'contact@example.org' }],
       environments: [{ redirectUris: ['https://canary.example/callback'] }],
-      scopes: ['openid'],
-      userJourney: 'j',
-      logoutRequirements: 'l',
-      unlinkingRequirements: 'u',
-      retentionRequirements: 'r',
     };
     const clients = callService(ClientService, `${operator?.identity}`);
     const { secret } = await clients.registerClient({ registration: given, withSecret: true });

@@ -8,8 +8,6 @@ import { root } from '../check/step.ts';
 import { helmProgram, kubectlProgram, runLabel } from '../cluster/kube.ts';
 import { findEngine, onPath, prepareImages } from '../containers/engine.ts';
 
-const say = (line: string) => console.log(line);
-
 export async function setup(): Promise<() => void> {
   checkSurroundings();
   const { LOAD_IMAGE, IMAGE_TAG } = process.env;
@@ -37,14 +35,14 @@ function checkSurroundings(): void {
 /** Builds or finds them, and hands each to the command `load`. Gives the variables that name them. */
 async function bringImages(load: string): Promise<NodeJS.ProcessEnv> {
   const { IMAGE_PREFIX = 'course-exchange' } = process.env;
-  const engine = await findEngine(say);
+  const engine = await findEngine();
   try {
-    const { images } = prepareImages(engine, say);
+    const { images } = prepareImages(engine);
     const { IMAGE_TAG, ...stores } = images;
     const env = { ...process.env, DOCKER_HOST: engine.host, DOCKER: engine.client };
     const own = imageNames.map((name) => `${IMAGE_PREFIX}/${name}:${IMAGE_TAG}`);
     for (const image of [...Object.values(stores), ...own]) {
-      say(`Loading ${image} …`);
+      console.log(`Loading ${image} …`);
       const words = ['-c', `${load} "$0"`, image];
       const { status, stderr } = spawnSync('sh', words, { cwd: root, env, encoding: 'utf8' });
       if (status !== 0) throw new Error(`${load} ${image} failed: ${stderr}`);
@@ -58,6 +56,6 @@ async function bringImages(load: string): Promise<NodeJS.ProcessEnv> {
 /** The cluster ends them by itself: this process must be free to hear that its workers have ended. */
 function cleanUp(): void {
   const mine = `--selector=${runLabel}=${process.env.CLUSTER_RUN_NAME}`;
-  if (process.env.KEEP === '1') say(`Kept: the namespaces with ${mine}.`);
+  if (process.env.KEEP === '1') console.log(`Kept: the namespaces with ${mine}.`);
   else spawnSync(kubectlProgram, ['delete', 'namespaces', mine, '--wait=false'], { stdio: 'inherit' });
 }

@@ -4,12 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { root } from '../check/step.ts';
 import { type Engine, findEngine, prepareImages } from '../containers/engine.ts';
 
-const say = (line: string) => console.log(line);
-
 export async function setup(): Promise<Engine['stop']> {
-  const engine = await findEngine(say);
+  const engine = await findEngine();
   try {
-    const { images, collectorImage } = prepareImages(engine, say);
+    const { images, collectorImage } = prepareImages(engine);
     process.env.COMPOSE ??= composeClient(engine);
     process.env.COLLECTOR_IMAGE = collectorImage();
     process.env.TESTCONTAINERS_RYUK_DISABLED ??= 'true';
@@ -25,7 +23,7 @@ export async function setup(): Promise<Engine['stop']> {
 function composeClient({ host, client }: Engine): string {
   const env = { ...process.env, DOCKER_HOST: host };
   if (spawnSync(client, ['compose', 'version'], { env }).status === 0) return `${client} compose`;
-  say('There is no Compose 2: it is built from its Go module.');
+  console.log('There is no Compose 2: it is built from its Go module.');
   const built = spawnSync('bash', ['.ci/offline-images/compose.sh'], { cwd: root, encoding: 'utf8' });
   if (built.status === 0) return built.stdout.trim();
   throw new Error('No Compose 2: install it, or Go to build it, or name one by COMPOSE.');

@@ -7,21 +7,15 @@ import { repeatedly, writeBatch } from '../../services/design-catalog/src/feed/c
 import { applyBatches } from '../../services/design-catalog/src/feed/feed.ts';
 import type { CatalogDatabase } from './postgres.ts';
 
-interface Told {
-  readonly owner?: string;
-  readonly id?: string;
-  readonly revision: number;
-  readonly eventId?: string;
-  readonly eventName?: string;
-  readonly eventDate?: string | undefined;
-  readonly updatedAt?: string | undefined;
-  readonly deleted?: boolean;
-}
-
 const plain = {
   ...{ title: 't', shortDescr: 's', localId: 'l', authorName: 'a', eventId: 'e', eventName: 'n' },
   ...{ eventDate: undefined, updatedAt: undefined },
 };
+
+type Text = string | undefined;
+type Told = { readonly revision: number; readonly deleted?: boolean } & Partial<
+  Readonly<Record<'owner' | 'id' | 'eventId' | 'eventName', string> & Record<'eventDate' | 'updatedAt', Text>>
+>;
 
 /** Changes at the positions 1, 2, 3 …, of design `d` of user `u` where nothing else is said. */
 export function changes(...told: readonly Told[]): DesignChange[] {

@@ -70,12 +70,8 @@ export async function addConsent(
   scopes: readonly Scope[] = ['openid', 'email', 'profile'],
 ): Promise<ConsentId> {
   const consentId = randomBytes(16).toString('base64url') as ConsentId;
-  await sql('insert into consents (consent_id, sub, client_id, scopes) values ($1, $2, $3, $4)', [
-    consentId,
-    sub,
-    clientId,
-    scopes,
-  ]);
+  const insert = 'insert into consents (consent_id, sub, client_id, scopes) values ($1, $2, $3, $4)';
+  await sql(insert, [consentId, sub, clientId, scopes]);
   return consentId;
 }
 

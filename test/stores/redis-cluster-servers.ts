@@ -1,13 +1,6 @@
 // A Redis Cluster of three masters with a replica each, at 127.0.0.1.
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
-import {
-  documentedClusterUser,
-  durableAt,
-  hasReplicas,
-  openServers,
-  type TestServer,
-  until,
-} from './redis-servers.ts';
+import * as redis from './redis-servers.ts';
 
 const names = ['a', 'b', 'c'] as const;
 const slots = 16_384;
@@ -17,7 +10,7 @@ const userPassword = 'user';
 const quietMs = 60_000;
 const failoverMs = 2_000;
 
-interface ClusterNode extends TestServer {
+interface ClusterNode extends redis.TestServer {
   readonly port: number;
   readonly id: string;
 }
@@ -48,21 +41,21 @@ async function haveOneView(nodes: readonly ClusterNode[]): Promise<boolean> {
 }
 
 export async function startCluster() {
-  const servers = await openServers();
+  const servers = await redis.openServers();
   let epoch = 0;
   let first: { readonly port: number; readonly bus: number } | undefined;
   const start = async (name: string): Promise<ClusterNode> => {
     const ports = await choosePorts(['port', 'bus']);
     const { port, bus } = ports;
     const lines = [
-      ...durableAt(port),
+      ...redis.durableAt(port),
       'cluster-enabled yes',
       `cluster-port ${bus}`,
       `cluster-node-timeout ${quietMs}`,
       'cluster-replica-validity-factor 0',
       `requirepass ${password}`,
       `masterauth ${password}`,
-      `user ${documentedClusterUser(userPassword).join(' ')}`,
+      `user ${redis.documentedClusterUser(userPassword).join(' ')}`,
     ];
     const server = await servers.start({ name, lines, look: { port, password } });
     const { admin } = server;
@@ -85,11 +78,13 @@ export async function startCluster() {
     const { admin } = master;
     await admin.call('CLUSTER', 'ADDSLOTSRANGE', firstOf(index), firstOf(index + 1) - 1);
     const follow = () => replica.admin.call('CLUSTER', 'REPLICATE', master.id);
-    await until('a replica', async () => (await follow()) === 'OK');
+    await redis.until('a replica', async () => (await follow()) === 'OK');
   }
   for (const { admin } of nodes)
-    await until('the cluster', async () => /state:ok/.test(String(await admin.call('CLUSTER', 'INFO'))));
-  for (const { master } of all) await until('its replica', () => hasReplicas(master.admin));
+    await redis.until('the cluster', async () =>
+      /state:ok/.test(String(await admin.call('CLUSTER', 'INFO'))),
+    );
+  for (const { master } of all) await redis.until('its replica', () => redis.hasReplicas(master.admin));
   const setTimeouts = (live: readonly ClusterNode[], ms: number) =>
     Promise.all(live.map(({ admin }) => admin.config('SET', 'cluster-node-timeout', ms)));
   return {
@@ -107,14 +102,14 @@ export async function startCluster() {
     },
     /** Kills the master of a shard, until `meanwhile` has ended; resolves then. Its replica is master before. */
     withoutMaster: async ({ master, replica }: Shard, meanwhile: () => Promise<void>) => {
-      await until('one view', () => haveOneView(nodes));
+      await redis.until('one view', () => haveOneView(nodes));
       master.kill('SIGKILL');
       try {
         await setTimeouts(
           nodes.filter((node) => node !== master),
           failoverMs,
         );
-        await until('another master', async () =>
+        await redis.until('another master', async () =>
           /role:master/.test(await replica.admin.info('replication')),
         );
         await meanwhile();

@@ -6,12 +6,7 @@ import { Failure } from '@course-exchange/runtime/process/errors';
 import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../../services/identity/src/ids.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
 import { createReplicas } from '../../services/identity/src/redis/replicas.ts';
-import {
-  createAuthorizationCode,
-  exchangeCode,
-  readRefreshFamily,
-  rotateRefreshToken,
-} from '../../services/identity/src/token/grant-store.ts';
+import * as grants from '../../services/identity/src/token/grant-store.ts';
 
 export interface ClientFamily {
   readonly familyId: FamilyId;
@@ -36,15 +31,15 @@ export async function beginFamily(store: RedisStore): Promise<ClientFamily> {
     ...{ consentId: 'consent' as ConsentId, scopes: ['openid'] as const, loggedInAt: Date.now() },
     ...{ redirectUri: 'https://partner.example/callback', nonce: '', pkce: undefined, authTime: undefined },
   };
-  await createAuthorizationCode(store, code);
+  await grants.createAuthorizationCode(store, code);
   const read = { keptUntil: Date.now(), memoryMs: 0, expired: false };
-  await exchangeCode(store, { ...code, ...read }, nextToken(current), inAnHour());
+  await grants.exchangeCode(store, { ...code, ...read }, nextToken(current), inAnHour());
   return { familyId, current, consumed: [], unknown: false };
 }
 
 /** Undefined when it was revoked, too. */
 export async function findFamily(store: RedisStore, familyId: FamilyId) {
-  const found = await readRefreshFamily(store, familyId, Date.now);
+  const found = await grants.readRefreshFamily(store, familyId, Date.now);
   return found && 'hash' in found ? found : undefined;
 }
 
@@ -52,7 +47,7 @@ export async function findFamily(store: RedisStore, familyId: FamilyId) {
 async function present(store: RedisStore, familyId: FamilyId, token: SecretHash, next: SecretHash) {
   const found = await findFamily(store, familyId);
   if (found?.hash !== token) return found?.hash === next;
-  return (await rotateRefreshToken(store, found, nextToken(next), inAnHour())) === 'rotated';
+  return (await grants.rotateRefreshToken(store, found, nextToken(next), inAnHour())) === 'rotated';
 }
 
 /** One refresh; false when the store did not answer. A refused current token is thrown: it was lost. */
