@@ -49,7 +49,7 @@ async function recordsFrom(work: () => Promise<unknown>, requestId = randomBytes
 
 const userinfo = { ...deps, ...log };
 
-const token = { endpoint: 'token', clientAuthenticated: true, code: 'invalid_grant', earlier: undefined };
+const token = { endpoint: 'token', clientAuthenticated: true, code: 'invalid_grant', earlier: null };
 
 test('a refused token request leaves client, reason, and keyed hashes of user and grant', async () => {
   const [code, other] = [await issue(), await addPartner(identity)];

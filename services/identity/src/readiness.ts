@@ -74,8 +74,6 @@ async function redisMemoryShare(store: RedisStore): Promise<number | undefined> 
   return shares.length === 0 ? undefined : Math.max(...shares);
 }
 
-const secretsKeptMs = 60_000;
-
 export function observeStores(observed: Observed & { readonly now: () => number }): void {
   const { database, redis, keys, now } = observed;
   const { signingKeyAge, secretExpiry, redisMemory, redisSettings, redisReplicas, redisReplicasRequired } =
@@ -87,9 +85,8 @@ export function observeStores(observed: Observed & { readonly now: () => number 
       .states()
       .map(({ kid, algorithm, state, since }) => [(now() - since) / 1000, { kid, algorithm, state }]),
   );
-  const lastingSecrets = remembered(() => listLastingSecrets(database), secretsKeptMs, now);
   secretExpiry.observe(async () => {
-    const secrets = await lastingSecrets();
+    const secrets = await listLastingSecrets(database);
     return secrets.map(({ clientId, secretId, expiresAt }) => [
       // Infinite, not left out: needs no alert.
       expiresAt === null ? Number.POSITIVE_INFINITY : (expiresAt - now()) / 1000,
@@ -103,12 +100,4 @@ export function observeStores(observed: Observed & { readonly now: () => number 
   redisSettings.observe(async () => [[(await settingDifferences(redis)).length, {}]]);
   redisReplicas.observe(async () => [[await acknowledgingReplicas(redis), {}]]);
   redisReplicasRequired.observe(() => [[redis.replicas.required, {}]]);
-}
-
-function remembered<T>(read: () => Promise<T>, keptMs: number, now: () => number): () => Promise<T> {
-  let kept: { readonly at: number; readonly value: T } | undefined;
-  return async () => {
-    if (kept === undefined || now() - kept.at >= keptMs) kept = { at: now(), value: await read() };
-    return kept.value;
-  };
 }

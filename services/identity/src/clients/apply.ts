@@ -21,12 +21,8 @@ export interface Declaration {
   readonly active: boolean | undefined;
 }
 
-export async function exportClients({
-  database,
-  environment,
-}: AdminContext): Promise<readonly Declaration[]> {
-  const clients = await readClients(database, environment);
-  return clients.map(({ registration, approvalState, active }) => ({ registration, approvalState, active }));
+export async function exportClients(context: AdminContext): Promise<readonly RegisteredClient[]> {
+  return readClients(context.database, context.environment);
 }
 
 export interface DeclaredSet {

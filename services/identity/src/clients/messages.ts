@@ -24,7 +24,7 @@ import type { Fields } from '../admin/context.ts';
 import { changeMessages, timestamps } from '../admin/messages.ts';
 import type { ClientId } from '../ids.ts';
 import type { Declaration, PlannedClient } from './apply.ts';
-import { type ApprovalState, approvalStates } from './client.ts';
+import { type ApprovalState, approvalStates, type RegisteredClient } from './client.ts';
 import {
   type ClientRegistration,
   type Contact,
@@ -159,11 +159,11 @@ export function declarationMessage({
   registration,
   approvalState: state,
   active,
-}: Declaration): MessageInitShape<typeof DeclaredClientSchema> {
+}: RegisteredClient): MessageInitShape<typeof DeclaredClientSchema> {
   return {
     registration: registrationMessage(registration),
-    ...(state === undefined ? {} : { approvalState: WireState[enumKey(state)] }),
-    ...(active === undefined ? {} : { active }),
+    approvalState: WireState[enumKey(state)],
+    active,
   };
 }
 

@@ -32,70 +32,44 @@ export interface ActCount {
   readonly requestId: string;
 }
 
-interface Duty {
-  /** Of the specification. */
-  readonly section: string;
-  readonly about: string;
-  /** `by` breaks the duty; `seen` shows that there was something to keep. Absent: not visible from here. */
-  readonly broken?: { readonly by: Act; readonly seen: Act };
-}
+/**
+ * Its section of the specification, what it asks for, the act that breaks it, and the act that shows that there was
+ * something to keep. Without acts: not visible from here.
+ */
+type Duty = readonly [section: string, about: string, broken?: Act, seen?: Act];
 
-const duties = {
-  pkce: {
-    section: 'S5.flow',
-    about: 'A PKCE challenge in each request',
-    broken: { by: 'pkce_absent', seen: 'code_redeemed' },
-  },
-  s256: {
-    section: 'S5.enforce',
-    about: 'S256 as the only challenge method',
-    broken: { by: 'pkce_plain', seen: 'pkce_s256' },
-  },
-  state: {
-    section: 'S5.flow',
-    about: 'A state in each request',
-    broken: { by: 'state_absent', seen: 'code_redeemed' },
-  },
-  nonce: {
-    section: 'S5.flow',
-    about: 'A nonce in each request',
-    broken: { by: 'nonce_absent', seen: 'code_redeemed' },
-  },
-  code_once: {
-    section: 'S5.flow',
-    about: 'Each code exchanged once',
-    broken: { by: 'code_replayed', seen: 'code_redeemed' },
-  },
-  token_replaced: {
-    section: 'S5.lifetime',
-    about: 'No spent refresh token sent again',
-    broken: { by: 'token_reused', seen: 'token_refreshed' },
-  },
-  refreshes_serialized: {
-    section: 'S5.lifetime',
-    about: 'One refresh at a time for each session',
-    broken: { by: 'refresh_concurrent', seen: 'token_refreshed' },
-  },
-  token_discarded: {
-    section: 'S3.refresh',
-    about: 'Nothing sent again after invalid_grant',
-    broken: { by: 'token_repeated', seen: 'refresh_refused' },
-  },
-  scope_within_grant: {
-    section: 'S5.scope',
-    about: 'No scope beyond the grant',
-    broken: { by: 'scope_exceeded', seen: 'token_refreshed' },
-  },
-  callback: { section: 'S5.flow', about: 'State checked on callback, used once' },
-  id_token: { section: 'S5.flow', about: 'ID token validated' },
-  account_key: { section: 'S5.flow', about: 'Accounts linked by iss and sub' },
-  token_storage: { section: 'S5.lifetime', about: 'Refresh tokens encrypted at rest' },
-} as const satisfies Readonly<Record<string, Duty>>;
+const duties: Readonly<Record<string, Duty>> = {
+  pkce: ['S5.flow', 'A PKCE challenge in each request', 'pkce_absent', 'code_redeemed'],
+  s256: ['S5.enforce', 'S256 as the only challenge method', 'pkce_plain', 'pkce_s256'],
+  state: ['S5.flow', 'A state in each request', 'state_absent', 'code_redeemed'],
+  nonce: ['S5.flow', 'A nonce in each request', 'nonce_absent', 'code_redeemed'],
+  code_once: ['S5.flow', 'Each code exchanged once', 'code_replayed', 'code_redeemed'],
+  token_replaced: ['S5.lifetime', 'No spent refresh token sent again', 'token_reused', 'token_refreshed'],
+  refreshes_serialized: [
+    'S5.lifetime',
+    'One refresh at a time for each session',
+    'refresh_concurrent',
+    'token_refreshed',
+  ],
+  token_discarded: [
+    'S3.refresh',
+    'Nothing sent again after invalid_grant',
+    'token_repeated',
+    'refresh_refused',
+  ],
+  scope_within_grant: ['S5.scope', 'No scope beyond the grant', 'scope_exceeded', 'token_refreshed'],
+  callback: ['S5.flow', 'State checked on callback, used once'],
+  id_token: ['S5.flow', 'ID token validated'],
+  account_key: ['S5.flow', 'Accounts linked by iss and sub'],
+  token_storage: ['S5.lifetime', 'Refresh tokens encrypted at rest'],
+};
 
 type Verdict = 'kept' | 'broken' | 'not_seen' | 'not_visible';
 
-export interface JudgedDuty extends Pick<Duty, 'section' | 'about'> {
+export interface JudgedDuty {
   readonly duty: string;
+  readonly section: string;
+  readonly about: string;
   readonly verdict: Verdict;
   /** Undefined if there are none. */
   readonly breaches: Omit<ActCount, 'clientId' | 'day' | 'act'> | undefined;
@@ -106,9 +80,9 @@ export type Total = Pick<ActCount, 'act' | 'count' | 'lastAt' | 'requestId'>;
 /** `totals`: each act once. One breach breaks a duty. */
 export function judgeConduct(totals: readonly Total[]): readonly JudgedDuty[] {
   const counted = new Map(totals.map((total) => [total.act, total]));
-  return Object.entries<Duty>(duties).map(([duty, { section, about, broken }]) => {
-    const breaches = broken && counted.get(broken.by);
-    const unbroken = broken && counted.has(broken.seen) ? 'kept' : 'not_seen';
+  return Object.entries(duties).map(([duty, [section, about, broken, seen]]) => {
+    const breaches = broken && counted.get(broken);
+    const unbroken = seen && counted.has(seen) ? 'kept' : 'not_seen';
     const verdict = broken === undefined ? 'not_visible' : breaches ? 'broken' : unbroken;
     return { duty, section, about, verdict, breaches };
   });

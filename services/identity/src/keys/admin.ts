@@ -199,13 +199,11 @@ export function isCurrentlyEncrypted(
   return decryptPrivateKey([keyEncryptionKey], key) !== undefined;
 }
 
-export interface Reencryption {
-  readonly reencrypted: number;
-  readonly alreadyCurrent: number;
-}
-
 /** All or none; pods decrypt with both keys. Throws `refused` when neither decrypts a key. Atomic. */
-export const reencryptKeys: AdminAction<void, Reencryption> = async (context, request) => {
+export const reencryptKeys: AdminAction<void, Record<'reencrypted' | 'alreadyCurrent', number>> = async (
+  context,
+  request,
+) => {
   return auditedTransaction(context, request, async ({ queries, recordChange }) => {
     await lockKeys(queries);
     const keys = (await listKeys(queries)).filter(

@@ -11,7 +11,7 @@ import {
   retryDelay,
   safeOptions,
 } from './options.ts';
-import type { RedisHost, RedisTarget } from './settings.ts';
+import type { RedisTarget } from './settings.ts';
 
 export function connectMaster(target: RedisTarget, options: ConnectionOptions, logger: Logger): Route {
   const { hosts, sentinelMaster, database: db } = target;
@@ -25,15 +25,15 @@ export function connectMaster(target: RedisTarget, options: ConnectionOptions, l
       return retryDelay(times);
     },
   });
-  // An open connection is closed at once, an opening one once it is open.
-  let stale = false;
-  const leave = () => {
-    stale = redis.status !== 'ready';
-    if (!stale) redis.stream.destroy();
+  // An open connection to another one is closed at once, an opening one once it is open.
+  let named: string | undefined;
+  const leave = (master = named) => {
+    named = redis.status === 'ready' ? undefined : master;
+    if (master === undefined || redis.status !== 'ready') return;
+    const { remoteAddress, remotePort } = redis.stream;
+    if (master !== `${remoteAddress}:${remotePort}`) redis.stream.destroy();
   };
-  redis.on('ready', () => {
-    if (stale) leave();
-  });
+  redis.on('ready', () => leave());
   const sentinels =
     sentinelMaster === undefined ? [] : hosts.map((host) => follow(host, target, options, leave, logger));
   return {
@@ -66,12 +66,12 @@ function connect(
   return redis;
 }
 
-/** Calls `leave` when this Sentinel names another master. */
+/** Calls `leave` with the address of another master that this Sentinel names. */
 function follow(
-  host: RedisHost,
+  host: RedisTarget['hosts'][number],
   target: RedisTarget,
   options: ConnectionOptions,
-  leave: () => void,
+  leave: (master: string) => void,
   logger: Logger,
 ): Redis {
   const credentials = () => {
@@ -93,7 +93,7 @@ function follow(
     const [name, , , ...address] = message.split(' ');
     if (name !== target.sentinelMaster) return;
     known = address.join(':');
-    leave();
+    leave(known);
   });
   sentinel.on('ready', async () => {
     try {
@@ -105,7 +105,7 @@ function follow(
       lost = false;
       const before = known;
       if (Array.isArray(found)) known = found.join(':');
-      if (before !== '' && before !== known) leave();
+      if (before !== '' && before !== known) leave(known);
     } catch (error) {
       failed(error);
     }

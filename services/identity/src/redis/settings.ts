@@ -36,17 +36,10 @@ export const redisSettings = {
 
 export type RedisConfig = SettingValues<typeof redisSettings>;
 
-export interface RedisCredentials {
-  readonly username: string | undefined;
-  readonly password: string | undefined;
-  readonly sentinelUsername: string | undefined;
-  readonly sentinelPassword: string | undefined;
-  /** PEM; default: Node's. */
-  readonly authority: string | undefined;
-}
+export type RedisCredentials = ReturnType<typeof credentialsOf>;
 
 export interface RedisTarget {
-  readonly hosts: readonly RedisHost[];
+  readonly hosts: readonly { readonly host: string; readonly port: number }[];
   readonly tls: boolean;
   readonly database: number;
   /** The hosts are Sentinels that know the master by this name. */
@@ -111,13 +104,14 @@ function readAgain(last: AddressConfig, source: SettingSource | undefined): Addr
   }
 }
 
-function credentialsOf(config: AddressConfig): RedisCredentials {
+function credentialsOf(config: AddressConfig) {
   const { username, password } = addressOf(config.REDIS_URL.reveal());
   return {
     username: config.REDIS_USERNAME ?? username,
     password: config.REDIS_PASSWORD?.reveal() ?? password,
     sentinelUsername: config.REDIS_SENTINEL_USERNAME,
     sentinelPassword: config.REDIS_SENTINEL_PASSWORD?.reveal(),
+    /** PEM; undefined: Node's. */
     authority: config.REDIS_TLS_CA,
   };
 }
@@ -126,11 +120,6 @@ function addressOf(url: string) {
   const address = parseRedisAddress(url);
   if (address === undefined) throw new ConfigurationError(['REDIS_URL is not valid']);
   return address;
-}
-
-export interface RedisHost {
-  readonly host: string;
-  readonly port: number;
 }
 
 const whole = /^(rediss?):\/\/(?:([^:@/]*)(?::([^@/]*))?@)?([^@/?#\s]+)(?:\/(\d{0,4}))?$/;

@@ -1,10 +1,10 @@
 // Table `refusals`: identity_rw writes and cleans, operators read.
-import { milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import { allRows, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { RefusalRecord } from './reasons.ts';
 
-const insert = {
-  name: 'record refusals',
-  text: `insert into refusals (client_authenticated, position, request_id, at, endpoint, client_id, code, reason,
+const insert = allRows<never, [json: string]>(
+  'record refusals',
+  `insert into refusals (client_authenticated, position, request_id, at, endpoint, client_id, code, reason,
       user_hash, family_hash, earlier_request_id, earlier_at, earlier_revoked)
     select "clientAuthenticated",
       nextval(case when "clientAuthenticated" then 'refusals_of_clients' else 'refusals_of_strangers' end),
@@ -12,11 +12,11 @@ const insert = {
       earlier ->> 'requestId', to_timestamp((earlier ->> 'at')::float8 / 1000), earlier ->> 'revoked'
     from json_to_recordset($1) as record ("requestId" text, at float8, endpoint text, "clientId" text,
       "clientAuthenticated" boolean, code text, reason text, "user" text, family text, earlier json)`,
-};
+);
 
 /** One statement. */
 export async function insertRefusals(queries: Queries, records: readonly RefusalRecord[]): Promise<void> {
-  await queries.query(insert, [JSON.stringify(records)]);
+  await insert(queries, JSON.stringify(records));
 }
 
 /** Of authenticated clients and of strangers: two million (R34), less what may arrive between two cleanings. */
@@ -25,14 +25,15 @@ const mostRefusals = { clients: 1_400_000, strangers: 500_000 };
 const cleanedAtOnce = 5_000;
 
 /** Skips while another process deletes. */
-const deletion = (name: string, which: string) => ({
-  name,
-  text: `with gone as (
+const deletion = (name: string, which: string) =>
+  onlyRow<{ count: number }, readonly unknown[]>(
+    name,
+    `with gone as (
       delete from refusals where (client_authenticated, position) in (
         select client_authenticated, position from refusals where ${which} limit ${cleanedAtOnce}
       ) and (select pg_try_advisory_xact_lock(hashtext('clean refusals'))) returning 1)
     select count(*)::integer as count from gone`,
-});
+  );
 
 // Index: refusals_at.
 const deleteOld = deletion('delete old refusals', `at < now() - interval '7 days' order by at`);
@@ -54,11 +55,10 @@ export async function cleanRefusals(queries: Queries, most = mostRefusals): Prom
     [deleteExcess, [false, -most.strangers]],
   ] as const;
   let cleaned = 0;
-  for (const [statement, values] of statements) {
+  for (const [deleteSome, values] of statements) {
     let gone: number;
     do {
-      const [row] = await queries.query<{ count: number }>(statement, values);
-      gone = row?.count ?? 0;
+      gone = (await deleteSome(queries, ...values)).count;
       cleaned += gone;
     } while (gone === cleanedAtOnce);
   }
@@ -67,15 +67,8 @@ export async function cleanRefusals(queries: Queries, most = mostRefusals): Prom
 
 const columns = `request_id as "requestId", ${milliseconds('at')} as at, endpoint, client_id as "clientId",
     client_authenticated as "clientAuthenticated", code, reason, user_hash as "user", family_hash as family,
-    earlier_request_id as "earlierRequestId", ${milliseconds('earlier_at')} as "earlierAt",
-    earlier_revoked as "earlierRevoked", position`;
-
-type Row = Omit<RefusalRecord, 'earlier'> & {
-  readonly position: string;
-  readonly earlierRequestId: string;
-  readonly earlierAt: number | null;
-  readonly earlierRevoked: NonNullable<RefusalRecord['earlier']>['revoked'] | null;
-};
+    case when earlier_at is not null then json_strip_nulls(json_build_object('requestId', earlier_request_id,
+      'at', ${milliseconds('earlier_at')}, 'revoked', earlier_revoked)) end as earlier, position`;
 
 /** Undefined matches everything. */
 export interface RefusalFilter {
@@ -89,6 +82,7 @@ export interface RefusalFilter {
   readonly until: number | undefined;
 }
 
+/** Absent fields are null. */
 export type ListedRefusal = RefusalRecord & { readonly position: string };
 
 export interface RefusalPage {
@@ -114,18 +108,11 @@ export async function listRefusals(
         ${after ? `and (at, position, client_authenticated) < (to_timestamp($${given.length + 4}::float8 / 1000), $${given.length + 5}::bigint, $${given.length + 6}::boolean)` : ''}
       order by refusals.at desc, position desc, client_authenticated desc limit $3`,
   };
-  const rows = await queries.query<Row>(statement, [
+  return queries.query<ListedRefusal>(statement, [
     since ?? null,
     until ?? null,
     limit,
     ...given.map(([, value]) => value),
     ...(after ? [after.at, after.position, after.clientAuthenticated] : []),
   ]);
-  return rows.map(({ earlierRequestId, earlierAt, earlierRevoked, ...row }) => ({
-    ...row,
-    earlier:
-      earlierAt === null
-        ? undefined
-        : { requestId: earlierRequestId, at: earlierAt, revoked: earlierRevoked ?? undefined },
-  }));
 }

@@ -1,45 +1,44 @@
 // The restore fence's writes over whole tables, in batches by primary key.
-import type { Queries, Statement } from '@course-exchange/runtime/postgres/pool';
+import { onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 
 const batch = 10_000;
 
-// Index: users_pkey.
-const signOut = {
-  name: 'sign out users',
-  text: `with page as (select sub as key from users where sub > $1 order by sub limit $2),
-    changed as (update users set signed_out_at = to_timestamp($3::float8 / 1000)
-      where sub > $1 and sub <= (select max(key) from page)
-        and (signed_out_at is null or signed_out_at < to_timestamp($3::float8 / 1000)) returning 1)
+/** `$3`: the only value. Returns how many rows changed. */
+function changeAll<Values extends readonly unknown[]>(
+  name: string,
+  { table, key, set, where }: Readonly<Record<'table' | 'key' | 'set' | 'where', string>>,
+) {
+  type Page = { readonly last: string | null; readonly changed: number };
+  const change = onlyRow<Page, [after: string, limit: number, ...Values]>(
+    name,
+    `with page as (select ${key} as key from ${table} where ${key} > $1 order by ${key} limit $2),
+    changed as (update ${table} set ${set}
+      where ${key} > $1 and ${key} <= (select max(key) from page) and ${where} returning 1)
     select max(key) as last, (select count(*)::int from changed) as changed from page`,
-};
-
-/** Ends what was issued up to `now` (milliseconds since the epoch). */
-export function signOutEverybody(queries: Queries, now: number): Promise<number> {
-  return changeAll(queries, signOut, now);
+  );
+  return async (queries: Queries, ...values: Values): Promise<number> => {
+    let all = 0;
+    for (let after = ''; ; ) {
+      const page = await change(queries, after, batch, ...values);
+      if (page.last === null) return all;
+      all += page.changed;
+      after = page.last;
+    }
+  };
 }
 
-// Index: consents_pkey; consents_current would be read whole for each page.
-const withdraw = {
-  name: 'withdraw consents',
-  text: `with page as (select consent_id as key from consents where consent_id > $1 order by consent_id limit $2),
-    changed as (update consents set withdrawn_at = now()
-      where consent_id > $1 and consent_id <= (select max(key) from page)
-        and coalesce(withdrawn_at, 'infinity') = 'infinity' returning 1)
-    select max(key) as last, (select count(*)::int from changed) as changed from page`,
-};
+/** Ends what was issued up to `now` (milliseconds since the epoch). Index: users_pkey. */
+export const signOutEverybody = changeAll<[now: number]>('sign out users', {
+  table: 'users',
+  key: 'sub',
+  set: 'signed_out_at = to_timestamp($3::float8 / 1000)',
+  where: '(signed_out_at is null or signed_out_at < to_timestamp($3::float8 / 1000))',
+});
 
-export function withdrawEveryConsent(queries: Queries): Promise<number> {
-  return changeAll(queries, withdraw);
-}
-
-type Page = { readonly last: string | null; readonly changed: number };
-
-async function changeAll(queries: Queries, change: Statement, ...values: unknown[]): Promise<number> {
-  let all = 0;
-  for (let after = ''; ; ) {
-    const [page]: Page[] = await queries.query<Page>(change, [after, batch, ...values]);
-    if (page === undefined || page.last === null) return all;
-    all += page.changed;
-    after = page.last;
-  }
-}
+/** Index: consents_pkey; consents_current would be read whole for each page. */
+export const withdrawEveryConsent = changeAll<[]>('withdraw consents', {
+  table: 'consents',
+  key: 'consent_id',
+  set: 'withdrawn_at = now()',
+  where: `coalesce(withdrawn_at, 'infinity') = 'infinity'`,
+});

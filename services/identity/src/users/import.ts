@@ -45,58 +45,47 @@ function recordProblem({ sub, email, name, passwordHash }: ImportRecord): string
     : undefined;
 }
 
-/** By folded e-mail, as index users_email compares. */
-interface KnownUsers {
-  readonly bySub: ReadonlyMap<string, KnownUser>;
-  readonly byEmail: ReadonlyMap<string, KnownUser>;
+/** By sub, and by name of their e-mail. */
+type KnownUsers = ReadonlyMap<string, KnownUser>;
+
+/** Folded, as index users_email compares; no sub has an `@`. */
+function emailName(email: string): string {
+  return `@${foldEmail(email)}`;
 }
 
 interface ImportRequest extends AdminRequest {
   readonly keepSessions?: boolean;
 }
 
-type ImportTransaction = AdminTransaction & Pick<ImportRequest, 'keepSessions'>;
-
-type ImportDecision =
-  | { readonly kind: 'rejected'; readonly reason: string }
-  | { readonly kind: 'unchanged' }
-  | {
-      readonly kind: 'created' | 'updated';
-      readonly user: UserRecord;
-      readonly signedOut: boolean;
-      readonly change: OperatorChange;
-    };
-
-/** A password that was imported before is left alone. */
+/** The reason of a rejection; undefined: unchanged. A password that was imported before is left alone. */
 function decide(
-  context: ImportTransaction,
-  record: ImportRecord,
-  { bySub, byEmail }: KnownUsers,
-): ImportDecision {
-  const sameEmail = byEmail.get(foldEmail(record.email));
-  const before = record.sub === '' ? sameEmail : bySub.get(record.sub);
-  if (sameEmail && sameEmail !== before)
-    return { kind: 'rejected', reason: 'Another user has this e-mail address.' };
-  const { sub, email, emailVerified, name, passwordHash } = record;
+  transaction: AdminTransaction,
+  { sub, email, emailVerified, name, passwordHash }: ImportRecord,
+  knownUsers: KnownUsers,
+  keepSessions: boolean,
+) {
+  const sameEmail = knownUsers.get(emailName(email));
+  const before = sub === '' ? sameEmail : knownUsers.get(sub);
+  if (sameEmail && sameEmail !== before) return 'Another user has this e-mail address.';
   const importedHash = createHash('sha256').update(passwordHash).digest('hex');
   const known = before !== undefined && before.importedHash === importedHash;
-  const signedOut = before !== undefined && !known && !context.keepSessions;
+  const signedOut = before !== undefined && !known && !keepSessions;
   const user: UserRecord = {
-    sub: before?.sub ?? (sub === '' ? newId<Sub>(context.randomBytes) : (sub as Sub)),
+    sub: before?.sub ?? (sub === '' ? newId<Sub>(transaction.randomBytes) : (sub as Sub)),
     email,
     emailVerified,
     name,
     passwordHash: known ? before.passwordHash : passwordHash,
     importedHash,
-    signedOutAt: signedOut ? context.now() : (before?.signedOutAt ?? null),
+    signedOutAt: signedOut ? transaction.now() : (before?.signedOutAt ?? null),
   };
-  const fields = fieldChanges(before ? userFields(context, before) : {}, {
-    ...userFields(context, user),
+  const fields = fieldChanges(before ? userFields(transaction, before) : {}, {
+    ...userFields(transaction, user),
     password: known ? 'set' : 'replaced',
   });
-  if (fields.length === 0) return { kind: 'unchanged' };
+  if (fields.length === 0) return undefined;
   const change: OperatorChange = { action: 'user.import', object: `user:${user.sub}`, fields };
-  return { kind: before ? 'updated' : 'created', user, signedOut, change };
+  return { isNew: before === undefined, user, signedOut, change };
 }
 
 function userFields({ pseudonymize }: AdminTransaction, user: Omit<KnownUser, 'importedHash'>) {
@@ -133,7 +122,7 @@ export async function importUsers(
   requireNoProblem(records.length > largestBatch ? [`A batch has at most ${largestBatch} records.`] : []);
   const { rejected, valid } = validate(records);
   const { result } = await auditedTransaction(context, request, async (transaction) => {
-    const done = await importValid({ ...transaction, keepSessions: request.keepSessions ?? false }, valid);
+    const done = await importValid(transaction, valid, request.keepSessions ?? false);
     return { ...done, rejected: [...rejected, ...done.rejected].sort((a, b) => a.line - b.line) };
   });
   return result;
@@ -145,7 +134,7 @@ function validate(records: readonly ImportRecord[]) {
   const valid: ImportRecord[] = [];
   const seen = new Set<string>();
   for (const record of records) {
-    const names = [`@${foldEmail(record.email)}`, ...(record.sub === '' ? [] : [record.sub])];
+    const names = [emailName(record.email), ...(record.sub === '' ? [] : [record.sub])];
     const repeated = names.some((name) => seen.has(name));
     const reason =
       recordProblem(record) ?? (repeated ? 'An earlier record of the batch names the same user.' : undefined);
@@ -158,29 +147,27 @@ function validate(records: readonly ImportRecord[]) {
 }
 
 async function importValid(
-  transaction: ImportTransaction,
+  transaction: AdminTransaction,
   records: readonly ImportRecord[],
+  keepSessions: boolean,
 ): Promise<ImportResult> {
   const { queries, recordChange } = transaction;
   const subs = records.map(({ sub }) => sub).filter((sub) => sub !== '');
   const emails = records.map(({ email }) => email);
   const users = await lockKnownUsers(queries, subs, emails);
-  const known: KnownUsers = {
-    bySub: new Map(users.map((user) => [user.sub, user])),
-    byEmail: new Map(users.map((user) => [foldEmail(user.email), user])),
-  };
-  const rejected: Rejection[] = [];
-  const written: Record<'created' | 'updated', UserRecord[]> = { created: [], updated: [] };
+  const known = new Map(
+    users.flatMap((user) => [user.sub, emailName(user.email)].map((name) => [name, user] as const)),
+  );
+  const [rejected, created, updated]: [Rejection[], UserRecord[], UserRecord[]] = [[], [], []];
   let signedOut = 0;
   for (const record of records) {
-    const decision = decide(transaction, record, known);
-    if (decision.kind === 'rejected') rejected.push({ line: record.line, reason: decision.reason });
-    if (!('user' in decision)) continue;
-    written[decision.kind].push(decision.user);
+    const decision = decide(transaction, record, known, keepSessions);
+    if (typeof decision === 'string') rejected.push({ line: record.line, reason: decision });
+    if (typeof decision !== 'object') continue;
+    (decision.isNew ? created : updated).push(decision.user);
     recordChange(decision.change);
     if (decision.signedOut) signedOut += 1;
   }
-  const { created, updated } = written;
   if (updated.length > 0) await updateUsers(queries, updated);
   const inserted = created.length > 0 ? await insertUsers(queries, created) : 0;
   if (inserted < created.length)
