@@ -1,6 +1,6 @@
 // Each committed batch of the feed has its entry in the catalog's audit log, and nothing else has one.
-import { readAudit, verifyAudit } from '@course-exchange/runtime/audit/reader';
-import type { AuditEntry } from '@course-exchange/runtime/audit/table';
+import { verifyAudit } from '@course-exchange/runtime/audit/reader';
+import { type AuditEntry, listAudit } from '@course-exchange/runtime/audit/table';
 import { expect, test } from 'vitest';
 import {
   findResumePoint,
@@ -13,9 +13,9 @@ import { useCatalogDatabase } from './postgres.ts';
 
 const catalog = await useCatalogDatabase();
 
-async function entries(object?: string): Promise<readonly AuditEntry[]> {
+function entries(object?: string): Promise<readonly AuditEntry[]> {
   const all = { afterSequence: 0, limit: 1_000, newest: false };
-  return (await readAudit(catalog.feed, { object }, all)).entries;
+  return listAudit(catalog.feed, { object }, all);
 }
 
 const valuesOf = ({ fields }: AuditEntry) =>

@@ -1,6 +1,7 @@
 // The audit log: one chain under many writers, append-only by the database's own word, and a change without its
 // entry does not happen.
-import { followAudit, readAudit, verifyAudit } from '@course-exchange/runtime/audit/reader';
+import { followAudit, verifyAudit } from '@course-exchange/runtime/audit/reader';
+import { listAudit } from '@course-exchange/runtime/audit/table';
 import { expect, test } from 'vitest';
 import { auditedTransaction } from '../../services/identity/src/admin/context.ts';
 import { registerClient } from '../../services/identity/src/clients/admin.ts';
@@ -14,7 +15,7 @@ const all = { afterSequence: 0, limit: 1_000, newest: false };
 
 test('fifty writers at once make one chain without a gap', async () => {
   await Promise.all(Array.from({ length: 50 }, (_, index) => register(index % 2 ? anna : bert)));
-  const { entries } = await readAudit(context.database, {}, all);
+  const entries = await listAudit(context.database, {}, all);
   expect(entries.map(({ sequence }) => sequence)).toEqual(
     Array.from({ length: 50 }, (_, index) => index + 1),
   );
@@ -34,12 +35,12 @@ test('entries are found by actor, client, object, action and page', async () => 
     { clientId, actor: 'local:bert' },
     { clientId, action: 'client' },
   ])
-    expect((await readAudit(context.database, filter, all)).entries).toMatchObject([
+    expect(await listAudit(context.database, filter, all)).toMatchObject([
       { actor: 'local:bert', action: 'client.register', requestId: 'request-bert' },
     ]);
-  expect((await readAudit(context.database, { actor: 'local:nobody' }, all)).entries).toEqual([]);
-  const newest = await readAudit(context.database, {}, { ...all, limit: 2, newest: true });
-  expect(newest.entries.map(({ sequence }) => sequence)).toEqual([50, 51]);
+  expect(await listAudit(context.database, { actor: 'local:nobody' }, all)).toEqual([]);
+  const newest = await listAudit(context.database, {}, { ...all, limit: 2, newest: true });
+  expect(newest.map(({ sequence }) => sequence)).toEqual([50, 51]);
 });
 
 test('a change whose audit entry cannot be written does not happen', async () => {

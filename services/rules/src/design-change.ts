@@ -10,7 +10,8 @@ export interface DesignChangeFields {
     | { readonly case: undefined; readonly value?: undefined };
 }
 
-interface DesignUpsertFields {
+/** Times are RFC 3339. */
+export interface DesignUpsertFields {
   readonly localId?: string | undefined;
   readonly eventId?: string | undefined;
   readonly title: string;

@@ -1,4 +1,5 @@
 // A change of one design: its revision decides, not the order of arrival.
+import type { DesignUpsertFields } from '@course-exchange/rules/design-change';
 import type { AuditedChange } from '@course-exchange/runtime/audit/table';
 import type { Owner } from '../events/event.ts';
 
@@ -9,21 +10,9 @@ export interface DesignChange {
   readonly id: string;
   readonly revision: bigint;
   /** Undefined: the design is deleted. */
-  readonly design: ChangedDesign | undefined;
+  readonly design: DesignUpsertFields | undefined;
   /** RFC 3339; undefined: the time when it is applied. */
   readonly deletedAt: string | undefined;
-}
-
-/** Times are RFC 3339. */
-export interface ChangedDesign {
-  readonly localId?: string | undefined;
-  readonly eventId?: string | undefined;
-  readonly title: string;
-  readonly eventName: string;
-  readonly eventDate: string | undefined;
-  readonly updatedAt: string | undefined;
-  readonly authorName?: string | undefined;
-  readonly shortDescr: string;
 }
 
 export interface ChangeBatch {

@@ -1,12 +1,15 @@
 // FeedService: validates and translates design changes.
-
 import type { ApplyRequest, FeedService } from '@course-exchange/proto/feed/v1';
-import { designChangeProblem, storedTime } from '@course-exchange/rules/design-change';
+import {
+  type DesignUpsertFields,
+  designChangeProblem,
+  storedTime,
+} from '@course-exchange/rules/design-change';
 import { callerOf } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { Owner } from '../events/event.ts';
-import type { ChangeBatch, ChangedDesign, DesignChange } from './change.ts';
+import type { ChangeBatch, DesignChange } from './change.ts';
 import { applyStream, type FeedDeps, resumePoint, type VerifiedPart, verifySummaries } from './feed.ts';
 import { type Frequencies, measureVolume, type VolumePart } from './volume.ts';
 
@@ -61,7 +64,13 @@ function readChange(message: ChangeMessage): DesignChange {
   };
 }
 
-function readDesign({ $typeName, $unknown, eventDate, updatedAt, ...texts }: UpsertMessage): ChangedDesign {
+function readDesign({
+  $typeName,
+  $unknown,
+  eventDate,
+  updatedAt,
+  ...texts
+}: UpsertMessage): DesignUpsertFields {
   return { ...texts, eventDate: optionalTime(eventDate), updatedAt: optionalTime(updatedAt) };
 }
 

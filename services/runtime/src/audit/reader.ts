@@ -5,18 +5,11 @@ import {
   type AuditEntry,
   type AuditFilter,
   type AuditHead,
-  type AuditPage,
   chainHash,
   chainStart,
   listAudit,
   readAuditHead,
 } from './table.ts';
-
-/** Oldest first; `more`: others match after the last one. */
-export async function readAudit(database: Queries, filter: AuditFilter, page: AuditPage) {
-  const found = await listAudit(database, filter, { ...page, limit: page.limit + (page.newest ? 0 : 1) });
-  return { entries: found.slice(0, page.limit), more: found.length > page.limit };
-}
 
 const followPause = 500;
 const followBatch = 500;

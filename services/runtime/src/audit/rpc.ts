@@ -10,16 +10,17 @@ import { pageLimit } from '../grpc/incoming-call.ts';
 import type { Handlers } from '../grpc/server.ts';
 import type { Queries } from '../postgres/pool.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
-import { followAudit, readAudit, verifyAudit } from './reader.ts';
-import { type AuditEntry, type AuditedChange, type AuditFilter, readAuditHead } from './table.ts';
+import { followAudit, verifyAudit } from './reader.ts';
+import { type AuditEntry, type AuditedChange, type AuditFilter, listAudit, readAuditHead } from './table.ts';
 
 export function createAuditHandlers(database: Queries): Handlers<typeof AuditService> {
   runtimeMetrics.auditSequence.observe(async () => [[(await readAuditHead(database)).sequence, {}]]);
   return {
     listAuditEntries: async ({ filter, afterSequence, pageSize, newest }) => {
-      const page = { afterSequence: Number(afterSequence), limit: pageLimit(pageSize), newest };
-      const { entries, more } = await readAudit(database, readFilter(filter), page);
-      return { entries: entries.map(entryMessage), more };
+      const limit = pageLimit(pageSize);
+      const page = { afterSequence: Number(afterSequence), limit: limit + (newest ? 0 : 1), newest };
+      const found = await listAudit(database, readFilter(filter), page);
+      return { entries: found.slice(0, limit).map(entryMessage), more: found.length > limit };
     },
     followAuditEntries: async function* ({ filter, afterSequence }, call) {
       const after = afterSequence === undefined ? undefined : Number(afterSequence);

@@ -163,7 +163,7 @@ const listing = (name: string, order: 'asc' | 'desc') => ({
 const oldest = listing('audit entries', 'asc');
 const newest = listing('newest audit entries', 'desc');
 
-export interface AuditPage {
+interface AuditPage {
   readonly afterSequence: number;
   readonly limit: number;
   readonly newest?: boolean;

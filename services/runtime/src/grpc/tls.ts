@@ -63,31 +63,22 @@ export function renewedCredentials(
   let current = first;
   let reported: string | undefined;
   const listeners = new Set<(certificates: Certificates) => void>();
-  /** Whether there are new ones. */
-  const renew = (): boolean => {
-    const found = read() ?? current;
-    if (parts.every((part) => found[part].equals(current[part]))) return false;
-    requireUsable(found, names);
-    current = found;
-    return true;
-  };
-  const report = (error: unknown): void => {
-    const problem = error instanceof ConfigurationError ? error.mistakes.join(', ') : 'they cannot be read';
-    const fields = { setting: logText(setting), problem: logText(problem) };
-    if (problem !== reported) logger.warn('certificates kept: new ones are unusable', fields);
-    reported = problem;
-  };
   const readAgain = (): void => {
     try {
-      const renewed = renew();
+      const found = read() ?? current;
+      if (parts.some((part) => !found[part].equals(current[part]))) {
+        requireUsable(found, names);
+        current = found;
+        for (const listener of listeners) listener(current);
+        logger.info('certificates renewed', { setting: logText(setting) });
+      }
       reported = undefined;
-      if (!renewed) return;
     } catch (error) {
-      report(error);
-      return;
+      const problem = error instanceof ConfigurationError ? error.mistakes.join(', ') : 'they cannot be read';
+      const fields = { setting: logText(setting), problem: logText(problem) };
+      if (problem !== reported) logger.warn('certificates kept: new ones are unusable', fields);
+      reported = problem;
     }
-    for (const listener of listeners) listener(current);
-    logger.info('certificates renewed', { setting: logText(setting) });
   };
   const reading = setInterval(readAgain, readingPause).unref();
   const add = (listener: (certificates: Certificates) => void): void => {
@@ -127,21 +118,21 @@ function readDirectory(directory: string): Certificates {
 }
 
 /** Throws ConfigurationError, which quotes nothing of them. */
-function requireUsable({ certificate, privateKey, caCertificate }: Certificates, names: Names): void {
-  requirePem(certificate, names.certificate);
-  requirePem(caCertificate, names.caCertificate);
-  try {
-    // Also detects another certificate's key, after a swap between two reads.
-    createSecureContext({ cert: certificate, key: privateKey, ca: caCertificate });
-  } catch {
+function requireUsable(found: Certificates, names: Names): void {
+  const isPem = (part: Part) => attempt(() => new X509Certificate(found[part]));
+  for (const part of ['certificate', 'caCertificate'] as const)
+    if (!isPem(part)) throw new ConfigurationError([`${names[part]} holds no PEM certificate`]);
+  const { certificate: cert, privateKey: key, caCertificate: ca } = found;
+  // Also detects another certificate's key, after a swap between two reads.
+  if (!attempt(() => createSecureContext({ cert, key, ca })))
     throw new ConfigurationError([`${names.privateKey} is not the key of ${names.certificate}`]);
-  }
 }
 
-function requirePem(certificate: Buffer, name: string): void {
+function attempt(work: () => unknown): boolean {
   try {
-    new X509Certificate(certificate);
+    work();
+    return true;
   } catch {
-    throw new ConfigurationError([`${name} holds no PEM certificate`]);
+    return false;
   }
 }

@@ -31,11 +31,9 @@ export class DetailedFailure<Code extends string = string> extends Failure<Code>
   }
 }
 
-export const shortestRetryAfterSeconds = 1;
-
 /** Seconds, 1 to 5 at random, for `Retry-After` (R14.7). */
 export function retryAfterSeconds(): number {
-  return randomInt(shortestRetryAfterSeconds, 6);
+  return randomInt(1, 6);
 }
 
 /** More work than this process can finish in time (R14.7). */

@@ -55,10 +55,8 @@ const loggers: { readonly lines: { level: string }; readonly threshold: LogLevel
 /** Turns debug lines on or off for every logger of this process. */
 export function toggleDebugLines(logger: Logger): void {
   const raises = loggers.some(({ lines }) => lines.level !== 'debug');
-  const say = () => logger.info('log level changed', { debug: raises });
-  if (!raises) say();
   for (const { lines, threshold } of loggers) lines.level = raises ? 'debug' : threshold;
-  if (raises) say();
+  logger.record('log level changed', { debug: raises });
 }
 
 interface Summing {
