@@ -63,3 +63,11 @@ test('an ID token is no access token, and an access token is no hint (R16)', asy
     await readIdTokenHint({ ...tokens, issuer: 'https://else.example' }, idToken, clientId),
   ).toBeUndefined();
 });
+
+test('no kid begins with a dash, which partnerctl would take for an option', async () => {
+  // One in 64 would.
+  const made = Array.from({ length: 400 }, () =>
+    generateSigningKey({ keyEncryptionKey: key, randomBytes }, 'ES256'),
+  );
+  expect((await Promise.all(made)).filter(({ kid }) => kid.startsWith('-'))).toEqual([]);
+});
