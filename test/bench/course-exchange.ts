@@ -15,10 +15,8 @@ const services = ['gateway', 'identity', 'design-catalog'] as const;
 /** Browsers that fetch codes at once. */
 const browsers = 8;
 
-export interface CourseExchange extends Subject, Pick<System, 'stack'> {
-  /** Of a user with 2,000 events. */
-  readonly accessToken: string;
-}
+/** `accessToken`: of a user with 2,000 events. */
+export type CourseExchange = Subject & Pick<System, 'stack'> & { readonly accessToken: string };
 
 /** `checkout`: whose code runs. */
 export async function startCourseExchange(name: string, checkout: string): Promise<CourseExchange> {

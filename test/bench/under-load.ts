@@ -57,11 +57,11 @@ async function untilAdmitted(ask: Work['ask'], lane: number): Promise<number> {
 
 /** Lists of 2,000 Events for 96 readers, who wait as long as a refusal says, beside 8 readers. */
 async function lists({ origin, accessToken }: CourseExchange): Promise<string> {
-  const reader = { issuer: origin, accessToken, forMs: 4_000 };
+  const read = (readers: number) => readLists(origin, accessToken, readers, 4_000);
   const [throughput, list, refusal]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < rounds; round += 1) {
-    const few = await readLists({ ...reader, readers: 8 });
-    const many = await readLists({ ...reader, readers: 96 });
+    const few = await read(8);
+    const many = await read(96);
     throughput.push(many.perSecond / few.perSecond);
     list.push(...many.listMs);
     refusal.push(...many.refusalMs);

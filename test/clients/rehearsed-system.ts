@@ -1,14 +1,10 @@
 // A system with the rehearsals' proxy before its gateway, at the issuer's address.
-import { type RehearsalProxy, startRehearsalProxy } from '@course-exchange/testcontainers/rehearsal/proxy';
-import { type System, startSystem } from '../support/system.ts';
+import { startRehearsalProxy } from '@course-exchange/testcontainers/rehearsal/proxy';
+import { startSystem } from '../support/system.ts';
 
-export interface RehearsedSystem {
-  readonly proxy: RehearsalProxy;
-  readonly system: System;
-  stop(): Promise<void>;
-}
+export type RehearsedSystem = Awaited<ReturnType<typeof startRehearsedSystem>>;
 
-export async function startRehearsedSystem(): Promise<RehearsedSystem> {
+export async function startRehearsedSystem() {
   let gateway = '';
   const proxy = await startRehearsalProxy(() => gateway);
   const linkTo = (name: string, port: number) => {

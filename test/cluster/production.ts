@@ -13,16 +13,7 @@ import { section } from '../docs/documents.ts';
 import type { DemoUser, Partner, StackFile } from '../support/stack-file.ts';
 import { runBlocks, trustIngress } from './guide.ts';
 import { findIngress, type Ingress, leadTo, untilLed } from './ingress.ts';
-import {
-  checked,
-  imagePrefix,
-  imageTag,
-  ingressClass,
-  type Kube,
-  makeNamespace,
-  namespaceOf,
-  release,
-} from './kube.ts';
+import * as cluster from './kube.ts';
 import { secret } from './programs.ts';
 import { authority, database, signCertificate, startStores } from './stores.ts';
 
@@ -42,7 +33,7 @@ const issuer = `https://${host}`;
 const users = [demoUsers.typical, demoUsers.shares] as const;
 
 export async function installProduction() {
-  const kube = await makeNamespace('production', 'restricted');
+  const kube = await cluster.makeNamespace('production', 'restricted');
   const [stores, ingress] = await Promise.all([startStores(kube, true), findIngress(kube)]);
   leadTo(ingress.address, issuer);
   const variables = { NAMESPACE: kube.namespace, REDIS_PASSWORD: stores.redisPassword, PSQL: stores.psql };
@@ -63,12 +54,17 @@ export async function installProduction() {
   symlinkSync(join(root, 'helm'), join(directory, 'helm'));
   const files = [join(chart, 'values-production.yaml'), `${first}`];
   /** For `helm install` and `helm upgrade`: release, chart, values. */
-  const helmWords = [release, chart, ...files.map((file) => `--values=${file}`)];
+  const helmWords = [cluster.release, chart, ...files.map((file) => `--values=${file}`)];
   await kube.helm('install', ...helmWords, '--wait', '--timeout=8m');
   const ask = async (component: string, words: readonly string[], input?: string): Promise<string> => {
-    const within = [`deployment/${release}-${component}`, `--container=${component}`, '--', 'partnerctl'];
+    const within = [
+      `deployment/${cluster.release}-${component}`,
+      `--container=${component}`,
+      '--',
+      'partnerctl',
+    ];
     const said = await kube.tryKubectl(['exec', '--stdin', ...within, ...words], input);
-    return checked(said, ['partnerctl', ...words]);
+    return cluster.checked(said, ['partnerctl', ...words]);
   };
   const [partner] = await Promise.all([
     register(
@@ -82,7 +78,7 @@ export async function installProduction() {
   /** Runs a block of the guide with production's values; those of the host are of another version. */
   const follow = (block = '') => {
     const ours = block.replace('values-test', 'values-production');
-    return runBlocks([ours], { ...variables, TAG: imageTag }, directory);
+    return runBlocks([ours], { ...variables, TAG: cluster.imageTag }, directory);
   };
   const stack: StackFile = { issuer, partners: [partner], users };
   const partnerctl = (...words: readonly string[]) => ask('identity', words);
@@ -92,7 +88,7 @@ export async function installProduction() {
 /** Of the operators' port, the feed's and the rotation of keys; the tool in the pod shows those of its port too. */
 export function privatePortCertificates() {
   const names = ['operator', 'feed', 'key-rotation'].map((name) => `course-exchange-${name}-tls`);
-  const operator = `${release}-identity-operator.${namespaceOf('production')}.svc.cluster.local`;
+  const operator = `${cluster.release}-identity-operator.${cluster.namespaceOf('production')}.svc.cluster.local`;
   return Promise.all(names.map(async (name) => secret(name, await signCertificate('localhost', operator))));
 }
 
@@ -103,7 +99,7 @@ function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
   });
   return {
     issuer,
-    image: { repository: imagePrefix, tag: imageTag },
+    image: { repository: cluster.imagePrefix, tag: cluster.imageTag },
     // An autoscaler would follow the noise of two cores that everything shares, in the middle of counted pods.
     defaults: {
       resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '384Mi' } },
@@ -111,11 +107,11 @@ function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
     },
     postgres: { host: 'postgres', database },
     redis: { hosts: ['redis:6379'] },
-    ingress: { className: ingressClass },
+    ingress: { className: cluster.ingressClass },
     networkPolicy: {
       ingressController: inNamespace(namespace),
       monitoring: [
-        { ...inNamespace(namespaceOf(monitoring)), podSelector: { matchLabels: { app: scraper } } },
+        { ...inNamespace(cluster.namespaceOf(monitoring)), podSelector: { matchLabels: { app: scraper } } },
       ],
     },
     gateway: { replicas, trustedProxies },
@@ -162,14 +158,14 @@ async function register(
 }
 
 /** Approves a client as an operator does in production: from outside, with a certificate, over forwarded ports. */
-async function confirmVolume({ namespace }: Kube, clientId: string): Promise<void> {
+async function confirmVolume({ namespace }: cluster.Kube, clientId: string): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), 'operator-'));
   for (const [file, content] of Object.entries(await signCertificate('operator')))
     writeFileSync(join(work, file), content, { mode: 0o600 });
   const ports = { identity: [17201, 7201], 'design-catalog': [17301, 7301] } as const;
   const forward = Object.entries(ports).map(
     ([component, [here, there]]) => `
-      kubectl --namespace "$NAMESPACE" port-forward deploy/${release}-${component} ${here}:${there} > "$WORK/${component}" &
+      kubectl --namespace "$NAMESPACE" port-forward deploy/${cluster.release}-${component} ${here}:${there} > "$WORK/${component}" &
       timeout 60 bash -c 'until grep -q Forwarding "$WORK/${component}"; do sleep 0.2; done'`,
   );
   const approve = `node_modules/.bin/partnerctl client approve ${clientId} --volume-confirmed --note Agreement`;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 const read = (readers: number): Promise<ReadReport> =>
-  readLists({ issuer: system.stack.issuer, accessToken, readers, forMs: 2_500 });
+  readLists(system.stack.issuer, accessToken, readers, 2_500);
 
 /** 0 where nothing was measured. */
 const ratio = (one: number, other: number): number => (one > 0 && other > 0 ? one / other : 0);

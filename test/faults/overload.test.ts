@@ -24,16 +24,11 @@ async function burst(partners: number) {
   const begun = performance.now();
   const { refresh_token } = await caller.newTokens();
   const { discovery, partner } = caller;
-  const report = await refreshAtOnce({
-    tokenEndpoint: discovery.token_endpoint,
-    partner,
-    tokens: await cloneFamilies(system.stack.redis ?? '', refresh_token, partners),
-    forMs: 270_000,
-    onConnected: () => {
-      // However fast the machine is, they pile up.
-      system.pause('identity');
-      setTimeout(() => system.resume('identity'), 1_000);
-    },
+  const tokens = await cloneFamilies(system.stack.redis ?? '', refresh_token, partners);
+  const report = await refreshAtOnce(discovery.token_endpoint, partner, tokens, () => {
+    // However fast the machine is, they pile up.
+    system.pause('identity');
+    setTimeout(() => system.resume('identity'), 1_000);
   });
   return { ...report, tookMs: performance.now() - begun };
 }

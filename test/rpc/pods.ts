@@ -11,7 +11,6 @@ import { methodPath } from '@course-exchange/runtime/grpc/methods';
 import {
   bindService,
   type Handlers,
-  type RpcServer,
   type RpcServerOptions,
   serveRpc,
 } from '@course-exchange/runtime/grpc/server';
@@ -31,14 +30,9 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-export interface Pod extends RpcServer {
-  readonly calls: () => number;
-}
+export type Pod = Awaited<ReturnType<typeof pod>>;
 
-export async function pod(
-  handlers: Partial<PodHandlers> = {},
-  more: Partial<RpcServerOptions> = {},
-): Promise<Pod> {
+export async function pod(handlers: Partial<PodHandlers> = {}, more: Partial<RpcServerOptions> = {}) {
   let calls = 0;
   const { exchangeToken = async () => ({}), listEvents = async function* () {} } = handlers;
   const counted: PodHandlers['exchangeToken'] = (request, call) => {
@@ -56,6 +50,7 @@ export async function pod(
     ...more,
   });
   closing.push(() => server.stop(100));
+  /** `calls`: those that reached its handlers. */
   return { ...server, calls: () => calls };
 }
 

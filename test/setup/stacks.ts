@@ -12,15 +12,8 @@ declare module 'vitest' {
   }
 }
 
-interface Stacks {
-  readonly directories: readonly string[];
-  /** Projects that have not ended. */
-  users: number;
-  readonly stop: () => Promise<void>;
-}
-
 /** Each project loads this file anew. */
-const shared = globalThis as { courseExchangeStacks?: Stacks };
+const shared = globalThis as { courseExchangeStacks?: ReturnType<typeof startStacks> };
 
 export function setup({ vitest, provide, config }: TestProject): undefined | (() => Promise<void>) {
   if (process.env.STACK_FILE) return;
@@ -36,7 +29,7 @@ export function setup({ vitest, provide, config }: TestProject): undefined | (()
   };
 }
 
-function startStacks(count: number): Stacks {
+function startStacks(count: number) {
   const directories = Array.from({ length: count }, newRunDirectory);
   const starts = directories.map(async (directory) => {
     const stack = await startStack([], directory).catch((error: Error) => {
@@ -48,6 +41,7 @@ function startStacks(count: number): Stacks {
   const stop = async () => {
     await Promise.all(starts.map(async (start) => (await start)?.stop()));
   };
+  /** `users`: projects that have not ended. */
   return { directories, users: 0, stop };
 }
 

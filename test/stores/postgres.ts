@@ -132,19 +132,11 @@ export function accountsFor(job: Job, database: JobDatabase): Record<string, str
   return Object.fromEntries(named);
 }
 
-export interface Ending {
-  readonly code: number | null;
-  readonly output: string;
-  /** The sentences of its findings, by `message`. */
-  readonly said: (message: 'check failed' | 'check warns' | 'check skipped') => readonly string[];
-  readonly passed: readonly string[];
-}
-
 export async function runJob(
   job: Job,
   environment: Readonly<Record<string, string>>,
   ...words: string[]
-): Promise<Ending> {
+): Promise<ReturnType<typeof endingOf>> {
   const program = `services/${job}/src/migrate.ts`;
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, HOME, NODE_COMPILE_CACHE, ...environment };
@@ -152,7 +144,7 @@ export async function runJob(
   return endingOf(exit, out + err);
 }
 
-export function endingOf(code: number | null, output: string): Ending {
+export function endingOf(code: number | null, output: string) {
   const lines = output
     .split('\n')
     .filter((line) => line.startsWith('{'))
@@ -160,7 +152,9 @@ export function endingOf(code: number | null, output: string): Ending {
   return {
     code,
     output,
-    said: (message) => lines.filter((line) => line.message === message).map(({ sentence }) => sentence),
+    /** The sentences of its findings, by `message`. */
+    said: (message: 'check failed' | 'check warns' | 'check skipped') =>
+      lines.filter((line) => line.message === message).map(({ sentence }) => sentence),
     passed: lines.filter(({ message }) => message === 'check passed').map(({ check }) => check),
   };
 }

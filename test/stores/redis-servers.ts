@@ -53,13 +53,7 @@ interface ServerOptions {
   };
 }
 
-export interface TestServer {
-  readonly admin: Redis;
-  readonly pid: () => number;
-  readonly kill: (signal: NodeJS.Signals) => void;
-  /** Starts it again on its data, after `kill('SIGKILL')`. */
-  readonly restart: (extraLines?: readonly string[]) => Promise<void>;
-}
+export type TestServer = Awaited<ReturnType<Awaited<ReturnType<typeof openServers>>['start']>>;
 
 /** A container cannot be told apart on a port of its own: these tests want the program. */
 export async function openServers() {
@@ -70,7 +64,7 @@ export async function openServers() {
   const admins: Redis[] = [];
   return {
     directory,
-    start: async ({ name, lines, sentinel, look }: ServerOptions): Promise<TestServer> => {
+    start: async ({ name, lines, sentinel, look }: ServerOptions) => {
       const home = join(directory, name);
       const configuration = join(home, 'redis.conf');
       const write = (more: readonly string[]) => appendFileSync(configuration, `${more.join('\n')}\n`);
@@ -101,8 +95,9 @@ export async function openServers() {
       return {
         admin,
         pid: () => running.pid,
-        kill: (signal) => process.kill(running.pid, signal),
-        restart: async (extraLines = []) => {
+        kill: (signal: NodeJS.Signals): unknown => process.kill(running.pid, signal),
+        /** Starts it again on its data, after `kill('SIGKILL')`. */
+        restart: async (extraLines: readonly string[] = []) => {
           await running.exited;
           write(extraLines);
           running = (await bringUp(processes, component, 60_000)).running;

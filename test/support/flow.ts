@@ -5,25 +5,21 @@ import { type Answer, type Fields, formEncoded, send } from './http.ts';
 import type { DemoUser, Partner } from './stack-file.ts';
 import type { Departure, Form, Page, UserAgent } from './user-agent.ts';
 
-export type Discovery = Readonly<Record<string, unknown>> & {
-  readonly issuer: string;
-  readonly authorization_endpoint: string;
-  readonly token_endpoint: string;
-  readonly userinfo_endpoint: string;
-  readonly jwks_uri: string;
-};
+type Endpoint = 'issuer' | 'authorization_endpoint' | 'token_endpoint' | 'userinfo_endpoint' | 'jwks_uri';
+export type Discovery = Readonly<Record<string, unknown> & Record<Endpoint, string>>;
+
+type Step = Page | Departure;
+type Login = Pick<DemoUser, 'email' | 'password'>;
 
 /** What the person does on the pages; `none` leaves the consent page as it is. */
 export type Conduct = { readonly decision?: 'allow' | 'deny' | 'none'; readonly forgetMe?: boolean };
 
-export type Tokens = {
-  readonly access_token: string;
-  readonly refresh_token: string;
-  readonly token_type: string;
-  readonly expires_in: number;
-  readonly scope: string;
-  readonly id_token?: string;
-};
+export type Tokens = Readonly<
+  Record<'access_token' | 'refresh_token' | 'token_type' | 'scope', string> & {
+    expires_in: number;
+    id_token?: string;
+  }
+>;
 
 export async function discover(issuer: string): Promise<Discovery> {
   const answer = await send(`${issuer}/.well-known/openid-configuration`);
@@ -31,7 +27,7 @@ export async function discover(issuer: string): Promise<Discovery> {
   return answer.json() as Discovery;
 }
 
-export function pkce(): { readonly verifier: string; readonly challenge: string } {
+export function pkce() {
   const verifier = randomBytes(32).toString('base64url');
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
@@ -49,24 +45,14 @@ export function authorizeUrl(endpoint: string, partner: Partner, overrides: Fiel
 }
 
 /** Walks the pages until the issuer sends the browser away: logs in, stays who one is, decides. */
-export async function logInAndAgree(
-  agent: UserAgent,
-  start: Page | Departure,
-  user: DemoUser,
-  conduct: Conduct = {},
-): Promise<Departure> {
+export async function logInAndAgree(agent: UserAgent, start: Step, user: Login, conduct: Conduct = {}) {
   const at = await walkOn(agent, start, user, conduct);
   if (at.kind === 'departure') return at;
   throw new Error(`No form to go on with (${at.answer.status}): ${at.text.slice(0, 300)}`);
 }
 
 /** The same, as far as it goes: to a page without a form to go on with, or a failure. */
-export async function walkOn(
-  agent: UserAgent,
-  start: Page | Departure,
-  user: DemoUser,
-  conduct: Conduct = {},
-): Promise<Page | Departure> {
+export async function walkOn(agent: UserAgent, start: Step, user: Login, conduct: Conduct = {}) {
   const { decision = 'allow' } = conduct;
   let at = start;
   for (let step = 0; step < 6 && at.kind === 'page' && at.answer.status < 500; step++) {
@@ -80,12 +66,7 @@ export async function walkOn(
   return at;
 }
 
-export function logIn(
-  agent: UserAgent,
-  page: Page,
-  { email, password }: Pick<DemoUser, 'email' | 'password'>,
-  conduct: Conduct = {},
-): Promise<Page | Departure> {
+export function logIn(agent: UserAgent, page: Page, { email, password }: Login, conduct: Conduct = {}) {
   const form = loginForm(page);
   if (!form) throw new Error(`No login form (${page.answer.status}): ${page.text.slice(0, 300)}`);
   const box = form.fields.find((field) => field.type === 'checkbox');
@@ -105,9 +86,7 @@ export function formWith(page: Page, name: string, value: string): Form | undefi
 }
 
 /** HTTP Basic with both parts form-encoded first (RFC 6749 §2.3.1). */
-export function basic(partner: Pick<Partner, 'clientId' | 'clientSecret'>): {
-  readonly authorization: string;
-} {
+export function basic(partner: Pick<Partner, 'clientId' | 'clientSecret'>) {
   const [id = '', secret = ''] = [partner.clientId, partner.clientSecret].map(encodeURIComponent);
   return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
 }

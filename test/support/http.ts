@@ -6,13 +6,8 @@ import { isIP } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type Answer = {
-  readonly status: number;
-  readonly headers: http.IncomingHttpHeaders;
-  readonly text: string;
-  /** The body as JSON; throws when it is none. */
-  readonly json: () => Record<string, unknown>;
-};
+/** `json` throws when the body is none. */
+export type Answer = Awaited<ReturnType<typeof send>>;
 
 export type Fields = Readonly<Record<string, string | undefined>> | readonly (readonly [string, string])[];
 
@@ -42,7 +37,7 @@ export function sendThrough(origin: string, address: string): void {
 }
 
 /** Sends one request. `url` is split, never normalised: what stands behind the authority is the path sent. */
-export async function send(url: string, sent: Sent = {}): Promise<Answer> {
+export async function send(url: string, sent: Sent = {}) {
   const [, origin = '', authority = '', path] = /^(https?:\/\/([^/?]+))(.*)$/s.exec(url) ?? [];
   const meant = new URL(origin);
   const entrance = entrances.get(origin);
@@ -71,8 +66,9 @@ export async function send(url: string, sent: Sent = {}): Promise<Answer> {
   request.on('error', () => {});
   request.end(body);
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
-  const answer = { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
-  return { ...answer, json: () => JSON.parse(answer.text) };
+  const whole = await text(response);
+  const json = (): Record<string, unknown> => JSON.parse(whole);
+  return { status: response.statusCode ?? 0, headers: response.headers, text: whole, json };
 }
 
 /** What Retry-After names, 0 where it names nothing. */

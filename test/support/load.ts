@@ -32,26 +32,15 @@ export function connectionsTo(origin: string, timeoutMs = 10_000) {
   };
 }
 
-export interface ReadOptions {
-  readonly issuer: string;
-  readonly accessToken: string;
-  readonly readers: number;
-  readonly forMs: number;
-}
-
-export interface ReadReport {
-  /** Lists that came in time, in a second. */
-  readonly perSecond: number;
-  /** Milliseconds that each list took, and each refusal. */
-  readonly listMs: readonly number[];
-  readonly refusalMs: readonly number[];
-  /** Any other answer, by status; 0: none came. */
-  readonly unexpected: Readonly<Record<number, number>>;
-}
-
 const none = { status: 0, headers: {} };
 
-export async function readLists({ issuer, accessToken, readers, forMs }: ReadOptions): Promise<ReadReport> {
+export type ReadReport = Awaited<ReturnType<typeof readLists>>;
+
+/**
+ * Readers of a long list, each on its connection, for `forMs` milliseconds: lists in a second that came in time, milliseconds
+ * of each list and of each refusal, and other answers by status (0: none came).
+ */
+export async function readLists(issuer: string, accessToken: string, readers: number, forMs: number) {
   const { ask, close } = connectionsTo(issuer);
   const request = { path: '/api/events', authorization: `Bearer ${accessToken}` };
   const [listMs, refusalMs]: [number[], number[]] = [[], []];
@@ -92,23 +81,21 @@ export async function cloneFamilies(redisUrl: string, token: string, count: numb
   return tokens;
 }
 
-export interface BurstOptions {
-  readonly tokenEndpoint: string;
-  readonly partner: Partner;
-  readonly tokens: readonly string[];
-  /** No refresh is begun after so long. */
-  readonly forMs: number;
-  /** Every partner has its connection, and none has refreshed. */
-  readonly onConnected: () => void;
-}
+/** Longer than the service needs for any answer, on a slow machine too; and until no refresh is begun any more. */
+const [timeoutMs, forMs] = [30_000, 270_000];
 
-/** Longer than the service needs for any answer, on a slow machine too. */
-const timeoutMs = 30_000;
-
-/** Each partner asks until it has its tokens, and waits longer after each refusal. Rejects where no answer comes. */
-export async function refreshAtOnce(options: BurstOptions) {
-  const { origin, pathname: path } = new URL(options.tokenEndpoint);
-  const { authorization } = basic(options.partner);
+/**
+ * Each partner asks until it has its tokens, and waits longer after each refusal. Rejects where no answer comes. Every partner
+ * has its connection, and none has refreshed, when `onConnected` is called.
+ */
+export async function refreshAtOnce(
+  tokenEndpoint: string,
+  partner: Partner,
+  tokens: readonly string[],
+  onConnected: () => void,
+) {
+  const { origin, pathname: path } = new URL(tokenEndpoint);
+  const { authorization } = basic(partner);
   const { ask, close } = connectionsTo(origin, timeoutMs);
   /** Partners that got their tokens; refusals; those refused who then got `invalid_grant`; any other answer, by its text. */
   const report = { refreshed: 0, refusals: 0, lost: 0, unexpected: {} as Record<string, number> };
@@ -130,14 +117,14 @@ export async function refreshAtOnce(options: BurstOptions) {
     }
   }
 
-  const connecting = options.tokens.keys();
+  const connecting = tokens.keys();
   const connect = async () => {
     for (const lane of connecting) await ask(lane, { path: '/.well-known/openid-configuration' });
   };
   await Promise.all(Array.from({ length: 16 }, connect));
-  options.onConnected();
-  const end = performance.now() + options.forMs;
-  await Promise.all(options.tokens.map((token, lane) => live(lane, token, end)));
+  onConnected();
+  const end = performance.now() + forMs;
+  await Promise.all(tokens.map((token, lane) => live(lane, token, end)));
   close();
   return report;
 }

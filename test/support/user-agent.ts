@@ -4,21 +4,10 @@ import { type Answer, type Fields, formEncoded, send } from './http.ts';
 
 export type Form = ReturnType<typeof formOf>;
 
-/** A page of the issuer, with the address it was read from. */
-export type Page = {
-  readonly kind: 'page';
-  readonly url: string;
-  readonly answer: Answer;
-  readonly forms: readonly Form[];
-  readonly text: string;
-};
-
-export type Departure = {
-  readonly kind: 'departure';
-  readonly location: string;
-  readonly parameters: URLSearchParams;
-  readonly answer: Answer;
-};
+/** A page of the issuer: the address it was read from, its forms, and the text that a person reads. */
+export type Page = ReturnType<typeof pageOf>;
+/** A redirect that leaves the issuer. */
+export type Departure = ReturnType<typeof departureOf>;
 
 type Cookie = { readonly name: string; readonly value: string; readonly attributes: string };
 
@@ -87,16 +76,16 @@ function keep(cookies: Map<string, Cookie>, line: string): void {
   else cookies.set(name, { name, value, attributes });
 }
 
-function pageOf(url: string, answer: Answer): Page {
+function pageOf(url: string, answer: Answer) {
   const body = answer.text.replace(/<(style|script|head)\b.*?<\/\1>/gis, ' ').replace(/<[^>]+>/g, ' ');
   const text = unescapeHtml(body).replace(/\s+/g, ' ').trim();
   const forms = [...answer.text.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs)].map(formOf);
-  return { kind: 'page', url, answer, forms, text };
+  return { kind: 'page' as const, url, answer, forms, text };
 }
 
-function departureOf(location: string, answer: Answer): Departure {
+function departureOf(location: string, answer: Answer) {
   const query = location.slice(location.indexOf('?') + 1);
-  return { kind: 'departure', location, parameters: new URLSearchParams(query), answer };
+  return { kind: 'departure' as const, location, parameters: new URLSearchParams(query), answer };
 }
 
 function formOf([, attributes = '', content = '']: readonly string[]) {
