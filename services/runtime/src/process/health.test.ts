@@ -13,8 +13,8 @@ async function probe(health: Health, path: string): Promise<{ status: number; bo
 
 type Checks = Parameters<typeof serveHealth>[0]['checks'];
 
-async function serve(checks: Checks, warnings: Checks = {}): Promise<Health> {
-  const health = await serveHealth({ host: '127.0.0.1', port: 0, checks, warnings });
+async function serve(checks: Checks, more: Partial<Parameters<typeof serveHealth>[0]> = {}): Promise<Health> {
+  const health = await serveHealth({ host: '127.0.0.1', port: 0, checks, ...more });
   open.push(health);
   return health;
 }
@@ -36,12 +36,9 @@ test('deep health tells starting, running, a store that is gone, and stopping ap
 
 test('metrics are answered whole, and are 404 if the process makes none', async () => {
   const withMetrics = async (metricsText?: () => Promise<string>) => {
-    const health = await serveHealth({ host: '127.0.0.1', port: 0, checks: {}, metricsText });
-    open.push(health);
-    const { status, headers, ...response } = await fetch(`http://127.0.0.1:${health.port}/metrics`).then(
-      async (answer) => ({ status: answer.status, headers: answer.headers, text: await answer.text() }),
-    );
-    return { ...response, status, type: headers.get('content-type') };
+    const health = await serve({}, { metricsText });
+    const answer = await fetch(`http://127.0.0.1:${health.port}/metrics`);
+    return { status: answer.status, text: await answer.text(), type: answer.headers.get('content-type') };
   };
   expect(await withMetrics(async () => 'up 1\n')).toEqual({
     status: 200,
@@ -67,7 +64,7 @@ test('stores that hang are named before a probe of one second gives up', async (
   const hanging = () => new Promise<undefined>(() => {});
   const health = await serve(
     { postgres: hanging, redis: hanging, keySet: async () => undefined },
-    { feed: hanging },
+    { warnings: { feed: hanging } },
   );
   health.started();
   expect(await probe(health, '/healthz')).toEqual({
@@ -94,19 +91,16 @@ test('readiness waits for what is needed once, then leaves the stores alone and 
     asked.push(name);
     return wrong[name];
   };
-  const health = await serveHealth({
-    host: '127.0.0.1',
-    port: 0,
-    checks: { postgres: check('postgres'), keys: check('keys'), redis: check('redis') },
-    startupGate: ['postgres'],
-    readinessGate: ['keys'],
-  });
-  open.push(health);
+  const checks = { postgres: check('postgres'), keys: check('keys'), redis: check('redis') };
+  const health = await serve(checks, { startupGate: ['postgres'], readinessGate: ['keys'] });
   const starting = { status: 503, body: { phase: 'starting', checks: {} } };
   expect(await probe(health, '/readyz')).toEqual(starting);
   health.started();
-  const checks = { postgres: 'away', keys: 'not read' };
-  expect(await probe(health, '/readyz')).toEqual({ status: 503, body: { phase: 'running', checks } });
+  const failing = { postgres: 'away', keys: 'not read' };
+  expect(await probe(health, '/readyz')).toEqual({
+    status: 503,
+    body: { phase: 'running', checks: failing },
+  });
   wrong.keys = undefined;
   expect((await probe(health, '/readyz')).status).toBe(503);
   wrong.postgres = undefined;
