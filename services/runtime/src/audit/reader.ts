@@ -52,7 +52,6 @@ export async function verifyAudit(database: Queries, expected: AuditHead | undef
   return { head: end, firstBreak: cut ? { sequence: end.sequence + 1, reason } : undefined };
 }
 
-/** What is wrong with `entry` after `previous`, in one sentence. */
 function chainBreak(
   previous: AuditHead,
   entry: AuditEntry,

@@ -55,7 +55,6 @@ export function callStreamServer(options: CallOptions) {
   const methods = new Map<string, ServedMethod>();
   const open = new Set<Stream>();
   return {
-    /** Lets streams carry calls of `method`. */
     add: (method: DescMethod, handler: Handler): void => {
       if (method.methodKind === 'unary' || method.methodKind === 'server_streaming')
         methods.set(methodPath(method), servedMethod(method, handler, options));

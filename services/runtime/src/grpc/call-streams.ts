@@ -14,7 +14,6 @@ import { fromStatus, unansweredCall } from './status.ts';
 
 /** Several, so that `round_robin` spreads them over the addresses. */
 const streamCount = 6;
-/** Calls of one method in flight. */
 const mostInFlight = 512;
 /** Bytes. A larger request becomes a unary call: a server refuses a message over 256 KiB. */
 const largestCarried = 64 * 1024;

@@ -60,7 +60,6 @@ export interface RpcClientOptions {
   readonly credentials?: ChannelCredentials | undefined;
 }
 
-/** Opens one channel for the `services`. */
 export function connectRpc(services: readonly DescService[], options: RpcClientOptions) {
   const credentials = options.credentials ?? ChannelCredentials.createInsecure();
   const open = (): Client => {
@@ -167,7 +166,6 @@ function outgoingMetadata({ authorization }: OutgoingCall): Record<string, strin
   return metadata;
 }
 
-/** Each call is an HTTP/2 stream. */
 function sender(channel: () => Client, method: DescMethod): Send {
   const { path, requestSerialize, responseDeserialize, responseStream } = methodDefinition(method);
   return (request, headers, deadline, onMessage) => {

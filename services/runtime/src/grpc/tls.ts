@@ -44,7 +44,6 @@ export function namelessTarget(name: string, target: string, directory: string |
 }
 
 interface Renewal {
-  /** For the log. */
   readonly setting: string;
   readonly names: Names;
   readonly logger: Logger;

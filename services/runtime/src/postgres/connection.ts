@@ -15,7 +15,6 @@ export interface ConnectionOptions {
   /** In milliseconds; the server enforces it and the client watches it. */
   readonly statementTimeoutMs: number;
   readonly readOnly?: boolean;
-  /** The search path. */
   readonly schema: string;
   readonly logger: Logger;
   /** In milliseconds; default ten minutes. */

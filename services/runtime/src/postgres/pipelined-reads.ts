@@ -46,7 +46,6 @@ const retryPause = 5_000;
 
 /** A connection and its successor: no read fails for the change. */
 class Line {
-  /** Reads in flight. */
   unanswered = 0;
   isConnected = false;
   readonly #options: ConnectionOptions;
@@ -143,7 +142,6 @@ async function endOf(connection: Promise<pg.Client> | undefined): Promise<void> 
   await client?.end();
 }
 
-/** Reads of one tick that share a connection. */
 const mostTogether = 4;
 
 /** Reads of one tick share the least busy connection. */
@@ -176,7 +174,6 @@ function lineChooser(lines: readonly Line[]): () => Line {
   };
 }
 
-/** Returns a function to call before each read. */
 function observeLines(lines: readonly Line[], { applicationName, poolSize }: ReadOptions): () => void {
   const used = () => lines.filter(({ unanswered }) => unanswered > 0).length;
   const connected = () => lines.filter(({ isConnected }) => isConnected).length;

@@ -6,7 +6,6 @@ import type { Queries } from './pool.ts';
 
 const filePattern = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
-/** The schema version that this code knows. */
 export function newestMigration(directory: string): number {
   return Math.max(0, ...migrationFiles(directory).map(({ version }) => version));
 }

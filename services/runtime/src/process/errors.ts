@@ -43,7 +43,6 @@ export class Overloaded extends Failure<'temporarily_unavailable'> {
   }
 }
 
-/** Whether it is our fault. */
 export function isFault(error: unknown): boolean {
   if (!(error instanceof Failure)) return true;
   return error.code === 'temporarily_unavailable' || error.code === 'server_error';

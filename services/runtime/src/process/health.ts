@@ -105,16 +105,14 @@ function openReadiness({ checks, startupGate = [], readinessGate = [] }: HealthO
     for (const name of asked) if (failed[name] === undefined) awaited.delete(name);
     return { checks: failed };
   };
-  return {
-    report,
-    /** Without waiting for a probe. */
-    settle: async (running: () => boolean): Promise<void> => {
-      while (awaited.size > 0 && running()) {
-        await report();
-        await sleep(settlingPauseMs, undefined, { ref: false });
-      }
-    },
+  /** Without waiting for a probe. */
+  const settle = async (running: () => boolean): Promise<void> => {
+    while (awaited.size > 0 && running()) {
+      await report();
+      await sleep(settlingPauseMs, undefined, { ref: false });
+    }
   };
+  return { report, settle };
 }
 
 async function failures(checks: Checks): Promise<Record<string, string>> {

@@ -8,11 +8,10 @@ import { currentCall, outsideRequests, spanOf } from './request-context.ts';
 import type { Secret } from './secret.ts';
 
 declare const loggable: unique symbol;
-/** Neither personal nor secret. */
+/** Neither personal nor secret: the caller of `logText` vouches for it. */
 export type LogText = string & { readonly [loggable]: true };
 export type LogFields = Readonly<Record<string, LogText | number | boolean | undefined>>;
 
-/** Vouches that `text` is neither secret nor personal. */
 export function logText(text: string): LogText {
   return text as LogText;
 }
@@ -70,7 +69,6 @@ interface Summing {
 
 const repeatedFaults: Summing = { mostAlike: 10, windowMs: 10_000 };
 
-/** Writes the pending sums of a log. */
 const sums = new Set<() => void>();
 
 /** Call before the process ends. */

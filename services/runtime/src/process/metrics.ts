@@ -12,7 +12,6 @@ export interface MetricDefinition<Label extends string = string> {
   readonly unit: string;
   readonly labels: readonly Label[];
   readonly about: string;
-  /** Upper bounds of a histogram. */
   readonly buckets?: readonly number[];
 }
 
@@ -43,10 +42,12 @@ export function measureWith(by: Source | undefined): void {
   source = by;
 }
 
+type Make<Instrument> = (meter: Meter, name: string, options: MetricOptions) => Instrument;
+
 /** On first use: modules are loaded before telemetry has started. */
 function lazily<Instrument>(
   definition: MetricDefinition,
-  make: (meter: Meter, name: string, options: MetricOptions) => Instrument,
+  make: Make<Instrument>,
 ): () => Instrument | undefined {
   let made: { readonly by: Source; readonly instrument: Instrument } | undefined;
   const { unit, about: description, buckets } = definition;
@@ -83,14 +84,14 @@ export function histogram<const Label extends string>(
 
 /** A state, of which a sum over processes says nothing. */
 export function gauge<const Label extends string>(definition: MetricDefinition<Label>) {
-  const instrument = lazily(definition, (meter, ...named) => meter.createObservableGauge(...named));
-  return observable('gauge', definition, instrument);
+  return observable('gauge', definition, (meter, ...named) => meter.createObservableGauge(...named));
 }
 
 /** A number that can be summed over processes. */
 export function upDownCounter<const Label extends string>(definition: MetricDefinition<Label>) {
-  const instrument = lazily(definition, (meter, ...named) => meter.createObservableUpDownCounter(...named));
-  return observable('up-down counter', definition, instrument);
+  return observable('up-down counter', definition, (meter, ...named) =>
+    meter.createObservableUpDownCounter(...named),
+  );
 }
 
 /** How long a reading waits for a value (ms). */
@@ -99,8 +100,9 @@ const observationMs = 1_000;
 function observable<Kind extends Metric['kind'], Label extends string>(
   kind: Kind,
   definition: MetricDefinition<Label>,
-  instrument: () => Observable | undefined,
+  make: Make<Observable>,
 ) {
+  const instrument = lazily(definition, make);
   return {
     kind,
     definition,

@@ -74,7 +74,6 @@ function readRaw(name: string, source: SettingSource): string | undefined {
   }
 }
 
-/** What the reference says of a setting. */
 export type SettingDocumentation = ReturnType<typeof documentationOf>;
 
 export function documentationOf(setting: Settings[string]) {
@@ -88,7 +87,6 @@ export function documentationOf(setting: Settings[string]) {
     expects: String(said.expects),
     secret: said.secret === true,
     required: !absent.success,
-    /** Its value when absent. */
     fallback: absent.data,
   };
 }

@@ -27,7 +27,6 @@ import { observeEventLoop } from './runtime-metrics.ts';
 import type { SettingValues } from './settings.ts';
 
 export interface Telemetry {
-  /** Sends what is queued. */
   readonly flush: () => Promise<void>;
   /** Prometheus text; undefined when metrics are pushed or off. */
   readonly metricsText?: () => Promise<string>;
