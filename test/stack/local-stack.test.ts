@@ -9,15 +9,17 @@ import { readStackFile, userWho } from '../support/stack-file.ts';
 import { childrenOf } from '../support/system.ts';
 import { command, processesOf, untilGone } from './local-command.ts';
 
-/** One directory for all but the first: only one start makes a database and loads the demo data. */
-const directory = newRunDirectory();
+/** One directory for all: only one start makes a database. Its path is too long for a socket below it. */
+const parent = newRunDirectory();
+const directory = join(parent, 'x'.repeat(90));
+mkdirSync(directory);
 let stack: PrivateStack;
 
 afterEach(async () => {
   stack.supervisor.stdin?.end();
   await stack.ended;
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
+afterAll(() => rmSync(parent, { recursive: true, force: true, maxRetries: 10 }));
 
 /** Presses Ctrl-C and expects every process to be gone in time. */
 async function interrupt(stack: PrivateStack): Promise<void> {
@@ -43,13 +45,10 @@ function expectOwnSockets({ description }: PrivateStack): readonly string[] {
 }
 
 test('a second start says where the first one runs, status knows every process, under --watch a process that died is named and a saved file restarts its own, a rehearsal ends with its verdict, SIGINT ends all within 10 s and takes stack.json away', async () => {
-  // So long a path that a socket does not fit below it.
-  const runDirectory = join(directory, 'x'.repeat(90));
-  mkdirSync(runDirectory);
-  stack = await startStack(['--watch', '--rehearse', 'many-events'], runDirectory);
+  stack = await startStack(['--watch', '--rehearse', 'many-events'], directory);
   expect(Object.keys(stack.description.processes ?? {}).sort()).toEqual(names);
   const sockets = expectOwnSockets(stack);
-  const second = await command(['start', '--port', '0', '--run-dir', runDirectory]);
+  const second = await command(['start', '--port', '0', '--run-dir', directory]);
   expect(second).toMatchObject({ code: 1 });
   expect(second.output).toContain(`already running at ${stack.description.issuer}`);
   for (const pid of childrenOf(stack.description.processes?.gateway ?? 0)) process.kill(pid, 'SIGKILL');
@@ -58,8 +57,8 @@ test('a second start says where the first one runs, status knows every process, 
     .toContain('gateway has ended and starts again when a file is saved.');
   await expectRestartOnSave(stack, 'gateway', 'identity');
   // What has just begun to listen is not ready yet.
-  await expect.poll(async () => (await command(['status', '--run-dir', runDirectory])).code).toBe(0);
-  const status = await command(['status', '--run-dir', runDirectory]);
+  await expect.poll(async () => (await command(['status', '--run-dir', directory])).code).toBe(0);
+  const status = await command(['status', '--run-dir', directory]);
   expect(status.output).toContain(`${stack.description.issuer} is ready.`);
   for (const name of names) expect(status.output).toMatch(new RegExp(`${name} .* answers`));
   const { demoPartner = '' } = stack.description;

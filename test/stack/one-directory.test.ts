@@ -1,9 +1,10 @@
-// The life of one run directory, test after test: what a stop, a crash and a restart keep, and what --reset does.
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+// The life of one run directory, test after test: what a stop, a crash, a killed launcher and a restart keep, and what --reset does.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { newRunDirectory } from '../support/stack.ts';
+import { entry, newRunDirectory } from '../support/stack.ts';
 import { readStackFile } from '../support/stack-file.ts';
 import { command, untilGone } from './local-command.ts';
 
@@ -27,6 +28,44 @@ async function stop(): Promise<void> {
   const { processes } = readStackFile(stackFile);
   expect(await command(['stop', '--run-dir', directory])).toMatchObject({ code: 0 });
   await untilGone(Object.values(processes ?? {}), 0);
+}
+
+const inForeground = `"${process.execPath}" "${entry}" start --port 0 --run-dir "${directory}"`;
+
+/** A program called npx that, as the real one does, has a shell between itself and what it runs. */
+function npx(): string {
+  const program = join(directory, 'bin', 'npx');
+  mkdirSync(join(directory, 'bin'), { recursive: true });
+  const script = `require('node:child_process').spawn('sh', ['-c', ${JSON.stringify(`${inForeground}; true`)}], { stdio: 'inherit' });`;
+  writeFileSync(program, script);
+  return program;
+}
+
+/** Started by another program that ends by a signal, the stack runs as `whileUp` expects, and all of it is gone in time. */
+async function killLauncher(
+  command: string,
+  args: readonly string[],
+  signal: NodeJS.Signals,
+  whileUp: (output: string) => unknown,
+): Promise<void> {
+  const launcher: ChildProcess = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  launcher.stdout?.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  await expect.poll(() => output, { timeout: 60_000 }).toContain('Ctrl-C ends all of it.');
+  await whileUp(output);
+  const { processes, supervisor } = started();
+  expect(supervisor).not.toBe(launcher.pid);
+  launcher.kill(signal);
+  await untilGone([...Object.values(processes ?? {}), supervisor], 10_000);
+  expect(existsSync(stackFile)).toBe(false);
+  expect(output).toContain('Stopping (the program that started it is gone)');
+}
+
+function started() {
+  const { supervisor } = JSON.parse(readFileSync(stackFile, 'utf8')) as { supervisor: number };
+  return { ...readStackFile(stackFile), supervisor };
 }
 
 async function publishedKeys(): Promise<string> {
@@ -74,10 +113,10 @@ test('in the background the accounts are shown to the caller and not written to 
   expect(log).not.toContain(first?.password);
 });
 
-test('SIGKILL of the supervisor leaves nothing, and the next start, with a --seed FILE, finds the data again', async () => {
-  const { processes, issuer } = readStackFile(stackFile);
+test('SIGKILL of the supervisor leaves nothing, and the next start, with a --seed FILE, finds the data again; SIGKILL of the shell around it ends all', async () => {
+  const { processes, issuer, supervisor } = started();
   keys = await publishedKeys();
-  process.kill((JSON.parse(readFileSync(stackFile, 'utf8')) as { supervisor: number }).supervisor, 'SIGKILL');
+  process.kill(supervisor, 'SIGKILL');
   await untilGone(Object.values(processes ?? {}), 10_000);
   expect(await command(['status', '--run-dir', directory])).toMatchObject({ code: 1 });
   const bad = { partners: [{ ...partner, redirectUris: ['https://h:99999/cb'] }], users: [{}] };
@@ -87,13 +126,13 @@ test('SIGKILL of the supervisor leaves nothing, and the next start, with a --see
   for (const mistake of ['partners[0].redirectUris', 'Its host or port is not valid.', 'users[0].email'])
     expect(refused.output).toContain(mistake);
   writeFileSync(seedFile, JSON.stringify({ partners: [partner], users: [user] }));
-  const output = await start('--seed', seedFile);
-  expect(output).toContain(readStackFile(stackFile).users[0]?.password);
-  expect(output).toContain(`npx --yes pnpm@12 stop --run-dir ${directory}`);
-  expect(readStackFile(stackFile).issuer).toBe(issuer);
-  expect(await publishedKeys()).toBe(keys);
-  expectSeeded();
-  await stop();
+  const shell = ['-c', `${inForeground} --seed "${seedFile}"; true`];
+  await killLauncher('sh', shell, 'SIGKILL', async (output) => {
+    expect(output).toContain(readStackFile(stackFile).users[0]?.password);
+    expect(readStackFile(stackFile).issuer).toBe(issuer);
+    expect(await publishedKeys()).toBe(keys);
+    expectSeeded();
+  });
 });
 
 function expectSeeded(): void {
@@ -102,17 +141,17 @@ function expectSeeded(): void {
   expect(stack.users.map(({ email }) => email)).toContain(user.email);
 }
 
-test('what was seeded is named after a start without --seed too', async () => {
-  await start();
-  expectSeeded();
+test('what was seeded is named after a start without --seed too; SIGTERM of the npx around it ends all', async () => {
+  await killLauncher(process.execPath, [npx()], 'SIGTERM', expectSeeded);
   expect(statSync(join(directory, 'data', 'seed.json')).mode & 0o777).toBe(0o600);
-  await stop();
 });
 
-test('--reset starts from scratch: keys, consents and seeds of the previous run are gone', async () => {
-  await start('--reset');
+test('--reset starts from scratch: keys, consents and seeds of the previous run are gone; stop ends all', async () => {
+  const output = await start('--reset');
+  expect(output).toContain(`npx --yes pnpm@12 stop --run-dir ${directory}`);
   expect(await publishedKeys()).not.toBe(keys);
   const stack = readStackFile(stackFile);
   expect(stack.partners.map(({ clientId }) => clientId)).not.toContain(partner.clientId);
   expect(stack.users.map(({ email }) => email)).not.toContain(user.email);
+  await stop();
 });
