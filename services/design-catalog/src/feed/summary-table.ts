@@ -1,6 +1,6 @@
 // Recounts Events from `designs` and compares them with `event_summaries`.
 import { type AppendedHead, type AuditOrigin, appendToAudit } from '@course-exchange/runtime/audit/table';
-import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
+import { allRows, type Database, onlyRow } from '@course-exchange/runtime/postgres/pool';
 import { repairedSummaries } from './change.ts';
 
 export interface SummaryDifference {
@@ -21,9 +21,9 @@ export interface Recount {
 }
 
 // Steps from owner to owner over designs_pkey and event_summaries_pkey, in one snapshot.
-const recount: Statement = {
-  name: 'recount events',
-  text: `with recursive found (owner, place) as (
+export const recountEvents = onlyRow<Recount, [owner: string, most: number]>(
+  'recount events',
+  `with recursive found (owner, place) as (
       select least(
           (select owner from designs where owner > $1 order by owner limit 1),
           (select owner from event_summaries where owner > $1 order by owner limit 1)), 1
@@ -63,18 +63,12 @@ const recount: Statement = {
       coalesce(json_agg(json_build_object('owner', owner, 'eventId', event_id, 'summarised', summarised,
         'counted', counted) order by owner, event_id) filter (where differs), '[]') as differences
     from compared`,
-};
+);
 
-const repair: Statement = {
-  name: 'repair event summaries',
-  text: 'select summarise_events($1::text[], $2::text[])',
-};
-
-export async function recountEvents(database: Queries, owner: string, most: number): Promise<Recount> {
-  const [row] = await database.query<Recount>(recount, [owner, most]);
-  if (row === undefined) throw new Error('an aggregate without a row');
-  return row;
-}
+const repair = allRows<never, [owners: string[], eventIds: string[]]>(
+  'repair event summaries',
+  'select summarise_events($1::text[], $2::text[])',
+);
 
 /** Atomic, with an audit entry. `differences` are sorted, without duplicates. */
 export function repairSummaries(
@@ -83,10 +77,9 @@ export function repairSummaries(
   origin: AuditOrigin,
 ): Promise<AppendedHead> {
   return database.transaction(async (queries) => {
-    await queries.query(repair, [
-      differences.map(({ owner }) => owner),
-      differences.map(({ eventId }) => eventId),
-    ]);
+    const owners = differences.map(({ owner }) => owner);
+    const eventIds = differences.map(({ eventId }) => eventId);
+    await repair(queries, owners, eventIds);
     return appendToAudit(queries, origin, [repairedSummaries(differences.length)]);
   });
 }

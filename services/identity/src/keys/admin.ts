@@ -94,7 +94,8 @@ async function changeKey(
 }
 
 async function requireDue({ queries }: AdminTransaction, key: StoredKey, why: string): Promise<void> {
-  const [at, now] = [nextStepAt(key) ?? 0, await readClock(queries)];
+  const { now } = await readClock(queries);
+  const at = nextStepAt(key) ?? 0;
   if (at > now) throw refusedUntil(`Key ${key.kid} ${why}.`, at);
 }
 
@@ -172,7 +173,7 @@ async function doWhatIsDue(
   algorithm: SigningAlgorithm,
   { continueOnly, olderThan }: Rotation,
 ): Promise<void> {
-  const now = await readClock(transaction.queries);
+  const { now } = await readClock(transaction.queries);
   const keys = (await listKeys(transaction.queries)).filter((key) => key.algorithm === algorithm);
   const isDue = (key: StoredKey) => (nextStepAt(key) ?? Number.POSITIVE_INFINITY) <= now;
   const staged = keys.find(({ state }) => state === 'staged');

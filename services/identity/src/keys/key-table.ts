@@ -52,12 +52,11 @@ export const lockKeys = allRows(
   `select pg_advisory_xact_lock(hashtext('identity signing keys'))`,
 );
 
-const clock = onlyRow<{ now: number }>('clock', `select ${milliseconds('clock_timestamp()')} as now`);
-
 /** The database's, milliseconds since the epoch. */
-export async function readClock(database: Queries): Promise<number> {
-  return (await clock(database)).now;
-}
+export const readClock = onlyRow<{ now: number }>(
+  'clock',
+  `select ${milliseconds('clock_timestamp()')} as now`,
+);
 
 type KeyValues = readonly [string, SigningAlgorithm, string, Buffer];
 
