@@ -67,7 +67,8 @@ export const putUpFence: AdminAction<Restore, Fence> = (
     recordChange({ action: 'restore.fence', object: 'installation', fields });
     if (store === 'postgres') await replaceKeys(transaction, unknown && !acceptUnknown);
     const endedAgain = await endAgain(transaction, followed?.endings ?? []);
-    const unknownSecrets = unknown ? await closeSecrets(transaction, acceptUnknown) : [];
+    const closeSecrets = () => (acceptUnknown ? listValidSecrets(queries) : suspend(transaction, null));
+    const unknownSecrets = unknown ? await closeSecrets() : [];
     return { usersSignedOut, consentsWithdrawn, endedAgain, unknownSecrets, continuation: followed };
   });
 };
@@ -146,13 +147,6 @@ async function endAgain(transaction: AdminTransaction, ended: readonly Ending[])
     await endThem(objects.map((object) => object.slice(object.indexOf(':') + 1)));
   }
   return changes;
-}
-
-function closeSecrets(
-  transaction: AdminTransaction,
-  acceptUnknown: boolean,
-): Promise<readonly IssuedSecret[]> {
-  return acceptUnknown ? listValidSecrets(transaction.queries) : suspend(transaction, null);
 }
 
 /** The valid ones of `secretIds`; null: all. */
