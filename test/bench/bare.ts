@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { type StackFile, userWho } from '../support/stack-file.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from './load.ts';
 
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 const word = (bytes: number): string => randomBytes(bytes).toString('base64url');

@@ -9,7 +9,7 @@ import { basic } from '../support/flow.ts';
 import { cloneFamilies } from '../support/load.ts';
 import type { System, startSystem as startSystemHere } from '../support/system.ts';
 import { openUserAgent } from '../support/user-agent.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from './load.ts';
 
 const services = ['gateway', 'identity', 'design-catalog'] as const;
 /** Browsers that fetch codes at once. */

@@ -2,39 +2,42 @@
 // each round, so that what else the machine does falls on all of them alike. One that followed itself would be cheaper.
 import { readdirSync, readFileSync } from 'node:fs';
 import { table } from '../generate/page.ts';
-import { closedLoop, median, withNoise } from './load.ts';
-import { type Operation, operations, type Subject, type Work, workOf } from './subject.ts';
+import * as load from './load.ts';
 
 /** Microseconds of CPU for one request, a value for each round. */
 type Cost = readonly number[];
 
 interface Row {
-  readonly operation: Operation;
+  readonly operation: load.Operation;
   readonly lanes: number;
-  readonly costs: ReadonlyMap<Subject, Cost>;
+  readonly costs: ReadonlyMap<load.Subject, Cost>;
 }
 
 /** Exchanges are measured by count, since their codes are made first. */
-const boundOf = (operation: Operation) => (operation === 'exchange' ? { count: 250 } : { ms: 800 });
-const warmBurstsOf = (operation: Operation) => (operation === 'exchange' ? 6 : 25);
+const boundOf = (operation: load.Operation) => (operation === 'exchange' ? { count: 250 } : { ms: 800 });
+const warmBurstsOf = (operation: load.Operation) => (operation === 'exchange' ? 6 : 25);
 
 /** Bursts of one operation with each of these numbers of lanes, of those subjects that have it. */
 export async function measure(
-  subjects: readonly Subject[],
-  operation: Operation,
+  subjects: readonly load.Subject[],
+  operation: load.Operation,
   manyLanes: readonly number[],
   rounds: number,
 ): Promise<readonly Row[]> {
-  const burst = async ({ pids }: Subject, { ask, supply }: Work, lanes: number): Promise<number> => {
+  const burst = async (
+    { pids }: load.Subject,
+    { ask, supply }: load.Work,
+    lanes: number,
+  ): Promise<number> => {
     const bound = boundOf(operation);
     await supply(bound.count ?? 0);
     const before = cpuMicroseconds(pids);
-    const { requests } = await closedLoop(lanes, ask, bound);
+    const { requests } = await load.closedLoop(lanes, ask, bound);
     return (cpuMicroseconds(pids) - before) / requests;
   };
-  const works = new Map<Subject, Work>();
+  const works = new Map<load.Subject, load.Work>();
   for (const subject of subjects.filter(({ requests }) => requests('')[operation])) {
-    const work = await workOf(subject, operation, Math.max(...manyLanes));
+    const work = await load.workOf(subject, operation, Math.max(...manyLanes));
     for (let left = warmBurstsOf(operation); left > 0; left -= 1) await burst(subject, work, 8);
     works.set(subject, work);
   }
@@ -70,7 +73,7 @@ function cpuMicroseconds(pids: readonly number[]): number {
 
 const microseconds = (value: number): string => Math.round(value).toLocaleString('en');
 
-export function costTable([ours, ...others]: readonly Subject[], rows: readonly Row[]): string {
+export function costTable([ours, ...others]: readonly load.Subject[], rows: readonly Row[]): string {
   const heads = others.flatMap(({ name }) => [`${name}, µs`, `÷ ${name}`]);
   const lines = rows.map(({ operation, lanes, costs }) => {
     const own = (ours && costs.get(ours)) ?? [];
@@ -78,9 +81,9 @@ export function costTable([ours, ...others]: readonly Subject[], rows: readonly 
       const cost = costs.get(other);
       if (cost === undefined) return ['', ''];
       const ratios = own.map((value, round) => value / (cost[round] ?? Number.NaN));
-      return [microseconds(median(cost)), withNoise(ratios, (value) => value.toFixed(2))];
+      return [microseconds(load.median(cost)), load.withNoise(ratios, (value) => value.toFixed(2))];
     });
-    return [operations[operation], `${lanes}`, withNoise(own, microseconds), ...beside];
+    return [load.operations[operation], `${lanes}`, load.withNoise(own, microseconds), ...beside];
   });
   return table(['operation', 'at a time', `${ours?.name}, µs`, ...heads], lines);
 }

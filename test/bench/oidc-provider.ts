@@ -12,7 +12,7 @@ import { cacheDirectory } from '@course-exchange/local-stack/run-directory';
 import { Redis } from 'ioredis';
 import { basic } from '../support/flow.ts';
 import type { StackFile } from '../support/stack-file.ts';
-import type { Subject } from './subject.ts';
+import type { Subject } from './load.ts';
 
 const version = '9.13.3';
 const partner = { clientId: 'bench', clientSecret: 'bench-secret-of-a-provider-on-loopback' };

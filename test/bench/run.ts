@@ -7,9 +7,9 @@ import { parseArgs } from 'node:util';
 import { root } from '../check/step.ts';
 import { startBare } from './bare.ts';
 import { startCourseExchange } from './course-exchange.ts';
+import { type Operation, operations, type Subject } from './load.ts';
 import { costTable, measure } from './measure.ts';
 import { startOidcProvider } from './oidc-provider.ts';
-import { type Operation, operations, type Subject } from './subject.ts';
 import { loads } from './under-load.ts';
 
 const { values: options } = parseArgs({

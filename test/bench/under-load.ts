@@ -3,8 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readLists } from '../support/load.ts';
 import type { CourseExchange } from './course-exchange.ts';
-import { closedLoop, median, openLoop, percentile, withNoise } from './load.ts';
-import { type Subject, type Work, workOf } from './subject.ts';
+import * as load from './load.ts';
 
 const rounds = 3;
 const overloadMs = 5_000;
@@ -14,20 +13,20 @@ const rate = (perSecond: number): string => `${Math.round(perSecond).toLocaleStr
 const percent = (part: number): string => `${Math.round(100 * part)} %`;
 
 /** Offers ten times as many refreshes as a closed loop of 64 gets, then sends every refused token again. */
-async function overload(subject: Subject, connections: number): Promise<string> {
+async function overload(subject: load.Subject, connections: number): Promise<string> {
   const [capacities, goodputs]: [number[], number[]] = [[], []];
   const statuses: Record<number, number> = {};
   let [unsent, lostGrants] = [0, 0];
   for (let round = 0; round < rounds; round += 1) {
-    const { ask } = await workOf(subject, 'refresh', connections);
-    await closedLoop(64, ask, { count: connections });
-    const { perSecond } = await closedLoop(64, ask, { ms: overloadMs });
+    const { ask } = await load.workOf(subject, 'refresh', connections);
+    await load.closedLoop(64, ask, { count: connections });
+    const { perSecond } = await load.closedLoop(64, ask, { ms: overloadMs });
     const last = new Map<number, number>();
     const unanswered = new Set<number>();
     let inTime = 0;
     const end = performance.now() + overloadMs;
-    const load = { perSecond: perSecond * 10, ms: overloadMs, lanes: connections };
-    unsent += await openLoop(load, ask, (lane, status) => {
+    const tenfold = { perSecond: perSecond * 10, ms: overloadMs, lanes: connections };
+    unsent += await load.openLoop(tenfold, ask, (lane, status) => {
       statuses[status] = (statuses[status] ?? 0) + 1;
       last.set(lane, status);
       if (status === 0) unanswered.add(lane);
@@ -41,13 +40,13 @@ async function overload(subject: Subject, connections: number): Promise<string> 
   }
   return (
     `**Overload, ${connections} connections.** Ten times as many refreshes as a closed loop of 64 gets ` +
-    `(${withNoise(capacities, rate)}): answered with 200 are ${withNoise(goodputs, percent)} of that ` +
+    `(${load.withNoise(capacities, rate)}): answered with 200 are ${load.withNoise(goodputs, percent)} of that ` +
     `capacity. Answers by status, 0 for none: ${JSON.stringify(statuses)}; never sent, since every connection waited: ` +
     `${unsent}. Refused tokens that were spent all the same: ${lostGrants}.`
   );
 }
 
-async function untilAdmitted(ask: Work['ask'], lane: number): Promise<number> {
+async function untilAdmitted(ask: load.Work['ask'], lane: number): Promise<number> {
   for (let attempt = 0; attempt < 20; attempt += 1, await sleep(250)) {
     const status = await ask(lane).catch(() => 0);
     if (status !== 503) return status;
@@ -68,30 +67,30 @@ async function lists({ origin, accessToken }: CourseExchange): Promise<string> {
   }
   return (
     `**Lists of 2,000 events, 96 readers** who wait as long as Retry-After says: ` +
-    `${withNoise(throughput, percent)} of what 8 readers get; a list takes ${milliseconds(median(list))}, each of ` +
-    `${refusal.length} refusals ${milliseconds(median(refusal))} (medians).`
+    `${load.withNoise(throughput, percent)} of what 8 readers get; a list takes ${milliseconds(load.median(list))}, each of ` +
+    `${refusal.length} refusals ${milliseconds(load.median(refusal))} (medians).`
   );
 }
 
 /** 150 refreshes a second, alone and beside four readers of 2,000 events who never pause: 2,250 of each. */
-async function headOfLine(subject: Subject): Promise<string> {
-  const refresh = await workOf(subject, 'refresh', 64);
-  const list = await workOf(subject, 'events2000', 4);
+async function headOfLine(subject: load.Subject): Promise<string> {
+  const refresh = await load.workOf(subject, 'refresh', 64);
+  const list = await load.workOf(subject, 'events2000', 4);
   const [alone, beside]: [number[], number[]] = [[], []];
   const refreshes = (times: number[]) =>
-    openLoop({ perSecond: 150, ms: 3_000, lanes: 64 }, refresh.ask, (_, status, tookMs) => {
+    load.openLoop({ perSecond: 150, ms: 3_000, lanes: 64 }, refresh.ask, (_, status, tookMs) => {
       if (status !== 200) throw new Error(`a refresh at a low rate ended with ${status}`);
       times.push(tookMs);
     });
   for (let round = 0; round < 5; round += 1) {
     await refreshes(alone);
-    const readers = closedLoop(4, list.ask, { ms: 3_500 });
+    const readers = load.closedLoop(4, list.ask, { ms: 3_500 });
     await Promise.all([readers, sleep(250).then(() => refreshes(beside))]);
   }
-  const [least, most] = [alone, beside].map((times) => percentile(times, 0.99)) as [number, number];
+  const [least, most] = [alone, beside].map((times) => load.percentile(times, 0.99)) as [number, number];
   return (
-    `**Head of line.** 150 refreshes a second take ${milliseconds(median(alone))} (p99 ${milliseconds(least)}) alone, ` +
-    `${milliseconds(median(beside))} (p99 ${milliseconds(most)}) beside four readers of 2,000 events: ` +
+    `**Head of line.** 150 refreshes a second take ${milliseconds(load.median(alone))} (p99 ${milliseconds(least)}) alone, ` +
+    `${milliseconds(load.median(beside))} (p99 ${milliseconds(most)}) beside four readers of 2,000 events: ` +
     `${(most / least).toFixed(1)} times its p99, of ${alone.length} each.`
   );
 }

@@ -10,8 +10,7 @@ import { chart, filesOf, valueSets } from '../chart/render.ts';
 import { root } from '../check/step.ts';
 import { logInAndAgree } from '../support/flow.ts';
 import { openUserAgent } from '../support/user-agent.ts';
-import { blocksOf, runBlocks, trustIngress } from './guide.ts';
-import { findIngress, leadTo, untilLed } from './ingress.ts';
+import { blocksOf, findIngress, leadTo, runBlocks, trustIngress, untilLed } from './guide.ts';
 import {
   imagePrefix,
   imageTag,

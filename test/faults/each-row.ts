@@ -1,7 +1,7 @@
 // The tests of a target: each row of its table once, one after the other under one workload, and every code and token once more.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Probe, startProbe } from '../support/own-time.ts';
 import { type Round, startRound } from './nemesis.ts';
-import { type Probe, startProbe } from './probe.ts';
 import type { Row } from './table.ts';
 import type { Target } from './workload.ts';
 

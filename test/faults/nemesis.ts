@@ -1,9 +1,8 @@
 // The nemesis: plays rows of the table on a target under the workload, one after the other, each when the one before is over
 // and all is well again.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ownStopwatch } from '../support/own-time.ts';
+import { ownStopwatch, type Probe } from '../support/own-time.ts';
 import { check, type Operation, type Outage, type Violation } from './checker.ts';
-import type { Probe } from './probe.ts';
 import { kinds, type Row, standstillMs } from './table.ts';
 import { startWorkload, type Target } from './workload.ts';
 

@@ -7,8 +7,8 @@ import { type Caller, openCaller, unknownToken } from '../support/caller.ts';
 import { basic } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { cloneFamilies, refreshAtOnce } from '../support/load.ts';
+import { startProbe } from '../support/own-time.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { startProbe } from './probe.ts';
 import { standstillMs } from './table.ts';
 
 let system: System;

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { root } from '../check/step.ts';
 import { setup } from '../setup/scratch.ts';
+import { startProbe } from '../support/own-time.ts';
 import { randomOf, startRound } from './nemesis.ts';
-import { startProbe } from './probe.ts';
 import { table } from './table.ts';
 import { startLocal } from './targets/local.ts';
 

@@ -4,10 +4,16 @@ import { dirname, join, resolve } from 'node:path';
 import { visit } from '@course-exchange/testcontainers/browser';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { openPartnerBrowser } from '../support/partner-browser.ts';
-import { newRunDirectory, type PrivateStack, startStack } from '../support/stack.ts';
+import {
+  command,
+  newRunDirectory,
+  type PrivateStack,
+  processesOf,
+  startStack,
+  untilGone,
+} from '../support/stack.ts';
 import { readStackFile, userWho } from '../support/stack-file.ts';
 import { childrenOf } from '../support/system.ts';
-import { command, processesOf, untilGone } from './local-command.ts';
 
 /** One directory for all: only one start makes a database. Its path is too long for a socket below it. */
 const parent = newRunDirectory();

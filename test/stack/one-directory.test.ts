@@ -4,9 +4,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { entry, newRunDirectory } from '../support/stack.ts';
+import { command, entry, newRunDirectory, untilGone } from '../support/stack.ts';
 import { readStackFile } from '../support/stack-file.ts';
-import { command, untilGone } from './local-command.ts';
 
 const directory = newRunDirectory();
 const stackFile = join(directory, 'stack.json');

@@ -5,6 +5,9 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { statOf } from '@course-exchange/local-stack/shutdown';
+import { ownStopwatch } from './own-time.ts';
+import { startProcess } from './process.ts';
 import { readStackFile } from './stack-file.ts';
 
 export const entry = resolve(import.meta.dirname, '../../deploy/local/main.ts');
@@ -69,3 +72,25 @@ export function newRunDirectory(): string {
   chmodSync(directory, 0o711);
   return directory;
 }
+
+export async function command(words: readonly string[]) {
+  const { exit: code, out, err } = await startProcess(process.execPath, [entry, ...words]).ended;
+  return { code, output: out + err };
+}
+
+export function processesOf({ description }: PrivateStack): readonly number[] {
+  return Object.values(description.processes ?? {});
+}
+
+/** Milliseconds, of those that this process had, until none of `pids` is left. Rejects after `withinMs`. */
+export async function untilGone(pids: readonly number[], withinMs: number): Promise<number> {
+  const elapsed = ownStopwatch();
+  while (pids.some(lives)) {
+    if (elapsed() > withinMs) throw new Error(`Still there: ${pids.filter(lives).join(', ')}`);
+    await sleep(20);
+  }
+  return elapsed();
+}
+
+/** An exit that nobody has read yet does not count as a process. */
+const lives = (pid: number): boolean => /^[^ZX]/.test(statOf(pid)?.[0] ?? '');
