@@ -1,6 +1,5 @@
 // Each committed batch of the feed has its entry in the catalog's audit log, and nothing else has one.
-import { verifyAudit } from '@course-exchange/runtime/audit/reader';
-import { type AuditEntry, listAudit } from '@course-exchange/runtime/audit/table';
+import { type AuditEntry, listAudit, verifyAudit } from '@course-exchange/runtime/audit/table';
 import { expect, test } from 'vitest';
 import {
   findResumePoint,

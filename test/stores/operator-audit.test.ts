@@ -1,7 +1,6 @@
 // The audit log: one chain under many writers, append-only by the database's own word, and a change without its
 // entry does not happen.
-import { followAudit, verifyAudit } from '@course-exchange/runtime/audit/reader';
-import { listAudit } from '@course-exchange/runtime/audit/table';
+import { followAudit, listAudit, verifyAudit } from '@course-exchange/runtime/audit/table';
 import { expect, test } from 'vitest';
 import { auditedTransaction } from '../../services/identity/src/admin/context.ts';
 import { registerClient } from '../../services/identity/src/clients/admin.ts';

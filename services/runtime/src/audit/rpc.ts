@@ -10,8 +10,15 @@ import { pageLimit } from '../grpc/incoming-call.ts';
 import type { Handlers } from '../grpc/server.ts';
 import type { Queries } from '../postgres/pool.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
-import { followAudit, verifyAudit } from './reader.ts';
-import { type AuditEntry, type AuditedChange, type AuditFilter, listAudit, readAuditHead } from './table.ts';
+import {
+  type AuditEntry,
+  type AuditedChange,
+  type AuditFilter,
+  followAudit,
+  listAudit,
+  readAuditHead,
+  verifyAudit,
+} from './table.ts';
 
 export function createAuditHandlers(database: Queries): Handlers<typeof AuditService> {
   runtimeMetrics.auditSequence.observe(async () => [[(await readAuditHead(database)).sequence, {}]]);

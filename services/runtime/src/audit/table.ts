@@ -1,6 +1,8 @@
-// Table `audit_log` of a schema: every operator's change, append-only, as a hash chain.
+// The audit log, table `audit_log` of a schema: every operator's change, append-only, as a hash chain that is followed
+// and verified.
 import { hash } from 'node:crypto';
-import type { Queries } from '../postgres/pool.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { allRows, firstRow, type Queries } from '../postgres/pool.ts';
 import { type Logger, logText } from '../process/logger.ts';
 import { countSecurityEvent } from '../process/runtime-metrics.ts';
 
@@ -20,11 +22,11 @@ export interface AuditEntry {
 
 type AuditRecord = Omit<AuditEntry, 'hash'>;
 
-export const chainStart = '0'.repeat(64);
+const chainStart = '0'.repeat(64);
 
 const covered = ['sequence', 'at', 'actor', 'action', 'object', 'clientId', 'requestId', 'fields'] as const;
 
-export function chainHash(previous: string, record: AuditRecord): string {
+function chainHash(previous: string, record: AuditRecord): string {
   return hash('sha256', JSON.stringify([previous, ...covered.map((name) => record[name])]));
 }
 
@@ -56,20 +58,19 @@ export interface AppendedHead extends AuditHead {
 }
 
 // One writer per schema: sequence numbers have no gaps and appear in order.
-const lock = {
-  name: 'lock audit log',
-  text: `select pg_advisory_xact_lock(hashtext(current_schema() || ' audit log'))`,
-};
+const lock = allRows(
+  'lock audit log',
+  `select pg_advisory_xact_lock(hashtext(current_schema() || ' audit log'))`,
+);
 
-const head = {
-  name: 'audit head',
-  text: `select sequence::float8 as sequence, encode(hash, 'hex') as hash from audit_log
+const findHead = firstRow<AuditHead>(
+  'audit head',
+  `select sequence::float8 as sequence, encode(hash, 'hex') as hash from audit_log
     order by sequence desc limit 1`,
-};
+);
 
 export async function readAuditHead(database: Queries): Promise<AuditHead> {
-  const [found] = await database.query<AuditHead>(head, []);
-  return found ?? { sequence: 0, hash: chainStart };
+  return (await findHead(database)) ?? { sequence: 0, hash: chainStart };
 }
 
 const append = {
@@ -86,7 +87,7 @@ export async function appendToAudit(
   { actor, requestId, at }: AuditOrigin,
   changes: readonly AuditedChange[],
 ): Promise<AppendedHead> {
-  await queries.query(lock, []);
+  await lock(queries);
   let end = await readAuditHead(queries);
   const previous = end.hash;
   const entries = changes.map(({ action, object, clientId, fields }) => {
@@ -178,4 +179,59 @@ export async function listAudit(
   const wanted = [since, until, actor, clientId, object, action].map((value) => value || null);
   const statement = page.newest ? newest : oldest;
   return database.query<AuditEntry>(statement, [page.afterSequence, ...wanted, page.limit]);
+}
+
+const followPause = 500;
+const followBatch = 500;
+
+/** Until `signal` aborts. Sequence numbers become visible in order, so none is missed. */
+export async function* followAudit(
+  database: Queries,
+  filter: AuditFilter,
+  afterSequence: number | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<AuditEntry> {
+  let after = afterSequence ?? (await readAuditHead(database)).sequence;
+  while (!signal.aborted) {
+    const { sequence: end } = await readAuditHead(database);
+    const entries = await listAudit(database, filter, { afterSequence: after, limit: followBatch });
+    yield* entries;
+    const last = entries.at(-1)?.sequence ?? after;
+    const isWhole = entries.length < followBatch;
+    after = isWhole ? Math.max(end, last) : last;
+    if (isWhole) await sleep(followPause);
+  }
+}
+
+const verifyBatch = 2_000;
+
+/** Recomputes every hash. `expected`: a head of the chain recorded elsewhere. */
+export async function verifyAudit(database: Queries, expected: AuditHead | undefined) {
+  let end: AuditHead = { sequence: 0, hash: chainStart };
+  for (;;) {
+    const entries = await listAudit(database, {}, { afterSequence: end.sequence, limit: verifyBatch });
+    for (const entry of entries) {
+      const reason = chainBreak(end, entry, expected);
+      if (reason !== undefined) return { head: end, firstBreak: { sequence: entry.sequence, reason } };
+      end = { sequence: entry.sequence, hash: entry.hash };
+    }
+    if (entries.length < verifyBatch) break;
+  }
+  const cut = expected !== undefined && expected.sequence > end.sequence;
+  const reason = `The log ends at entry ${end.sequence}; it once went to ${expected?.sequence}.`;
+  return { head: end, firstBreak: cut ? { sequence: end.sequence + 1, reason } : undefined };
+}
+
+function chainBreak(
+  previous: AuditHead,
+  entry: AuditEntry,
+  expected: AuditHead | undefined,
+): string | undefined {
+  const { sequence, hash } = entry;
+  if (sequence !== previous.sequence + 1) return `Entry ${previous.sequence + 1} is missing.`;
+  if (hash !== chainHash(previous.hash, entry))
+    return `Entry ${sequence} or the one before it was changed after it was written.`;
+  return sequence === expected?.sequence && hash !== expected.hash
+    ? `Entry ${sequence} is not the one that was noted: the log was written anew.`
+    : undefined;
 }

@@ -185,19 +185,18 @@ export async function runMigrationJob<C>(job: MigrationJob<C>): Promise<number> 
     logger.info('migrated', { migrations: applied.length, ...(await job.after?.(config)) });
     return 0;
   } catch (error) {
-    report(error, schema, logger);
+    if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
+    else logger.error('migration failed', describeFailure(error, schema));
     return failed;
   }
 }
 
-function report(error: unknown, schema: string, logger: Logger): void {
-  if (error instanceof ConfigurationError) process.stderr.write(`${error.message}\n`);
-  else if (error instanceof MigrationFailed) {
-    const { message, version, cause } = error;
-    logger.error('migration failed', {
-      ...(version === undefined ? {} : { migration: logText(`${schema} ${version}`) }),
-      reason: logText(message),
-      ...(cause === undefined ? {} : describeError(cause)),
-    });
-  } else logger.error('migration failed', describeError(error));
+function describeFailure(error: unknown, schema: string): LogFields {
+  if (!(error instanceof MigrationFailed)) return describeError(error);
+  const { message, version, cause } = error;
+  return {
+    ...(version === undefined ? {} : { migration: logText(`${schema} ${version}`) }),
+    reason: logText(message),
+    ...(cause === undefined ? {} : describeError(cause)),
+  };
 }

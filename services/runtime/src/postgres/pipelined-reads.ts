@@ -7,11 +7,9 @@ import { outsideRequests, requireTime } from '../process/request-context.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import { annotate } from '../process/spans.ts';
 import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './connection.ts';
-import { observePool, type Queries, runStatement } from './pool.ts';
+import { type Database, observePool, runStatement } from './pool.ts';
 
-export interface PipelinedReads extends Queries {
-  readonly close: () => Promise<void>;
-}
+export type PipelinedReads = Omit<Database, 'transaction'>;
 
 export interface ReadOptions extends ConnectionOptions {
   /** At most, measured like a pool's. Default: one, beside a pool. */
@@ -120,11 +118,8 @@ class Line {
   async #replace(old: Promise<pg.Client>): Promise<void> {
     this.#replaceAt = performance.now() + retryPause;
     const next = this.#connect();
-    const isThere = await next.then(
-      () => true,
-      () => false,
-    );
-    const takesOver = isThere && !this.#closed && this.#current === old;
+    const client = await next.catch(() => undefined);
+    const takesOver = client !== undefined && !this.#closed && this.#current === old;
     if (takesOver) this.#current = next;
     // `end` waits for the reads in flight.
     await endOf(takesOver ? old : next);
