@@ -8,6 +8,7 @@ import {
 import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
 import { usageError } from './cli/errors.ts';
 import { given } from './cli/options.ts';
+import { pagesOf } from './connection/connection.ts';
 import { changeResult } from './output/result.ts';
 import { type Columns, table } from './output/table.ts';
 import { userNamed } from './user/user.ts';
@@ -49,23 +50,19 @@ function listCommand() {
       includeWithdrawn: all === true,
     };
     const pages = await Array.fromAsync(consentPages(context, filter));
-    const consents = pages.flat();
+    const consents = pages.flatMap((page) => page.consents);
     return { json: { consents }, text: table(consents, columns, 'No consents.') };
   });
 }
 
 /** Newest first, at most 1,000 at a time. */
-export async function* consentPages(
+export function consentPages(
   { services }: Pick<CommandContext, 'services'>,
   filter: MessageInitShape<typeof ListConsentsRequestSchema>,
-): AsyncGenerator<Consent[]> {
-  let pageToken = '';
-  do {
-    const request = { ...filter, pageSize: 1000, pageToken };
-    const page = await services.identity(ConsentService).listConsents(request);
-    yield page.consents;
-    pageToken = page.nextPageToken;
-  } while (pageToken);
+) {
+  return pagesOf((pageToken) =>
+    services.identity(ConsentService).listConsents({ ...filter, pageSize: 1000, pageToken }),
+  );
 }
 
 function withdrawCommand() {

@@ -11,6 +11,7 @@ import { type CommandContext, newCommand, newGroup, withAction } from './cli/com
 import { CliError, usageError } from './cli/errors.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
 import { paint, sanitize } from './cli/terminal.ts';
+import { pagesOf } from './connection/connection.ts';
 import { enumName } from './output/result.ts';
 import { type Columns, fields, table } from './output/table.ts';
 
@@ -77,13 +78,12 @@ function refusalPage({ services }: CommandContext, request: Request) {
 
 async function newest(context: CommandContext, filter: Request, limit: number): Promise<readonly Refusal[]> {
   const found: Refusal[] = [];
-  let pageToken = '';
-  do {
-    const size = Math.min(pageSize, limit - found.length);
-    const page = await refusalPage(context, { ...filter, pageSize: size, pageToken });
-    found.push(...page.refusals);
-    pageToken = page.nextPageToken;
-  } while (pageToken && found.length < limit);
+  const read = (pageToken: string) =>
+    refusalPage(context, { ...filter, pageSize: Math.min(pageSize, limit - found.length), pageToken });
+  for await (const { refusals } of pagesOf(read)) {
+    found.push(...refusals);
+    if (found.length >= limit) break;
+  }
   return found;
 }
 

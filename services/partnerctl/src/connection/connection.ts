@@ -88,3 +88,15 @@ function certificates(url: string, { environment }: AddressSources) {
     ca: read('PARTNERCTL_TLS_CA'),
   };
 }
+
+/** The pages of a list, each as it is read, until no token follows. */
+export async function* pagesOf<Page extends { readonly nextPageToken: string }>(
+  read: (pageToken: string) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let pageToken = '';
+  do {
+    const page = await read(pageToken);
+    yield page;
+    pageToken = page.nextPageToken;
+  } while (pageToken);
+}

@@ -44,7 +44,7 @@ export async function measureVolume(context: CommandContext, clientId?: string):
 /** Each sub once, a page at a time; no page is empty. */
 async function* consentingUsers(context: CommandContext, clientId: string): AsyncGenerator<string[]> {
   const known = new Set<string>();
-  for await (const consents of consentPages(context, { clientId })) {
+  for await (const { consents } of consentPages(context, { clientId })) {
     const subs = new Set(consents.map(({ sub }) => sub)).difference(known);
     for (const sub of subs) known.add(sub);
     if (subs.size > 0) yield [...subs];

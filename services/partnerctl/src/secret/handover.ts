@@ -1,13 +1,13 @@
 // Hands over a new secret: shown once, written to a file of mode 0600, or encrypted by age
 // (https://age-encryption.org) or OpenPGP (RFC 9580). The destination is opened before the secret is created, so that
 // none is lost.
-import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, fchmodSync, fsyncSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { text as readAll } from 'node:stream/consumers';
 import { Option } from '@commander-js/extra-typings';
 import type { CommandContext, Result } from '../cli/command.ts';
 import { CliError, usageError } from '../cli/errors.ts';
 import { paint, sanitize } from '../cli/terminal.ts';
+import { readTextFile } from '../files/files.ts';
 import { type ChangeResponse, changeResult } from '../output/result.ts';
 
 export const toFileOption = new Option(
@@ -80,14 +80,11 @@ export async function openHandover(context: CommandContext, { toFile, encryptTo 
   };
 }
 
-async function readKey({ directory, input }: CommandContext, key: string): Promise<string> {
+async function readKey(context: CommandContext, key: string): Promise<string> {
   if (key.startsWith('age1')) return key;
-  if (key === '-') return readAll(input);
-  try {
-    return readFileSync(resolve(directory, key), 'utf8');
-  } catch {
+  return readTextFile(context, key).catch(() => {
     throw usageError(`--encrypt-to: '${key}' is neither an age recipient nor a readable file.`);
-  }
+  });
 }
 
 /** Never overwrites a file: it may hold another secret. */
