@@ -97,25 +97,6 @@ test('a client that was only claimed is to be compared before the answer is forw
   expect(other.out).toContain('\nFor the partner:\n');
 });
 
-test('--json has the fields that apply, and no other', async () => {
-  const json = async (refusal: Refusal) =>
-    JSON.parse((await runAgainst(serviceWith([refusal]), [...explain, '--json'])).out);
-  const known = { requestId, at: '2026-11-20T11:59:00.123Z', endpoint: 'token', clientId: 'acme' };
-  const told = { code: 'invalid_grant', reason: reused.reason, sentence: reused.sentence, duty: reused.duty };
-  const earlier = { requestId: 'checkout-0', at: '2026-11-20T11:58:55.923Z' };
-  expect(await json(reused)).toEqual({ ...known, ...told, earlier });
-  const { duty: _, ...dutyless } = told;
-  const { clientId: __, ...nameless } = known;
-  const operators = { at: timestampFromMs(at) };
-  expect(await json({ ...reused, clientId: '', duty: '', earlier: operators })).toEqual({
-    ...nameless,
-    ...dutyless,
-    earlier: { at: '2026-11-20T11:59:00.123Z' },
-  });
-  const { earlier: ___, ...without } = reused;
-  expect(await json(without)).toEqual({ ...known, ...told });
-});
-
 test('several records of an id are listed; --client and --at ask for one', async () => {
   const asked: ListRefusalsRequest[] = [];
   const both = serviceWith([claimed, reused], asked);
@@ -154,12 +135,6 @@ test('of many records of an id twenty are listed', async () => {
   const { mistakes } = JSON.parse(err).error;
   expect(mistakes).toHaveLength(21);
   expect(mistakes[20]).toBe('and 5 more');
-});
-
-test('without a record exit code 5 says where else to look', async () => {
-  const { exit, out, err } = await runAgainst(serviceWith([]), [...explain, '--at', '2026-11-20']);
-  expect({ exit, out }).toEqual({ exit: 5, out: '' });
-  expect(err).toContain('No refusal of the request checkout-1 is recorded.\nLook for the id in the log');
 });
 
 test.each(['short-1', 'x'.repeat(65), 'with space', 'umlaut-ä-1', 'esc\u001b[2Japed', '../../etc/passwd'])(

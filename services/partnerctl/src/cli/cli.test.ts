@@ -94,16 +94,6 @@ test.each<[argv: string, exit: number, message: string, advice?: string]>([
   expect(JSON.parse(err)).toEqual({ error: { ...error, exitCode: exit } });
 });
 
-test('a secret goes into a pipe only under --json', async () => {
-  const add = ['client', 'secret', 'add', 'acme', ...nowhere];
-  expect(await run(add)).toEqual({
-    exit: 2,
-    out: '',
-    err: 'The secret would go into a pipe or a log.\nUse --to-file or --encrypt-to, or --json if a program is to read it.\n',
-  });
-  expect((await run([...add, '--json'])).exit).toBe(3);
-});
-
 test.each([
   ['n', 2, 'Not confirmed; nothing was changed.'],
   ['y', 3, 'Nothing answers at 127.0.0.1:1 (--identity).'],

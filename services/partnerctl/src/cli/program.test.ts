@@ -43,34 +43,11 @@ test('each command has examples, which name commands and options that exist', as
   }
 });
 
-test('what changes something can be tried dry, and only what can be tried dry asks', () => {
-  const dry = leaves.filter(({ command }) => flags(command).includes('--dry-run'));
-  const asks = ({ command }: Placed) => flags(command).includes('--yes');
-  expect(leaves.filter(asks).filter((leaf) => !dry.includes(leaf))).toEqual([]);
-  expect(dry.map((leaf) => `${leaf.path.join(' ')}${asks(leaf) ? ': asks' : ''}`)).toEqual([
-    'client register',
-    'client edit',
-    'client approve',
-    'client activate',
-    'client deactivate: asks',
-    'client secret add',
-    'client secret retire: asks',
-    'client secret resume: asks',
-    'client apply: asks',
-    'user import',
-    'user disable: asks',
-    'user enable',
-    'user sign-out: asks',
-    'consent withdraw: asks',
-    'key rotate',
-    'key stage',
-    'key activate: asks',
-    'key retire: asks',
-    'key reencrypt',
-    'designs import',
-    'designs verify',
-    'restore fence: asks',
-  ]);
+// docs/cli.md, which `pnpm check` compares, names the options of each command.
+test('only what can be tried dry asks', () => {
+  const asks = leaves.map(({ command }) => flags(command)).filter((all) => all.includes('--yes'));
+  expect(asks).not.toEqual([]);
+  for (const all of asks) expect(all).toContain('--dry-run');
 });
 
 test('no option hides a general one', () => {

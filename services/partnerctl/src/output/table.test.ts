@@ -16,10 +16,6 @@ test('columns are aligned by what a reader sees, numbers to the right', () => {
   expect(table([], columns, 'None.')).toBe('None.\n');
 });
 
-test('a name cannot control the terminal', () => {
-  expect(plain({ Name: 'Acme\u001b[2J\u0007\u202e' })).toBe('Name  Acme�[2J��\n');
-});
-
 test('values of several lines stay in their column, absent ones are left out', () => {
   expect(plain({ 'Redirect URIs': ['a', 'b'], None: undefined, Empty: [], Blank: '' })).toBe(
     'Redirect URIs  a\n               b\nEmpty          –\nBlank          –\n',
