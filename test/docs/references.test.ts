@@ -66,7 +66,7 @@ describe.each(documents())('%s', (document) => {
 
   test('names commands that exist', () => {
     const named = [...text.matchAll(/npx --yes pnpm@12 (\w[\w:-]*)/g)].map(([, script = '']) => script);
-    expect(named.filter((script) => scripts[script] === undefined)).toEqual([]);
+    expect(named.filter((script) => script !== 'exec' && scripts[script] === undefined)).toEqual([]);
   });
 });
 
