@@ -2,9 +2,9 @@
 // e-mail or name slips in (R27).
 
 import { createHmac } from 'node:crypto';
-import { context } from '@opentelemetry/api';
+import { context, isSpanContextValid, trace } from '@opentelemetry/api';
 import { type LoggerOptions, pino, stdTimeFunctions } from 'pino';
-import { currentCall, outsideRequests, spanOf } from './request-context.ts';
+import { currentCall, outsideRequests } from './request-context.ts';
 import type { Secret } from './secret.ts';
 
 declare const loggable: unique symbol;
@@ -33,8 +33,10 @@ export function createLogger(service: string, threshold: LogLevel, write?: (line
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (level) => ({ level }) },
     mixin: () => {
-      const active = context.active();
-      return { requestId: currentCall(active).requestId || undefined, ...spanOf(active) };
+      const requestId = currentCall().requestId || undefined;
+      const span = trace.getSpanContext(context.active());
+      if (span === undefined || !isSpanContextValid(span)) return { requestId };
+      return { requestId, traceId: span.traceId, spanId: span.spanId };
     },
   };
   const lines = write === undefined ? pino(options) : pino(options, { write });

@@ -1,13 +1,5 @@
 // The state of a request that travels through every process, in the OpenTelemetry context.
-import {
-  type Context,
-  context,
-  createContextKey,
-  isSpanContextValid,
-  ROOT_CONTEXT,
-  type SpanContext,
-  trace,
-} from '@opentelemetry/api';
+import { type Context, context, createContextKey, ROOT_CONTEXT } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { Overloaded } from './errors.ts';
 
@@ -74,11 +66,6 @@ export function timeLeft(): number {
 /** Throws `Overloaded` after the caller's deadline (R14). */
 export function requireTime(): void {
   if (timeLeft() <= 0) throw new Overloaded('deadline');
-}
-
-export function spanOf(active: Context): Partial<Pick<SpanContext, 'traceId' | 'spanId'>> {
-  const span = trace.getSpanContext(active);
-  return span && isSpanContextValid(span) ? { traceId: span.traceId, spanId: span.spanId } : {};
 }
 
 const wellFormed = /^[A-Za-z0-9._-]{8,64}$/;
