@@ -31,21 +31,21 @@ async function openPage(hash = '', colorScheme: 'light' | 'dark' = 'light'): Pro
   return page;
 }
 
-/** Presses until `attribute` is `true`: news may put a new element in the place of one that is just being pressed. */
-function press(button: Locator, attribute: string): Promise<void> {
+/** Presses until the request is open: news may move it while it is being pressed. */
+function press(link: Locator): Promise<void> {
   const pressed = async () => {
-    if ((await button.getAttribute(attribute)) !== 'true') await button.click();
-    return button.getAttribute(attribute);
+    if ((await link.getAttribute('aria-current')) !== 'true') await link.click();
+    return link.getAttribute('aria-current');
   };
   return expect.poll(pressed).toBe('true');
 }
 
-const spanOf = (page: Page, name: string) => page.locator('.spans button', { hasText: name }).first();
+const spanOf = (page: Page, name: string) => page.locator('.spans summary', { hasText: name }).first();
 
 /** Opens the newest request that matches, once its trace has come as a whole. */
 async function open(page: Page, filter: string, spans: readonly string[]): Promise<void> {
   await page.getByRole('searchbox', { name: 'Filter' }).fill(filter);
-  await press(page.locator('#rows button').filter({ visible: true }).first(), 'aria-current');
+  await press(page.locator('#rows a').first());
   for (const span of spans) await spanOf(page, span).waitFor();
   await page.getByRole('searchbox', { name: 'Filter' }).fill('');
 }
@@ -72,7 +72,7 @@ test('a login, a refresh, a list of 2,000 events and a refused token, each with 
   ]);
   const lines = page.locator('.lines').last();
   await lines.getByText('tokens issued').waitFor();
-  await press(spanOf(page, 'redis rotate'), 'aria-expanded');
+  await spanOf(page, 'redis rotate').click();
   await page.locator('.more dt').getByText('db.system.name').filter({ visible: true }).waitFor();
   await inspect(page, 'refresh');
   await open(page, `/api/events 200 ${list.headers['x-request-id']}`, [
@@ -82,7 +82,7 @@ test('a login, a refresh, a list of 2,000 events and a refused token, each with 
   ]);
   await inspect(page, 'list');
   await open(page, `invalid_grant ${refused.headers['x-request-id']}`, ['gateway', 'identity', 'redis']);
-  await press(spanOf(page, 'identity'), 'aria-expanded');
+  await spanOf(page, 'identity').click();
   await page.locator('.more .lines').getByText('security event').filter({ visible: true }).waitFor();
   await inspect(page, 'refused');
 
@@ -125,7 +125,7 @@ test('a guess, a wrong secret, a lock and the keys are found by the page alone',
   await page.locator('[data-tile="security"]').getByText('client_authentication.failed').waitFor();
   await page.locator('[data-tile="refusals"]').getByText('login.refused: wrong_password').click();
   await rows.getByText('login.refused').waitFor();
-  await rows.locator('button').click();
+  await rows.locator('a').click();
   await page.getByTitle('List requests with this value').last().click();
   await expect.poll(() => rows.count()).toBeGreaterThan(1);
   await inspect(page, 'incident');
@@ -143,8 +143,8 @@ test('the page by keys alone, in dark mode and at 320 px', async () => {
   await send(`${stack.description.issuer}/api/events`, { headers: { 'x-request-id': 'keys-alone-1' } });
   await page.keyboard.press('/');
   await page.keyboard.type('keys-alone-1 invalid_token');
-  await page.locator('#rows button').filter({ visible: true }).waitFor();
-  await page.locator('#rows button').filter({ visible: true }).focus();
+  await expect.poll(() => page.locator('#rows a').count()).toBe(1);
+  await page.locator('#rows a').focus();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'GET /api/events' }).waitFor();
   await spanOf(page, 'GET /api/events').focus();
@@ -178,7 +178,7 @@ test('what a span says is text, whatever it says', async () => {
   });
   expect(answer.status).toBe(200);
   await open(page, traceId, ['<img src=x']);
-  await press(spanOf(page, '<img'), 'aria-expanded');
+  await spanOf(page, '<img').click();
   expect(await page.locator('.more dd').allTextContents()).toContain(hostile);
   expect(await page.locator('img, #rows script, #request script').count()).toBe(0);
   expect(await page.title()).toBe('Requests');

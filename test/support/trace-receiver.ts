@@ -16,7 +16,7 @@ export async function receiveTraces() {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     raw: () => bodies.join('\n'),
-    spans: () => bodies.flatMap(readSpans),
+    spans: () => bodies.flatMap((body) => readSpans(JSON.parse(body))),
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

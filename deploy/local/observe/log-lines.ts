@@ -1,5 +1,5 @@
 // The log lines of the services, read from their files as they are written.
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 
 export type LogLine = NonNullable<ReturnType<typeof readLogLine>>;
 
@@ -25,29 +25,24 @@ export function readLogLine(text: string) {
   }
 }
 
-const maxBytes = 1 << 20;
-
-/** Each call hands on the lines that `file` has gained since the last one. The file may not be there yet. */
+/** Each call passes on the lines that `file` has gained since the last one. The file may not exist yet. */
 export function followFile(file: string, take: (text: string) => void): () => void {
   let offset = 0;
   return () => {
-    for (let read = readFrom(file, offset); read.length > 0; read = readFrom(file, offset)) {
-      const whole = read.lastIndexOf('\n') + 1;
-      // A line without end is none of ours; one that is not yet whole is read again.
-      if (whole === 0 && read.length < maxBytes) return;
-      for (const text of read.toString('utf8', 0, whole).split('\n').filter(Boolean)) take(text);
-      offset += whole || read.length;
-    }
+    const added = readFrom(file, offset);
+    const whole = added.lastIndexOf('\n') + 1;
+    for (const text of added.toString('utf8', 0, whole).split('\n').filter(Boolean)) take(text);
+    offset += whole;
   };
 }
 
 function readFrom(file: string, offset: number): Buffer {
-  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
-  if (size <= offset) return Buffer.alloc(0);
+  if (!existsSync(file)) return Buffer.alloc(0);
   const descriptor = openSync(file, 'r');
   try {
-    const chunk = Buffer.alloc(Math.min(maxBytes, size - offset));
-    return chunk.subarray(0, readSync(descriptor, chunk, 0, chunk.length, offset));
+    const added = Buffer.alloc(Math.max(0, fstatSync(descriptor).size - offset));
+    readSync(descriptor, added, 0, added.length, offset);
+    return added;
   } finally {
     closeSync(descriptor);
   }

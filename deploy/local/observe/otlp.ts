@@ -49,9 +49,9 @@ const exported = z.object({
 
 export type Span = z.output<typeof span> & { readonly service: string };
 
-/** Throws where `body` is no export of traces. */
-export function readSpans(body: string): readonly Span[] {
-  return exported.parse(JSON.parse(body)).resourceSpans.flatMap(({ resource, scopeSpans }) => {
+/** Throws if `body` is no export of traces. */
+export function readSpans(body: unknown): readonly Span[] {
+  return exported.parse(body).resourceSpans.flatMap(({ resource, scopeSpans }) => {
     const service = resource?.attributes['service.name'] ?? '';
     return scopeSpans.flatMap(({ spans }) => spans.map((one) => ({ ...one, service })));
   });

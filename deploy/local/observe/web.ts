@@ -1,17 +1,24 @@
-// What the page is served by, at loopback alone: its files, its news, one request, and the receiver of traces.
-import { once } from 'node:events';
+// Serves the page at loopback alone: its files, its news, one request, and the receiver of traces.
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
+import { fastify } from 'fastify';
 
+const folder = join(import.meta.dirname, 'page');
+const library = '/node_modules/lit-html';
+const modules = ['lit-html.js', 'directive.js', 'directive-helpers.js', 'directives/repeat.js'];
 const files: Readonly<Record<string, string>> = {
   '/': 'page.html',
   '/colours.css': '../../../../services/gateway/src/pages/colours.css',
   ...Object.fromEntries(
     ['page.css', 'page.js', 'elements.js', 'request.js', 'tiles.js'].map((name) => [`/${name}`, name]),
   ),
+  ...Object.fromEntries(modules.map((name) => [`${library}/${name}`, `../..${library}/${name}`])),
 };
-const types = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript' };
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+};
 
 const headers = {
   'cache-control': 'no-store',
@@ -24,68 +31,42 @@ const headers = {
 };
 
 /** An export of spans is small; more is refused. */
-const maxBytes = 8 << 20;
-
-const nowhere = new URL('http://localhost/nowhere');
+const bodyLimit = 8 << 20;
 
 export interface WebDeps {
-  readonly takeTraces: (body: string) => void;
+  /** Throws if `body` is no export of traces. */
+  readonly takeTraces: (body: unknown) => void;
   readonly requestOf: (id: string) => unknown;
   readonly newsSince: (number: number) => unknown;
 }
 
 export async function serveAt(port: number, deps: WebDeps): Promise<void> {
-  const gets: Readonly<Record<string, (parameters: URLSearchParams) => unknown>> = {
-    '/news': (parameters) => deps.newsSince(Number(parameters.get('since'))),
-    '/request': (parameters) => deps.requestOf(parameters.get('id') ?? ''),
-  };
-  const server = createServer((request, response) => {
-    const { pathname, searchParams } = URL.parse(request.url ?? '/', 'http://localhost') ?? nowhere;
+  const server = fastify({ bodyLimit });
+  // JSON alone, which another site's page cannot send here without a preflight.
+  server.removeContentTypeParser('text/plain');
+  server.addHook('onRequest', async ({ headers: { host = '' } }, reply) => {
+    reply.headers(headers);
     // Against DNS rebinding.
-    if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(request.headers.host ?? ''))
-      return answer(response, 403);
-    if (request.method === 'POST' && pathname === '/v1/traces')
-      return void take(request, deps.takeTraces).then((status) => answer(response, status, '{}'));
-    if (request.method !== 'GET') return answer(response, 405);
-    const get = gets[pathname];
-    if (!get) return sendFile(response, pathname);
-    const found = get(searchParams);
-    return answer(response, found === undefined ? 404 : 200, JSON.stringify(found ?? {}));
+    if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(host)) return reply.code(403).send();
   });
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-}
-
-function sendFile(response: ServerResponse, path: string): void {
-  const file = files[path];
-  const type = types[extname(file ?? '') as keyof typeof types];
-  if (file === undefined) answer(response, 404);
-  else answer(response, 200, readFileSync(join(import.meta.dirname, 'page', file)), type);
-}
-
-function answer(
-  response: ServerResponse,
-  status: number,
-  body: string | Buffer = '',
-  type = 'application/json',
-) {
-  response.writeHead(status, { ...headers, 'content-type': `${type}; charset=utf-8` }).end(body);
-}
-
-/** The status for a body: of JSON alone, which another site's page cannot send here without a preflight. */
-async function take(request: IncomingMessage, use: (body: string) => void): Promise<number> {
-  if (!/^application\/json\b/.test(request.headers['content-type'] ?? '')) return 415;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) return 413;
-      chunks.push(chunk);
+  server.post('/v1/traces', async ({ body }, reply) => {
+    try {
+      deps.takeTraces(body);
+      return {};
+    } catch {
+      return reply.code(400).send();
     }
-    use(Buffer.concat(chunks).toString('utf8'));
-    return 200;
-  } catch {
-    return 400;
-  }
+  });
+  server.get<{ Querystring: { since: string } }>('/news', async ({ query }) =>
+    deps.newsSince(Number(query.since)),
+  );
+  server.get<{ Querystring: { id: string } }>(
+    '/request',
+    async ({ query }, reply) => deps.requestOf(query.id) ?? reply.code(404).send(),
+  );
+  for (const [path, file] of Object.entries(files))
+    server.get(path, async (_, reply) =>
+      reply.type(`${types[extname(file)]}; charset=utf-8`).send(readFileSync(join(folder, file))),
+    );
+  await server.listen({ port, host: '127.0.0.1' });
 }

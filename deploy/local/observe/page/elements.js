@@ -1,30 +1,8 @@
-// Makes elements. What a service or a caller said becomes text and nothing else: there is no way to markup from here.
+// What all parts of the page show alike: durations, times, statuses and the colours of processes. lit-html makes the
+// elements: what a service or a caller said becomes text and nothing else.
+import { html } from '../../node_modules/lit-html/lit-html.js';
 
-/** `kind`: `tag.class`. `content`: attributes, texts and elements; empty ones are left out. */
-export function element(kind, ...content) {
-  const [tag, ...classes] = kind.split('.');
-  return fill(document.createElement(tag), classes, content);
-}
-
-export function drawing(kind, ...content) {
-  const [tag, ...classes] = kind.split('.');
-  return fill(document.createElementNS('http://www.w3.org/2000/svg', tag), classes, content);
-}
-
-function fill(made, classes, content) {
-  made.classList.add(...classes);
-  for (const part of content) {
-    if (part instanceof Node) made.append(part);
-    else if (typeof part === 'object') setAttributes(made, part);
-    else if (part !== undefined && part !== false && part !== '') made.append(String(part));
-  }
-  return made;
-}
-
-function setAttributes(made, attributes) {
-  for (const [name, value] of Object.entries(attributes))
-    if (value !== undefined && value !== false) made.setAttribute(name, String(value));
-}
+export const find = (id) => document.getElementById(id);
 
 export function duration(ms) {
   if (ms === undefined) return '…';
@@ -47,5 +25,5 @@ export function colourOf(service) {
 /** What an answer's status is to the service: its own fault, the caller's, or well. */
 export function pill(status) {
   const kind = { 2: 'well', 3: 'well', 4: 'refused', 5: 'failed' }[status[0]] ?? 'open';
-  return element(`span.pill.${kind}`, status || '···');
+  return html`<span class="pill ${kind}">${status || '···'}</span>`;
 }

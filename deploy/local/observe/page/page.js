@@ -1,44 +1,41 @@
-// The list of requests as they come, and what a person does with it: filter, pause, open one, go through them by keys.
-import { clock, duration, element, pill } from './elements.js';
+// The list of requests as they arrive, and what a person does with it: filter, pause, open one, move by keys.
+import { repeat } from '../../node_modules/lit-html/directives/repeat.js';
+import { html, render } from '../../node_modules/lit-html/lit-html.js';
+import { clock, duration, find, pill } from './elements.js';
 import { openRequest } from './request.js';
 import { openTiles } from './tiles.js';
 
 const maxRows = 300;
 const pollMs = 500;
-const find = (id) => document.getElementById(id);
 const rows = find('rows');
 const filter = find('filter');
 const background = find('background');
 const pause = find('pause');
 const tiles = openTiles(filterBy);
-const request = openRequest(find('request'), { close: () => open(undefined), filterBy, open });
+const request = openRequest(find('request'), { close, filterBy });
 
 /** By id: the newest summary of each request that is kept. */
 const known = new Map();
-/** By summary: its row. */
-const made = new WeakMap();
-let opened = location.hash.slice(1);
+/** The trace or request id in the address. */
+let opened = '';
 let lost = 0;
 let heard = 0;
 
-function row(summary) {
+function row(summary, isTabStop) {
   const { id, name, status, code, reason, event, client, claimed, slow, requestId, ms, time } = summary;
   const why = [code, reason].filter(Boolean).join(': ');
-  const button = element(
-    'button.row',
-    { type: 'button', tabindex: -1 },
-    pill(status),
-    element('span.name', name, why && element('b', why), event && element('b.event', event)),
-    element('span.took', duration(ms), slow && element('b', ' slow')),
-    element(
-      'span.about',
-      element('time', clock(time)),
-      client && element('span', element('bdi', client), claimed && ' (claimed)'),
-      requestId && element('code', requestId),
-    ),
-  );
-  button.addEventListener('click', () => open(id));
-  return element('li', { 'data-id': id }, button);
+  return html`<li>
+    <a class="row" href="#${id}" tabindex=${isTabStop ? 0 : -1} aria-current=${isOpened(summary)}>
+      ${pill(status)}
+      <span class="name">${name} <b>${why}</b> <b class="event">${event}</b></span>
+      <span class="took">${duration(ms)} <b>${slow ? 'slow' : ''}</b></span>
+      <span class="about">
+        <time>${clock(time)}</time>
+        <span><bdi>${client}</bdi>${claimed ? ' (claimed)' : ''}</span>
+        <code>${requestId}</code>
+      </span>
+    </a>
+  </li>`;
 }
 
 function textOf(summary) {
@@ -58,28 +55,18 @@ function shownNow() {
   return [...known.values()].filter(matches).sort((a, b) => b.time - a.time);
 }
 
-function rowOf(summary) {
-  const element = made.get(summary) ?? row(summary);
-  made.set(summary, element);
-  if (isOpened(summary)) element.firstChild.setAttribute('aria-current', 'true');
-  else element.firstChild.removeAttribute('aria-current');
-  return element;
-}
-
 function show() {
   const shown = shownNow();
-  const focused = document.activeElement?.closest('#rows li')?.dataset.id;
-  const wanted = shown.slice(0, maxRows).map(rowOf);
-  const kept = new Set(wanted);
-  for (const one of [...rows.children]) if (!kept.has(one)) one.remove();
-  for (const [at, one] of wanted.entries())
-    if (rows.children[at] !== one) rows.insertBefore(one, rows.children[at]);
+  const listed = shown.slice(0, maxRows);
+  const focused = document.activeElement?.closest('#rows a')?.hash.slice(1);
   // One stop for the tab key; the arrows go on from there.
-  const current =
-    wanted.find((one) => one.dataset.id === focused) ??
-    wanted.find((one) => one.querySelector('[aria-current]'));
-  for (const one of wanted) one.firstChild.tabIndex = one === (current ?? wanted[0]) ? 0 : -1;
-  if (focused && current?.dataset.id === focused) current.firstChild.focus({ preventScroll: true });
+  const stop = listed.find(({ id }) => id === focused) ?? listed.find(isOpened) ?? listed[0];
+  const keyed = repeat(
+    listed,
+    ({ id }) => id,
+    (one) => row(one, one === stop),
+  );
+  render(keyed, rows);
   find('count').textContent = sayCount(shown);
 }
 
@@ -111,26 +98,29 @@ async function poll() {
   try {
     if (pause.getAttribute('aria-pressed') !== 'true') {
       take(await (await fetch(`news?since=${heard}`)).json());
-      tell('live');
+      sayState('live');
     }
   } catch {
-    tell('not connected');
+    sayState('not connected');
   }
   setTimeout(poll, pollMs);
 }
 
-function tell(state) {
+function sayState(state) {
   find('state').className = state;
   if (find('state').textContent !== state) find('state').textContent = state;
 }
 
-function open(id = '') {
+function open() {
   const before = opened;
-  opened = id;
-  history.replaceState(null, '', id ? `#${id}` : location.pathname);
-  request.open(id);
+  opened = location.hash.slice(1);
+  request.open(opened);
   show();
-  if (!id) rows.querySelector(`[data-id="${CSS.escape(before)}"] button`)?.focus();
+  if (!opened) rows.querySelector(`a[href="#${CSS.escape(before)}"]`)?.focus();
+}
+
+function close() {
+  location.hash = '';
 }
 
 function filterBy(words) {
@@ -146,13 +136,12 @@ function view(name) {
 }
 
 function step(event) {
-  const shown = [...rows.children];
-  const at = shown.findIndex((one) => one.contains(document.activeElement));
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown.length - 1 }[event.key];
-  const next = to === undefined ? undefined : shown[to];
-  if (!next) return;
+  const links = [...rows.querySelectorAll('a')];
+  const at = links.indexOf(document.activeElement);
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: links.length - 1 }[event.key];
+  if (!links[to]) return;
   event.preventDefault();
-  next.firstChild.focus();
+  links[to].focus();
   show();
 }
 
@@ -167,13 +156,12 @@ pause.addEventListener('click', () => {
   pause.textContent = paused ? 'Go on' : 'Pause';
 });
 document.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape' && opened && document.activeElement !== filter) open();
+  if (event.key === 'Escape' && opened && document.activeElement !== filter) close();
   if (event.key !== '/' || event.target instanceof HTMLInputElement) return;
   event.preventDefault();
   filter.focus();
 });
-addEventListener('hashchange', () => open(location.hash.slice(1)));
+addEventListener('hashchange', open);
 
-show();
+open();
 void poll();
-if (opened) open(opened);

@@ -1,83 +1,80 @@
 // One request: what it was, where its time went, its spans as a waterfall with attributes and log lines, and all its lines.
-import { clock, colourOf, duration, element, pill } from './elements.js';
+import { repeat } from '../../node_modules/lit-html/directives/repeat.js';
+import { html, nothing, render } from '../../node_modules/lit-html/lit-html.js';
+import { clock, colourOf, duration, pill } from './elements.js';
 
-/** `act`: closes the request, opens another one, lists those that have some words. */
+const unknown = html`<h2 id="request-title">This request is not kept: it is unknown, or was discarded</h2>`;
+
+/** `act`: closes the request, lists those that have some words. */
 export function openRequest(place, act) {
-  /** Spans whose attributes are shown. */
-  const unfolded = new Set();
-  let current;
+  let current = '';
   let asked = 0;
 
   async function refresh() {
     asked += 1;
-    const [id, mine] = [current, asked];
-    const answer = await fetch(`request?${new URLSearchParams({ id })}`);
+    const mine = asked;
+    const answer = await fetch(`request?${new URLSearchParams({ id: current })}`);
+    const shown = answer.ok ? requestOf(await answer.json(), act) : unknown;
     // What was asked later says more.
-    if (mine !== asked || id !== current) return;
-    const focused = place.querySelector('[data-span]:focus')?.dataset.span;
-    if (answer.ok) render(await answer.json());
-    else
-      place.replaceChildren(
-        element('h2', { id: 'request-title' }, 'This request is not kept: it is unknown, or was discarded'),
-      );
-    if (focused) place.querySelector(`[data-span="${CSS.escape(focused)}"]`)?.focus();
-  }
-
-  function render(detail) {
-    const { name, status, ms, id, requestId, time, lines, trace } = detail;
-    const spans = ordered(trace);
-    const button = element('button.close', { type: 'button' }, 'Close ', element('kbd', 'Esc'));
-    button.addEventListener('click', act.close);
-    const title = element('h2', { id: 'request-title', tabindex: -1 }, name);
-    const why = id === requestId ? 'It was answered before a trace began.' : 'Its spans have not come yet.';
-    place.replaceChildren(
-      element('div.title', pill(status), title, element('span', duration(ms)), button),
-      facts(detail, act),
-      ...(spans.length > 0 ? [shares(spans), waterfall(lines, spans, unfolded)] : [element('p.soft', why)]),
-      element('h3', 'Log lines'),
-      logLines(lines, time),
-    );
+    if (mine === asked) render(shown, place);
   }
 
   return {
     refresh,
     open: (id) => {
       current = id;
-      unfolded.clear();
+      asked += 1;
       place.hidden = !id;
-      place.replaceChildren();
+      render(nothing, place);
       if (id) void refresh().then(() => place.querySelector('h2')?.focus({ preventScroll: true }));
     },
   };
 }
 
+function requestOf(detail, act) {
+  const { name, status, ms, id, requestId, time, lines, trace } = detail;
+  const spans = ordered(trace);
+  const why = id === requestId ? 'It was answered before a trace began.' : 'Its spans have not come yet.';
+  return html`
+    <div class="title">
+      ${pill(status)}
+      <h2 id="request-title" tabindex="-1">${name}</h2>
+      <span>${duration(ms)}</span>
+      <button class="close" type="button" @click=${act.close}>Close <kbd>Esc</kbd></button>
+    </div>
+    ${facts(detail, act)}
+    ${spans.length > 0 ? [shares(spans), waterfall(lines, spans)] : html`<p class="soft">${why}</p>`}
+    <h3>Log lines</h3>
+    ${logLines(lines, time)}
+  `;
+}
+
 function facts(detail, { filterBy }) {
   const { requestId, id, client, claimed, user, network, event, code, reason, time } = detail;
-  const alike = (value) => {
-    const button = element('button.link', { type: 'button', title: 'List requests with this value' }, value);
-    button.addEventListener('click', () => filterBy(value));
-    return value && button;
-  };
-  return list('facts', {
+  const title = 'List requests with this value';
+  const alike = (value) =>
+    value &&
+    html`<button class="link" type="button" title=${title} @click=${() => filterBy(value)}>${value}</button>`;
+  return pairs('facts', {
     ...{ begun: clock(time), code, reason, event },
     ...{ [claimed ? 'claimed client' : 'client']: alike(client), user: alike(user), network: alike(network) },
     ...{ 'request id': requestId, trace: id === requestId ? '' : id },
   });
 }
 
-function list(kind, entries) {
+function pairs(kind, entries) {
   const said = Object.entries(entries).filter(([, value]) => value !== '');
-  const rows = said.map(([name, value]) => element('div', element('dt', name), element('dd', value)));
-  return element(`dl.${kind}`, ...rows);
+  const rows = said.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`);
+  return html`<dl class=${kind}>${rows}</dl>`;
 }
 
 /** Another request that a log line names opens it. */
 const linked = (name, value) =>
   /request$/i.test(name) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)
-    ? element('a', { href: `#${value}` }, value)
+    ? html`<a href="#${value}">${value}</a>`
     : value;
 
-/** Each span after the one that it is part of, with its depth and the time in which none of its own was at work. */
+/** Each span after its parent, with its depth and the time in which none of its children ran. */
 function ordered(trace) {
   const ids = new Set(trace.map(({ spanId }) => spanId));
   const childrenOf = (id) => trace.filter(({ parentSpanId }) => parentSpanId === id);
@@ -116,103 +113,85 @@ function shares(spans) {
     sums.set(where, { ...sum, ms: sum.ms + span.own });
   }
   const parts = [...sums.values()].filter(({ ms }) => ms > 0).sort((a, b) => b.ms - a.ms);
-  const bars = parts.map(({ kind, ms }) => {
-    const part = element(`span.${kind}`);
-    part.style.flexGrow = ms;
-    return part;
-  });
-  const legend = parts.map(({ where, kind, ms }) =>
-    element(`li.${kind}`, where, ' ', element('strong', duration(ms))),
-  );
-  return element(
-    'div',
-    element('h3', 'Where the time went'),
-    element('div.shares', { 'aria-hidden': 'true' }, ...bars),
-    element('ul.legend', ...legend),
-  );
+  return html`
+    <h3>Where the time went</h3>
+    <div class="shares" aria-hidden="true">
+      ${parts.map(({ kind, ms }) => html`<span class=${kind} .style=${`flex-grow: ${ms}`}></span>`)}
+    </div>
+    <ul class="legend">
+      ${parts.map(({ where, kind, ms }) => html`<li class=${kind}>${where} <strong>${duration(ms)}</strong></li>`)}
+    </ul>
+  `;
 }
 
-function waterfall(lines, spans, unfolded) {
+function waterfall(lines, spans) {
   const start = Math.min(...spans.map((span) => span.start));
   const whole = Math.max(...spans.map((span) => span.end)) - start || 1;
-  const axis = [0, 0.25, 0.5, 0.75, 1].map((share) => element('span', duration(whole * share)));
-  return element(
-    'div',
-    element('h3', 'Spans'),
-    element('div.axis', { 'aria-hidden': 'true' }, ...axis),
-    element('ol.spans', ...spans.map((span) => spanRow(span, start, whole, lines, unfolded))),
+  const rows = repeat(
+    spans,
+    ({ spanId }) => spanId,
+    (span) => spanRow(span, start, whole, lines),
   );
+  return html`
+    <h3>Spans</h3>
+    <div class="axis" aria-hidden="true">
+      ${[0, 0.25, 0.5, 0.75, 1].map((share) => html`<span>${duration(whole * share)}</span>`)}
+    </div>
+    <ol class="spans">${rows}</ol>
+  `;
 }
 
-/** A line may end after the name of a service. */
-const breakable = (name) => name.split(/(?<=\/)/).flatMap((part) => [element('wbr'), part]);
+/** Without the package; a line may end after the name of a service. */
+function callName(name) {
+  const parts = name.replace(/^courseexchange\.[\w.]*?\.(?=\w+\/)/, '').split(/(?<=\/)/);
+  return parts.map((part) => html`<wbr>${part}`);
+}
 
-function spanRow(span, start, whole, lines, unfolded) {
-  const { spanId, service, name, depth, failed } = span;
-  const error = span.attributes['error.type'];
+function spanRow(span, start, whole, lines) {
+  const { spanId, service, name, kind, depth, failed, attributes, events } = span;
   const own = lines.filter((line) => line.spanId === spanId);
-  const ms = span.end - span.start;
   const store = storeOf(span);
-  const at = (time) => `${Math.min(100, Math.max(0, ((time - start) / whole) * 100))}%`;
-  const bar = element(store ? `span.bar.${storeClass(store)}` : 'span.bar');
-  bar.style.left = at(span.start);
-  bar.style.width = at(start + ms);
-  const marks = own.map(({ time }) => {
-    const mark = element('span.mark');
-    mark.style.left = at(time);
-    return mark;
-  });
-  const label = element(
-    'span.name',
-    element('span.process', service),
-    element('span.what', ...breakable(name.replace(/^courseexchange\.[\w.]*?\.(?=\w+\/)/, ''))),
-    (failed || error) && element(failed ? 'b.error' : 'b.warn', error ?? 'error'),
-    own.length > 0 && element('small', own.length === 1 ? '1 line' : `${own.length} lines`),
-  );
-  label.style.paddingInlineStart = `${Math.min(depth, 12) * 0.75}rem`;
-  const button = element(
-    'button',
-    { type: 'button', 'data-span': spanId, 'aria-expanded': String(unfolded.has(spanId)) },
-    label,
-    element('span.track', { 'aria-hidden': 'true' }, bar, ...marks),
-    element('span.took', duration(ms)),
-  );
-  const more = element(
-    'div.more',
-    { hidden: !unfolded.has(spanId) && '' },
-    list('attributes', { span: name, kind: span.kind, 'by itself': duration(span.own), ...span.attributes }),
-    ...span.events.map((event) =>
-      list('attributes', { event: event.name, at: duration(event.time - start), ...event.attributes }),
-    ),
-    own.length > 0 && logLines(own, start),
-  );
-  button.addEventListener('click', () => {
-    const unfolds = button.getAttribute('aria-expanded') !== 'true';
-    button.setAttribute('aria-expanded', String(unfolds));
-    more.hidden = !unfolds;
-    if (unfolds) unfolded.add(spanId);
-    else unfolded.delete(spanId);
-  });
-  return element(`li.${colourOf(service)}`, button, more);
+  const share = (ms) => `${Math.min(100, Math.max(0, (ms / whole) * 100))}%`;
+  const bar = `left: ${share(span.start - start)}; width: ${share(span.end - span.start)}`;
+  return html`<li class=${colourOf(service)}>
+    <details>
+      <summary>
+        <span class="name" .style=${`padding-inline-start: ${Math.min(depth, 12) * 0.75}rem`}>
+          <span class="process">${service}</span>
+          <span class="what">${callName(name)}</span>
+          <b class=${failed ? 'error' : 'warn'}>${attributes['error.type'] ?? (failed ? 'error' : '')}</b>
+          <small>${own.length > 0 ? `${own.length} ${own.length === 1 ? 'line' : 'lines'}` : ''}</small>
+        </span>
+        <span class="track" aria-hidden="true">
+          <span class="bar ${store && storeClass(store)}" .style=${bar}></span>
+          ${own.map(({ time }) => html`<span class="mark" .style=${`left: ${share(time - start)}`}></span>`)}
+        </span>
+        <span class="took">${duration(span.end - span.start)}</span>
+      </summary>
+      <div class="more">
+        ${pairs('attributes', { span: name, kind, 'by itself': duration(span.own), ...attributes })}
+        ${events.map((event) =>
+          pairs('attributes', { event: event.name, at: duration(event.time - start), ...event.attributes }),
+        )}
+        ${own.length > 0 ? logLines(own, start) : nothing}
+      </div>
+    </details>
+  </li>`;
 }
 
 function logLines(lines, start) {
-  if (lines.length === 0) return element('p.soft', 'None.');
-  const rows = lines.map(({ service, level, message, time, fields }) => {
-    const said = Object.entries(fields).map(([name, value]) =>
-      element('span.field', element('i', name), linked(name, value)),
-    );
-    return element(
-      `li.${colourOf(service)}`,
-      element('time', `+${duration(Math.max(0, time - start))}`),
-      element('span.process', service),
-      element(
-        'span.said',
-        level !== 'info' && element(`b.${level}`, level),
-        element('strong', message),
-        ...said,
-      ),
-    );
-  });
-  return element('ol.lines', ...rows);
+  if (lines.length === 0) return html`<p class="soft">None.</p>`;
+  const fieldOf = ([name, value]) => html`<span class="field"><i>${name}</i>${linked(name, value)}</span>`;
+  const rows = lines.map(
+    ({ service, level, message, time, fields }) => html`<li class=${colourOf(service)}>
+      <time>+${duration(Math.max(0, time - start))}</time>
+      <span class="process">${service}</span>
+      <span class="said">
+        <b class=${level}>${level === 'info' ? '' : level}</b>
+        <strong>${message}</strong>
+        ${Object.entries(fields).map(fieldOf)}
+      </span>
+    </li>`,
+  );
+  return html`<ol class="lines">${rows}</ol>`;
 }

@@ -1,9 +1,9 @@
-// The metrics as tiles: what each says at one moment, line by line, and its last minutes drawn; and the locks of Postgres.
-import { clock, drawing, duration, element } from './elements.js';
+// The metrics as tiles: the values of one moment, line by line, and the last minutes as curves; and the locks of Postgres.
+import { html, nothing, render, svg } from '../../node_modules/lit-html/lit-html.js';
+import { clock, duration, find } from './elements.js';
 
 const maxLines = 4;
 const [width, height] = [240, 44];
-const find = (id) => document.getElementById(id);
 
 const said = {
   'per second': (value) => `${value.toFixed(value >= 9.95 ? 0 : value >= 0.095 ? 1 : 2)} /s`,
@@ -13,25 +13,21 @@ const said = {
 
 /** `filterBy` lists the requests that have these words. */
 export function openTiles(filterBy) {
-  /** Titles of the tiles whose further lines are shown. */
-  const unfolded = new Set();
   let points = [];
   let news = { tiles: [], locks: [] };
   const moment = find('moment');
   const isNow = () => moment.value === moment.max;
 
-  function render() {
+  function show() {
     const from = Date.now() - Number(find('minutes').value) * 60_000;
     const drawn = points.filter(({ time }) => time >= from);
     const at = isNow() ? drawn.length - 1 : Math.round((drawn.length - 1) * (moment.value / moment.max));
     find('at').textContent = isNow() || !drawn[at] ? 'now' : clock(drawn[at].time).slice(0, 8);
-    const focused = document.activeElement?.closest('[data-line]')?.dataset.line;
-    find('tiles').replaceChildren(...news.tiles.map((shape) => tile(shape, drawn, at)));
-    if (focused)
-      find('tiles')
-        .querySelector(`[data-line="${CSS.escape(focused)}"]`)
-        ?.focus();
-    find('locks').replaceChildren(...locksOf(news.locks));
+    render(
+      news.tiles.map((shape) => tile(shape, drawn, at)),
+      find('tiles'),
+    );
+    render(locksOf(news.locks), find('locks'));
   }
 
   function tile(shape, drawn, at) {
@@ -47,85 +43,70 @@ export function openTiles(filterBy) {
     const values = Object.values(now);
     const headline = unit === 'seconds' ? Math.max(0, ...values) : values.reduce((a, b) => a + b, 0);
     const rows = lines.map((line, nth) => {
-      const value = now[line] === undefined ? '–' : said[unit](now[line]);
-      const total = isNow() && totals?.[line] !== undefined && `${totals[line]} ${of}`;
-      const button = element('button', { type: 'button', 'data-line': `${id} ${line}` }, line);
-      button.addEventListener('click', () => filterBy(line.replaceAll(': ', ' ')));
-      return element(
-        `li.line-${nth}`,
-        filters ? button : element('span', line),
-        element('strong', value),
-        total && element('small.total', total),
-      );
+      const list = () => filterBy(line.replaceAll(': ', ' '));
+      const total = isNow() && totals?.[line] !== undefined ? `${totals[line]} ${of}` : '';
+      return html`<li class="line-${nth}">
+        ${filters ? html`<button type="button" @click=${list}>${line}</button>` : html`<span>${line}</span>`}
+        <strong>${now[line] === undefined ? '–' : said[unit](now[line])}</strong>
+        <small class="total">${total}</small>
+      </li>`;
     });
     // A rare event counts as much as a frequent one.
     const more = rows.splice(of === 'in all' ? 3 * maxLines : maxLines);
-    const rest = element(
-      'details',
-      { open: unfolded.has(id) && '' },
-      element('summary', `and ${more.length} more`),
-      element('ul', ...more),
-    );
-    rest.addEventListener('toggle', () => (rest.open ? unfolded.add(id) : unfolded.delete(id)));
-    return element(
-      'article.tile',
-      { 'data-tile': id },
-      element('div', element('h3', title), values.length > 0 && element('p', said[unit](headline))),
-      chart(lines.slice(0, maxLines), history, drawn, at, said[unit]),
-      element('ul', ...rows),
-      more.length > 0 && rest,
-      note && element('p.note', note),
-    );
+    return html`<article class="tile" data-tile=${id}>
+      <div><h3>${title}</h3><p>${values.length > 0 ? said[unit](headline) : ''}</p></div>
+      ${chart(lines.slice(0, maxLines), history, drawn, at, said[unit])}
+      <ul>${rows}</ul>
+      <details ?hidden=${more.length === 0}><summary>and ${more.length} more</summary><ul>${more}</ul></details>
+      ${note ? html`<p class="note">${note}</p>` : nothing}
+    </article>`;
   }
 
   function chart(lines, history, drawn, at, textOf) {
-    if (drawn.length < 2) return element('p.soft', 'No values yet.');
+    if (drawn.length < 2) return html`<p class="soft">No values yet.</p>`;
     const most = Math.max(0, ...lines.flatMap((line) => history.map((values) => values[line] ?? 0)));
     const x = (nth) => (nth / (drawn.length - 1)) * width;
     const y = (value) => height - 2 - (value / (most || 1)) * (height - 4);
-    // The first line lies on top.
     const curves = lines.map((line, nth) => {
       const corners = history.map((values, at) => `${x(at).toFixed(1)},${y(values[line] ?? 0).toFixed(1)}`);
-      return drawing(`polyline.line-${nth}`, { points: corners.join(' ') });
+      return svg`<polyline class="line-${nth}" points=${corners.join(' ')}></polyline>`;
     });
-    const mark = drawing('line', { x1: x(at), x2: x(at), y1: 0, y2: height });
-    const shape = { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' };
-    const plot = drawing('svg', shape, ...curves.reverse(), mark);
-    plot.addEventListener('pointerdown', ({ clientX }) => {
-      const { left, width } = plot.getBoundingClientRect();
+    const choose = ({ clientX, currentTarget }) => {
+      const { left, width } = currentTarget.getBoundingClientRect();
       moment.value = ((clientX - left) / width) * moment.max;
-      render();
-    });
-    const ends = [drawn[0], drawn.at(-1)].map(({ time }) => element('span', clock(time).slice(0, 8)));
-    return element('div.chart', element('span.most', textOf(most)), plot, element('div.times', ...ends));
+      show();
+    };
+    // The first line lies on top.
+    return html`<div class="chart">
+      <span class="most">${textOf(most)}</span>
+      <svg viewBox="0 0 240 44" preserveAspectRatio="none" aria-hidden="true" @pointerdown=${choose}>
+        ${curves.reverse()}
+        <line x1=${x(at)} x2=${x(at)} y1="0" y2=${height}></line>
+      </svg>
+      <div class="times">${[drawn[0], drawn.at(-1)].map(({ time }) => html`<span>${clock(time).slice(0, 8)}</span>`)}</div>
+    </div>`;
   }
 
-  moment.addEventListener('input', render);
-  find('minutes').addEventListener('change', render);
+  moment.addEventListener('input', show);
+  find('minutes').addEventListener('change', show);
   return {
-    take: (told) => {
-      news = told;
-      points = [...points, ...told.points].slice(-900);
-      if (told.points.length > 0) render();
+    take: (given) => {
+      news = given;
+      points = [...points, ...given.points].slice(-900);
+      if (given.points.length > 0) show();
     },
   };
 }
 
 function locksOf(locks) {
-  const rows = locks.map(({ since, until, pid, state, user, application, blocking, waiter, waiting }) =>
-    element(
-      'li',
-      element('time', `${clock(since).slice(0, 8)} to ${clock(until).slice(0, 8)} `),
-      `${application || user} (pid ${pid}, ${state}) blocked ${waiter}: `,
-      element('code', blocking),
-      ' before ',
-      element('code', waiting),
-    ),
+  const rows = locks.map(
+    ({ since, until, pid, state, user, application, blocking, waiter, waiting }) => html`<li>
+      <time>${clock(since).slice(0, 8)} to ${clock(until).slice(0, 8)}</time>
+      ${application || user} (pid ${pid}, ${state}) blocked ${waiter}: <code>${blocking}</code> before <code>${waiting}</code>
+    </li>`,
   );
   const none =
     'No statement has waited for a lock. If a store is slow without one, this page cannot tell its cause.';
-  return [
-    element('h3', 'Locks in Postgres'),
-    rows.length > 0 ? element('ul', ...rows) : element('p.soft', none),
-  ];
+  return html`<h3>Locks in Postgres</h3>
+    ${rows.length > 0 ? html`<ul>${rows}</ul>` : html`<p class="soft">${none}</p>`}`;
 }
