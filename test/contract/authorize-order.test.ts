@@ -1,9 +1,10 @@
-// The order of checks at the authorization endpoint (R1): of two faults the earlier one is answered.
+// The order of checks at the authorization endpoint (R1): of two faults the earlier one is answered. Its POST is answered as the
+// GET (R5).
 import { describe, expect, test } from 'vitest';
-import { authorizeUrl } from '../support/flow.ts';
+import { authorizeUrl, logInAndAgree, loginForm } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
-import { full, inactivePartner, oidc, orNone, stack } from './deployment.ts';
-import { expectError } from './expectations.ts';
+import { freshBrowser, full, inactivePartner, oidc, orNone, stack, typical } from './deployment.ts';
+import { expectError, expectPage } from './expectations.ts';
 
 type Parameters = [name: string, value: string][];
 type Fault = {
@@ -142,4 +143,36 @@ test('a scope that this partner is not approved for is invalid_scope [S5.flow.1 
     const url = authorizeUrl(oidc.authorization_endpoint, partner, { scope: 'openid email profile' });
     expectError(await send(url), 400, 'invalid_scope', partner.name);
   }
+});
+
+const parameters = {
+  response_type: 'code',
+  client_id: full.clientId,
+  redirect_uri: full.redirectUris[0],
+  scope: 'openid',
+  state: 'posted',
+};
+
+test('a form-encoded POST begins the same flow as a GET [R5.15]', async () => {
+  const agent = freshBrowser();
+  const page = expectPage(await agent.visit(oidc.authorization_endpoint, { form: parameters }));
+  expect(loginForm(page)).toBeDefined();
+  const departure = await logInAndAgree(agent, page, typical);
+  expect(departure.parameters.get('code')).not.toBeNull();
+  expect(departure.parameters.get('state')).toBe('posted');
+});
+
+test('a POST from the partner’s site ends on the same page [R5.15]', async () => {
+  const first = await send(oidc.authorization_endpoint, {
+    form: parameters,
+    headers: { 'sec-fetch-site': 'cross-site', origin: 'https://partner.example' },
+  });
+  expect(first.status).toBe(303);
+  const location = new URL(first.headers.location ?? '', oidc.authorization_endpoint).href;
+  expect(loginForm(expectPage(await freshBrowser().visit(location)))).toBeDefined();
+});
+
+test('a POST is refused as the GET is [R5.15 R1.1]', async () => {
+  const form = { ...parameters, scope: 'everything' };
+  expectError(await send(oidc.authorization_endpoint, { form }), 400, 'invalid_scope');
 });
