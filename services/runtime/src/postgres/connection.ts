@@ -55,8 +55,6 @@ export async function endConnection(client: pg.Client): Promise<void> {
   clearTimeout(overdue);
 }
 
-type Connected = (error: Error | null) => void;
-
 /**
  * A pg.Client that reads its account when it is made. An unreadable or refused account fails `connect` with
  * `temporarily_unavailable`: a constructor that throws inside the pool would end the process.
@@ -93,7 +91,7 @@ export function connectionClass(options: ConnectionOptions, more: pg.ClientConfi
         },
       );
       if (callback === undefined) return connected;
-      const done = callback as Connected;
+      const done = callback as (error: Error | null) => void;
       connected.then(() => done(null), done);
       return undefined;
     }

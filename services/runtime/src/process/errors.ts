@@ -50,6 +50,5 @@ export function isFault(error: unknown): boolean {
 
 /** A store or service did not answer (R14). */
 export function unavailable(what: string, cause?: unknown): Failure<'temporarily_unavailable'> {
-  const options = cause === undefined ? {} : { cause };
-  return new Failure('temporarily_unavailable', `${what} does not answer`, options);
+  return new Failure('temporarily_unavailable', `${what} does not answer`, { cause });
 }

@@ -33,13 +33,12 @@ export function stopOnSignal(options: StopOptions): void {
     if (stopping) return;
     stopping = true;
     logger.info('stopping', { reason: logText(reason) });
-    const timer = setTimeout(() => {
+    setTimeout(() => {
       sumUpRepeated();
       logger.error('stop took too long');
       process.exit(1);
     }, stopTimeoutMs);
     void runSteps(options).then((clean) => {
-      clearTimeout(timer);
       sumUpRepeated();
       logger.info('stopped');
       process.exit(clean ? exitCode : 1);
@@ -53,10 +52,7 @@ export function stopOnSignal(options: StopOptions): void {
     stop('uncaught error', 1);
   });
   if (config.STOP_WITH_PARENT)
-    process.stdin
-      .resume()
-      .once('end', () => stop('parent gone'))
-      .once('error', () => stop('parent gone'));
+    for (const ended of ['end', 'error']) process.stdin.resume().once(ended, () => stop('parent gone'));
 }
 
 /** A failed step does not keep the next from running. */

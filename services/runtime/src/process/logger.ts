@@ -69,8 +69,6 @@ interface Summing {
   readonly apart?: readonly string[];
 }
 
-const repeatedFaults: Summing = { mostAlike: 10, windowMs: 10_000 };
-
 const sums = new Set<() => void>();
 
 /** Call before the process ends. */
@@ -81,7 +79,7 @@ export function sumUpRepeated(): void {
 /** Equal by their texts. A window starts with its first line. */
 export function summarising(
   log: Log,
-  { mostAlike, windowMs, mostLines = Infinity, apart = [] }: Summing = repeatedFaults,
+  { mostAlike, windowMs, mostLines = Infinity, apart = [] }: Summing = { mostAlike: 10, windowMs: 10_000 },
 ): Log {
   const seen = new Map<string, { message: string; same: LogFields; lines: number; repeated: number }>();
   let written = 0;

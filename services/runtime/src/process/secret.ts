@@ -18,11 +18,6 @@ export class Secret<T> {
     return placeholder;
   }
 
-  toJSON(): string {
-    return placeholder;
-  }
-
-  [inspect.custom](): string {
-    return placeholder;
-  }
+  readonly toJSON = this.toString;
+  readonly [inspect.custom] = this.toString;
 }
