@@ -1,8 +1,14 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
+import { KeyService } from '@course-exchange/proto/operator/v1/key';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { expect, test } from 'vitest';
 import { run, runAgainst } from '../../testing/run.ts';
+import { jsonText } from '../output/result.ts';
+import { sanitize } from './terminal.ts';
 
 const nowhere = ['--identity', '127.0.0.1:1', '--catalog', '127.0.0.1:1'];
 
@@ -135,4 +141,38 @@ test('colours are for a terminal alone', async () => {
   expect((await run(['--help'], { isTty: true })).out).toContain('\u001b[1mUsage:');
   expect((await run(['--help'])).out).not.toContain('\u001b');
   expect((await run(['clinet'], { isTty: true })).err).toContain('\u001b[31m');
+});
+
+const controls = 'a\u001b\u007f\u0085\u009f\u200e\u200f\u202a\u202e\u2066\u2069b';
+
+test('what controls a terminal is replaced in text and escaped in JSON', () => {
+  expect(sanitize(controls)).toMatch(/^a�{10}b$/);
+  const text = jsonText({ name: controls }, 2);
+  expect(text).not.toMatch(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/);
+  expect(text).toContain('\\u009f\\u200e');
+  expect(JSON.parse(text)).toEqual({ name: controls });
+});
+
+test('a failure that no command foresees ends with exit code 1', async () => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../main.ts'), 'nonsense'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  // The sentence finds no reader.
+  child.stderr.destroy();
+  expect(await once(child, 'exit')).toEqual([1, null]);
+});
+
+test('a catalog whose address is not given is neither asked nor shown', async () => {
+  const status = (words: readonly string[], environment?: Record<string, string>) =>
+    runAgainst(
+      (router) => {
+        router.service(ClientService, { describeInstallation: () => ({}), listClients: () => ({}) });
+        router.service(KeyService, { listKeys: () => ({}) });
+      },
+      ['status', ...words],
+      environment && { environment },
+    );
+  expect((await status([])).out).toMatch(/Catalog.*does not answer/);
+  expect((await status([], {})).out).not.toContain('Catalog');
+  expect(JSON.parse((await status(['--json'], {})).out)).toMatchObject({ catalogAnswers: null });
 });

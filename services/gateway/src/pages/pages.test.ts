@@ -1,8 +1,8 @@
-// What the consent page says is true: what is asked for, how long it lasts, how it ends (specification §1, R6).
+// What the consent page says is true: what is asked for, how long it lasts, how it ends (specification §1, R6), and in which language (R5).
 import { describe, expect, test } from 'vitest';
 import { type ConsentContent, consentPage } from './consent.ts';
 import type { Links } from './layout.ts';
-import { languages } from './messages/language.ts';
+import { chooseLanguage, languages } from './messages/language.ts';
 
 const noLinks: Links = {
   passwordReset: undefined,
@@ -103,3 +103,16 @@ test.each(['openid', 'email'])(
     expect(folded.match(/<li>/g)?.length).toBeGreaterThan(4);
   },
 );
+
+test('no sentence is empty in any language; a missing one does not compile', () => {
+  for (const messages of Object.values(languages)) expect(JSON.stringify(messages)).not.toContain('""');
+});
+
+test('ui_locales goes before Accept-Language, which goes before English', () => {
+  expect(chooseLanguage('fr de-AT en', 'en').tag).toBe('de');
+  expect(chooseLanguage('', 'fr, de;q=0.5, en;q=0.4').tag).toBe('de');
+  expect(chooseLanguage('', 'de;q=0, en').tag).toBe('en');
+  expect(chooseLanguage('fr', 'es').tag).toBe('en');
+  expect(chooseLanguage('', undefined).tag).toBe('en');
+  expect(chooseLanguage('__proto__ constructor', ';;,q=').tag).toBe('en');
+});
