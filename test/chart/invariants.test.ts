@@ -8,8 +8,8 @@ import { renderAll, renderSets } from './rendered.ts';
 const everySet = test.each(await renderSets());
 
 everySet('$set: Helm alone renders the same, and no key or object twice', async ({ set, objects }) => {
-  const { stdout } = await template(chart, filesOf(set));
-  const alone = parseAllDocuments(stdout).map((document) => {
+  const { out } = await template(chart, filesOf(set));
+  const alone = parseAllDocuments(out).map((document) => {
     expect(document.errors).toEqual([]);
     return document.toJS() as KubernetesObject | null;
   });

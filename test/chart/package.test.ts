@@ -65,11 +65,11 @@ test('a clone in which nothing was written yet is refused when its rules and das
   const clone = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
     cpSync(chart, clone, { recursive: true, filter: (path) => !/\/(rules|dashboards)$/.test(path) });
-    const { code, stderr } = await template(clone, filesOf('test-monitoring-values'));
-    expect(code).toBe(1);
+    const { exit, err } = await template(clone, filesOf('test-monitoring-values'));
+    expect(exit).toBe(1);
     for (const wanted of ['metrics.prometheusRule.runbookUrl', 'metrics.dashboards.enabled'])
-      expect(stderr).toMatch(new RegExp(`^${wanted} needs .*: run \`npx --yes pnpm@12 prepare\``, 'm'));
-    expect(await template(clone, filesOf('test-minimal-values'))).toHaveProperty('code', 0);
+      expect(err).toMatch(new RegExp(`^${wanted} needs .*: run \`npx --yes pnpm@12 prepare\``, 'm'));
+    expect(await template(clone, filesOf('test-minimal-values'))).toHaveProperty('exit', 0);
   } finally {
     rmSync(clone, { recursive: true });
   }

@@ -107,8 +107,8 @@ test('as part of a parent chart it stands under a condition, and takes any `glob
   const global = { anything: { at: ['all', 1] }, imageRegistry: 'images.courses.net' };
   const images = [true, false].map(async (enabled) => {
     const values = { global, 'course-exchange': { ...valuesOfSet(minimal), enabled } };
-    const { stdout } = await template(parent, [], values);
-    return stdout.match(/images\.courses\.net\/course-exchange\/gateway/g)?.length;
+    const { out } = await template(parent, [], values);
+    return out.match(/images\.courses\.net\/course-exchange\/gateway/g)?.length;
   });
   expect(await Promise.all(images)).toEqual([1, undefined]);
 });

@@ -26,11 +26,11 @@ for (const [at, { says }] of rows.entries())
   });
 
 test('Helm ends with the sentences, of all mistakes at once', async () => {
-  const { code, stderr } = await template(chart, []);
-  expect(code).toBe(1);
+  const { exit, err } = await template(chart, []);
+  expect(exit).toBe(1);
   // values.yaml alone is refused: an environment is chosen, never fallen into.
-  expect(stderr).toContain('environment is missing: set it to production or test.');
-  expect(stderr).toContain('secrets.existingSecret is missing');
+  expect(err).toContain('environment is missing: set it to production or test.');
+  expect(err).toContain('secrets.existingSecret is missing');
 });
 
 const mistyped = {
@@ -52,12 +52,12 @@ const unknown = [
 
 test('a value of another type, and a key that is unknown, is refused by the schema [R28.5]', async () => {
   const values = valuesAt({ ...mistyped, ...Object.fromEntries(unknown.map((path) => [path, {}])) });
-  const { code, stderr } = await template(chart, minimal, values);
+  const { exit, err } = await template(chart, minimal, values);
   // Of the answer, whose words change with Helm's version, names alone are judged. 3.18 and newer write /gateway/replicas.
-  const said = stderr.replaceAll(/(?<=\w)\//g, '.');
+  const said = err.replaceAll(/(?<=\w)\//g, '.');
   const names = [...Object.keys(mistyped), ...unknown.map((path) => path.split('.').at(-1) ?? '')];
   expect(names.filter((name) => !new RegExp(`(^|[^\\w.-])${name}(?![\\w-])`, 'm').test(said))).toEqual([]);
-  expect(code).toBe(1);
+  expect(exit).toBe(1);
 });
 
 const localStores = { 'postgres.host': 'localhost', 'postgres.readHost': '127.0.0.2' };

@@ -1,9 +1,9 @@
 // Calls Helm on the chart, and reads and merges its sets of values as Helm does.
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { type Outcome, startProcess } from '../support/process.ts';
 import { findProgram } from '../support/programs.ts';
 
 export const chart = join(import.meta.dirname, '../../helm/course-exchange');
@@ -17,29 +17,21 @@ let helm: Promise<string> | undefined;
 
 /**
  * `helm template` of a chart's folder, with files of the chart's values and `values` over them, which reach Helm by its
- * standard input. Never rejects for an exit code.
+ * standard input.
  */
 export async function template(
   of: string,
   files: readonly string[],
   values: Values = {},
   ...more: readonly string[]
-): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+): Promise<Outcome> {
   const flags = [...files.map((file) => `--values=${join(chart, file)}`), '--values=-'];
   const words = ['template', 'environment', of, '--namespace=exchange', ...flags, ...more];
   helm ??= findProgram('helm');
-  const program = await helm;
-  return new Promise((resolve, reject) => {
-    // A call is short: collecting its garbage as often as Go does would take a third of its time.
-    const env = { ...process.env, GOGC: '400', KUBECONFIG: devNull };
-    const options = { maxBuffer: 256 << 20, timeout: 100_000, env };
-    const child = execFile(program, words, options, (error, stdout, stderr) => {
-      if (error && typeof error.code !== 'number') reject(error);
-      else resolve({ code: Number(error?.code ?? 0), stdout, stderr });
-    });
-    // JSON is YAML of every version: to Helm's, a bare `yes` is true.
-    child.stdin?.end(JSON.stringify(values));
-  });
+  // A call is short: collecting its garbage as often as Go does would take a third of its time.
+  const env = { ...process.env, GOGC: '400', KUBECONFIG: devNull };
+  // JSON is YAML of every version: to Helm's, a bare `yes` is true.
+  return startProcess(await helm, words, env, JSON.stringify(values)).ended;
 }
 
 export function valuesOf(file: string): Values {

@@ -59,14 +59,9 @@ export async function renderAll(cases: readonly Case[], asks?: string): Promise<
     const server = asks === undefined ? [] : ['--dry-run=server', `--kube-apiserver=${asks}`];
     // Helm renders the copy's own objects too, for which any values do.
     const words = ['--show-only=templates/cases.yaml', ...server];
-    const { code, stdout, stderr } = await helm.template(
-      copy,
-      helm.filesOf('test-minimal-values'),
-      {},
-      ...words,
-    );
-    if (code !== 0) throw new Error(stderr);
-    const { rendered } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {
+    const { exit, out, err } = await helm.template(copy, helm.filesOf('test-minimal-values'), {}, ...words);
+    if (exit !== 0) throw new Error(err);
+    const { rendered } = JSON.parse(out.slice(out.indexOf('{'))) as {
       rendered: Readonly<Record<string, Rendered>>;
     };
     return cases.map((_, at) => rendered[`${at}.json`] as Rendered);

@@ -2,7 +2,7 @@
 // comment above a value documents it and all below it, its type in parentheses where the default does not show it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMap, isNode, parseDocument, type Scalar, type YAMLMap } from 'yaml';
+import { isMap, parseDocument, type Scalar, type YAMLMap } from 'yaml';
 import { chart } from './render.ts';
 
 export interface DocumentedValue {
@@ -19,12 +19,9 @@ export const documentedValues: DocumentedValue[] = [];
 export const remarks = new Map<string, string>();
 read(document.contents as unknown as YAMLMap, []);
 
-function defaultOf(value: unknown): unknown {
-  return isNode(value) ? value.toJS(document) : value;
-}
-
 /** Throws for a value that no comment documents. */
 function read(map: YAMLMap, above: readonly string[]): void {
+  const defaults = map.toJS(document);
   for (const [at, { key, value }] of map.items.entries()) {
     const { value: name, commentBefore } = key as Scalar<string>;
     const path = [...above, name];
@@ -32,8 +29,8 @@ function read(map: YAMLMap, above: readonly string[]): void {
     const said = (at === 0 ? map.commentBefore : undefined) ?? commentBefore ?? '';
     const comment = (said.split('\n\n').at(-1) ?? '').replaceAll(/^ | *(\n) /g, (_, end) => (end ? ' ' : ''));
     const [, type, description] = /^-- (?:\(([^)]+)\) )?(.*)/.exec(comment) ?? [];
-    if (description !== undefined)
-      documentedValues.push({ path, type, description, defaultValue: defaultOf(value) });
+    const defaultValue: unknown = defaults[name];
+    if (description !== undefined) documentedValues.push({ path, type, description, defaultValue });
     else if (!isMap(value) || value.items.length === 0)
       throw new Error(`values.yaml does not document ${path.join('.')}`);
     else {
@@ -57,15 +54,9 @@ const withoutDefaults: Readonly<Record<string, readonly string[]>> = {
   tests: [...ofReplicated, ...ofServing],
 };
 
-interface ObjectSchema {
-  readonly type: 'object';
-  readonly additionalProperties: false;
-  readonly properties: Record<string, Schema>;
-}
-
 /** Throws for a type that nobody knows. */
 export function valueSchema(): Schema {
-  const whole = objectSchema({ enabled: { $comment: "A parent chart's condition.", type: 'boolean' } });
+  const whole = closed({ enabled: { $comment: "A parent chart's condition.", type: 'boolean' } });
   for (const { path, type, defaultValue } of documentedValues) {
     const parent = path.slice(0, -1).reduce(below, whole);
     parent.properties[path.at(-1) ?? ''] = typeSchema(type, defaultValue, path.join('.'));
@@ -85,13 +76,9 @@ export function valueSchema(): Schema {
   };
 }
 
-function objectSchema(properties: Record<string, Schema> = {}): ObjectSchema {
-  return { type: 'object', additionalProperties: false, properties };
-}
-
 function below(parent: ObjectSchema, key: string): ObjectSchema {
-  parent.properties[key] ??= objectSchema() as unknown as Schema;
-  return parent.properties[key] as unknown as ObjectSchema;
+  parent.properties[key] ??= closed({});
+  return parent.properties[key] as ObjectSchema;
 }
 
 function typeSchema(type: string | undefined, defaultValue: unknown, name: string): Schema {
@@ -109,7 +96,8 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 const text = (pattern: string): Schema => ({ type: 'string', pattern });
 const listOf = (items: Schema): Schema => ({ type: 'array', items });
-const closed = (properties: Readonly<Record<string, Schema>>, required?: readonly string[]): Schema => ({
+type ObjectSchema = Schema & { readonly properties: Record<string, Schema> };
+const closed = (properties: Record<string, Schema>, required?: readonly string[]): ObjectSchema => ({
   type: 'object',
   additionalProperties: false,
   properties,

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { job } from '@course-exchange/observability/promql';
-import { stringify } from 'yaml';
 import { root } from '../check/step.ts';
 import { until } from '../stores/redis-servers.ts';
 import { send } from '../support/http.ts';
@@ -50,7 +49,7 @@ export async function startPrometheus(addresses: StackFile['addresses']) {
     rule_files: ['rules.yaml'],
     scrape_configs: [{ job_name: job, static_configs }],
   };
-  writeFileSync(join(folder, 'prometheus.yaml'), stringify(config));
+  writeFileSync(join(folder, 'prometheus.yaml'), JSON.stringify(config));
   const words = [
     `--config.file=${folder}/prometheus.yaml`,
     `--storage.tsdb.path=${folder}/data`,
@@ -59,32 +58,20 @@ export async function startPrometheus(addresses: StackFile['addresses']) {
   const log = openSync(join(folder, 'log'), 'a');
   const server = spawn(await findProgram('prometheus'), words, { stdio: ['ignore', log, log] });
 
-  async function ask(path: string): Promise<unknown> {
+  async function ask<Answer>(path: string): Promise<Answer> {
     const { json, text } = await send(`http://127.0.0.1:${port}/api/v1/${path}`);
     const { status, data } = json();
     if (status !== 'success') throw new Error(text);
-    return data;
+    return data as Answer;
   }
-  const query = async (expr: string): Promise<readonly { readonly metric: Labels }[]> => {
-    const { result } = (await ask(`query?query=${encodeURIComponent(expr)}`)) as {
-      result: { metric: Labels }[];
-    };
-    return result;
-  };
+  const query = async (expr: string) =>
+    (await ask<{ readonly result: readonly unknown[] }>(`query?query=${encodeURIComponent(expr)}`)).result;
+  const alerts = async () => (await ask<{ readonly alerts: readonly AlertNow[] }>('alerts')).alerts;
   const stop = () => server.kill();
-  try {
-    await until('every service is scraped', async () => {
-      const up = await query('up == 1').catch(() => []);
-      return up.length === static_configs.length;
-    });
-  } catch (error) {
+  const isScraped = async () => (await query('up == 1')).length === static_configs.length;
+  await until('every service is scraped', isScraped).catch((error) => {
     stop();
     throw error;
-  }
-
-  return {
-    query,
-    alerts: async () => ((await ask('alerts')) as { alerts: readonly AlertNow[] }).alerts,
-    stop,
-  };
+  });
+  return { query, alerts, stop };
 }

@@ -19,6 +19,18 @@ interface RuleCase {
 const since = (minutes: number, before: string | number, now: string | number) =>
   `${before}x${59 - minutes} ${now}x${minutes}`;
 
+/** A series that changes from the limit, or what is well, as long ago as the rule asks, and a minute less. */
+const lasting = (
+  name: string,
+  minutes: number,
+  before: number,
+  now: number,
+  beside: Input = {},
+): RuleCase => ({
+  fires: { [name]: since(minutes, before, now), ...beside },
+  quiet: { [name]: since(minutes - 1, before, now), ...beside },
+});
+
 const up = (component: string, instance = component) =>
   of(instance, `up{job="course-exchange",component="${component}"}`);
 
@@ -40,17 +52,11 @@ const begun = (count: number, minutes = 60) => `_x${minutes - 11} ${count}x11`;
 /** The catalog's have the name of identity's. */
 const forged = (component: 'identity' | 'design-catalog', reason: string) =>
   of(component, series(catalogMetrics.tokensRefused, { reason }, { component }));
-const hashing = (instance: string, state: string) =>
-  of(instance, series(identityMetrics.passwordHashing, { state }));
-const pool = (instance: string) => {
-  const name = { 'db.client.connection.pool.name': 'identity_rw' };
-  return of(instance, series(runtimeMetrics.connectionRequests, name, { component: 'identity' }));
-};
+const hashing = (state: string) => of('identity', series(identityMetrics.passwordHashing, { state }));
+const poolName = { 'db.client.connection.pool.name': 'identity_rw' };
+const pool = of('identity', series(runtimeMetrics.connectionRequests, poolName, { component: 'identity' }));
 const audit = (component: 'identity' | 'design-catalog', instance: string) =>
   of(instance, series(runtimeMetrics.auditSequence, {}, { component }));
-const memory = series(identityMetrics.redisMemory);
-const wrong = series(identityMetrics.redisSettings);
-const replicas = series(identityMetrics.redisReplicas);
 const required = series(identityMetrics.redisReplicasRequired);
 
 const tokensRefused = series(gatewayMetrics.workRefused, { work: 'token' });
@@ -98,18 +104,8 @@ export const ruleCases: Readonly<Record<string, RuleCase>> = {
     alerts: 2,
     quiet: { [tokensRefused]: '0+11x60', [loginsRefused]: '0x55 100+100x4' },
   },
-  'HashingQueue warning': {
-    fires: { [hashing('one', 'waiting')]: since(5, 10, 11) },
-    quiet: {
-      [hashing('one', 'waiting')]: '10x60',
-      [hashing('one', 'running')]: '20x60',
-      [hashing('two', 'waiting')]: since(4, 0, 20),
-    },
-  },
-  'PoolWaits warning': {
-    fires: { [pool('one')]: since(5, 0, 1) },
-    quiet: { [pool('one')]: '0x60', [pool('two')]: since(4, 0, 9) },
-  },
+  'HashingQueue warning': lasting(hashing('waiting'), 5, 10, 11, { [hashing('running')]: '20x60' }),
+  'PoolWaits warning': lasting(pool, 5, 0, 1),
   'SigningKeyOld warning': {
     fires: { [key('one', 'old')]: `${100 * day + 1}+60x60` },
     quiet: {
@@ -156,18 +152,9 @@ export const ruleCases: Readonly<Record<string, RuleCase>> = {
     alerts: 2,
     quiet: { [secret('acme')]: `${2 * day}x60` },
   },
-  'RedisMemory critical': {
-    fires: { [memory]: since(5, 0.8, 0.81) },
-    quiet: { [memory]: '0.8x60', [at('soon', memory)]: since(4, 0.7, 0.9) },
-  },
-  'RedisSettings warning': {
-    fires: { [wrong]: since(5, 0, 1) },
-    quiet: { [wrong]: '0x60', [at('soon', wrong)]: since(4, 0, 1) },
-  },
-  'RedisReplicas critical': {
-    fires: { [replicas]: since(2, 2, 1), [required]: '2x60' },
-    quiet: { [replicas]: since(1, 2, 1), [required]: '2x60' },
-  },
+  'RedisMemory critical': lasting(series(identityMetrics.redisMemory), 5, 0.8, 0.81),
+  'RedisSettings warning': lasting(series(identityMetrics.redisSettings), 5, 0, 1),
+  'RedisReplicas critical': lasting(series(identityMetrics.redisReplicas), 2, 2, 1, { [required]: '2x60' }),
   'TokensReplayed critical': {
     fires: events({ 'refresh_token.refused reused acme': begun(3), 'code.refused replayed acme': begun(3) }),
     quiet: events({
@@ -231,14 +218,8 @@ export const ruleCases: Readonly<Record<string, RuleCase>> = {
     alerts: 2,
     quiet: { [audit('identity', 'one')]: '22x55 17 27x3', [audit('design-catalog', 'three')]: '5x60' },
   },
-  'NotAvailable critical': {
-    fires: { [available]: since(1, 1, 0) },
-    quiet: { [available]: since(0, 1, 0) },
-  },
-  'FewerPodsThanWanted warning': {
-    fires: { [available]: since(15, 2, 1), [wanted]: '2x60' },
-    quiet: { [available]: since(14, 2, 1), [wanted]: '2x60' },
-  },
+  'NotAvailable critical': lasting(available, 1, 1, 0),
+  'FewerPodsThanWanted warning': lasting(available, 15, 2, 1, { [wanted]: '2x60' }),
   'Restarts warning': {
     fires: { [restarts('RELEASE_NAME-gateway-1')]: since(10, 0, 3) },
     quiet: { [restarts('RELEASE_NAME-gateway-1')]: since(10, 0, 1), [restarts('other-1')]: since(10, 0, 9) },
