@@ -26,9 +26,9 @@ test('only a passed test proves, and a failed one takes the proof away', () => {
 
 test('what failed stands before the count, and an unproven clause fails a whole run alone', () => {
   const [held, skipped] = endings;
-  expect(verdict({ tests: [held, skipped], problems: [] }, 'contract').passed).toBe(true);
-  expect(verdict({ tests: [held, skipped], problems: [] }, 'whole').passed).toBe(false);
-  const { lines, passed } = verdict({ tests: endings, problems: ['a.test.ts: no module'] }, 'part');
+  expect(verdict([held, skipped], [], 'contract').passed).toBe(true);
+  expect(verdict([held, skipped], [], 'whole').passed).toBe(false);
+  const { lines, passed } = verdict(endings, ['a.test.ts: no module'], 'part');
   expect(passed).toBe(false);
   expect(lines).toEqual([
     'FAILED four [R1.3]\n       expected 400',
@@ -39,11 +39,11 @@ test('what failed stands before the count, and an unproven clause fails a whole 
 });
 
 test('a run without a passed test has not passed, and a clause that no document holds is named', () => {
-  expect(verdict({ tests: [endings[1]], problems: [] }, 'contract').passed).toBe(false);
+  expect(verdict([endings[1]], [], 'contract').passed).toBe(false);
   const unclaimed = [{ name: 'no clause', status: 'passed' }] as const;
-  expect(verdict({ tests: unclaimed, problems: [] }, 'contract').passed).toBe(false);
-  expect(verdict({ tests: unclaimed, problems: [] }, 'part').passed).toBe(true);
-  const { lines } = verdict({ tests: [{ name: 'five [R99.1]', status: 'passed' }], problems: [] }, 'part');
+  expect(verdict(unclaimed, [], 'contract').passed).toBe(false);
+  expect(verdict(unclaimed, [], 'part').passed).toBe(true);
+  const { lines } = verdict([{ name: 'five [R99.1]', status: 'passed' }], [], 'part');
   expect(lines[0]).toBe('FAILED a test cites R99.1, which no document holds');
 });
 

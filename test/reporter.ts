@@ -8,11 +8,6 @@ interface Ending extends contract.TestEnding {
   readonly reason?: string;
 }
 
-interface Run {
-  readonly tests: readonly Ending[];
-  readonly problems: readonly string[];
-}
-
 /** Which clauses a run counts: none, those that show over HTTP, or all; of all, each must be proven. */
 type Scope = 'part' | 'contract' | 'whole';
 const counted: Readonly<Record<Scope, readonly contract.Clause['proof'][]>> = {
@@ -37,28 +32,25 @@ export class ClauseReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
-    const { lines, passed } = verdict(runOf(modules, unhandled), this.#scope ?? 'part');
+    const { tests, problems } = runOf(modules, unhandled);
+    const { lines, passed } = verdict(tests, problems, this.#scope ?? 'part');
     for (const line of lines) console.log(line);
     if (!passed) process.exitCode = 1;
   }
 }
 
-function runOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]): Run {
+function runOf(modules: readonly TestModule[], unhandled: readonly SerializedError[]) {
   const cases = modules.flatMap((module) => [...module.children.allTests()]);
-  return {
-    tests: cases.map((test) => {
-      const { state, errors } = test.result();
-      const status = state === 'passed' || state === 'failed' ? state : 'skipped';
-      const name = `${test.module.relativeModuleId}: ${test.fullName}`;
-      return { name, status, ...(errors ? { reason: firstLine(errors[0]) } : {}) };
-    }),
-    problems: [
-      ...modules.flatMap((module) =>
-        module.errors().map((error) => `${module.relativeModuleId}: ${firstLine(error)}`),
-      ),
-      ...unhandled.map(firstLine),
-    ],
-  };
+  const tests = cases.map((test) => {
+    const { state, errors } = test.result();
+    const status = state === 'pending' ? 'skipped' : state;
+    const name = `${test.module.relativeModuleId}: ${test.fullName}`;
+    return { name, status, reason: firstLine(errors?.[0]) };
+  });
+  const problems = modules.flatMap((module) =>
+    module.errors().map((error) => `${module.relativeModuleId}: ${firstLine(error)}`),
+  );
+  return { tests, problems: [...problems, ...unhandled.map(firstLine)] };
 }
 
 function firstLine(error: { readonly message?: string } | undefined): string {
@@ -66,10 +58,7 @@ function firstLine(error: { readonly message?: string } | undefined): string {
 }
 
 /** The lines to print, the count last. A run that counts clauses and proves none, or in which no test passed, has not passed. */
-export function verdict(
-  { tests, problems }: Run,
-  scope: Scope,
-): { readonly lines: readonly string[]; readonly passed: boolean } {
+export function verdict(tests: readonly Ending[], problems: readonly string[], scope: Scope) {
   const of = (status: Ending['status']) => tests.filter((test) => test.status === status);
   const { proven, missing } = contract.proofOf(tests, contract.clauseIds(...counted[scope]));
   const refuted = new Set(of('failed').flatMap(({ name }) => contract.clausesNamed(name)));
