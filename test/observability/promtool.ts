@@ -7,7 +7,7 @@ import { allPanels } from '@course-exchange/observability/dashboards';
 import { type Component, series } from '@course-exchange/observability/promql';
 import { rulesFiles } from '@course-exchange/observability/rules';
 import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { root } from '../check/step.ts';
 import { findProgram } from '../support/programs.ts';
 
@@ -77,12 +77,10 @@ export function mistakesOf(
     })),
   }));
   const groups = [{ name: 'rules', rules: rules.filter(matter) }];
+  const asked = { rule_files: ['rules.yaml'], evaluation_interval, tests };
   const cwd = mkdtempSync(join(tmpdir(), 'promtool-'));
-  writeFileSync(join(cwd, 'rules.yaml'), stringify({ groups }));
-  writeFileSync(
-    join(cwd, 'tests.yaml'),
-    stringify({ rule_files: ['rules.yaml'], evaluation_interval, tests }),
-  );
+  writeFileSync(join(cwd, 'rules.yaml'), JSON.stringify({ groups }));
+  writeFileSync(join(cwd, 'tests.yaml'), JSON.stringify(asked));
   const words = ['test', 'rules', 'tests.yaml'];
   const { status, stdout, stderr } = spawnSync(promtool, words, { cwd, encoding: 'utf8' });
   rmSync(cwd, { recursive: true });
