@@ -1,7 +1,9 @@
 // What the consent page says is true: what is asked for, how long it lasts, how it ends (specification §1, R6), and in which language (R5).
 import { describe, expect, test } from 'vitest';
+import { contentSecurityPolicy } from '../http/headers.ts';
 import { type ConsentContent, consentPage } from './consent.ts';
 import type { Links } from './layout.ts';
+import { type LoginProblem, loginPage } from './login.ts';
 import { chooseLanguage, languages } from './messages/language.ts';
 
 const noLinks: Links = {
@@ -115,4 +117,21 @@ test('ui_locales goes before Accept-Language, which goes before English', () => 
   expect(chooseLanguage('fr', 'es').tag).toBe('en');
   expect(chooseLanguage('', undefined).tag).toBe('en');
   expect(chooseLanguage('__proto__ constructor', ';;,q=').tag).toBe('en');
+});
+
+test('a field of the login form names its errors', () => {
+  const language = chooseLanguage('en', undefined);
+  const login = (problem: LoginProblem) =>
+    loginPage({ language, links: noLinks, reference: 'r' }, { ...content, email: 'a@b.c', problem });
+  const both = login({ both: 'Wrong.', again: 'Again.' });
+  expect(both.match(/ aria-invalid="true" aria-describedby="problem password-error"/g)).toHaveLength(2);
+  expect(login({ email: 'Missing.' })).toContain(' aria-invalid="true" aria-describedby="email-error"');
+});
+
+test.each([
+  [false, "img-src 'self'; form-action 'self';"],
+  [true, "img-src 'self';"],
+])('the policy of a page; where it leads to a partner (%s) forms may too (R25)', (leadsToPartner, own) => {
+  const policy = `default-src 'none'; style-src 'self'; ${own} frame-ancestors 'none'; base-uri 'none'`;
+  expect(contentSecurityPolicy(leadsToPartner)).toBe(policy);
 });
