@@ -172,14 +172,17 @@ function rotateCommand() {
     .option('--finish', 'Start nothing; finish what was started')
     .option('--step', 'Take the step that is due and exit');
   return withAction(command, async (context, { algorithm, olderThan, finish, step }) => {
-    const { services, dryRun, sleep, now } = context;
+    const { services, dryRun, sleep, now, json } = context;
+    const { err } = context.terminal;
     const scope = given({ algorithms: algorithm && [algorithms[algorithm]], olderThan });
     const rotate = (continueOnly: boolean) =>
       services.identity(KeyService).rotateKeys({ ...scope, continueOnly, dryRun });
     let response = await rotate(finish === true);
     const changes = [...response.changes];
     for (let at = nextStepAt(response); at && !step && !dryRun; at = nextStepAt(response)) {
-      reportStep(context, response, at);
+      const taken = response.changes.length > 0;
+      if (taken && !json) err.write(changesText(response.changes, false));
+      if ((taken || err.isTty) && !json) err.write(`Next step at ${localTime(at)}.\n`);
       await sleep(Math.min(maxWaitMs, Math.max(0, at.getTime() - now().getTime()) + clockSkewMs));
       response = await rotate(true);
       changes.push(...response.changes);
@@ -191,17 +194,6 @@ function rotateCommand() {
 function nextStepAt({ rotations }: RotateKeysResponse): Date | undefined {
   const times = rotations.flatMap(({ finished, nextAt }) => (finished || !nextAt ? [] : [dateOf(nextAt)]));
   return times.sort((one, other) => one.getTime() - other.getTime())[0];
-}
-
-/** To standard error: the result itself comes at the end. */
-function reportStep(
-  { terminal: { err }, json }: CommandContext,
-  { changes }: RotateKeysResponse,
-  next: Date,
-): void {
-  if (json) return;
-  if (changes.length > 0) err.write(changesText(changes, false));
-  if (changes.length > 0 || err.isTty) err.write(`Next step at ${localTime(next)}.\n`);
 }
 
 function rotationResult({ dryRun, now }: CommandContext, response: RotateKeysResponse): Result {

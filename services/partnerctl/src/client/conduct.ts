@@ -7,9 +7,8 @@ import {
 } from '@course-exchange/proto/operator/v1/conduct';
 import { newCommand, withAction } from '../cli/command.ts';
 import { given, timeOption } from '../cli/options.ts';
-import type { Color } from '../cli/terminal.ts';
 import { enumName } from '../output/result.ts';
-import { type Columns, dateOf, table } from '../output/table.ts';
+import { type Columns, dateOf, table, type Value } from '../output/table.ts';
 
 export function conductCommand() {
   const command = newCommand('conduct', {
@@ -42,23 +41,18 @@ export function conductCommand() {
   });
 }
 
-const colors: Readonly<Partial<Record<Verdict, Color>>> = {
-  [Verdict.KEPT]: 'green',
-  [Verdict.BROKEN]: 'red',
-};
-
-const verdictTexts: Readonly<Record<Verdict, string>> = {
-  [Verdict.UNSPECIFIED]: '–',
-  [Verdict.KEPT]: 'kept',
-  [Verdict.BROKEN]: 'broken',
-  [Verdict.NOT_SEEN]: 'not seen yet',
-  [Verdict.NOT_VISIBLE]: 'cannot be seen from here',
+const verdicts: Readonly<Record<Verdict, Value>> = {
+  [Verdict.UNSPECIFIED]: { text: '–', color: 'dim' },
+  [Verdict.KEPT]: { text: 'kept', color: 'green' },
+  [Verdict.BROKEN]: { text: 'broken', color: 'red' },
+  [Verdict.NOT_SEEN]: { text: 'not seen yet', color: 'dim' },
+  [Verdict.NOT_VISIBLE]: { text: 'cannot be seen from here', color: 'dim' },
 };
 
 const columns: Columns<Duty> = {
   DUTY: ({ about }) => about,
   SECTION: ({ section }) => section,
-  VERDICT: ({ verdict }) => ({ text: verdictTexts[verdict] ?? '–', color: colors[verdict] ?? 'dim' }),
+  VERDICT: ({ verdict }) => verdicts[verdict],
   TIMES: ({ count }) => (count > 0n ? String(count) : ''),
   LAST: ({ lastAt }) => lastAt ?? '',
   REQUEST: ({ requestId }) => requestId,

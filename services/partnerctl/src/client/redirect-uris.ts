@@ -41,12 +41,7 @@ export function withRedirectUris(
   });
 }
 
-interface ListEdit {
-  readonly registered: readonly string[];
-  readonly replacing: readonly string[];
-  readonly adding: readonly string[];
-  readonly removing: readonly string[];
-}
+type ListEdit = Readonly<Record<'registered' | 'replacing' | 'adding' | 'removing', readonly string[]>>;
 
 function editedList(name: string, { registered, replacing, adding, removing }: ListEdit): string[] {
   if (replacing.length > 0) {

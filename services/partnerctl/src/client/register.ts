@@ -8,7 +8,7 @@ import {
   type EnvironmentRegistration,
   type RegisterClientResponse,
 } from '@course-exchange/proto/operator/v1/client';
-import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
+import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
 import { CliError, usageError } from '../cli/errors.ts';
 import { countOption, durationOption, given, repeated } from '../cli/options.ts';
 import { toCliError } from '../connection/error-text.ts';
@@ -127,30 +127,21 @@ export function editCommand() {
         4_294_967_295,
       ),
     );
-  return withAction(command, editClient);
-}
-
-type EditOptions = RegistrationValues &
-  RedirectUriOptions & { readonly file?: string; readonly expectedVersion?: number };
-
-async function editClient(
-  context: CommandContext,
-  clientId: string,
-  { file, expectedVersion, ...options }: EditOptions,
-): Promise<Result> {
-  const { dryRun, services } = context;
-  const clients = services.identity(ClientService);
-  const { client } = await clients.getClient({ clientId });
-  if (!client?.registration) throw new CliError('missing', `There is no client ${clientId}.`);
-  const present = client.registration;
-  const base = file === undefined ? present : await replacementFrom(context, file, present.clientId);
-  const edited = await withOptions(context, base, options);
-  if (file === undefined && equals(ClientRegistrationSchema, edited, present)) {
-    throw usageError('No option changes anything.', 'Name a field, or --file with a registration.');
-  }
-  const request = { registration: edited, expectedVersion: expectedVersion ?? client.version, dryRun };
-  const response = await clients.editClient(request);
-  return changeResult(context, response, proofText(response, dryRun));
+  return withAction(command, async (context, clientId, { file, expectedVersion, ...options }) => {
+    const { dryRun, services } = context;
+    const clients = services.identity(ClientService);
+    const { client } = await clients.getClient({ clientId });
+    if (!client?.registration) throw new CliError('missing', `There is no client ${clientId}.`);
+    const present = client.registration;
+    const base = file === undefined ? present : await replacementFrom(context, file, present.clientId);
+    const edited = await withOptions(context, base, options);
+    if (file === undefined && equals(ClientRegistrationSchema, edited, present)) {
+      throw usageError('No option changes anything.', 'Name a field, or --file with a registration.');
+    }
+    const request = { registration: edited, expectedVersion: expectedVersion ?? client.version, dryRun };
+    const response = await clients.editClient(request);
+    return changeResult(context, response, proofText(response, dryRun));
+  });
 }
 
 /** It changes the registered list, which a file would replace. */

@@ -2,7 +2,6 @@
 // the changes, for proofreading.
 import { create } from '@bufbuild/protobuf';
 import {
-  type ClientRegistration,
   type Contact,
   ContactSchema,
   type EditClientResponse,
@@ -36,9 +35,12 @@ export function proofText(
       ? `${head}:\n${lines.map((line) => `  ${sanitize(line)}\n`).join('')}`
       : '';
   if (!client?.registration) return '';
+  const { technicalContact, credentialContacts } = client.registration;
+  const contacts = credentialContacts.map((contact) => `credential  ${contactText(contact)}`);
+  if (technicalContact) contacts.unshift(`technical   ${contactText(technicalContact)}`);
   const uris = redirectUriLines(client.registration);
   return [
-    dryRun ? text(/_contacts?$/, 'Contacts would be', contactLines(client.registration)) : '',
+    dryRun ? text(/_contacts?$/, 'Contacts would be', contacts) : '',
     text(/^redirect_uris\./, `All redirect URIs ${dryRun ? 'would be' : 'are now'}`, uris),
   ].join('');
 }
@@ -46,11 +48,4 @@ export function proofText(
 export function gapsText({ client }: RegisterClientResponse): string {
   const gaps = client?.registrationGaps ?? [];
   return gaps.length > 0 ? `Missing for approval:\n${gaps.map((gap) => `  - ${gap}\n`).join('')}` : '';
-}
-
-function contactLines({ technicalContact, credentialContacts }: ClientRegistration): string[] {
-  return [
-    ...(technicalContact ? [`technical   ${contactText(technicalContact)}`] : []),
-    ...credentialContacts.map((contact) => `credential  ${contactText(contact)}`),
-  ];
 }

@@ -90,21 +90,17 @@ function revisionOf(value: unknown, { addIssue }: z.RefinementCtx): bigint {
 export function readDesignLine(content: string | undefined, line: number) {
   const read = readLine(designLine, content);
   if (read.reason !== undefined) return { reason: read.reason };
-  const change = changeOf(read.value, BigInt(line));
+  const { owner, id, revision } = read.value;
+  const change = { position: BigInt(line), owner, id, revision, change: changeOf(read.value) };
   const reason = designChangeProblem(change);
   return reason === undefined ? { change } : { reason };
 }
 
 /** Null and absent are the same. */
-function changeOf(fields: z.output<typeof designLine>, position: bigint) {
-  const { owner, id, revision } = fields;
-  const key = { position, owner, id, revision };
-  if (fields.op === 'delete') {
-    const value = given({ deletedAt: fields.deletedAt });
-    return { ...key, change: { case: 'deletion', value } } as const;
-  }
+function changeOf(fields: z.output<typeof designLine>) {
+  if (fields.op === 'delete')
+    return { case: 'deletion', value: given({ deletedAt: fields.deletedAt }) } as const;
   const { title, eventName, shortDescr, localId, eventId, eventDate, updatedAt, authorName } = fields;
   const optional = given({ localId, eventId, eventDate, updatedAt, authorName });
-  const value = { title, eventName, shortDescr, ...optional };
-  return { ...key, change: { case: 'upsert', value } } as const;
+  return { case: 'upsert', value: { title, eventName, shortDescr, ...optional } } as const;
 }

@@ -29,12 +29,14 @@ const retryMs = 1_000;
 /** Repeating it is always safe. */
 export async function importDesigns(deps: ImportDeps, job: ImportJob): Promise<ImportReport> {
   const identity = await identifyFile(job.file);
+  const source = sourceOf(identity);
   let waitedMs = 0;
   let committed = -1;
   for (;;) {
     try {
       const restart = job.fromStart && committed === -1;
-      const resumedAfter = restart ? 0 : await resumePoint(deps, identity);
+      const resumePoint = restart ? undefined : await deps.feed.getResumePoint({ source });
+      const resumedAfter = Number(resumePoint?.position ?? 0);
       if (resumedAfter > committed) waitedMs = 0;
       committed = resumedAfter;
       return await importOnce(deps, job, identity, resumedAfter);
@@ -77,11 +79,6 @@ function isInterruption(error: unknown): boolean {
   if (!(error instanceof ConnectError)) return false;
   const code = error.metadata.get('error-code');
   return code === null ? connectionCodes.includes(error.code) : code === 'temporarily_unavailable';
-}
-
-async function resumePoint({ feed }: ImportDeps, identity: FileIdentity): Promise<number> {
-  const { position } = await feed.getResumePoint({ source: sourceOf(identity) });
-  return Number(position);
 }
 
 /** The content, not the name: a corrected file is another source. */

@@ -54,8 +54,7 @@ export async function withHandover<R extends ChangeResponse & { readonly secret?
 
 export async function openHandover(context: CommandContext, { toFile, encryptTo }: HandoverOptions) {
   const { terminal, json, dryRun, directory } = context;
-  const encryption =
-    encryptTo === undefined ? undefined : await encryptionTo(await readKey(context, encryptTo));
+  const encryption = encryptTo === undefined ? undefined : await encryptionTo(context, encryptTo);
   const alone = toFile === '-';
   if (alone && !encryption)
     throw usageError('--to-file - writes the secret into a pipe or a log.', 'Add --encrypt-to.');
@@ -78,13 +77,6 @@ export async function openHandover(context: CommandContext, { toFile, encryptTo 
         throw new CliError('refused', sentence, { code: 'not_handed_over', cause });
       }),
   };
-}
-
-async function readKey(context: CommandContext, key: string): Promise<string> {
-  if (key.startsWith('age1')) return key;
-  return readTextFile(context, key).catch(() => {
-    throw usageError(`--encrypt-to: '${key}' is neither an age recipient nor a readable file.`);
-  });
 }
 
 /** Never overwrites a file: it may hold another secret. */
@@ -141,8 +133,12 @@ interface Encryption {
   readonly encrypt: (secret: string) => Promise<string>;
 }
 
-/** `key`: age recipients, one per line, or an armoured OpenPGP public key. */
-async function encryptionTo(key: string): Promise<Encryption> {
+/** `to`: age recipients, or a file of them, one per line, or of an armoured OpenPGP public key. */
+async function encryptionTo(context: CommandContext, to: string): Promise<Encryption> {
+  const read = to.startsWith('age1') ? Promise.resolve(to) : readTextFile(context, to);
+  const key = await read.catch(() => {
+    throw usageError(`--encrypt-to: '${to}' is neither an age recipient nor a readable file.`);
+  });
   if (key.includes('-----BEGIN PGP PRIVATE KEY BLOCK-----') || /^AGE-SECRET-KEY-/m.test(key)) {
     throw usageError(
       'That is a private key.',
