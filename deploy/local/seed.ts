@@ -1,20 +1,51 @@
-// Loads partners, users and designs, each load in one transaction: the demo data, and the content of --seed files, which
-// is remembered until --reset.
+// The database and its content: roles and migrations, then the demo data and the content of --seed files, which is kept
+// until --reset. Each load of partners, users and designs is one transaction.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type pg from 'pg';
 import { hashPassword } from '../../services/identity/src/login/password.ts';
+import { runToEnd } from './component.ts';
 import { allDemoUsers, demoPartners } from './demo-accounts.ts';
 import { type DemoDesign, demoDesigns, seasonOf } from './demo-designs.ts';
 import type { StackPlan } from './plan.ts';
-import { databaseUrl, withClient } from './postgres.ts';
-import { readJson, writeWhole } from './run-directory.ts';
+import { database, databaseUrl, withClient } from './postgres.ts';
+import type { Processes } from './processes.ts';
+import { checkout, readJson, roles, writeWhole } from './run-directory.ts';
 import type { Partner, SeedContent, SeedUser } from './seed-file.ts';
+import { nodeProgram } from './services.ts';
 
 const seededAt = '2026-03-01T08:00:00.000Z';
 const batchSize = 10_000;
 
 /** Existing partners and users become what the file says, or stay as operators have left them. */
 type OnConflict = 'update' | 'keep';
+
+export async function prepareDatabase(plan: StackPlan): Promise<void> {
+  await withClient(databaseUrl(plan, 'postgres', 'postgres'), async (client) => {
+    const found = await client.query('select 1 from pg_database where datname = $1', [database]);
+    if (found.rowCount === 0) await client.query(`create database ${database}`);
+  });
+  await withClient(databaseUrl(plan, 'postgres'), async (client) => {
+    await client.query(readFileSync(join(checkout, 'deploy/postgres/roles.sql'), 'utf8'));
+    for (const role of roles)
+      await client.query(`alter role ${role} password ${client.escapeLiteral(plan.secrets[role])}`);
+  });
+}
+
+export async function migrateBoth(processes: Processes, plan: StackPlan): Promise<void> {
+  const migrations = [
+    ['identity', 'identity_migrator', { KEY_ENCRYPTION_KEY: plan.secrets.keyEncryption }],
+    ['design-catalog', 'catalog_migrator', {}],
+  ] as const;
+  const programs = migrations.map(([service, role, settings]) =>
+    nodeProgram(plan, `${service} migrations`, `${service}/src/migrate.ts`, {
+      MIGRATOR_POSTGRES_URL: databaseUrl(plan, role),
+      ...settings,
+    }),
+  );
+  await Promise.all(programs.map((program) => runToEnd(processes, program)));
+}
 
 /** Resolves with the stack's content. Partners that a --seed FILE has taken over stay as the file says. */
 export async function loadData(plan: StackPlan, seed: SeedContent | undefined): Promise<SeedContent> {

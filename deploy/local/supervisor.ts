@@ -9,13 +9,12 @@ import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/re
 import type { StartOptions } from './arguments.ts';
 import { bringUp, type Component, keepRunning, type RunningComponent } from './component.ts';
 import { askStatus, type StatusReport, takeControl } from './control.ts';
-import { migrateBoth, prepareDatabase } from './database.ts';
 import { followFile } from './observe/log-lines.ts';
 import { healthAddresses, makePlan, type StackPlan } from './plan.ts';
 import { databaseUrl } from './postgres.ts';
 import { openProcesses, type Processes, type Program } from './processes.ts';
 import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-directory.ts';
-import { loadData } from './seed.ts';
+import { loadData, migrateBoth, prepareDatabase } from './seed.ts';
 import { readSeedFile, type SeedContent } from './seed-file.ts';
 import { serviceComponents, storeComponents } from './services.ts';
 import { endRecorded } from './shutdown.ts';
