@@ -124,3 +124,9 @@ test('what follows a refused body on its connection is answered', async () => {
   );
   expect(answers.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['400', '404']);
 }, 10_000);
+
+test('the access line names the route, never the path or the query (R27)', async () => {
+  await ask('GET', '/api/events/canary-id/designs?code=canary-code', token);
+  await expect.poll(() => gateway.lines.at(-1)).toContain('/api/events/:eventId/designs');
+  expect(gateway.lines.join('')).not.toContain('canary');
+});
