@@ -125,6 +125,12 @@ export const tiles: readonly Tile[] = [
     'Password hashing',
     one('course_exchange_password_hashing_logins', ({ state }) => state),
   ),
+  gauge(
+    'loop',
+    'Event loop, p99',
+    one('nodejs_eventloop_delay_p99_seconds', (at) => at.process),
+    'seconds',
+  ),
 ];
 
 /** Which processes know the keys, and what an operator does next. */
