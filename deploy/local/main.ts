@@ -1,11 +1,14 @@
 // The local stack: everything on one machine by one command.
+import { spawn } from 'node:child_process';
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from '@commander-js/extra-typings';
 import { runOption, type StartOptions, startCommand } from './arguments.ts';
 import { askStatus, askStop, takeControl } from './control.ts';
-import { startDetached } from './detached.ts';
-import { openRunDirectory, type RunDirectory } from './run-directory.ts';
-import { endRecorded } from './shutdown.ts';
-import { isHealthy, statusTable } from './stack-file.ts';
+import { commandFor, openRunDirectory, type RunDirectory, readJson } from './run-directory.ts';
+import { backgroundMark, endRecorded, stopSignals } from './shutdown.ts';
+import { isHealthy, type StackFile, stackTable, statusTable } from './stack-file.ts';
 import { supervise } from './supervisor.ts';
 
 // A closed terminal or pipe must not leave processes behind.
@@ -18,7 +21,51 @@ function say(line: string): void {
 }
 
 function start(run: RunDirectory, options: StartOptions): Promise<number> {
-  return options.detach ? startDetached(run, words, say) : supervise(run, options, say);
+  return options.detach ? startDetached(run) : supervise(run, options, say);
+}
+
+/** In the background: the supervisor belongs to no terminal. Returns when everything answers. */
+async function startDetached(run: RunDirectory): Promise<number> {
+  const logFile = join(run.logs, 'supervisor.log');
+  const log = openSync(logFile, 'a', 0o600);
+  const { size } = fstatSync(log);
+  const others = words.filter((word) => word !== '--detach');
+  const supervisor = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...others], {
+    detached: true,
+    stdio: ['ignore', log, log, ...coverInherited(log)],
+    env: { ...process.env, [backgroundMark]: 'true' },
+  });
+  closeSync(log);
+  supervisor.unref();
+  let exitCode: number | undefined;
+  let interrupted = false;
+  supervisor.once('exit', (code) => {
+    exitCode = interrupted ? 130 : code || 1;
+  });
+  for (const signal of stopSignals) {
+    process.on(signal, () => {
+      interrupted = true;
+      void askStop(run);
+    });
+  }
+  while (exitCode === undefined) {
+    const status = await askStatus(run);
+    if (status?.phase === 'ready' && status.pid === supervisor.pid) break;
+    await sleep(100);
+  }
+  const said = readFileSync(logFile).subarray(size).toString('utf8');
+  say(said.replace('The stack runs.\n', '').trimEnd());
+  if (exitCode !== undefined) return exitCode;
+  say(stackTable(readJson<StackFile>(run.stackFile)));
+  say(`\nIt runs in the background. End it with: ${commandFor(run, 'stop')}`);
+  return 0;
+}
+
+/** The log covers what is open above standard error: a caller's pipe would keep its reader waiting, a lock stay taken. */
+function coverInherited(log: number): readonly number[] {
+  if (process.platform !== 'linux') return [];
+  const highest = Math.max(...readdirSync('/proc/self/fd').map(Number));
+  return Array(highest - 2).fill(log);
 }
 
 /** Also ends what a killed supervisor has left; the socket is held meanwhile, so that no start begins. */

@@ -15,8 +15,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import type { Component } from './component.ts';
 import type { StackPlan, StorePlan } from './plan.ts';
+import type { Component } from './processes.ts';
 import type { Role } from './run-directory.ts';
 
 export const database = 'course_exchange';

@@ -3,8 +3,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { readJson } from './run-directory.ts';
-import { type Stoppable, stopInOrder } from './shutdown.ts';
-import { stopSignals } from './stop-requests.ts';
+import { type Stoppable, stopInOrder, stopSignals } from './shutdown.ts';
 
 const [file = '', ...throwaway] = process.argv.slice(2);
 for (const signal of stopSignals) process.on(signal, () => {});

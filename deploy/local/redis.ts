@@ -4,9 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Redis } from 'ioredis';
-import type { Component } from './component.ts';
 import { unpackDebianPackage } from './debian-package.ts';
 import type { StorePlan } from './plan.ts';
+import type { Component } from './processes.ts';
 import { cacheDirectory } from './run-directory.ts';
 
 export async function redisComponent({ run, ports, secrets }: StorePlan): Promise<Component> {

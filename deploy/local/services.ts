@@ -1,10 +1,9 @@
 // The processes of the stack: the stores, the three services and the demo partner, each with its environment.
 import { join } from 'node:path';
-import type { Component } from './component.ts';
 import { demoPartner } from './demo-accounts.ts';
 import { operatorSocket, type StackPlan, type StorePlan } from './plan.ts';
 import { databaseUrl, postgresComponent } from './postgres.ts';
-import type { Program } from './processes.ts';
+import type { Component, Program } from './processes.ts';
 import { redisComponent, redisUrl } from './redis.ts';
 import { cacheDirectory, checkout } from './run-directory.ts';
 

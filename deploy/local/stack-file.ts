@@ -1,10 +1,10 @@
 // `.run/stack.json`: what a person or a test needs to use the running stack, local demo credentials included; and the
 // short tables of it that `start` and `status` print.
 import { dirname, join } from 'node:path';
-import type { RunningComponent } from './component.ts';
 import type { StatusReport } from './control.ts';
 import { healthAddresses, operatorSocket, type StackPlan } from './plan.ts';
 import { databaseUrl } from './postgres.ts';
+import type { RunningComponent } from './processes.ts';
 import { redisUrl } from './redis.ts';
 import type { SeedContent } from './seed-file.ts';
 

@@ -7,19 +7,25 @@ import { startRehearsalProxy } from '@course-exchange/testcontainers/rehearsal/p
 import { verdictText } from '@course-exchange/testcontainers/rehearsal/rehearse';
 import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import type { StartOptions } from './arguments.ts';
-import { bringUp, type Component, keepRunning, type RunningComponent } from './component.ts';
 import { askStatus, type StatusReport, takeControl } from './control.ts';
 import { followFile } from './observe/log-lines.ts';
 import { healthAddresses, makePlan, type StackPlan } from './plan.ts';
 import { databaseUrl } from './postgres.ts';
-import { openProcesses, type Processes, type Program } from './processes.ts';
+import {
+  bringUp,
+  type Component,
+  keepRunning,
+  openProcesses,
+  type Processes,
+  type Program,
+  type RunningComponent,
+} from './processes.ts';
 import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-directory.ts';
 import { loadData, migrateBoth, prepareDatabase } from './seed.ts';
 import { readSeedFile, type SeedContent } from './seed-file.ts';
 import { serviceComponents, storeComponents } from './services.ts';
-import { endRecorded } from './shutdown.ts';
+import { endRecorded, isInBackground, listenForStop } from './shutdown.ts';
 import { describeStack, stackTable } from './stack-file.ts';
-import { isInBackground, listenForStop } from './stop-requests.ts';
 
 interface Stack {
   readonly run: RunDirectory;

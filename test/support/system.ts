@@ -2,12 +2,16 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { bringUp, type Component, type RunningComponent } from '@course-exchange/local-stack/component';
 import { allDemoUsers, demoPartners } from '@course-exchange/local-stack/demo-accounts';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { makePlan, operatorSocket, type StackPlan } from '@course-exchange/local-stack/plan';
 import { databaseUrl, withClient } from '@course-exchange/local-stack/postgres';
-import { openProcesses } from '@course-exchange/local-stack/processes';
+import {
+  bringUp,
+  type Component,
+  openProcesses,
+  type RunningComponent,
+} from '@course-exchange/local-stack/processes';
 import { openRunDirectory } from '@course-exchange/local-stack/run-directory';
 import { migrateBoth, prepareDatabase, seedDemoData } from '@course-exchange/local-stack/seed';
 import { serviceComponents, storeComponents } from '@course-exchange/local-stack/services';

@@ -1,12 +1,13 @@
 // The page of `start --observe`: takes the services' traces as an OTLP collector does, reads their logs and metrics, asks
 // Postgres for locks, and shows them at loopback. All of it is in memory, bounded, and gone with the stack.
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { fastify } from 'fastify';
 import pg from 'pg';
 import { followFile, readLogLine } from './log-lines.ts';
 import { keyStep, type Reading, readSamples, type TileValues, tiles } from './metrics.ts';
 import { readSpans } from './otlp.ts';
 import { openRequestStore } from './request-store.ts';
-import { serveAt } from './web.ts';
 
 export interface Observed {
   readonly port: number;
@@ -44,15 +45,12 @@ export async function openObserver({ port, logs, postgres, processes }: Observed
   const window = () => [readings.at(-1) ?? nothing, readings[0] ?? nothing] as const;
   const points: Point[] = [];
   let locks: readonly Lock[] = [];
-  await serveAt(port, {
-    takeTraces: (body) => readSpans(body).forEach(store.addSpan),
-    requestOf: store.detail,
-    newsSince: (number) => ({
-      ...store.since(number),
-      ...{ changes, locks, tiles: tilesOf(...window()) },
-      points: points.filter(({ changed }) => changed > number),
-    }),
-  });
+  const takeTraces = (body: unknown) => readSpans(body).forEach(store.addSpan);
+  await serveAt(port, takeTraces, store.detail, (number) => ({
+    ...store.since(number),
+    ...{ changes, locks, tiles: tilesOf(...window()) },
+    points: points.filter(({ changed }) => changed > number),
+  }));
   const follow = Object.keys(processes).map((name) =>
     followFile(join(logs, `${name}.log`), (text) => {
       const line = readLogLine(text);
@@ -131,4 +129,71 @@ function watchLocks(connectionString: string): () => Promise<readonly Lock[]> {
     }
     return known;
   };
+}
+
+const folder = join(import.meta.dirname, 'page');
+const library = '/node_modules/lit-html';
+const modules = ['lit-html.js', 'directive.js', 'directive-helpers.js', 'directives/repeat.js'];
+const files: Readonly<Record<string, string>> = {
+  '/': 'page.html',
+  '/colours.css': '../../../../services/gateway/src/pages/colours.css',
+  ...Object.fromEntries(
+    ['page.css', 'page.js', 'elements.js', 'request.js', 'tiles.js'].map((name) => [`/${name}`, name]),
+  ),
+  ...Object.fromEntries(modules.map((name) => [`${library}/${name}`, `../..${library}/${name}`])),
+};
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+};
+
+const headers = {
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** An export of spans is small; more is refused. */
+const bodyLimit = 8 << 20;
+
+/** Loopback alone. `takeTraces` throws if a body is no export of traces. */
+async function serveAt(
+  port: number,
+  takeTraces: (body: unknown) => void,
+  requestOf: (id: string) => unknown,
+  newsSince: (number: number) => unknown,
+): Promise<void> {
+  const server = fastify({ bodyLimit });
+  // JSON alone, which another site's page cannot send here without a preflight.
+  server.removeContentTypeParser('text/plain');
+  server.addHook('onRequest', async ({ headers: { host = '' } }, reply) => {
+    reply.headers(headers);
+    // Against DNS rebinding.
+    if (!/^(?:127\.0\.0\.1|localhost)(?::\d+)?$/.test(host)) return reply.code(403).send();
+  });
+  server.post('/v1/traces', async ({ body }, reply) => {
+    try {
+      takeTraces(body);
+      return {};
+    } catch {
+      return reply.code(400).send();
+    }
+  });
+  server.get<{ Querystring: { since: string } }>('/news', async ({ query }) =>
+    newsSince(Number(query.since)),
+  );
+  server.get<{ Querystring: { id: string } }>(
+    '/request',
+    async ({ query }, reply) => requestOf(query.id) ?? reply.code(404).send(),
+  );
+  for (const [path, file] of Object.entries(files))
+    server.get(path, async (_, reply) =>
+      reply.type(`${types[extname(file)]}; charset=utf-8`).send(readFileSync(join(folder, file))),
+    );
+  await server.listen({ port, host: '127.0.0.1' });
 }
