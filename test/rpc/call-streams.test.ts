@@ -1,9 +1,12 @@
 // What a call over a stream keeps of a call that has an HTTP/2 stream of its own (decision 0028).
+import { once } from 'node:events';
+import { constants, createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withCall } from '@course-exchange/runtime/process/request-context';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
-import { client, cuttable, gate, type Pod, pod } from './pods.ts';
+import { client, closing, cuttable, gate, type Pod, pod } from './pods.ts';
 
 function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -198,4 +201,18 @@ test('a list that loses its stream after a part fails, and no part comes twice',
   await cut(asked[0]);
   await lost;
   expect([asked.length, parts]).toEqual([1, 1]);
+});
+
+test('a stream that breaks with INTERNAL, as grpc-js says after a failed write, is a lost connection [R14.1]', async () => {
+  const server = createServer();
+  server.on('sessionError', () => {});
+  server.on('stream', (stream) => {
+    stream.on('error', () => {});
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
+    stream.once('data', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  closing.push(() => server.close());
+  const { exchangeToken } = client([(server.address() as AddressInfo).port]);
+  await expect(exchangeToken({})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
 });

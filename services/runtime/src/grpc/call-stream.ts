@@ -90,13 +90,15 @@ export function openCallStream(channel: Client, { onChange, onSilent }: CallStre
         setTimeout(close, successionMs).unref();
         onChange();
       } catch {
-        call.cancelWithStatus(status.INTERNAL, 'the answer is malformed');
+        call.cancelWithStatus(status.DATA_LOSS, 'the answer is malformed');
       }
     },
     onReceiveStatus: ({ code, details }) => {
       state = 'closed';
       clearInterval(listening);
-      const error = unansweredCall(code || status.UNAVAILABLE, details);
+      // grpc-js says INTERNAL of a connection that broke under a write (EPIPE).
+      const isLost = code === status.OK || code === status.INTERNAL;
+      const error = unansweredCall(isLost ? status.UNAVAILABLE : code, details);
       for (const one of waiting.values()) one.drop(error, true);
       waiting.clear();
       onChange(error);

@@ -1,6 +1,5 @@
 // JSON lines on standard output. A plain string does not compile as a field, only a `LogText`, so that no token,
 // e-mail or name slips in (R27).
-
 import { createHmac } from 'node:crypto';
 import { context, isSpanContextValid, trace } from '@opentelemetry/api';
 import { type LoggerOptions, pino, stdTimeFunctions } from 'pino';
