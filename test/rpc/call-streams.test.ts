@@ -1,6 +1,6 @@
 // What a call over a stream keeps of a call that has an HTTP/2 stream of its own (decision 0028).
 import { once } from 'node:events';
-import { constants, createServer } from 'node:http2';
+import { constants, createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withCall } from '@course-exchange/runtime/process/request-context';
@@ -206,7 +206,7 @@ test('a list that loses its stream after a part fails, and no part comes twice',
 test('a stream that breaks with INTERNAL, as grpc-js says after a failed write, is a lost connection [R14.1]', async () => {
   const server = createServer();
   server.on('sessionError', () => {});
-  server.on('stream', (stream) => {
+  server.on('stream', (stream: ServerHttp2Stream) => {
     stream.on('error', () => {});
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
     stream.once('data', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
