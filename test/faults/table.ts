@@ -88,7 +88,6 @@ function row(part: PartName, fault: FaultName, rest: Rest): Row {
 }
 
 const ready = 'it is ready';
-const wakes = 'it runs';
 const synced = 'the replica is in sync';
 const restored = 'the connections may be made';
 
@@ -103,33 +102,38 @@ const twin = { disturbs: ofIdentity, spends: true };
 const local: readonly Row[] = [
   row('gateway', 'killed', { ...gateway, ends: ready }),
   // Longer than a partner waits for its answer.
-  row('gateway', 'frozen', { ...gateway, lastsMs: 7_000, ends: wakes }),
+  row('gateway', 'frozen', { ...gateway, lastsMs: 7_000, ends: ready }),
   row('gateway', 'restarted', { ...gateway, ends: ready }),
   row('identity', 'killed', { ...twin, settlesMs: 2_000, ends: ready }),
-  row('identity', 'frozen', { ...twin, settlesMs: 5_000, ends: wakes }),
+  row('identity', 'frozen', { ...twin, settlesMs: 5_000, ends: ready }),
   row('identity', 'restarted', { settlesMs: 0, ends: ready }),
   row('identity', 'cut off', { ...twin, settlesMs: 2_000, ends: restored }),
   row('every identity', 'killed', { ...twin, fails: ofIdentity, ends: ready }),
   row('design-catalog', 'killed', { ...catalog, ends: ready }),
-  row('design-catalog', 'frozen', { ...catalog, ends: wakes }),
+  row('design-catalog', 'frozen', { ...catalog, ends: ready }),
   row('design-catalog', 'restarted', { ...catalog, ends: ready }),
   row('design-catalog', 'cut off', { ...catalog, ends: restored }),
   row('redis', 'killed', { ...redis, ends: synced }),
-  row('redis', 'frozen', { ...redis, ends: wakes }),
+  row('redis', 'frozen', { ...redis, ends: synced }),
   row('redis', 'cut off', { ...redis, ends: restored }),
   row('redis', 'out of disk', { ...redis, ends: synced }),
   row('redis', 'replaced by its replica', { ...redis, undoes: true, ends: synced }),
   row('replica of redis', 'killed', { ...redis, ends: synced }),
-  row('replica of redis', 'frozen', { ...redis, fails: tokens, disturbs: ofRedis, ends: wakes }),
+  row('replica of redis', 'frozen', { ...redis, fails: tokens, disturbs: ofRedis, ends: synced }),
   row('postgres', 'killed', { ...postgres, ends: ready }),
-  row('postgres', 'frozen', { ...postgres, ends: wakes }),
+  row('postgres', 'frozen', { ...postgres, ends: ready }),
   row('postgres', 'restarted', { ...postgres, ends: ready }),
   row('postgres', 'cut off', { ...postgres, ends: restored }),
   ...(['postgres', 'redis', 'design-catalog'] as const).map((part) =>
     row(part, 'far away', { ends: 'it is near' }),
   ),
   row('signing keys', 'rotated', { ...unnoticed, ends: 'every pod has had its time to follow' }),
-  row('machine', 'standing still', { disturbs: kinds, spends: true, lastsMs: 3_000, ends: wakes }),
+  row('machine', 'standing still', {
+    disturbs: kinds,
+    spends: true,
+    lastsMs: 3_000,
+    ends: 'all of it is ready',
+  }),
 ];
 
 const connected = 'it has its network again';
@@ -171,10 +175,10 @@ const cluster: readonly Row[] = [
   row('machine', 'busy', { ...rolledOut, lastsMs: 20_000, ends: 'every pod has been ready all the time' }),
   row('design-catalog', 'killed', { ...unnoticed, ends: ready }),
   row('identity', 'killed', { ...twin, settlesMs: 3_000, ends: ready }),
-  row('identity', 'frozen', { ...twin, settlesMs: 5_000, ends: wakes }),
+  row('identity', 'frozen', { ...twin, settlesMs: 5_000, ends: ready }),
   // The ingress asks one that is gone until its endpoint is, and one that stands still until it is not ready.
   row('gateway', 'killed', { ...oneGateway, settlesMs: 8_000, ends: ready }),
-  row('gateway', 'frozen', { ...oneGateway, settlesMs: 6_000, ends: wakes }),
+  row('gateway', 'frozen', { ...oneGateway, settlesMs: 6_000, ends: ready }),
 ];
 
 export const table = { local, containers, cluster } as const;

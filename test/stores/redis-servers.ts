@@ -108,8 +108,9 @@ export async function openServers() {
   };
 }
 
+/** Replicas that have acknowledged something in the last second: one that is frozen stays online for a minute. */
 export async function hasReplicas(admin: Redis, count = 1): Promise<boolean> {
-  const online = (await admin.info('replication')).match(/^slave\d:.*state=online/gm) ?? [];
+  const online = (await admin.info('replication')).match(/^slave\d:.*state=online.*lag=[01]\b/gm) ?? [];
   return online.length >= count;
 }
 

@@ -97,6 +97,8 @@ export async function startSystem(
       },
       /** Starts a killed part again, at the same address; resolves when it answers, rejects when it is silent for so long. */
       start: (name: PartName, timeoutMs?: number) => up(part(name), timeoutMs),
+      /** Undefined when it answers, else one sentence. */
+      problem: (name: PartName) => part(name).problem(),
       /** SIGSTOP of the part and its children: it holds its connections and answers nothing. */
       pause: (name: PartName) => signalAll(part(name).running.pid, 'SIGSTOP'),
       resume: (name: PartName) => signalAll(part(name).running.pid, 'SIGCONT'),

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '@course-exchange/local-stack/postgres';
 import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
 import { KeyService, KeyState } from '@course-exchange/proto/operator/v1/key';
+import { until } from '../../stores/redis-servers.ts';
 import { callService } from '../../support/grpc-client.ts';
 import { type System, type PartName as SystemPart, startSystem } from '../../support/system.ts';
 import { joinLink, type Link } from '../../support/tcp-link.ts';
@@ -32,6 +33,7 @@ export async function startLocal(probe: { readonly pid: number }) {
     kill: (how) => system.kill(name, how),
     start: () => system.start(name),
     signal: (signal) => (signal === 'SIGSTOP' ? system.pause(name) : system.resume(name)),
+    ready: () => until(`${name} is ready`, async () => (await system.problem(name)) === undefined),
   });
   let isSecond = true;
   /** Of the two of identity, one time the one and one time the other. */
@@ -46,6 +48,7 @@ export async function startLocal(probe: { readonly pid: number }) {
     kill: async () => {},
     start: async () => {},
     signal: (signal) => process.kill(probe.pid, signal),
+    ready: async () => {},
   };
   const processesOf = (part: PartName): readonly Process[] => {
     if (part === 'redis') return [redis.primary()];
@@ -67,6 +70,7 @@ export async function startLocal(probe: { readonly pid: number }) {
     for (const { signal } of frozen) signal('SIGSTOP');
     return async () => {
       for (const { signal } of frozen) signal('SIGCONT');
+      await Promise.all(frozen.map(({ ready }) => ready()));
     };
   };
   const faults: Target['faults'] = {

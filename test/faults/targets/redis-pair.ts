@@ -14,6 +14,8 @@ export interface Process {
   /** Resolves when what it is there for can be had again. */
   readonly start: () => Promise<unknown>;
   readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+  /** Resolves when it serves, after SIGCONT. */
+  readonly ready: () => Promise<unknown>;
 }
 
 interface Server extends TestServer {
@@ -49,6 +51,7 @@ export async function startRedisPair() {
     kill: async () => server.kill('SIGKILL'),
     start: () => server.restart().then(synced),
     signal: server.kill,
+    ready: synced,
   });
   return {
     url: redisUrl(link.port, password, 'identity'),
@@ -71,10 +74,11 @@ export async function startRedisPair() {
         await synced();
       };
     },
-    /** Its file may grow by less than the next writes need; resolves when the primary has ended for it. */
+    /** The file that it appends to may grow by less than the next writes need; resolves when the primary has ended for it. */
     fillDisk: async (): Promise<void> => {
       const files = join(primary.home, 'appendonlydir');
-      const sizes = readdirSync(files).map((name) => statSync(join(files, name)).size);
+      const appended = readdirSync(files).filter((name) => name.includes('.incr.'));
+      const sizes = appended.map((name) => statSync(join(files, name)).size);
       const limit = `--fsize=${Math.max(...sizes) + 100}`;
       const { status, stderr } = spawnSync('prlimit', ['--pid', `${primary.pid()}`, limit]);
       if (status !== 0) throw new Error(`prlimit: ${stderr}`);
