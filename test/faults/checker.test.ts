@@ -29,8 +29,7 @@ function outage(part: PartName, fault: FaultName, begun: number, healing: number
   const rows = Object.values(table).flat();
   const row = rows.find((one) => one.part === part && one.fault === fault);
   if (row === undefined) throw new Error(`No row for ${part} ${fault}.`);
-  const [from, to] = [begun * 1_000, healing * 1_000];
-  return { row, begun: from, struck: from, healing: to, over: over * 1_000 };
+  return { row, begun: begun * 1_000, struck: begun * 1_000, healing: healing * 1_000, over: over * 1_000 };
 }
 
 /** Ann's code at 0.1 s, and its first token at 0.2 s. */
@@ -64,17 +63,15 @@ describe('planted violations', () => {
   test('a token that is accepted twice, at once or later', () => {
     expect(broken([spent, refresh([1.05, 1.2], 'good', 't1', 't3')])).toContain('one success: 1');
     expect(broken([spent, refresh([9, 9.1], 'good', 't1', 't3')])).toContain('one success: 1');
-    expect(broken([op('exchange', [3, 3.1], 'good', { sends: 'code', brings: 't9' })])).toContain(
-      'one success: 0',
-    );
+    const exchanged = op('exchange', [3, 3.1], 'good', { sends: 'code', brings: 't9' });
+    expect(broken([exchanged])).toContain('one success: 0');
   });
 
   test('a token that is accepted after it was refused, whoever spent it', () => {
     const unanswered = refresh([3, 3.1], 'unavailable');
     const later = [unanswered, refresh([6, 6.1], 'refused'), refresh([7, 7.1], 'good', 't1', 't2')];
     expect(broken(later, [redisKilled])).toEqual(['spent: 2']);
-    const promoted = outage('redis', 'replaced by its replica', 2, 5);
-    expect(broken(later, [promoted])).toEqual(['spent: 2']);
+    expect(broken(later, [outage('redis', 'replaced by its replica', 2, 5)])).toEqual(['spent: 2']);
     expect(broken(later, [redisKilled, outage('redis', 'killed', 6.5, 6.6)])).toEqual(['spent: 2']);
   });
 
@@ -96,18 +93,25 @@ describe('planted violations', () => {
   });
 
   test('a token that is refused before anybody else has sent it', () => {
-    expect(broken([refresh([1, 1.1], 'refused'), refresh([1.2, 1.3], 'good', 't1', 't2')])).toContain(
-      'successor: 0',
-    );
+    const later = refresh([1.2, 1.3], 'good', 't1', 't2');
+    expect(broken([refresh([1, 1.1], 'refused'), later])).toContain('successor: 0');
   });
 
   test('a token or code that lives on after a withdrawal', () => {
-    expect(broken([withdrawal([1, 2], 'good'), refresh([2.1, 2.2], 'good', 't1', 't2')])).toEqual([
-      'revoked: 1',
-    ]);
+    const refreshed = refresh([2.1, 2.2], 'good', 't1', 't2');
+    expect(broken([withdrawal([1, 2], 'good'), refreshed])).toEqual(['revoked: 1']);
     const other = op('authorize', [0.3, 0.4], 'good', { brings: 'code 2', person: 'ann' });
     const late = op('exchange', [2.1, 2.2], 'good', { sends: 'code 2', brings: 't9' });
     expect(broken([other, withdrawal([1, 2], 'good'), late])).toEqual(['revoked: 2']);
+  });
+
+  test('a withdrawal that is not acknowledged while all is well', () => {
+    const failed = [30, 40].map((at) => withdrawal([at, at + 1], 'none'));
+    expect(broken(failed, [redisKilled])).toEqual(['table: 0']);
+    const agreed = op('authorize', [35, 35.1], 'good', { brings: 'code 2', person: 'ann' });
+    expect(broken([agreed, ...failed], [redisKilled])).toEqual(['table: 1', 'table: 2']);
+    expect(broken(failed, [outage('identity', 'killed', 20, 28)])).toEqual([]);
+    expect(broken(failed, [], [{ from: 30_500, to: 30_900 }])).toEqual([]);
   });
 
   test('a token that lives on after its code was sent again', () => {
@@ -164,9 +168,8 @@ describe('planted violations', () => {
 
   test('an answer that is late', () => {
     expect(broken([op('events', [3, 5.01], 'unavailable')], [postgresKilled])).toEqual(['time: 0']);
-    expect(broken([op('login', [20, 30.01], 'good', { person: 'ann', brings: 'code 2' })])).toEqual([
-      'time: 0',
-    ]);
+    const slow = op('login', [20, 30.01], 'good', { person: 'ann', brings: 'code 2' });
+    expect(broken([slow])).toEqual(['time: 0']);
     const stalls = [{ from: 3_000, to: 3_200 }];
     expect(broken([op('events', [3, 5.01], 'unavailable')], [postgresKilled], stalls)).toEqual([]);
     expect(broken([op('events', [3, 5.21], 'unavailable')], [postgresKilled], stalls)).toEqual(['time: 0']);
@@ -201,17 +204,18 @@ describe('what is legal', () => {
 
   test('a code sent twice: one success, and its token is dead', () => {
     expect(broken([replay([0.1, 0.15]), refresh([1, 1.1], 'refused')])).toEqual([]);
-    expect(broken([replay([3, 3.1], 'unavailable'), refresh([6, 6.1], 'refused')], [redisKilled])).toEqual(
-      [],
-    );
+    const again = [replay([3, 3.1], 'unavailable'), refresh([6, 6.1], 'refused')];
+    expect(broken(again, [redisKilled])).toEqual([]);
   });
 
   test('a withdrawal that is under way, or was not answered', () => {
+    const rotated = [outage('signing keys', 'rotated', 1, 2)];
+    const refreshed = (at: number) => refresh([at, at + 0.1], 'good', 't1', 't2');
     for (const answer of ['good', 'none'] as const) {
-      expect(broken([withdrawal([1, 2], answer), refresh([1.5, 1.6], 'refused')])).toEqual([]);
-      expect(broken([withdrawal([1, 2], answer), refresh([1.5, 1.6], 'good', 't1', 't2')])).toEqual([]);
+      expect(broken([withdrawal([1, 2], answer), refresh([1.5, 1.6], 'refused')], rotated)).toEqual([]);
+      expect(broken([withdrawal([1, 2], answer), refreshed(1.5)], rotated)).toEqual([]);
     }
-    expect(broken([withdrawal([1, 2], 'none'), refresh([2.1, 2.2], 'good', 't1', 't2')])).toEqual([]);
+    expect(broken([withdrawal([1, 2], 'none'), refreshed(2.1)], rotated)).toEqual([]);
     expect(broken([refresh([1.5, 1.6], 'refused'), withdrawal([1.7, 2], 'good')])).toEqual(['successor: 0']);
   });
 
@@ -237,9 +241,8 @@ describe('what is legal', () => {
   test('what a machine refuses that stood still by itself, and what that has spent', () => {
     const stalls = [{ from: 3_000, to: 3_400 }];
     expect(broken([refresh([3.1, 4], 'unavailable'), refresh([9, 9.1], 'refused')], [], stalls)).toEqual([]);
-    expect(broken([refresh([3.1, 4], 'unavailable')], [], [{ from: 3_000, to: 3_290 }])).toEqual([
-      'table: 0',
-    ]);
+    const moment = [{ from: 3_000, to: 3_290 }];
+    expect(broken([refresh([3.1, 4], 'unavailable')], [], moment)).toEqual(['table: 0']);
     expect(broken([refresh([3.1, 4], '500 server_error')], [], stalls)).toEqual(['table: 0']);
     for (const at of [2, 6.5])
       expect(broken([refresh([at, at + 0.5], 'unavailable')], [], stalls)).toEqual(['table: 0']);

@@ -93,19 +93,19 @@ function checkNumber(
 
 type Surroundings = ReturnType<typeof surroundings>;
 
-function surroundings({ outages, stalls }: History) {
+function surroundings({ operations, outages, stalls }: History) {
   const lost = (from: number, to: number) =>
     stalls.reduce((sum, stall) => sum + Math.max(0, Math.min(to, stall.to) - Math.max(from, stall.from)), 0);
   const standstills = stalls.filter(({ from, to }) => to - from >= standstillMs);
   /** The length of a span, without what the machine stood still in it. */
   const ownTime = (from: number, to: number): number => to - from - lost(from, to);
   return {
-    ownTime,
-    outages,
-    /** The faults that may have met the operation, or what they left. */
-    met: ({ called, answered }: Operation): readonly Outage[] =>
+    ...{ ownTime, operations, outages },
+    /** The faults that may have met the operation, or what they left. An operator has no twin to ask instead. */
+    met: ({ kind, called, answered }: Operation): readonly Outage[] =>
       outages.filter(({ row, begun, struck, over }) => {
-        const [end, most] = row.settlesMs === undefined ? [over, row.recoversMs] : [struck, row.settlesMs];
+        const settlesMs = kind === 'withdrawal' ? undefined : row.settlesMs;
+        const [end, most] = settlesMs === undefined ? [over, row.recoversMs] : [struck, settlesMs];
         return answered >= begun && (called <= end || ownTime(end, called) <= most);
       }),
     /** The same of a machine that stood still by itself. */
@@ -114,9 +114,11 @@ function surroundings({ outages, stalls }: History) {
   };
 }
 
-function checkAnswer(operation: Operation, { met, isStalled, ownTime }: Surroundings): readonly Violation[] {
+function checkAnswer(operation: Operation, around: Surroundings): readonly Violation[] {
+  const { met, isStalled, ownTime } = around;
   const { kind, called, answered, answer, presents } = operation;
-  if (kind === 'withdrawal') return [];
+  if (kind === 'withdrawal')
+    return answer === 'good' || mayFail(operation, around) ? [] : [{ rule: 'table', operation }];
   const outages = met(operation);
   const mustFail = outages.some(
     ({ row, struck, healing }) => row.fails.includes(kind) && struck <= called && answered <= healing,
@@ -137,6 +139,14 @@ function checkAnswer(operation: Operation, { met, isStalled, ownTime }: Surround
     ...(allowed.includes(answer) ? [] : [{ rule: 'table', operation } as const]),
     ...(isLate ? [{ rule: 'time', operation } as const] : []),
   ];
+}
+
+/** A withdrawal fails beside a fault, or when nobody has agreed since the one before. */
+function mayFail(asked: Operation, { operations, met, isStalled }: Surroundings): boolean {
+  const earlier = operations.filter((one) => one.person === asked.person && one.answered < asked.called);
+  const last = earlier.findLast(({ kind }) => kind === 'withdrawal')?.answered ?? Number.NEGATIVE_INFINITY;
+  const isAgreed = earlier.some((one) => one.brings !== undefined && one.called > last);
+  return !isAgreed || isStalled(asked) || met(asked).length > 0;
 }
 
 /** All that begins with one code. */

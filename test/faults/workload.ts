@@ -83,9 +83,13 @@ export async function startWorkload(
       await Promise.all(lanes);
       await families.refreshAll();
       await families.presentSpent();
-      // The last withdrawal may have left nothing to withdraw.
-      do await partner.authorize(changing);
-      while (!(await partner.withdraw(changing, withdraw)));
+      let isWithdrawn = false;
+      for (let tries = 0; tries < 10 && !isWithdrawn; tries += 1) {
+        // The last withdrawal may have left nothing to withdraw.
+        await partner.authorize(changing);
+        isWithdrawn = await partner.withdraw(changing, withdraw);
+      }
+      if (!isWithdrawn) throw new Error('No withdrawal was acknowledged though no fault lasts.');
       await families.presentCurrent(changing);
       // Each is a replay, which revokes what came of it (R10.2).
       await families.presentCodes();
