@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { basic } from './flow.ts';
 import { type Answer, type Fields, retryAfterMs, send } from './http.ts';
+import { ownStopwatch } from './own-time.ts';
 import type { Partner } from './stack-file.ts';
 
 export interface Request {
@@ -81,8 +82,15 @@ export async function cloneFamilies(redisUrl: string, token: string, count: numb
   return tokens;
 }
 
-/** Longer than the service needs for any answer, on a slow machine too; and until no refresh is begun any more. */
+/** Longer than the service needs for any answer, on a slow machine too; and of own time, until no refresh is begun any more. */
 const [timeoutMs, forMs] = [30_000, 270_000];
+const had = ownStopwatch();
+
+/** When it was asked for and came, on the clock of `performance.now()`. */
+export interface Refusal {
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
  * Each partner asks until it has its tokens, and waits longer after each refusal. Rejects where no answer comes. Every partner
@@ -97,23 +105,34 @@ export async function refreshAtOnce(
   const { origin, pathname: path } = new URL(tokenEndpoint);
   const { authorization } = basic(partner);
   const { ask, close } = connectionsTo(origin, timeoutMs);
-  /** Partners that got their tokens; refusals; those refused who then got `invalid_grant`; any other answer, by its text. */
-  const report = { refreshed: 0, refusals: 0, lost: 0, unexpected: {} as Record<string, number> };
+  /**
+   * Partners that got their tokens; refusals; of each who then got `invalid_grant` the times of the refusals; any other
+   * answer, by its text.
+   */
+  const report = {
+    refreshed: 0,
+    refusals: 0,
+    lost: [] as (readonly Refusal[])[],
+    unexpected: {} as Record<string, number>,
+  };
 
-  const settle = ({ status, text }: Answer, refusals: number) => {
+  const settle = ({ status, text }: Answer, refusals: readonly Refusal[]) => {
     if (status === 200) report.refreshed += 1;
-    else if (refusals > 0 && text.includes('"invalid_grant"')) report.lost += 1;
+    else if (refusals.length > 0 && text.includes('"invalid_grant"')) report.lost.push(refusals);
     else report.unexpected[text] = (report.unexpected[text] ?? 0) + 1;
   };
 
   async function live(lane: number, refresh_token: string, end: number): Promise<void> {
     const form = { grant_type: 'refresh_token', refresh_token };
-    for (let refusals = 0; performance.now() < end; refusals += 1) {
+    const refusals: Refusal[] = [];
+    while (had() < end) {
+      const from = performance.now();
       const answer = await ask(lane, { path, authorization, form });
       const isRefused = answer.status === 503 && answer.text.includes('"temporarily_unavailable"');
       if (!isRefused) return settle(answer, refusals);
       report.refusals += 1;
-      await sleep(retryAfterMs(answer) * (refusals + 1));
+      refusals.push({ from, to: performance.now() });
+      await sleep(retryAfterMs(answer) * refusals.length);
     }
   }
 
@@ -123,7 +142,7 @@ export async function refreshAtOnce(
   };
   await Promise.all(Array.from({ length: 16 }, connect));
   onConnected();
-  const end = performance.now() + forMs;
+  const end = had() + forMs;
   await Promise.all(tokens.map((token, lane) => live(lane, token, end)));
   close();
   return report;
