@@ -26,7 +26,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   secrets: {},
   clients: onStack,
   docs: {},
-  unit: { include: [...beside, 'test/*.test.ts', 'test/{check,generate,support}/*.test.ts'] },
+  unit: { include: [...beside, 'test/*.test.ts', 'test/check/*.test.ts'] },
   // The other tiers.
   examples: {},
   faults: { timeoutMs: 180_000, alone: true },
