@@ -29,7 +29,9 @@ export function alike<Reason extends RefusalReason>(
 }
 
 export const newFlow = 'Delete the tokens of this user and start a new authorization flow.';
-const theUser = 'The user: `partnerctl user show --hash USER`.';
+/** `user show` prints the SUB. */
+const theUser =
+  'The user: `partnerctl user show --hash USER`. Who changed it: `partnerctl audit list --object user:SUB`.';
 
 /** `event`: in the past tense, without a full stop. */
 export function ended(event: string, operatorLooks = theUser, duty = ''): Entry {
