@@ -103,7 +103,7 @@ async function begin(
   }
   const page = pageOf(interaction);
   if (request.prompts.includes('none'))
-    return refuseByRedirect(deps, request, `prompt=none, and ${page} is to be asked`);
+    return refuseByRedirect(deps, request, `prompt=none, and ${page} is to be asked`, subject?.sub);
   const expiresIn = interactionValidMs / 1000;
   const begun = {
     kind: 'interaction',

@@ -76,10 +76,10 @@ export async function findPresented(
 
 export function rejectForm(
   deps: Pick<StepDeps, 'onAuthorizationRefused'>,
-  { request }: Interaction,
+  { request, subject }: Interaction,
   reason: RedirectReason,
 ): RejectedForm {
-  return { ...refuseByRedirect(deps, request, reason), kind: 'not_owner' };
+  return { ...refuseByRedirect(deps, request, reason, subject?.sub), kind: 'not_owner' };
 }
 
 export function isOpen(interaction: Interaction, now: number): boolean {

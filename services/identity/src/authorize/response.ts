@@ -1,6 +1,6 @@
 // Answers to the partner: appended to the registered redirect URI, never rebuilt by a URL object; `state` exactly as
 // sent; no `iss` (R3, R4).
-import type { ClientId } from '../ids.ts';
+import type { ClientId, Sub } from '../ids.ts';
 import { codeOf, Refusal, type RequestReason } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';
 
@@ -50,8 +50,9 @@ export function refuseByRedirect(
   deps: Pick<RequestLog, 'onAuthorizationRefused'>,
   request: AnswerAddress & { readonly clientId: ClientId },
   reason: RedirectReason,
+  sub?: Sub,
 ): PartnerRedirect {
-  deps.onAuthorizationRefused(new Refusal(reason), request.clientId);
+  deps.onAuthorizationRefused(new Refusal(reason), request.clientId, { sub });
   return errorRedirect(request, codeOf(reason));
 }
 
