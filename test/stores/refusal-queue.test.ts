@@ -80,7 +80,8 @@ test('in a minute 1,000 of each authenticated client are kept, 100 of each that 
   const whole = { 'one true': 1_000, 'one false': 100, 'two true': 1_000, 'two false': 100 };
   expect(Object.fromEntries(kept)).toEqual({ ...whole, 'three false': 400, 'undefined false': 100 });
   expect((await lost('quota')) - before).toBe(7_500 - 2_700);
-  // Whoever holds an old access token does not use up what its client has by its secret.
+  // A caller with an old access token leaves its client the quota of the secret, a stranger that of both.
+  send(1_500, { ...strange, clientId: 'three' });
   send(1_500, { ...refused, clientId: 'three', endpoint: 'userinfo' });
   send(1, { ...refused, clientId: 'three' });
   await flush();

@@ -31,8 +31,8 @@ export interface RefusalQueueDeps {
   readonly logger: Logger;
 }
 
-/** Per minute: of each authenticated client, of each registered one that is named, and of all others together. */
-const quotas = { authenticated: 1_000, claimed: 100, neither: 500 };
+/** Per minute: of each client by its secret, by its access tokens and by its name, and of all others together. */
+const quotas = { secret: 1_000, bearer: 100, claimed: 100, neither: 500 };
 /** Queued records: bounded so that neither one client nor strangers can take them all. */
 const mostWaiting = { clients: 12_000, strangers: 4_000 };
 const batchSize = 500;
@@ -53,9 +53,10 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
     const current = Math.floor(at / 60_000);
     if (current !== minute) taken.clear();
     minute = current;
-    const claimedBy = clientId === undefined ? 'neither' : 'claimed';
     // An old access token may be in other hands than its client's.
-    const kind = clientAuthenticated && endpoint === 'token' ? 'authenticated' : claimedBy;
+    const authenticatedBy = endpoint === 'token' ? 'secret' : 'bearer';
+    const claimedBy = clientId === undefined ? 'neither' : 'claimed';
+    const kind = clientAuthenticated ? authenticatedBy : claimedBy;
     const owner = `${kind} ${clientId}`;
     const count = taken.get(owner) ?? 0;
     taken.set(owner, count + 1);
