@@ -96,24 +96,3 @@ test('a client with seven mistakes is shown each of them, and no eighth', async 
   ];
   expect([...told.keys()].toSorted(), [...told.values()].join('\n')).toEqual(mistakes);
 });
-
-test.each([
-  [
-    'event-gone',
-    'take-404-as-answer',
-    async () => {
-      for (let times = 0; times < 2; times += 1) await fetch(`${issuer}/api/events/gone/designs`);
-    },
-  ],
-  [
-    'refresh-answer-slow',
-    'wait-for-answer',
-    async () => {
-      const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: 'a' });
-      const sent = { method: 'POST', body, signal: AbortSignal.timeout(300) };
-      await fetch(`${issuer}/token`, sent).catch(() => {});
-    },
-  ],
-] as const)('%s: a client in a hurry is told %s', async (scenario, duty, work) => {
-  await expect(rehearse(proxy, scenario, work)).rejects.toThrow(`${duty} (`);
-});

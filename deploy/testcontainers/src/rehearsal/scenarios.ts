@@ -173,7 +173,8 @@ export const scenarios = {
   'many-events': {
     duty: 'whole-list',
     play: 'The event list holds 2,000 events, in one answer.',
-    expectation: 'The client accepts the whole list: assert in your block that it knows all 2,000.',
+    expectation:
+      'The client accepts the whole list. No request shows that: assert in your block that it knows all 2,000.',
     on: ['events'],
     act: async (_asked, forward) => {
       const own = await forward();
