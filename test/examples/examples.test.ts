@@ -28,8 +28,13 @@ type Preparation = (folder: string) => Promise<Program>;
 
 const run = promisify(execFile);
 const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
-/** A client whose tools are not on the machine is skipped. */
 const tools: Readonly<Record<string, readonly string[]>> = { go: ['go'], java: ['java', 'mvn'] };
+/** Then the client is skipped, in a line that .ci/run repeats at its end. */
+function lacksTools(name: string): boolean {
+  const missing = (tools[name] ?? []).filter((tool) => !has(tool));
+  if (missing.length > 0) console.log(`\nNOT RUN example ${name}: no ${missing.join(', no ')}`);
+  return missing.length > 0;
+}
 const home = mkdtempSync(join(tmpdir(), 'examples-'));
 let rehearsed: RehearsedSystem;
 
@@ -75,33 +80,29 @@ const connected: readonly ScenarioName[] = [
 ];
 
 for (const [name, prepare] of Object.entries(clients))
-  test.skipIf(!(tools[name] ?? []).every(has))(
-    `${name}: the client keeps every duty`,
-    { timeout: 300_000 },
-    async () => {
-      const { stack } = rehearsed.system;
-      const folder = join(home, name);
-      cpSync(join(root, 'docs/examples', name), folder, { recursive: true });
-      const { command, words, env } = await prepare(folder);
-      const { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET } = partnerFor(stack, 'openid');
-      const { http } = await choosePorts(['http']);
-      // An access token lives for 900 s: each read refreshes.
-      const registration = { ISSUER: stack.issuer, CLIENT_ID, CLIENT_SECRET };
-      const child = spawn(command, words, {
-        cwd: folder,
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env: { ...process.env, ...env, ...registration, PORT: String(http), REFRESH_BEFORE: '900' },
-      });
-      try {
-        const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next();
-        expect(value).toBe('Open http://127.0.0.1:9099/connect');
-        for (const scenario of Object.keys(scenarios) as ScenarioName[])
-          await rehearse(rehearsed.proxy, scenario, () => walk(`http://127.0.0.1:${http}`, scenario));
-      } finally {
-        child.kill('SIGKILL');
-      }
-    },
-  );
+  test.skipIf(lacksTools(name))(`${name}: the client keeps every duty`, { timeout: 300_000 }, async () => {
+    const { stack } = rehearsed.system;
+    const folder = join(home, name);
+    cpSync(join(root, 'docs/examples', name), folder, { recursive: true });
+    const { command, words, env } = await prepare(folder);
+    const { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET } = partnerFor(stack, 'openid');
+    const { http } = await choosePorts(['http']);
+    // An access token lives for 900 s: each read refreshes.
+    const registration = { ISSUER: stack.issuer, CLIENT_ID, CLIENT_SECRET };
+    const child = spawn(command, words, {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...env, ...registration, PORT: String(http), REFRESH_BEFORE: '900' },
+    });
+    try {
+      const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next();
+      expect(value).toBe('Open http://127.0.0.1:9099/connect');
+      for (const scenario of Object.keys(scenarios) as ScenarioName[])
+        await rehearse(rehearsed.proxy, scenario, () => walk(`http://127.0.0.1:${http}`, scenario));
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
 
 /** Connects, reads events, designs of the first, and events again; then brings the callback once more. */
 async function walk(address: string, scenario: ScenarioName): Promise<void> {

@@ -1,3 +1,4 @@
+// .ci/run skips this client on a machine without java or mvn; hosted CI runs it.
 // A partner's backend in one file: it connects a user with Nimbus and reads her events and designs. Tokens are kept in memory.
 // A real backend encrypts them at rest and locks the refresh across its processes, as services/demo-partner does.
 import com.nimbusds.jose.JWSAlgorithm;
