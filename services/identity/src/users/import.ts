@@ -35,7 +35,7 @@ const subForm = /^[A-Za-z0-9._~-]{1,128}$/;
 
 function recordProblem({ sub, email, name, passwordHash }: ImportRecord): string | undefined {
   if (sub !== '' && !subForm.test(sub)) return 'The sub is not 1 to 128 characters of A–Z a–z 0–9 . _ ~ -.';
-  if (!isEmail(email)) return 'The e-mail address is missing or not one.';
+  if (!isEmail(email)) return 'The e-mail address is missing or invalid.';
   if (name.length > 200 || /[\p{Cc}\p{Cs}]/u.test(name))
     return 'The name is longer than 200 characters or holds control characters.';
   if (isDamagedBcrypt(passwordHash))
