@@ -29,7 +29,12 @@ test("the catalogue's metadata name every image, every package has their version
   expect(Buffer.from(icon.split(',')[1], 'base64').toString()).toMatch(/^<svg /);
 });
 
-const examples: Case = { on: 'production-hosts', values: valuesOf('examples/values.yaml'), release };
+const auditExport = { existingClaim: 'course-exchange-audit', tlsSecret: 'course-exchange-audit-export-tls' };
+const examples: Case = {
+  on: 'production-hosts',
+  values: { ...valuesOf('examples/values.yaml'), identity: { auditExport } },
+  release,
+};
 
 test('the examples make every Secret that production asks for, with every key', async () => {
   const [external] = documents('examples/external-secrets.yaml');
@@ -51,7 +56,7 @@ test('the examples have an issuer for every certificate, and the names that clie
   const [rendered] = await renderAll([examples]);
   const given = documents('examples/cert-manager.yaml');
   const certificates = [...given, ...(rendered?.objects ?? [])].filter(({ kind }) => kind === 'Certificate');
-  expect(certificates).toHaveLength(8);
+  expect(certificates).toHaveLength(9);
   const issuers = ofKind(given, 'Issuer').map(({ metadata }) => metadata.name);
   for (const { spec } of certificates) expect(issuers).toContain(spec.issuerRef.name);
   const served = certificates.find(({ spec }) => spec.secretName === 'course-exchange-operator-tls');
