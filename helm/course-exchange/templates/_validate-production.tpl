@@ -34,7 +34,7 @@ networkPolicy.enabled must be true in production: the services' ports are for on
 postgres.host is missing: production accepts no URL from uriKey, which decides on TLS itself; name the host, and user and password by usernameKey and passwordKey.
 {{- end }}
 {{- if lt (int .Values.redis.minReplicas) 1 }}
-redis.minReplicas must be 1 or more in production: a failover, or a Redis that is restored, would bring back used tokens.
+redis.minReplicas must be 1 or more in production: a failover, or a Redis that is restored, would bring back used tokens; docs/decisions/two-replicas.md says when it must be the number of all replicas.
 {{- end }}
 {{- if not .Values.redis.existingSecret }}
 redis.existingSecret is missing: production refuses a Redis without a password.

@@ -99,7 +99,7 @@ export async function checkRedis(
           !attested && masters.some(({ shown }) => !shown),
         'Redis has no maxmemory: set it, so that a full Redis refuses writes before the kernel kills it.':
           masters.some(({ shown, settings }) => shown && Number(settings.get('maxmemory') ?? 0) === 0),
-        'Redis may bring a spent token back by a failover: set REDIS_MIN_REPLICAS to 1, and min-replicas-to-write to the same.':
+        'Redis may bring a spent token back by a failover: set REDIS_MIN_REPLICAS to 1 or more (decision 0032), and min-replicas-to-write to the same.':
           masters.some(
             ({ settings, replicas }) =>
               (replicas > 0 && minReplicas === 0) || unconfirmedWrites(settings, minReplicas).length > 0,
