@@ -1,5 +1,5 @@
-// The suites as vitest projects. Two files run beside one another, whatever their suites: each worker has a stack and stores
-// that no other test touches. Suites that change the machine run file after file.
+// The suites as vitest projects. Three files run side by side, whatever their suites: they wait more than they compute. Each
+// worker has a stack and stores that no other test touches. Suites that change the machine run file after file.
 import { join } from 'node:path';
 import { generateChartFiles } from '@course-exchange/observability/generate';
 import { generateProto } from '@course-exchange/proto/generate';
@@ -42,7 +42,7 @@ export default defineConfig({
           testTimeout: timeoutMs,
           hookTimeout: 180_000,
           expect: { poll: { timeout: 30_000 } },
-          maxWorkers: alone || isGiven ? 1 : 2,
+          maxWorkers: alone || isGiven ? 1 : 3,
           isolate: false,
           globalSetup: ['scratch', ...setup].map(setupFile),
           setupFiles: own ? [setupFile(own)] : [],
