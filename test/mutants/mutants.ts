@@ -17,10 +17,8 @@ const mutantShape = z.strictObject({
   /** The cheapest suite that should notice: its vitest project, and which of its files (patterns; all where none is named). */
   suite: z.string(),
   tests: z.array(z.string()).default([]),
-  /** Why no suite can notice: another line does the same work. A mutant with neither reason must be caught. */
+  /** Why no suite can notice: another line does the same work. Any other mutant must be caught. */
   equivalent: z.string().optional(),
-  /** Why it may survive although it shows: what it is planted in goes. */
-  survives: z.string().optional(),
 });
 
 export type Mutant = z.infer<typeof mutantShape> & { readonly list: string };

@@ -1,6 +1,7 @@
 // Plants each mutant in a copy of this tree, runs the suite that should notice, and says which test did:
 //   mutants [--copies N] [LIST | ID …]
-// A mutant that no test notices survives, and the command fails unless the list says why. `--places` only looks for the places.
+// A mutant is caught by a test that fails with it and passes without it. One that is not caught, or whose suite hangs or does not
+// load, fails the command unless the list says why. `--places` only looks for the places.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { root } from '../check/step.ts';
 import { type Mutant, mutate, readMutants } from './mutants.ts';
 
-type Verdict = 'caught' | 'SURVIVED' | 'equivalent' | 'survives' | 'BROKEN';
+type Verdict = 'caught' | 'SURVIVED' | 'equivalent' | 'BROKEN';
 
 interface Outcome {
   readonly mutant: Mutant;
@@ -19,8 +20,11 @@ interface Outcome {
   readonly by: string;
 }
 
-/** Milliseconds for a suite: a mutant that makes it hang is noticed. */
+/** Milliseconds for a suite: one that hangs has no verdict. */
 const longest = 240_000;
+
+/** Why the tests of a mutant say nothing of it, by the tests: they are red without it. */
+const red = new Map<string, Promise<string | undefined>>();
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -58,7 +62,7 @@ async function runAll(copies: number): Promise<number> {
   );
   const count = (verdict: Verdict) => outcomes.filter((outcome) => outcome.verdict === verdict).length;
   console.log(
-    `${count('caught')} caught, ${count('equivalent')} equivalent, ${count('survives')} survive for a reason, ${count('SURVIVED')} survived, ${count('BROKEN')} broken`,
+    `${count('caught')} caught, ${count('equivalent')} equivalent, ${count('SURVIVED')} survived, ${count('BROKEN')} broken`,
   );
   return count('SURVIVED') + count('BROKEN') === 0 ? 0 : 1;
 }
@@ -83,7 +87,15 @@ function copyTree(): string {
   return copy;
 }
 
+async function redWithout(copy: string, mutant: Mutant): Promise<string | undefined> {
+  const { noticed, broken } = await firstFailure(copy, mutant);
+  return noticed ?? broken;
+}
+
 async function tryOut(copy: string, mutant: Mutant): Promise<Outcome> {
+  const tests = [mutant.suite, ...mutant.tests].join(' ');
+  const already = await red.getOrInsertComputed(tests, () => redWithout(copy, mutant));
+  if (already) return { mutant, verdict: 'BROKEN', by: `without the mutant: ${already}` };
   const file = join(copy, mutant.file);
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, mutate(source, mutant));
@@ -92,7 +104,6 @@ async function tryOut(copy: string, mutant: Mutant): Promise<Outcome> {
     if (by.noticed) return { mutant, verdict: 'caught', by: by.noticed };
     if (by.broken) return { mutant, verdict: 'BROKEN', by: by.broken };
     if (mutant.equivalent) return { mutant, verdict: 'equivalent', by: mutant.equivalent };
-    if (mutant.survives) return { mutant, verdict: 'survives', by: mutant.survives };
     return { mutant, verdict: 'SURVIVED', by: mutant.property };
   } finally {
     writeFileSync(file, source);
@@ -124,7 +135,7 @@ async function firstFailure(
     { cwd: copy, stdio: 'ignore', timeout: longest },
   );
   const [code] = (await once(vitest, 'close')) as [number | null];
-  if (code === null) return { noticed: `no end within ${longest / 1_000} s` };
+  if (code === null) return { broken: `no end within ${longest / 1_000} s` };
   if (!existsSync(report)) return { broken: `vitest ended with ${code} and no report` };
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
   const all = testResults.flatMap(({ name, assertionResults }) =>
@@ -136,7 +147,7 @@ async function firstFailure(
     ({ message, assertionResults }) => message && assertionResults.length === 0,
   );
   if (unloaded)
-    return { noticed: `${unloaded.name.slice(copy.length + 1)}: ${unloaded.message.split('\n')[0]}` };
+    return { broken: `${unloaded.name.slice(copy.length + 1)}: ${unloaded.message.split('\n')[0]}` };
   if (all.length === 0) return { broken: 'no test ran' };
   if (code === 0) return {};
   // Of tests beside one another the one that failed may be written down as skipped.
