@@ -9,8 +9,8 @@ const stores = '(?:-(?:table|store)|/redis/[^/]+)[.]ts$';
 /** The files that hold a noun's rules and types, below its table or store. */
 const nouns =
   `${services}(?:authorize/(?:interaction|request|response)|clients/(?:client|client-registration|scope|secret)|` +
-  'consents/consent|events/event|feed/change|keys/signing-key|login/(?:password|password-formats|throttle)|' +
-  'token/(?:grant-record|jwt|pkce)|users/user)[.]ts$';
+  'conduct/conduct|consents/consent|events/event|feed/change|keys/signing-key|' +
+  'login/(?:password|password-formats|throttle)|refusals/reasons|token/(?:grant-record|jwt|pkce)|users/user)[.]ts$';
 const rpc = '(?:/rpc/[^/]+|(?:/|-)(?:rpc|messages))[.]ts$';
 /** What puts a process together. */
 const main = '/src/main[.]ts$';
