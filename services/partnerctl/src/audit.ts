@@ -1,5 +1,6 @@
 // `audit`: who changed what, and whether the log is complete.
 import { appendFileSync, existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
 import { type AuditEntry, AuditService } from '@course-exchange/proto/operator/v1/audit';
@@ -8,7 +9,7 @@ import { type CommandContext, newCommand, newGroup, withAction } from './cli/com
 import { usageError } from './cli/errors.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
 import { paint, sanitize } from './cli/terminal.ts';
-import { identifyFile, lineBlocks, readLine } from './files/ndjson.ts';
+import { lineBlocks, readLine } from './files/ndjson.ts';
 import { fieldsOf, fieldText, jsonText } from './output/result.ts';
 import { fields, localTime } from './output/table.ts';
 
@@ -136,7 +137,18 @@ async function exportedUpTo(path: string) {
       last = read.value;
       if (last.sequence === 1) firsts.add(last.hash);
     }
-  return { last, firsts, endsWhole: (await identifyFile(path)).endsWhole };
+  return { last, firsts, endsWhole: await endsWithLineBreak(path) };
+}
+
+async function endsWithLineBreak(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    return size === 0 || buffer.toString() === '\n';
+  } finally {
+    await file.close();
+  }
 }
 
 async function follow(

@@ -30,7 +30,7 @@ export async function identifyFile(content: Content) {
     for (let at = chunk.indexOf(lineBreak); at !== -1; at = chunk.indexOf(lineBreak, at + 1)) lines += 1;
     endsWhole = chunk.at(-1) === lineBreak;
   }
-  return { digest: hash.digest('base64url'), lines: endsWhole ? lines : lines + 1, endsWhole };
+  return { digest: hash.digest('base64url'), lines: endsWhole ? lines : lines + 1 };
 }
 
 export const text = z.string({ error: 'is neither text nor null.' }).nullish();
