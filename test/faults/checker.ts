@@ -1,14 +1,9 @@
 // Judges a history. Pure. Safety has no exception, whatever was done to the system: of a code or refresh token there is at
 // most one success, an acknowledged successor is accepted next, what is spent or revoked stays dead. An operation without an
-// answer has happened or not, now or later. What else is answered, and when, the table allows.
-import { createHash } from 'node:crypto';
+// answer has happened or not, now or later. The table says what else may be answered, and bounds answers and ends of faults.
 import { afterStandstillMs, answerMs, type Kind, type Row, standstillMs } from './table.ts';
 
 export type SecretId = string & { readonly kind: 'secret' };
-
-export function secretId(secret: string): SecretId {
-  return createHash('sha256').update(secret).digest('base64url').slice(0, 12) as SecretId;
-}
 
 /** Milliseconds on the clock of `performance.now()`. */
 export interface Span {
@@ -54,10 +49,9 @@ export interface History {
 
 type Rule = 'one success' | 'successor' | 'spent' | 'revoked' | 'table' | 'time';
 
-export interface Violation {
-  readonly rule: Rule;
-  readonly operation: Operation;
-}
+export type Violation =
+  | { readonly rule: Rule; readonly operation: Operation }
+  | { readonly rule: 'end'; readonly outage: Outage };
 
 /** Milliseconds from the issue of a code: so long it is good, and so long its use is remembered (R10.2). */
 const [codeLife, codeMemory] = [300_000, 600_000];
@@ -66,7 +60,7 @@ const slack = 10_000;
 /** A withdrawal that nobody has answered happens within so many milliseconds or not at all. */
 const withdrawalMs = 30_000;
 
-/** Codes and tokens are judged in all, answers and their times of what was answered from `since` on. */
+/** Codes, tokens and ends of faults are judged in all, answers and their times of what was answered from `since` on. */
 export function check(history: History, since = 0): readonly Violation[] {
   const around = surroundings(history);
   const recent = history.operations.filter(({ answered }) => answered >= since);
@@ -74,6 +68,9 @@ export function check(history: History, since = 0): readonly Violation[] {
     ...checkSecrets(history.operations, around),
     ...recent.flatMap((operation) => checkAnswer(operation, around)),
     ...history.outages.flatMap((outage) => checkNumber(outage, recent, around)),
+    ...history.outages
+      .filter(({ row, healing, over }) => around.ownTime(healing, over) > row.endsMs)
+      .map((outage) => ({ rule: 'end', outage }) as const),
   ];
 }
 

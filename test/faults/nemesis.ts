@@ -92,17 +92,21 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
 }
 
 /** A line of what was asked since the fault began, and what came of it. */
-function figureOf({ row, begun, over }: Outage, operations: readonly Operation[]): string {
+function figureOf({ row, begun, healing, over }: Outage, operations: readonly Operation[]): string {
   const asked = operations.filter(({ kind, answered }) => kind !== 'withdrawal' && answered >= begun);
   const failed = asked.filter(({ answer }) => answer !== 'good' && answer !== 'refused');
   const last = Math.max(over, ...failed.map(({ answered }) => answered));
-  const [lasted, later] = [over - begun, last - over].map((ms) => `${(ms / 1_000).toFixed(1)} s`);
+  const spans = [healing - begun, over - healing, last - over];
+  const [lasted, ended, later] = spans.map((ms) => `${(ms / 1_000).toFixed(1)} s`);
   const counts = `${asked.length} operations, ${failed.length} failed`;
-  return `${row.part} ${row.fault}: ${counts}; ${row.ends} after ${lasted}, nothing fails from ${later} later`;
+  const end = `${row.ends} ${ended} later, nothing fails ${later} after that`;
+  return `${row.part} ${row.fault}: ${counts}; it lasted ${lasted}, ${end}`;
 }
 
 /** One line, without a token. */
-function told({ rule, operation }: Violation): string {
+function told(violation: Violation): string {
+  if (violation.rule === 'end') return `end: ${figureOf(violation.outage, [])}`;
+  const { rule, operation } = violation;
   const { kind, called, answered, answer, presents = '' } = operation;
   return `${rule}: ${kind} ${presents} ${answer} (${(called / 1_000).toFixed(3)}–${(answered / 1_000).toFixed(3)} s)`;
 }

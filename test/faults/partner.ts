@@ -1,10 +1,11 @@
 // What a partner and a person ask of the system. Each operation is taken down in the history, its answer in one word.
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { authorizeUrl, basic, discover, walkOn } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
 import { type DemoUser, partnerFor, type StackFile } from '../support/stack-file.ts';
 import { openUserAgent, type UserAgent } from '../support/user-agent.ts';
-import { type Operation, secretId } from './checker.ts';
+import type { Operation, SecretId } from './checker.ts';
 import type { Kind } from './table.ts';
 
 /** Milliseconds after which an answer is given up; a partner waits for 3 s at least. */
@@ -45,6 +46,9 @@ function isRefusal(kind: Kind, { headers, text }: Pick<Answer, 'headers' | 'text
   const isPage = String(headers['content-type']).startsWith('text/html');
   return isPage && text.includes(`${headers['x-request-id']}`) && !/redis|invalid_|error code/i.test(text);
 }
+
+const secretId = (secret: string): SecretId =>
+  createHash('sha256').update(secret).digest('base64url').slice(0, 12) as SecretId;
 
 export interface Outcome {
   readonly answer: string;

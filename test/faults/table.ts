@@ -1,4 +1,5 @@
-// The table: for each target and fault what may be answered, what ends the fault, and how soon all is well. Data alone.
+// The table: for each target and fault what may be answered, what ends the fault, how long that takes, and how soon all is
+// well. Data alone.
 
 /** `login` begins with a password, `authorize` in a browser that is logged in: both end with a code. */
 export const kinds = [
@@ -69,6 +70,8 @@ export interface Row {
   readonly answerMs?: number;
   /** What the nemesis has observed when it says that it is over. */
   readonly ends: string;
+  /** Milliseconds from its healing until then, at most: three times what was observed. */
+  readonly endsMs: number;
   /** From then on something may fail for so long. */
   readonly recoversMs: number;
 }
@@ -84,7 +87,7 @@ type Rest = Partial<Row> & Pick<Row, 'ends'>;
 
 function row(part: PartName, fault: FaultName, rest: Rest): Row {
   const usual = { fails: [], disturbs: [], as: ['unavailable'], spends: false, undoes: false } as const;
-  return { part, fault, ...usual, recoversMs: 3_000, ...rest };
+  return { part, fault, ...usual, endsMs: 12_000, recoversMs: 3_000, ...rest };
 }
 
 const ready = 'it is ready';
@@ -127,7 +130,8 @@ const local: readonly Row[] = [
   ...(['postgres', 'redis', 'design-catalog'] as const).map((part) =>
     row(part, 'far away', { ends: 'it is near' }),
   ),
-  row('signing keys', 'rotated', { ...unnoticed, ends: 'every pod has had its time to follow' }),
+  // It waits for 30 s.
+  row('signing keys', 'rotated', { ...unnoticed, endsMs: 40_000, ends: 'the pods had their time to follow' }),
   row('machine', 'standing still', {
     disturbs: kinds,
     spends: true,
@@ -162,23 +166,35 @@ const rolledOut = {
   mostFailures: 3,
   spends: true,
   ends: 'the new pods are ready and the old ones gone',
+  endsMs: 120_000,
 } as const;
-const oneGateway = { disturbs: kinds, as: ['none', 'unavailable'], spends: true } as const;
+/** A kubelet starts it again, or sees that it answers. */
+const pod = { endsMs: 40_000, ends: ready } as const;
+const oneGateway = { ...pod, disturbs: kinds, as: ['none', 'unavailable'], spends: true } as const;
 
 const cluster: readonly Row[] = [
-  row('release', 'upgraded with wrong passwords', { ...unnoticed, ends: 'its Job has said why' }),
+  row('release', 'upgraded with wrong passwords', {
+    ...unnoticed,
+    endsMs: 90_000,
+    ends: 'its Job has said why',
+  }),
   row('release', 'upgraded', rolledOut),
   row('release', 'rolled back', rolledOut),
-  row('release', 'scaled', { ...rolledOut, ends: 'it is as before' }),
+  row('release', 'scaled', { ...rolledOut, endsMs: 140_000, ends: 'it is as before' }),
   row('release', 'robbed of a pod of each', rolledOut),
-  row('release', 'certified anew', { ...unnoticed, ends: 'every pod has the certificates' }),
-  row('machine', 'busy', { ...rolledOut, lastsMs: 20_000, ends: 'every pod has been ready all the time' }),
-  row('design-catalog', 'killed', { ...unnoticed, ends: ready }),
-  row('identity', 'killed', { ...twin, settlesMs: 3_000, ends: ready }),
-  row('identity', 'frozen', { ...twin, settlesMs: 5_000, ends: ready }),
+  row('release', 'certified anew', { ...unnoticed, endsMs: 30_000, ends: 'every pod has the certificates' }),
+  row('machine', 'busy', {
+    ...rolledOut,
+    lastsMs: 20_000,
+    endsMs: 12_000,
+    ends: 'every pod has been ready all the time',
+  }),
+  row('design-catalog', 'killed', { ...unnoticed, ...pod }),
+  row('identity', 'killed', { ...twin, ...pod, settlesMs: 3_000 }),
+  row('identity', 'frozen', { ...twin, ...pod, settlesMs: 5_000 }),
   // The ingress asks one that is gone until its endpoint is, and one that stands still until it is not ready.
-  row('gateway', 'killed', { ...oneGateway, settlesMs: 8_000, ends: ready }),
-  row('gateway', 'frozen', { ...oneGateway, settlesMs: 6_000, ends: ready }),
+  row('gateway', 'killed', { ...oneGateway, settlesMs: 8_000 }),
+  row('gateway', 'frozen', { ...oneGateway, settlesMs: 6_000 }),
 ];
 
 export const table = { local, containers, cluster } as const;

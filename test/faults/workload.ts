@@ -16,8 +16,8 @@ export interface Target {
   /** Families that are refreshed, of each of two persons; the consent of the second is withdrawn now and then. */
   readonly families?: readonly [number, number];
   /**
-   * How each fault of its rows is done to a part; resolves when that is complete. What it gives undoes it, and resolves when
-   * the row's `ends` is observed.
+   * How each fault of its rows is done to a part; resolves when that is complete. What it gives undoes it, or does what ends
+   * by itself, and resolves when the row's `ends` is observed.
    */
   readonly faults: Readonly<Partial<Record<FaultName, (part: PartName) => Promise<Undo>>>>;
   /** Withdraws the consent of a user with a client; resolves when that was acknowledged. */

@@ -96,10 +96,7 @@ export async function startLocal(probe: { readonly pid: number }) {
       return ended.start;
     },
     'replaced by its replica': () => redis.promote(() => sleep(silenceMs)),
-    rotated: async () => {
-      await rotateKeys(system);
-      return async () => {};
-    },
+    rotated: async () => () => rotateKeys(system),
   };
 
   const operator = callService(ConsentService, `${system.stack.operator?.identity}`);
