@@ -23,7 +23,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'docs/decisions/README.md': { decisions: lists.decisionsPart },
   'docs/errors.md': { errors: lists.errorsPart, redirects: lists.redirectsPart },
   'docs/on-call.md': { objectives: observed.objectivesPart, alerts: observed.alertsPart },
-  'docs/rehearsals.md': { scenarios: lists.scenariosPart },
+  'docs/rehearsals.md': { duties: lists.dutiesPart, scenarios: lists.scenariosPart },
   'docs/routes.md': { routes: lists.routesPart },
   'docs/settings.md': settingsParts,
   'docs/telemetry.md': {

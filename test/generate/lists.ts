@@ -72,13 +72,17 @@ export const decisionsPart: Part = () =>
 export const suitesPart: Part = (before) =>
   names(before, ['suite', 'what it proves', 'needs'], Object.keys(suites));
 
-export const scenariosPart: Part = () =>
-  [...Map.groupBy(Object.entries(scenarios), ([, { duty }]) => duty)]
-    .map(([duty, plays]) => {
-      const { section, sentence } = duties[duty];
-      const clause = `[${section}](specification.md#${section.split('.')[0]})`;
-      const text = section.startsWith('R') ? `[${section}](rulings.md)` : clause;
-      const rows = plays.map(([name, { play, expectation }]) => [code(name), play, expectation]);
-      return `### ${duty}\n${sentence} (${text})\n\n${table(['scenario', 'play', 'kept'], rows)}`;
-    })
-    .join('\n\n');
+export const dutiesPart: Part = () => {
+  const rows = Object.entries(duties).map(([duty, { section, sentence }]) => {
+    const page = section.startsWith('R') ? 'rulings' : 'specification';
+    return [code(duty), sentence, `[${section}](${page}.md#${section.split('.')[0]})`];
+  });
+  return table(['duty', 'what it demands', 'clause'], rows);
+};
+
+export const scenariosPart: Part = () => {
+  const rows = Object.entries(scenarios).map(([name, { duty, play, expectation }]) => {
+    return [code(name), play, expectation, code(duty)];
+  });
+  return table(['scenario', 'play', 'kept', 'duty'], rows);
+};

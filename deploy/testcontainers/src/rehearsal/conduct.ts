@@ -1,4 +1,4 @@
-// The duties that hold in every rehearsal: judged by each request and those before it.
+// The duties that every rehearsal tests, from each request and those before it.
 import type { Breach, DutyName } from './duties.ts';
 import { type Asked, describe } from './request.ts';
 import { claimsOf } from './tokens.ts';
