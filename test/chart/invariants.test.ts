@@ -133,7 +133,7 @@ everySet('$set: selectors select the pods of their own component, and no others'
     else expect(owners(spec.selector)).toEqual([owner]);
     // gRPC clients see every pod that is ready, and none is reached from outside.
     const address = ['grpc', 'health'].includes(spec.ports[0].name) ? 'None' : undefined;
-    const type = set === 'test-uris-values' && spec.ports[0].name === 'http' ? 'NodePort' : 'ClusterIP';
+    const type = set === 'test-open-values' && spec.ports[0].name === 'http' ? 'NodePort' : 'ClusterIP';
     expect([spec.type, spec.clusterIP], metadata.name).toEqual([type, address]);
     expect(spec.publishNotReadyAddresses ?? false, metadata.name).toBe(ofAll);
   }

@@ -7,7 +7,7 @@ import { ofKind, podsOf, selects } from './objects.ts';
 import type { KubernetesObject } from './render.ts';
 import { renderAll } from './rendered.ts';
 
-const on = 'test-monitoring-values';
+const on = 'test-everything-values';
 const full = 'environment-course-exchange';
 const sourceLabels = ['__meta_kubernetes_pod_label_app_kubernetes_io_component'];
 const [asked = [], withPods = []] = (

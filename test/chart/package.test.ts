@@ -70,7 +70,7 @@ test('a clone in which nothing was written yet is refused when its rules and das
   const clone = mkdtempSync(join(tmpdir(), 'chart-'));
   try {
     cpSync(chart, clone, { recursive: true, filter: (path) => !/\/(rules|dashboards)$/.test(path) });
-    const { exit, err } = await template(clone, filesOf('test-monitoring-values'));
+    const { exit, err } = await template(clone, filesOf('test-everything-values'));
     expect(exit).toBe(1);
     for (const wanted of ['metrics.prometheusRule.runbookUrl', 'metrics.dashboards.enabled'])
       expect(err).toMatch(new RegExp(`^${wanted} needs .*: run \`npx --yes pnpm@12 prepare\``, 'm'));

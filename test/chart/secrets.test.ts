@@ -54,13 +54,13 @@ function filesOf(volume: KubernetesObject): readonly string[] {
 
 /** By component `FILE key Secret`, where everything has a Secret and a key of its own. */
 const filled = {
-  identity: `KEY_ENCRYPTION_KEY kek keys, KEY_ENCRYPTION_KEY_PREVIOUS kek-before keys, USER_HASH_KEY user-hash keys,
-    OPERATOR_POSTGRES_USER user pg-identity-operator, OPERATOR_POSTGRES_PASSWORD pass pg-identity-operator,
+  identity: `KEY_ENCRYPTION_KEY key-encryption-key keys, KEY_ENCRYPTION_KEY_PREVIOUS kek-before keys,
+    USER_HASH_KEY user-hash-key keys, OPERATOR_POSTGRES_USER user pg-identity-operator, OPERATOR_POSTGRES_PASSWORD pass pg-identity-operator,
     POSTGRES_USER user pg-identity-rw, POSTGRES_PASSWORD pass pg-identity-rw, OPERATOR_TLS_CERT tls.crt operator-tls,
     OPERATOR_TLS_KEY tls.key operator-tls, OPERATOR_TLS_CA ca.crt operator-tls, REDIS_USERNAME user redis,
     REDIS_PASSWORD pass redis, REDIS_SENTINEL_USERNAME user sentinel, REDIS_SENTINEL_PASSWORD pass sentinel,
     REDIS_TLS_CA authority.crt redis-ca`,
-  'design-catalog': `USER_HASH_KEY user-hash keys, FEED_POSTGRES_USER user pg-catalog-feed,
+  'design-catalog': `USER_HASH_KEY user-hash-key keys, FEED_POSTGRES_USER user pg-catalog-feed,
     FEED_POSTGRES_PASSWORD pass pg-catalog-feed, POSTGRES_USER user pg-catalog-ro, POSTGRES_PASSWORD pass pg-catalog-ro,
     FEED_TLS_CERT tls.crt feed-tls, FEED_TLS_KEY tls.key feed-tls, FEED_TLS_CA ca.crt feed-tls`,
   'demo-partner': 'CLIENT_SECRET client-secret planner, TOKEN_ENCRYPTION_KEY token-encryption-key planner',

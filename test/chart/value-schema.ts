@@ -41,7 +41,7 @@ function read(map: YAMLMap, above: readonly string[]): void {
 }
 
 /** What `defaults` holds and a component without replicas, or a Job, has no use for. */
-const ofReplicated = ['topologySpreadConstraints', 'autoscaling', 'podDisruptionBudget'];
+const ofReplicated = ['replicas', 'topologySpreadConstraints', 'autoscaling', 'podDisruptionBudget'];
 const ofServing = ['preStopSeconds', 'deploymentAnnotations', 'extraContainers'];
 
 /** By component: which of `defaults` may not stand under it. */
@@ -160,7 +160,6 @@ export const valueTypes: Readonly<Record<string, Schema>> = {
     existingSecret: type('secretName'),
     usernameKey: type('secretKey'),
     passwordKey: type('secretKey'),
-    uriKey: type('optionalSecretKey'),
   }),
   scrapeInterval: text('^([1-9][0-9]+s|[1-9][0-9]*m)$'),
   secretKey: text('^[-._a-zA-Z0-9]+$'),

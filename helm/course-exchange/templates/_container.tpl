@@ -1,5 +1,5 @@
-{{/* One container, of a context: root, component and values; program and its arguments; env and files, both as YAML; and
-     certificates, scratch, ports and secrets where it has any. `name` and `image` are the component's unless given. */}}
+{{/* A container, of a context: root, component, values; program, arguments; env and files, as YAML; and optional certificates, scratch,
+     ports and secretVolume. `name` and `image` are the component's by default. */}}
 
 {{- define "course-exchange.container" -}}
 - name: {{ default .component .name }}
@@ -16,7 +16,7 @@
     - {{ . | quote }}
     {{- end }}
   {{- end }}
-  # `kubectl describe` then shows why a program ended: its last lines, which hold no secret (R27).
+  # `kubectl describe` shows a failed program's last log lines, which hold no secret (R27).
   terminationMessagePolicy: FallbackToLogsOnError
   securityContext:
     {{- toYaml .values.containerSecurityContext | nindent 4 }}
@@ -45,7 +45,7 @@
   {{- include "course-exchange.volumeMounts" . | nindent 2 }}
 {{- end -}}
 
-{{/* Of (list root component image): `component` names the image, `image` is what the component's values say about it. */}}
+{{/* Of (list root component image): `component` names the image, and the component's values have `image`. */}}
 {{- define "course-exchange.image" -}}
 {{- $root := index . 0 -}}
 {{- $own := default dict (index . 2) -}}
@@ -56,8 +56,8 @@
 {{- if $registry }}{{ $registry }}/{{ end }}{{ $repository }}:{{ $tag }}{{ with $own.digest }}@{{ . }}{{ end }}
 {{- end -}}
 
-{{/* Probes and the pause before SIGTERM, in which load balancers and DNS forget the pod. Only /livez restarts a container:
-     a store that is away is no reason to. */}}
+{{/* Probes, and the pause before SIGTERM in which load balancers and DNS drop the pod. Only /livez restarts a container: a store that is
+     down does not. */}}
 {{- define "course-exchange.probes" -}}
 {{- with int .preStopSeconds }}
 lifecycle: { preStop: { sleep: { seconds: {{ . }} } } }
@@ -81,7 +81,7 @@ livenessProbe:
 
 {{/* Environment that all programs of the release read, of a context. */}}
 {{- define "course-exchange.commonEnv" -}}
-# Without it glibc keeps an arena for each thread of Node: 20 MiB and more that nobody uses.
+# By default glibc keeps an arena for each thread of Node, 20 MiB and more.
 MALLOC_ARENA_MAX: "2"
 LOG_LEVEL: {{ .values.logLevel }}
 {{- with .root.Values.telemetry.endpoint }}
@@ -91,8 +91,8 @@ OTEL_TRACES_SAMPLER_ARG: {{ regexReplaceAllLiteral "[.]?0+$" (printf "%.9f" (flo
 {{- end }}
 {{- end -}}
 
-{{/* Environment of a server, of (list context target…): the targets that it calls by gRPC and mutual TLS are (list NAME
-     component). A change of the certificates' Secret reaches the folder, for it is mounted whole, never by subPath. */}}
+{{/* Environment of a server, of (list context target…). A target, which it calls by gRPC, is (list NAME component). The certificates'
+     Secret is mounted whole, never by subPath, so that a change reaches the folder. */}}
 {{- define "course-exchange.serverEnv" -}}
 {{- $context := first . -}}
 {{- $root := $context.root -}}
@@ -118,7 +118,7 @@ HTTP_HOST: {{ $address | quote }}
 HTTP_PORT: {{ int . | quote }}
 {{- end }}
 {{- with .ports.grpc }}
-# An IPv6 address stands in brackets here, as before a port.
+# An IPv6 address needs brackets here.
 RPC_HOST: {{ regexReplaceAll "^(.*:.*)$" $address "[${1}]" | quote }}
 RPC_PORT: {{ int . | quote }}
 {{- end }}

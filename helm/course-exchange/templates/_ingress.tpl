@@ -1,6 +1,6 @@
-{{/* Ingresses, and what a controller is told about the gateway. */}}
+{{/* Ingresses, and the controllers' annotations. */}}
 
-{{/* Leads to the Service that has the Ingress' name, of a dict: root, component, name, values, origin, annotations, path and pathType.
+{{/* Routes to the Service with the Ingress' name, of a dict: root, component, name, values, origin, annotations, path and pathType.
      Class and TLS are those of `ingress`. */}}
 {{- define "course-exchange.ingress" -}}
 {{- $root := .root }}
@@ -33,14 +33,14 @@ spec:
                 port: { name: http }
 {{- end -}}
 
-{{/* Whose annotations the Ingress gets: nginx, traefik or none. */}}
+{{/* The controller whose annotations the Ingress gets: nginx, traefik or none. */}}
 {{- define "course-exchange.ingress.controller" -}}
 {{- $named := .Values.ingress.controller -}}
 {{- eq $named "auto" | ternary (contains "nginx" .Values.ingress.className | ternary "nginx" "none") $named -}}
 {{- end -}}
 
-{{/* By the name of Ingress and Service: what leads to the gateway, and the seconds in which an answer must begin. Every path: the gateway
-     answers 404 to what is no public route, and leads to no other port. A login may take 10 seconds (R14). */}}
+{{/* Routes to the gateway by the name of Ingress and Service, with the seconds in which an answer must begin. Every path is routed: the
+     gateway answers 404 for an unknown one. A login may take 10 seconds (R14). */}}
 {{- define "course-exchange.ingress.routes" -}}
 {{- if .Values.ingress.enabled -}}
 gateway: { path: /, pathType: Prefix, seconds: 3 }
@@ -50,11 +50,11 @@ gateway-login: { path: /login, pathType: Exact, seconds: 15 }
 {{- end -}}
 {{- end -}}
 
-{{/* No redirect, and limits of size and time, which end early what the gateway would refuse; of (list root seconds). */}}
+{{/* No redirect, and limits of size and time, of (list root seconds). */}}
 {{- define "course-exchange.ingress.annotations" -}}
 {{- $root := first . -}}
 {{- $controller := include "course-exchange.ingress.controller" $root -}}
-# ingress-nginx redirects http by default (R28.5), and so does Traefik where it serves a class of ingress-nginx.
+# ingress-nginx redirects http by default (R28.5), and so does Traefik if it serves a class of ingress-nginx.
 nginx.ingress.kubernetes.io/ssl-redirect: "false"
 nginx.ingress.kubernetes.io/force-ssl-redirect: "false"
 {{- with $root.Values.ingress }}
@@ -64,7 +64,7 @@ nginx.ingress.kubernetes.io/proxy-connect-timeout: "2"
 # Between two reads or two writes.
 nginx.ingress.kubernetes.io/proxy-read-timeout: {{ last $ | quote }}
 nginx.ingress.kubernetes.io/proxy-send-timeout: {{ last $ | quote }}
-# Another pod gets what one did not answer, but never a POST that one has got, whatever the controller's own settings say.
+# A request without an answer goes to another pod, but never a POST that a pod has received.
 nginx.ingress.kubernetes.io/proxy-next-upstream: error timeout
 nginx.ingress.kubernetes.io/proxy-next-upstream-tries: {{ int .attempts | quote }}
 {{- with int .connectionsPerAddress }}
@@ -80,12 +80,12 @@ traefik.ingress.kubernetes.io/router.middlewares: {{ join "," $middlewares }}
 {{- end }}
 {{- end -}}
 
-{{/* By which Traefik's annotations know an object of the release, of (list root name). */}}
+{{/* The name of an object in Traefik's annotations, of (list root name). */}}
 {{- define "course-exchange.traefik.name" -}}
 {{- (first .).Release.Namespace }}-{{ include "course-exchange.name" . }}@kubernetescrd
 {{- end -}}
 
-{{/* Of a Service of the gateway, where Traefik reads its time limits; empty for other controllers. Of (list root service). */}}
+{{/* Annotations of a Service of the gateway, from which Traefik reads time limits; otherwise empty. Of (list root service). */}}
 {{- define "course-exchange.ingress.serviceAnnotations" -}}
 {{- $root := first . -}}
 {{- if and $root.Values.ingress.enabled (eq (include "course-exchange.ingress.controller" $root) "traefik") -}}

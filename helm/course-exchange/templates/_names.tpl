@@ -1,6 +1,6 @@
 {{/* Names, labels and selectors of every object, and the addresses made from them. */}}
 
-{{/* At most 39 characters, so that the longest name built on it fits: a CronJob's may have 52, and `-key-rotation` takes 13. */}}
+{{/* At most 39 characters: a CronJob's name may have 52, and `-key-rotation` has 13. */}}
 {{- define "course-exchange.fullname" -}}
 {{- $full := contains .Chart.Name .Release.Name | ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) -}}
 {{- default $full .Values.fullnameOverride | trunc 39 | trimSuffix "-" -}}
@@ -23,13 +23,13 @@ app.kubernetes.io/name: {{ .Chart.Name }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Selects a component's pods, of (list root component). No version in it: a Deployment's selector can never change. */}}
+{{/* Selects a component's pods, of (list root component). It has no version, because a Deployment's selector can never change. */}}
 {{- define "course-exchange.selector" -}}
 {{ include "course-exchange.releaseSelector" (first .) }}
 app.kubernetes.io/component: {{ last . }}
 {{- end -}}
 
-{{/* Labels of a pod, of (list root component). No version in them either: a new label replaces every pod. */}}
+{{/* Labels of a pod, of (list root component). They have no version, because a new label replaces every pod. */}}
 {{- define "course-exchange.podLabels" -}}
 {{ include "course-exchange.selector" . }}
 app.kubernetes.io/part-of: course-exchange
@@ -55,7 +55,18 @@ labels:
   {{- include "course-exchange.labels" (list (first .) (index . 1)) | nindent 2 }}
 {{- end -}}
 
-{{/* `annotations` of an object, of a map; nothing where it is empty. */}}
+{{/* The same with the name as it stands, and more labels, of (list root component name labels). */}}
+{{- define "course-exchange.labelledMetadata" -}}
+name: {{ index . 2 }}
+namespace: {{ (first .).Release.Namespace }}
+labels:
+  {{- include "course-exchange.labels" (list (first .) (index . 1)) | nindent 2 }}
+  {{- with last . }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{/* `annotations` of an object, of a map; nothing if it is empty. */}}
 {{- define "course-exchange.annotations" -}}
 {{- with . -}}
 annotations:

@@ -1,6 +1,6 @@
-{{/* Who may speak to whom: the rules of each component's NetworkPolicy. */}}
+{{/* The rules of each component's NetworkPolicy. */}}
 
-{{/* By component, as YAML. What has no ingress rule lets nobody in. */}}
+{{/* By component, as YAML. A component without ingress rules accepts no connection. */}}
 {{- define "course-exchange.network.rules" -}}
 {{- $policy := .Values.networkPolicy -}}
 {{- $ports := include "course-exchange.ports" . | fromYaml -}}
@@ -64,8 +64,8 @@ contract-tests:
 {{- end }}
 {{- end -}}
 
-{{/* An ingress rule, of (list peers port). No peers, no rule: an empty `from` would let everybody in. The kubelet's probes
-     need none: they come from the node, which no policy keeps out. */}}
+{{/* An ingress rule, of (list peers port). Without peers there is no rule, because an empty `from` admits every address. The kubelet's
+     probes need no rule: they come from the node. */}}
 {{- define "course-exchange.network.from" -}}
 {{- with first . -}}
 - ports: [{ protocol: TCP, port: {{ int (last $) }} }]
@@ -74,7 +74,7 @@ contract-tests:
 {{- end -}}
 {{- end -}}
 
-{{/* An egress rule, of (list peers ports): NetworkPolicyPeers, none of which means any address. */}}
+{{/* An egress rule, of (list peers ports). Without peers it allows every address. */}}
 {{- define "course-exchange.network.to" -}}
 - ports:
     {{- range last . }}
@@ -98,7 +98,7 @@ contract-tests:
   {{- end }}
 {{- end -}}
 
-{{/* The ports of redis.hosts; behind Sentinels also that of the servers which they name. */}}
+{{/* The ports of redis.hosts, and with Sentinels those of the servers. */}}
 {{- define "course-exchange.network.redis" -}}
 {{- $redis := .Values.redis -}}
 {{- $sentinel := eq $redis.mode "sentinel" -}}
@@ -122,7 +122,7 @@ contract-tests:
 {{- include "course-exchange.network.to" (list $policy.issuerTo $ports) -}}
 {{- end -}}
 
-{{/* The peers that networkPolicy.ingressController names, as YAML. */}}
+{{/* The peers of networkPolicy.ingressController, as YAML. */}}
 {{- define "course-exchange.network.controller" -}}
 {{- $peers := list -}}
 {{- with .Values.networkPolicy.ingressController -}}

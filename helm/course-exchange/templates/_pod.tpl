@@ -22,8 +22,8 @@ securityContext:
 {{- with .values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-# A name with two dots is first looked up as it stands; IPv4 and IPv6 are looked up one after the other, because kernels now and
-# then lose an answer to two at once; and a lost query is soon repeated.
+# A name with two dots is looked up without search domains. IPv4 and IPv6 use separate sockets, because a kernel may drop one of two
+# queries on a socket. A lost query is repeated after a second.
 dnsConfig:
   options:
     - { name: ndots, value: "2" }
@@ -41,7 +41,7 @@ dnsConfig:
 {{- end }}
 {{- end -}}
 
-{{/* Keeps the pods of a Deployment apart where there is room; none stays pending for want of it. */}}
+{{/* Spreads the pods of a Deployment if possible; none stays pending. */}}
 {{- define "course-exchange.spread" -}}
 {{- $selector := dict "matchLabels" (include "course-exchange.selector" (list .root .component) | fromYaml) -}}
 {{- if not .values.affinity }}
@@ -59,21 +59,21 @@ topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: {{ . }}
     whenUnsatisfiable: ScheduleAnyway
-    # Pods of the version before do not count: they are about to leave.
+    # Pods of the previous version, which will end soon, do not count.
     matchLabelKeys: [pod-template-hash]
     labelSelector: {{ toJson $selector }}
   {{- end }}
   {{- end }}
 {{- end -}}
 
-{{/* The named ServiceAccount, else the component's own where one is made, else the namespace's. */}}
+{{/* The named ServiceAccount, else the component's if the chart creates it, else the namespace's. */}}
 {{- define "course-exchange.serviceAccountName" -}}
 {{- $account := default dict .values.serviceAccount -}}
 {{- $own := dig "create" false $account | ternary (include "course-exchange.name" (list .root .component)) "default" -}}
 {{- default $own $account.name -}}
 {{- end -}}
 
-{{/* With those of `global`, which may name them by text or by map. */}}
+{{/* Including those of `global`, each a text or a map. */}}
 {{- define "course-exchange.imagePullSecrets" -}}
 {{- $names := list -}}
 {{- range concat (default list (dig "imagePullSecrets" list (default dict .Values.global))) .Values.imagePullSecrets -}}

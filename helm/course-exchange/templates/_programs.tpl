@@ -1,6 +1,6 @@
-{{/* What each program reads: its environment, of a context, as a YAML map, and its secret files, of the root. */}}
+{{/* What each program reads: its environment as a YAML map, of a context, and its secret files, of the root. */}}
 
-{{/* The roles of Postgres by program, each under what begins its settings' names. */}}
+{{/* The roles of Postgres by program, each under the prefix of its settings. */}}
 {{- define "course-exchange.roles" -}}
 {{- $identity := dict "POSTGRES" "identityRw" -}}
 {{- if .Values.identity.operator.enabled }}{{ $_ := set $identity "OPERATOR_POSTGRES" "identityOperator" }}{{ end -}}
@@ -120,14 +120,13 @@ DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
 {{- end }}
 {{- end -}}
 
-{{/* `helm test`: where the contract suite finds the release and whom it logs in as. */}}
+{{/* `helm test`: where the contract suite finds the release, and its partner and user. */}}
 {{- define "course-exchange.contract-tests.env" -}}
 CONTRACT_ISSUER: {{ .root.Values.issuer | quote }}
 CONTRACT_BASE_URL: {{ printf "http://%s:%v" (include "course-exchange.serviceName" (list .root "gateway")) (include "course-exchange.ports" .root | fromYaml).gateway.http | quote }}
 {{- if .values.existingSecret }}
 CONTRACT_STACK: {{ include "course-exchange.secretsDirectory" . }}/stack.json
 {{- else }}
-# The seed step of the migration Job has made them.
 CONTRACT_DEMO: "true"
 CONTRACT_DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
 {{- end }}
@@ -139,15 +138,14 @@ CONTRACT_DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
 {{- end }}
 {{- end -}}
 
-{{/* Whether there is anybody to test with, as text: "" for no. */}}
+{{/* Whether there is a partner to test with, as text: "" for no. */}}
 {{- define "course-exchange.contract-tests.wanted" -}}
 {{- if or .Values.tests.existingSecret .Values.demoPartner.enabled }}true{{ end -}}
 {{- end -}}
 
-{{/* What decrypts the signing keys; identity's migration reads it too. */}}
 {{- define "course-exchange.keyEncryption.files" -}}
 {{- with .Values.secrets }}
-- { path: KEY_ENCRYPTION_KEY, secret: {{ .existingSecret }}, key: {{ .keyEncryptionKeyKey }} }
+- { path: KEY_ENCRYPTION_KEY, secret: {{ .existingSecret }}, key: key-encryption-key }
 {{- with .keyEncryptionKeyPreviousKey }}
 - { path: KEY_ENCRYPTION_KEY_PREVIOUS, secret: {{ $.Values.secrets.existingSecret }}, key: {{ . }} }
 {{- end }}
@@ -155,7 +153,7 @@ CONTRACT_DEMO_PARTNER_URL: {{ .root.Values.demoPartner.publicUrl | quote }}
 {{- end -}}
 
 {{- define "course-exchange.userHashKey.file" }}
-- { path: USER_HASH_KEY, secret: {{ .Values.secrets.existingSecret }}, key: {{ .Values.secrets.userHashKeyKey }} }
+- { path: USER_HASH_KEY, secret: {{ .Values.secrets.existingSecret }}, key: user-hash-key }
 {{- end -}}
 
 {{/* Certificates that open a private port to the network, of (list prefix values). */}}

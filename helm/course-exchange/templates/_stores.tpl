@@ -1,20 +1,16 @@
 {{/* How a program reaches Postgres and Redis. */}}
 
-{{/* Postgres for a program's roles, of (list root program). With postgres.host the URL is made here without an account, and
-     user and password are in files; without it the whole URL comes from the Secret. Never both: a URL from a Secret decides
-     on TLS itself. */}}
+{{/* Postgres for a program's roles, of (list root program). User and password are in files. */}}
 {{- define "course-exchange.postgres.env" -}}
 {{- $root := first . -}}
 {{- $postgres := $root.Values.postgres -}}
-{{- if $postgres.host }}
 {{- range $prefix, $role := get (include "course-exchange.roles" $root | fromYaml) (last .) }}
 {{- $host := eq $role "catalogRo" | ternary (default $postgres.host $postgres.readHost) $postgres.host }}
 {{ $prefix }}_URL: {{ printf "postgres://%s:%d/%s?%s" $host (int $postgres.port) $postgres.database (include "course-exchange.postgres.tls" $root) | quote }}
 {{- end }}
-{{- end }}
 {{- end -}}
 
-{{/* node-pg takes `require` for verify-full unless it is told to read it as libpq does. */}}
+{{/* node-pg reads `require` as verify-full without `uselibpqcompat`. */}}
 {{- define "course-exchange.postgres.tls" -}}
 {{- $tls := .Values.postgres.tls -}}
 {{- if eq $tls.mode "require" -}}
@@ -27,17 +23,13 @@ sslmode={{ $tls.mode }}
 {{- end -}}
 {{- end -}}
 
-{{/* The files of a program's roles, of (list root program), and the CA of the server's certificate. */}}
+{{/* The files of a program's roles, of (list root program), and the server's CA. */}}
 {{- define "course-exchange.postgres.files" -}}
 {{- $postgres := (first .).Values.postgres -}}
 {{- range $prefix, $name := get (include "course-exchange.roles" (first .) | fromYaml) (last .) }}
 {{- $role := get $postgres.roles $name }}
-{{- if not $postgres.host }}
-- { path: {{ $prefix }}_URL, secret: {{ $role.existingSecret }}, key: {{ $role.uriKey }} }
-{{- else }}
 - { path: {{ $prefix }}_USER, secret: {{ $role.existingSecret }}, key: {{ $role.usernameKey }} }
 - { path: {{ $prefix }}_PASSWORD, secret: {{ $role.existingSecret }}, key: {{ $role.passwordKey }} }
-{{- end }}
 {{- end }}
 {{- with $postgres.tls }}
 {{- if and (eq .mode "verify-full") .caSecret.name }}
@@ -46,7 +38,6 @@ sslmode={{ $tls.mode }}
 {{- end }}
 {{- end -}}
 
-{{/* Redis alone, behind Sentinels, or as a Cluster. */}}
 {{- define "course-exchange.redis.env" -}}
 {{- $redis := .Values.redis }}
 REDIS_URL: {{ printf "%s://%s/%d" ($redis.tls.enabled | ternary "rediss" "redis") (join "," $redis.hosts) (int $redis.database) | quote }}

@@ -1,7 +1,7 @@
-{{/* What only a cluster knows. Under `helm template`, a client's dry run and tools that render first, `lookup` finds nothing:
-     then nothing is refused here, and nothing rendered differently. */}}
+{{/* What only a cluster knows. Without one (`helm template`, GitOps tools), `lookup` finds nothing: nothing is refused here, and
+     nothing rendered differently. */}}
 
-{{/* Pods of a missing Secret wait for it until Helm's time is over; here it is said at once. */}}
+{{/* Without this, pods wait for a missing Secret until Helm's timeout. */}}
 {{- define "course-exchange.validate.secrets" -}}
 {{- if eq (include "course-exchange.cluster.answers" .) "true" }}
 {{- $coming := toJson .Values.extraObjects }}
@@ -21,8 +21,8 @@ Secret {{ $name }} in namespace {{ $.Release.Namespace }} has no {{ join " and n
 {{- end }}
 {{- end -}}
 
-{{/* Whether there is a cluster to ask. Helm keeps releases as Secrets, so it may list them; an account that every namespace has
-     tells one without any. */}}
+{{/* Whether there is a cluster to ask. Helm stores releases as Secrets, so it may list them. A namespace without Secrets has an
+     account. */}}
 {{- define "course-exchange.cluster.answers" -}}
 {{- $secrets := lookup "v1" "Secret" .Release.Namespace "" -}}
 {{- if get $secrets "items" -}}
@@ -32,8 +32,8 @@ true
 {{- end -}}
 {{- end -}}
 
-{{/* Keys by Secret, as YAML: of those without which the migration Job or a pod does not start, keys do not rotate, or an Ingress shows
-     the controller's own certificate. Not that of `helm test`: its partner is registered in what is installed. */}}
+{{/* Keys by Secret, as YAML: the Secrets that the Jobs, the pods and the Ingresses need. The Secret of `helm test` is none of them: its
+     partner is registered after the installation. */}}
 {{- define "course-exchange.cluster.neededSecrets" -}}
 {{- $needed := dict -}}
 {{- $programs := list "identity" "design-catalog" "migrations.identity" "migrations.design-catalog" "migrations.seed" -}}
@@ -43,10 +43,10 @@ true
 {{- if .secret }}{{ $_ := set $needed .secret (append (get $needed .secret | default list) .key) }}{{ end -}}
 {{- end -}}
 {{- end -}}
-{{- range list .Values.ingress (.Values.demoPartner.enabled | ternary .Values.demoPartner.ingress dict) -}}
-{{- /* cert-manager makes one for an Ingress that its annotations name. */ -}}
-{{- if and .enabled $.Values.ingress.tls.enabled .tls.existingSecret (not (regexMatch "cert-manager\\.io/|kubernetes\\.io/tls-acme" (toJson .annotations))) -}}
-{{- $_ := set $needed .tls.existingSecret (concat (get $needed .tls.existingSecret | default list) (list "tls.crt" "tls.key")) -}}
+{{- /* By its annotation, cert-manager makes the certificates of Ingresses. */ -}}
+{{- if and .Values.ingress.enabled .Values.ingress.tls.enabled (not (regexMatch "cert-manager\\.io/|kubernetes\\.io/tls-acme" (toJson .Values.ingress.annotations))) -}}
+{{- range list .Values.ingress.tls.existingSecret (.Values.demoPartner.enabled | ternary .Values.demoPartner.ingress.tls.existingSecret "") -}}
+{{- if . }}{{ $_ := set $needed . (concat (get $needed . | default list) (list "tls.crt" "tls.key")) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- $certificates := include "course-exchange.operatorJobs" . | fromYaml | values -}}
@@ -57,14 +57,12 @@ true
 {{- toYaml $needed -}}
 {{- end -}}
 
-{{/* `replicas` of a Deployment that an autoscaler rules, of its context; empty where the manifest says none.
-     Helm patches by three manifests. A field of the new one is set, to what was found when the upgrade began, whatever the
-     autoscaler has made while the migrations ran. One of the former that is not in the new one is removed, and Kubernetes
-     falls back to one pod. One in neither is the autoscaler's. So:
-     - Installed with an autoscaler: never said. The autoscaler carries an annotation, by which the next upgrade knows it.
-     - Turned on: the former manifest says it, and each from then on, for none can leave it out.
-     - Turned off: the values say it, and the autoscaler goes with its annotation.
-     - Rendered without a cluster: never said; turned on like that, it falls to one (docs/install.md). */}}
+{{/* `replicas` of a Deployment with an autoscaler, of its context; empty if the manifest has none. If one manifest has the field and the
+     next has not, Helm removes it, and Kubernetes falls back to one pod. So:
+     - Installed with an autoscaler: no manifest has it. An annotation of the autoscaler tells the next upgrade.
+     - Turned on later: every manifest has it, with the number of pods when the upgrade begins.
+     - Turned off: the values have it, and the autoscaler goes with its annotation.
+     - Rendered without a cluster: never; turned on like that, it falls to one (docs/install.md). */}}
 {{- define "course-exchange.cluster.replicas" -}}
 {{- $namespace := .root.Release.Namespace -}}
 {{- $name := include "course-exchange.name" (list .root .component) -}}

@@ -1,4 +1,4 @@
-{{/* What the values of pods must be together. */}}
+{{/* Rules between the values of pods. */}}
 
 {{- define "course-exchange.validate.rollouts" -}}
 {{- $names := list "gateway" "identity" "designCatalog" }}
@@ -26,7 +26,7 @@ demoPartner: [demo-partner]
 tests: [contract-tests]
 {{- end -}}
 
-{{/* The same name twice breaks server-side apply; NAME beside NAME_FILE breaks the program. */}}
+{{/* A name given twice breaks server-side apply; NAME beside NAME_FILE breaks the program. */}}
 {{- define "course-exchange.validate.environmentVariables" -}}
 {{- range $key, $containers := include "course-exchange.validate.containers" . | fromYaml }}
 {{- $values := include "course-exchange.values" (list $ $key) | fromJson }}
@@ -51,7 +51,7 @@ tests: [contract-tests]
 {{- end }}
 {{- end -}}
 
-{{/* The same key twice is not valid YAML, and a label that a selector reads must stay. */}}
+{{/* A key given twice is invalid YAML, and a label that a selector reads must stay. */}}
 {{- define "course-exchange.validate.labels" -}}
 {{- $own := include "course-exchange.labels" (list (dict "Values" (omit .Values "commonLabels") "Chart" .Chart "Release" .Release) "any") | fromYaml }}
 {{- $labels := dict "commonLabels" .Values.commonLabels "metrics.monitor.labels" .Values.metrics.monitor.labels "metrics.prometheusRule.labels" .Values.metrics.prometheusRule.labels "metrics.dashboards.labels" .Values.metrics.dashboards.labels "defaults.podLabels" .Values.defaults.podLabels }}

@@ -2,12 +2,9 @@
 
 {{- define "course-exchange.validate.production" -}}
 {{- if eq .Values.environment "production" }}
-{{- include "course-exchange.validate.production.content" . }}
-{{- include "course-exchange.validate.production.tls" . }}
-{{- include "course-exchange.validate.production.securityContexts" . }}
-{{- include "course-exchange.validate.production.examples" . }}
-{{- include "course-exchange.validate.production.replicas" . }}
-{{- include "course-exchange.validate.production.images" . }}
+{{- range list "content" "tls" "securityContexts" "examples" "replicas" "images" }}
+{{- include (printf "course-exchange.validate.production.%s" .) $ }}
+{{- end }}
 {{- end }}
 {{- end -}}
 
@@ -25,13 +22,10 @@ issuer must be https in production: tokens and passwords pass through it.
 internalTls.enabled must be true in production: tokens and passwords pass between the services.
 {{- end }}
 {{- if and .Values.identity.operator.enabled (not .Values.identity.operator.tlsSecret) }}
-identity.operator.tlsSecret is missing in production: without certificates whoever enters the pod changes clients and users under any name; create a Secret as docs/install.md says and name it.
+identity.operator.tlsSecret is missing in production: without certificates, anyone who enters the pod can change clients and users under any name; create a Secret as docs/install.md says and name it.
 {{- end }}
 {{- if not .Values.networkPolicy.enabled }}
 networkPolicy.enabled must be true in production: the services' ports are for one another only.
-{{- end }}
-{{- if not .Values.postgres.host }}
-postgres.host is missing: production accepts no URL from uriKey, which decides on TLS itself; name the host, and user and password by usernameKey and passwordKey.
 {{- end }}
 {{- if lt (int .Values.redis.minReplicas) 1 }}
 redis.minReplicas must be 1 or more in production: a failover, or a Redis that is restored, would bring back used tokens; docs/decisions/two-replicas.md says when it must be the number of all replicas.
@@ -41,7 +35,7 @@ redis.existingSecret is missing: production refuses a Redis without a password.
 {{- end }}
 {{- end -}}
 
-{{/* A store on the pod's own loopback address is a proxy beside the program, which speaks TLS in its place. */}}
+{{/* A store on the pod's loopback address is a proxy in the pod, which speaks TLS with the store. */}}
 {{- define "course-exchange.validate.production.tls" -}}
 {{- $loopback := "^(localhost|127\\.[0-9.]+|\\[::1\\])(:[0-9]+)?$" }}
 {{- $mode := .Values.postgres.tls.mode }}
@@ -62,11 +56,11 @@ redis.tls.enabled is false in production, and {{ . }} of redis.hosts is another 
 {{- end }}
 {{- with .Values.ingress }}
 {{- if and .enabled (not .tls.enabled) (not .tls.terminatedElsewhere) }}
-ingress.tls.enabled is false in production: set it to true, or ingress.tls.terminatedElsewhere where a load balancer in front of the controller ends TLS.
+ingress.tls.enabled is false in production: set it to true, or set ingress.tls.terminatedElsewhere if a load balancer in front of the controller ends TLS.
 {{- end }}
 {{- $type := $.Values.gateway.service.type }}
 {{- if and (ne $type "ClusterIP") (not .tls.terminatedElsewhere) }}
-gateway.service.type is {{ $type }} in production: it leads past the Ingress, without TLS; set it to ClusterIP, or ingress.tls.terminatedElsewhere where a load balancer ends TLS.
+gateway.service.type is {{ $type }} in production: it leads past the Ingress, without TLS; set it to ClusterIP, or set ingress.tls.terminatedElsewhere if a load balancer ends TLS.
 {{- end }}
 {{- end }}
 {{- end -}}

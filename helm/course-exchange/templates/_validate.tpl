@@ -1,9 +1,9 @@
-{{/* What values must be together, and what an environment forbids: every mistake at once, one sentence each. What a single
-     value may be stands in values.schema.json. What only a connection shows, the preflight of the migration Job says. */}}
+{{/* Rules between values, and for an environment: all mistakes at once, a sentence each. values.schema.json has the rules for single
+     values, and the migration Job checks connections. */}}
 
 {{- define "course-exchange.mistakes" -}}
 {{- $mistakes := list -}}
-{{- range list "environment" "secretNames" "postgres" "redis" "entry" "demoPartner" "private" "metrics" "rollouts" "environmentVariables" "labels" "secrets" "production" -}}
+{{- range list "environment" "secretNames" "stores" "entry" "demoPartner" "private" "metrics" "rollouts" "environmentVariables" "labels" "secrets" "production" -}}
 {{- range splitList "\n" (include (printf "course-exchange.validate.%s" .) $) -}}
 {{- with trim . -}}{{- $mistakes = append $mistakes . -}}{{- end -}}
 {{- end -}}
@@ -24,17 +24,11 @@ issuer names the port that its scheme means: leave it out, as browsers do.
 {{- end }}
 {{- end -}}
 
-{{/* Roles that nobody logs in as, as YAML. */}}
-{{- define "course-exchange.validate.unusedRoles" -}}
-identityOperator: {{ not .Values.identity.operator.enabled }}
-catalogFeed: {{ not .Values.designCatalog.feed.enabled }}
-{{- end -}}
-
 {{- define "course-exchange.validate.secretNames" -}}
 {{- if not .Values.secrets.existingSecret }}
-secrets.existingSecret is missing: create a Secret with {{ .Values.secrets.keyEncryptionKeyKey }} and {{ .Values.secrets.userHashKeyKey }}, and name it.
+secrets.existingSecret is missing: create a Secret with key-encryption-key and user-hash-key, and name it.
 {{- end }}
-{{- $unused := include "course-exchange.validate.unusedRoles" . | fromYaml }}
+{{- $unused := dict "identityOperator" (not .Values.identity.operator.enabled) "catalogFeed" (not .Values.designCatalog.feed.enabled) }}
 {{- range $name, $role := .Values.postgres.roles }}
 {{- if not (or $role.existingSecret (get $unused $name)) }}
 postgres.roles.{{ $name }}.existingSecret is missing: create a Secret with the login of role {{ snakecase $name }}, and name it.
@@ -42,26 +36,10 @@ postgres.roles.{{ $name }}.existingSecret is missing: create a Secret with the l
 {{- end }}
 {{- end -}}
 
-{{- define "course-exchange.validate.postgres" -}}
-{{- $unused := include "course-exchange.validate.unusedRoles" . | fromYaml }}
-{{- with .Values.postgres }}
-{{- $withoutUri := false }}
-{{- range $name, $role := .roles }}
-{{- if not (or $role.uriKey (get $unused $name)) }}{{ $withoutUri = true }}{{ end }}
-{{- if and $role.uriKey $.Values.postgres.host }}
-postgres.roles.{{ $name }}.uriKey is set beside postgres.host: leave it empty; user and password then come from usernameKey and passwordKey, and everything else from postgres.
+{{- define "course-exchange.validate.stores" -}}
+{{- if not .Values.postgres.host }}
+postgres.host is missing: name the host of Postgres.
 {{- end }}
-{{- end }}
-{{- if and $withoutUri (not .host) }}
-postgres.host is missing: name the host of Postgres, or give every role a uriKey.
-{{- end }}
-{{- if and .readHost (not .host) }}
-postgres.readHost needs postgres.host: without it, role catalogRo reads from the host in its own URL.
-{{- end }}
-{{- end }}
-{{- end -}}
-
-{{- define "course-exchange.validate.redis" -}}
 {{- with .Values.redis }}
 {{- if not .hosts }}
 redis.hosts is missing: name the host of Redis and its port, or those of the Sentinels or the Cluster.
@@ -70,7 +48,7 @@ redis.hosts is missing: name the host of Redis and its port, or those of the Sen
 redis.sentinel.masterName is missing: give the name that the Sentinels know the servers by.
 {{- end }}
 {{- if and (eq .mode "cluster") (ne (int .database) 0) }}
-redis.database must be 0 where redis.mode is cluster: a Cluster has no other database.
+redis.database must be 0 if redis.mode is cluster: a Cluster has no other database.
 {{- end }}
 {{- if and (eq .mode "standalone") (gt (len .hosts) 1) }}
 redis.hosts has more than one host: name one, or set redis.mode to sentinel or cluster.
@@ -95,18 +73,18 @@ ingress.annotations sets {{ $annotation }}: remove it; a client that follows a r
 {{- end }}
 {{- end }}
 {{- if and .Values.ingress.enabled .Values.ingress.connectionsPerAddress (eq (include "course-exchange.ingress.controller" .) "none") }}
-ingress.connectionsPerAddress needs ingress.controller: the chart knows how to tell nginx and traefik alone.
+ingress.connectionsPerAddress needs ingress.controller: the chart sets this limit only for nginx and traefik.
 {{- end }}
 {{- if and .Values.httpRoute.enabled .Values.httpRoute.requestTimeout }}
 {{- $start := toDate "2006-01-02" "2000-01-01" }}
 {{- $end := dateModify .Values.httpRoute.requestTimeout $start }}
-{{- /* 0s is none. */}}
+{{- /* 0s is no limit. */}}
 {{- if and ($end.After $start) (le $end.UnixMilli (add $start.UnixMilli 10000)) }}
-httpRoute.requestTimeout is too short: it must be more than 10 s; otherwise a slow login ends in an error of the controller's.
+httpRoute.requestTimeout is too short: it must be more than 10 s; otherwise the controller ends a slow login with an error.
 {{- end }}
 {{- end }}
 {{- with .Values.networkPolicy }}
-{{- $entry := or $.Values.ingress.enabled $.Values.httpRoute.enabled $.Values.demoPartner.ingress.enabled }}
+{{- $entry := or $.Values.ingress.enabled $.Values.httpRoute.enabled }}
 {{- if and .enabled $entry (not (or .ingressController.namespaceSelector .ingressController.podSelector .ingressController.ipBlocks)) }}
 networkPolicy.ingressController is missing: say by selectors or ipBlocks where the ingress controller's requests come from; otherwise none get through.
 {{- end }}
@@ -135,7 +113,7 @@ identity.{{ $job }}.tlsSecret needs identity.operator.tlsSecret: without certifi
 {{- end }}
 {{- end }}
 {{- if ne (empty .auditExport.existingClaim) (empty .auditExport.tlsSecret) }}
-identity.auditExport needs both existingClaim and tlsSecret: the one to write to, the other to read the audit log with.
+identity.auditExport needs both existingClaim and tlsSecret: the claim to write to, the certificate to read the audit log.
 {{- end }}
 {{- end }}
 {{- with .Values.internalTls }}
@@ -146,7 +124,7 @@ internalTls.certManager.issuerRef has no name: name the Issuer that signs the se
 {{- end -}}
 
 {{- define "course-exchange.validate.metrics" -}}
-{{- $unwritten := "which git does not hold: run `npx --yes pnpm@12 prepare` in the clone, or install a packaged chart." }}
+{{- $unwritten := "which are not in git: run `npx --yes pnpm@12 prepare` in the clone, or install a packaged chart." }}
 {{- with .Values.metrics }}
 {{- if and .prometheusRule.runbookUrl (not ($.Files.Glob "rules/*.yaml")) }}
 metrics.prometheusRule.runbookUrl needs the chart's rules/, {{ $unwritten }}

@@ -1,10 +1,9 @@
-{{/* Secrets reach a program only as files: a changed Secret changes the file, and no process list shows it. `files` is a
-     YAML list of { path, secret, key }: the file's name, the Secret and its key. A path without a dot is the name of a
-     setting, which the program reads through NAME_FILE. */}}
+{{/* Secrets reach a program only as files, which follow a changed Secret. `files` is a YAML list of { path, secret, key }: the file's
+     name, the Secret and its key. A path without a dot is the name of a setting, which the program reads through NAME_FILE. */}}
 
 {{- define "course-exchange.secretsDirectory" -}}/run/course-exchange/secrets{{- end -}}
 
-{{/* The whole environment of a context with env and files: NAME_FILE for each of the files that is a setting. */}}
+{{/* The whole environment of a context with env and files, with NAME_FILE for each file that is a setting. */}}
 {{- define "course-exchange.env" -}}
 {{ .env }}
 {{- range fromYamlArray .files }}
@@ -29,7 +28,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* Volumes of a pod with one container, of its context. `volumes` are further ones, as YAML. */}}
+{{/* Volumes of a pod with one container, of its context. */}}
 {{- define "course-exchange.volumes" -}}
 {{- $volumes := include "course-exchange.secretVolume" (list "secrets" .files) | fromYamlArray -}}
 {{- range $name, $secret := .certificates -}}
@@ -44,7 +43,7 @@ volumes:
 {{- end -}}
 {{- end -}}
 
-{{/* The mounts of those. `secretVolume` is the volume of the secret files where it is not called `secrets`. */}}
+{{/* Mounts of these volumes. `secretVolume` names the volume of the secret files, by default `secrets`. */}}
 {{- define "course-exchange.volumeMounts" -}}
 {{- $mounts := list -}}
 {{- if fromYamlArray .files -}}

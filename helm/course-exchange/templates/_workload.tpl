@@ -1,9 +1,8 @@
-{{/* What the components with a Deployment have in common. gateway.yaml, identity.yaml, design-catalog.yaml and demo-partner.yaml
-     are made of these, each by its context: a dict that begins with `root`, `component` and `key`, the key of its values. */}}
+{{/* What the components with a Deployment share. gateway.yaml, identity.yaml, design-catalog.yaml and demo-partner.yaml use these
+     templates, each with its context: a dict that begins with `root`, `component` and `key`, the key of its values. */}}
 
-{{/* Ports by component, as YAML. `http` or `grpc` is the component's own, `health` serves probes and metrics. The others are
-     private: no route of the gateway leads there, and each listens on the pod's loopback address, for `kubectl exec`, until a
-     Secret with certificates opens it to the network. */}}
+{{/* Ports by component, as YAML. `http` or `grpc` serves requests, `health` probes and metrics. The others are private: no route of
+     the gateway leads there, and each listens on the pod's loopback address until a Secret with certificates opens it. */}}
 {{- define "course-exchange.ports" -}}
 gateway: { http: 8080, health: 8081 }
 identity: { grpc: 7001, health: 7101, operator: 7201 }
@@ -35,50 +34,58 @@ demo-partner: { http: 9000, health: 9001 }
 {{- end }}
 {{- end -}}
 
-{{/* `spec` of a Deployment: how it rolls out, and its pods. One that is not `replicated` has a single pod, and a new one starts
-     only when the old one is gone. */}}
-{{- define "course-exchange.deploymentSpec" -}}
-{{- with .values -}}
-{{- if not $.replicated -}}
-replicas: 1
-strategy: { type: Recreate }
-{{- else -}}
-{{ include "course-exchange.replicas" $ }}
-minReadySeconds: 5
-strategy:
-  type: RollingUpdate
-  rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
-{{- end }}
-revisionHistoryLimit: 5
-selector:
-  matchLabels:
-    {{- include "course-exchange.selector" (list $.root $.component) | nindent 4 }}
-template:
-  metadata:
-    {{- include "course-exchange.podMetadata" $ | nindent 4 }}
-  spec:
-    {{- include "course-exchange.podSpec" $ | nindent 4 }}
-    # A process may take 20 seconds to stop.
-    terminationGracePeriodSeconds: {{ add 35 .preStopSeconds }}
-    {{- with .initContainers }}
-    initContainers:
-      {{- toYaml . | nindent 6 }}
-    {{- end }}
-    containers:
-      {{- include "course-exchange.container" $ | nindent 6 }}
-      {{- with .extraContainers }}
-      {{- toYaml . | nindent 6 }}
+{{/* A component's objects except its Services. A component that is not `replicated` has one pod: a new pod starts after the old one
+     ended. */}}
+{{- define "course-exchange.workload" -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  {{- include "course-exchange.metadata" (list .root .component) | nindent 2 }}
+  {{- include "course-exchange.annotations" .values.deploymentAnnotations | nindent 2 }}
+{{- with .values }}
+spec:
+  {{- if not $.replicated }}
+  replicas: 1
+  strategy: { type: Recreate }
+  {{- else }}
+  {{ .autoscaling.enabled | ternary (include "course-exchange.cluster.replicas" $) (printf "replicas: %d" (int .replicas)) }}
+  minReadySeconds: 5
+  strategy:
+    type: RollingUpdate
+    rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
+  {{- end }}
+  revisionHistoryLimit: 5
+  selector:
+    matchLabels:
+      {{- include "course-exchange.selector" (list $.root $.component) | nindent 6 }}
+  template:
+    metadata:
+      {{- include "course-exchange.podMetadata" $ | nindent 6 }}
+    spec:
+      {{- include "course-exchange.podSpec" $ | nindent 6 }}
+      # A process may take 20 seconds to stop.
+      terminationGracePeriodSeconds: {{ add 35 .preStopSeconds }}
+      {{- with .initContainers }}
+      initContainers:
+        {{- toYaml . | nindent 8 }}
       {{- end }}
-    {{- include "course-exchange.volumes" $ | nindent 4 }}
+      containers:
+        {{- include "course-exchange.container" $ | nindent 8 }}
+        {{- with .extraContainers }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      {{- include "course-exchange.volumes" $ | nindent 6 }}
 {{- end }}
-{{- end -}}
-
-{{- define "course-exchange.replicas" -}}
-{{- if .values.autoscaling.enabled -}}
-{{- include "course-exchange.cluster.replicas" . -}}
-{{- else -}}
-replicas: {{ int .values.replicas }}
-{{- end -}}
+---
+{{ include "course-exchange.serviceAccount" . }}
+{{- if .replicated }}
+---
+{{ include "course-exchange.autoscaler" . }}
+---
+{{ include "course-exchange.disruptionBudget" . }}
+---
+{{ include "course-exchange.certificate" . }}
+{{- end }}
 {{- end -}}
 
 {{- define "course-exchange.serviceAccount" -}}
@@ -86,27 +93,35 @@ replicas: {{ int .values.replicas }}
 apiVersion: v1
 kind: ServiceAccount
 metadata:
-  name: {{ include "course-exchange.serviceAccountName" . }}
-  namespace: {{ .root.Release.Namespace }}
-  labels:
-    {{- include "course-exchange.labels" (list .root .component) | nindent 4 }}
+  {{- include "course-exchange.labelledMetadata" (list .root .component (include "course-exchange.serviceAccountName" .) dict) | nindent 2 }}
   {{- include "course-exchange.annotations" .values.serviceAccount.annotations | nindent 2 }}
 automountServiceAccountToken: false
 {{- end -}}
 {{- end -}}
 
-{{/* Selector and port of a Service, of (list context port). */}}
-{{- define "course-exchange.serviceSpec" -}}
-{{- $context := first . -}}
-{{- $port := last . -}}
-selector:
-  {{- include "course-exchange.selector" (list $context.root $context.component) | nindent 2 }}
-ports:
-  - name: {{ $port }}
-    port: {{ get $context.ports $port }}
-    targetPort: {{ $port }}
-    protocol: TCP
-    appProtocol: {{ eq $port "http" | ternary "http" "grpc" }}
+{{/* A Service of a dict: context, name and port; type and annotations where it has any. */}}
+{{- define "course-exchange.service" -}}
+{{- $component := list .context.root .context.component -}}
+apiVersion: v1
+kind: Service
+metadata:
+  {{- include "course-exchange.metadata" (append $component .name) | nindent 2 }}
+  {{- include "course-exchange.annotations" .annotations | nindent 2 }}
+spec:
+  type: {{ default "ClusterIP" .type }}
+  {{- if eq .port "grpc" }}
+  # Headless: a gRPC client sees every pod and spreads its calls.
+  clusterIP: None
+  publishNotReadyAddresses: false
+  {{- end }}
+  selector:
+    {{- include "course-exchange.selector" $component | nindent 4 }}
+  ports:
+    - name: {{ .port }}
+      port: {{ get .context.ports .port }}
+      targetPort: {{ .port }}
+      protocol: TCP
+      appProtocol: {{ eq .port "http" | ternary "http" "grpc" }}
 {{- end -}}
 
 {{- define "course-exchange.autoscaler" -}}
@@ -135,7 +150,7 @@ spec:
 {{- end }}{{ end }}
 {{- end -}}
 
-{{/* None for a single pod: its node could never be drained. */}}
+{{/* A single pod has none: its node could never be drained. */}}
 {{- define "course-exchange.disruptionBudget" -}}
 {{- with .values.podDisruptionBudget }}{{ if and .enabled (gt (include "course-exchange.leastReplicas" $.values | int) 1) -}}
 apiVersion: policy/v1
@@ -152,7 +167,7 @@ spec:
 {{- end }}{{ end }}
 {{- end -}}
 
-{{/* The certificate of a component's gRPC port, which also identifies it as a client of the others; where cert-manager makes it. */}}
+{{/* By cert-manager: the certificate of a component's gRPC port, which also identifies the component as a client. */}}
 {{- define "course-exchange.certificate" -}}
 {{- with .root.Values.internalTls }}{{ if and .enabled .certManager.issuerRef -}}
 {{- $name := include "course-exchange.name" (list $.root $.component) -}}
@@ -182,8 +197,8 @@ spec:
 {{- include "course-exchange.merged" (list $root.Values.defaults (get $root.Values (last .) | default dict)) -}}
 {{- end -}}
 
-{{/* Of (list below above), as JSON: maps are merged, everything else of `above` replaces that of `below`. Sprig's own merge
-     would keep `true` where `above` says `false`, and 3 where it says 0. */}}
+{{/* Of (list below above), as JSON: maps are merged, and everything else in `above` replaces what `below` has. Sprig's merge would
+     ignore `false` and 0 in `above`. */}}
 {{- define "course-exchange.merged" -}}
 {{- $merged := deepCopy (first .) -}}
 {{- range $key, $value := last . -}}

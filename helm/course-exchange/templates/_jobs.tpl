@@ -1,6 +1,26 @@
-{{/* CronJobs that call identity's operator port, each with a certificate of its own. */}}
+{{/* The steps of the migration Job, and the CronJobs that call identity's operator port. */}}
 
-{{/* Those that values ask for, with the Secret of the certificate, as YAML. */}}
+{{/* Steps in order, as YAML: both checks before anything changes, both migrations, then the seed of a test environment. The first check
+     does not end the Job, so that both report their failures; the third step repeats it. */}}
+{{- define "course-exchange.migrations.steps" -}}
+- { name: check-identity, reads: identity, program: /app/services/identity/src/migrate.js, arguments: [--report] }
+- { name: check-design-catalog, reads: design-catalog, program: /app/services/design-catalog/src/migrate.js, arguments: [--check] }
+{{- range list "identity" "design-catalog" }}
+- { name: migrate-{{ . }}, reads: {{ . }}, program: /app/services/{{ . }}/src/migrate.js }
+{{- end }}
+{{- if and (eq .Values.environment "test") (or .Values.migrations.seed.existingSecret .Values.demoPartner.enabled) }}
+- { name: seed, reads: seed, program: /app/seed.js }
+{{- end }}
+{{- end -}}
+
+{{/* Annotations of what is created before any pod changes, and removed when the Job succeeds. Of the weight, as text. */}}
+{{- define "course-exchange.migrations.hook" -}}
+helm.sh/hook: pre-install,pre-upgrade
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end -}}
+
+{{/* The CronJobs that values ask for, each with the Secret of its certificate, as YAML. */}}
 {{- define "course-exchange.operatorJobs" -}}
 {{- range $job, $values := dict "key-rotation" .Values.identity.keyRotation "audit-export" .Values.identity.auditExport }}
 {{- with $values.tlsSecret }}
@@ -9,8 +29,8 @@
 {{- end }}
 {{- end -}}
 
-{{/* Runs `partnerctl`, of a dict: root, component, tlsSecret, arguments and `volumes`, which are mounted below /run/course-exchange. As
-     identity in all but what its server alone needs. */}}
+{{/* Runs `partnerctl`, of a dict: root, component, tlsSecret, arguments and `volumes`, which are mounted below /run/course-exchange.
+     Its pod has identity's values except those for its server. */}}
 {{- define "course-exchange.operatorJob" -}}
 {{- $values := omit (include "course-exchange.values" (list .root "identity") | fromJson) "extraEnv" "extraEnvFrom" "serviceAccount" }}
 {{- $_ := set $values "resources" (dict "requests" (dict "cpu" "50m" "memory" "96Mi") "limits" (dict "memory" "256Mi")) }}
@@ -37,7 +57,7 @@ spec:
   jobTemplate:
     spec:
       backoffLimit: 0
-      # What kube-state-metrics tells of a failed Job, and an alert with it, lasts as long as the Job.
+      # An alert about a failed Job fires as long as the Job exists.
       ttlSecondsAfterFinished: 3600
       activeDeadlineSeconds: 120
       template:
