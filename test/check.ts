@@ -2,7 +2,7 @@
 // line each, and the output of those that failed; ends with code 1 when one did.
 import { availableParallelism } from 'node:os';
 import { generateProto } from '@course-exchange/proto/generate';
-import { findVulnerabilities, listLicences, unaccepted } from '../deploy/images/dependencies.ts';
+import { findVulnerabilities, listLicences, unaccepted } from '../deploy/images/supply-chain.ts';
 import { findBreaches } from './check/house-rules.ts';
 import { command, fail, type Step } from './check/step.ts';
 import { filesOfProject } from './docs/documents.ts';

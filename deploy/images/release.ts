@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { root } from './dependencies.ts';
+import { root } from './supply-chain.ts';
 
 /**
  * The base images of `dockerfile`, or those that `environment` names in their place. Throws a sentence for one that is not

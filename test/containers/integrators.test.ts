@@ -11,7 +11,7 @@ import { CourseExchange, type StartedCourseExchange, type User } from '@course-e
 import { defaultImages } from '@course-exchange/testcontainers/images';
 import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { pnpm } from '../../deploy/images/dependencies.ts';
+import { pnpm } from '../../deploy/images/supply-chain.ts';
 import { root } from '../check/step.ts';
 import { section } from '../docs/documents.ts';
 import { discover, token } from '../support/flow.ts';

@@ -8,7 +8,7 @@ import {
   auditProblems,
   findVulnerabilities,
   unaccepted,
-} from './dependencies.ts';
+} from './supply-chain.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
