@@ -16,9 +16,7 @@ function keep(name: string, value: string): string {
   return readFileSync(file, 'utf8');
 }
 
-function random(name: string): string {
-  return keep(name, randomBytes(32).toString('base64url'));
-}
+const newSecret = () => randomBytes(32).toString('base64url');
 
 const databaseUrls = {
   identity_migrator: 'identity_migrator_url',
@@ -28,17 +26,20 @@ const databaseUrls = {
   catalog_ro: 'catalog_url',
   catalog_feed: 'catalog_feed_url',
 };
-for (const [role, file] of Object.entries(databaseUrls))
-  keep(file, `postgres://${role}:${random(`${role}_password`)}@postgres:5432/course_exchange`);
+const statements = Object.entries(databaseUrls).map(([role, file]) => {
+  const url = keep(file, `postgres://${role}:${newSecret()}@postgres:5432/course_exchange`);
+  return `alter role ${role} password '${new URL(url).password}';\n`;
+});
+keep('role_passwords.sql', statements.join(''));
 for (const name of [
   'postgres_superuser_password',
   'key_encryption_key',
   'user_hash_key',
   'partner_token_key',
 ])
-  random(name);
-const redisPassword = random('redis_password');
-const identityPassword = random('redis_identity_password');
+  keep(name, newSecret());
+const redisPassword = keep('redis_password', newSecret());
+const identityPassword = keep('redis_identity_password', newSecret());
 keep('redis_acl', `user default on >${redisPassword} ~* &* +@all\nuser ${identityUser(identityPassword)}\n`);
 keep('redis_url', `redis://identity:${identityPassword}@redis:6379`);
 keep('demo_client_secret', demoPartner('http://127.0.0.1').clientSecret);
