@@ -214,7 +214,7 @@ async function requireEngine(): Promise<void> {
 }
 
 async function startProxy(port: number | undefined, target: () => string | undefined) {
-  return startRehearsalProxy(() => target() ?? 'http://127.0.0.1:1', { port: port ?? 0 }).catch((cause) => {
+  return startRehearsalProxy(() => target() ?? 'http://127.0.0.1:1', port).catch((cause) => {
     throw new Error(
       `Port ${port} is in use: end what listens there, or name no port and get one that is free.`,
       { cause },

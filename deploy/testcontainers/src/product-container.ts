@@ -1,20 +1,13 @@
 // A container of one of our images, run as the chart runs it: read-only root, no capability, no new privilege.
 import { text } from 'node:stream/consumers';
-import {
-  GenericContainer,
-  getContainerRuntimeClient,
-  type StartedNetwork,
-  Wait,
-  type WaitStrategy,
-} from 'testcontainers';
+import { GenericContainer, getContainerRuntimeClient, type StartedNetwork, Wait } from 'testcontainers';
 
 export type Environment = Readonly<Record<string, string>>;
 
 const lastLines = 12;
 
 class ProductContainer extends GenericContainer {
-  readonly #said: string[] = [];
-  #started = false;
+  #said: readonly string[] = [];
 
   constructor(image: string, environment: Environment) {
     super(image);
@@ -22,31 +15,22 @@ class ProductContainer extends GenericContainer {
     this.withEnvironment({ ...environment }).withDroppedCapabilities('ALL');
     this.withSecurityOpt('no-new-privileges:true').withStartupTimeout(90_000);
     this.withLogConsumer((log) =>
-      log.on('data', (line) => this.#started || this.#said.push(String(line).trim())),
+      log.on('data', (line) => {
+        this.#said = [...this.#said, String(line).trim()].slice(-lastLines);
+      }),
     );
   }
 
   /** Rejects with what the program said last, which is gone with the container. */
-  override async start() {
-    try {
-      const started = await super.start();
-      this.#started = true;
-      return started;
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(
-        [`${this.imageName.string} does not start: ${reason}`, ...this.#said.slice(-lastLines)].join(
-          '\n    ',
-        ),
-        {
-          cause: error,
-        },
-      );
-    }
+  override start() {
+    return super.start().catch((cause: Error) => {
+      const lines = [`${this.imageName.string} does not start: ${cause.message}`, ...this.#said];
+      throw new Error(lines.join('\n    '), { cause });
+    });
   }
 }
 
-export const healthPort = 8099;
+const healthPort = 8099;
 
 export function service(image: string, environment: Environment): GenericContainer {
   return new ProductContainer(image, {
@@ -55,11 +39,9 @@ export function service(image: string, environment: Environment): GenericContain
     ...environment,
   })
     .withExposedPorts(healthPort)
-    .withWaitStrategy(answers('/healthz'));
-}
-
-export function answers(path: '/healthz' | '/livez'): WaitStrategy {
-  return Wait.forHttp(path, healthPort, { abortOnContainerExit: true }).forStatusCode(200);
+    .withWaitStrategy(
+      Wait.forHttp('/healthz', healthPort, { abortOnContainerExit: true }).forStatusCode(200),
+    );
 }
 
 export interface Ending {

@@ -13,7 +13,12 @@ import {
 } from 'testcontainers';
 import { defaultImages, type Images, imageOf } from './images.ts';
 
-type Role = 'identity_migrator' | 'catalog_migrator' | 'identity_rw' | 'identity_operator' | 'catalog_ro';
+export type Role =
+  | 'identity_migrator'
+  | 'catalog_migrator'
+  | 'identity_rw'
+  | 'identity_operator'
+  | 'catalog_ro';
 type Labels = Readonly<Record<string, string>>;
 
 export interface Stores {

@@ -1,7 +1,7 @@
 // The duties that every rehearsal tests, from each request and those before it.
 import type { Breach, DutyName } from './duties.ts';
+import { claimsOf } from './plays.ts';
 import { type Asked, describe } from './request.ts';
-import { claimsOf } from './tokens.ts';
 
 /** A timer of the client may be a little ahead of ours. */
 const earlyMs = 20;
@@ -12,12 +12,12 @@ export function breachOf(asked: Asked, before: readonly Asked[]): Breach | undef
   const inUrl = secretParameters.find((name) => asked.url.searchParams.has(name));
   if (inUrl) return { duty: 'no-secret-in-urls', seen: `The URL of ${describe(asked)} has ${inUrl}.` };
   if (asked.bearer !== undefined && claimsOf(asked.bearer)?.token_use === 'id_token')
-    return { duty: 'id-token-opens-nothing', seen: `${capital(describe(asked))} carried an ID token.` };
+    return { duty: 'id-token-opens-nothing', seen: `${describe(asked)} carried an ID token.` };
   const refused = asked.bearer && before.find((one) => one.bearer === asked.bearer && isRefused(one));
   if (refused)
     return {
       duty: 'refresh-once',
-      seen: `${capital(describe(asked))} sent the access token that ${describe(refused)} had refused.`,
+      seen: `${describe(asked)} sent the access token that ${describe(refused)} had refused.`,
     };
   if (asked.endpoint === 'exchange') return exchangedAgain(asked, withSame('code', asked, before));
   if (asked.endpoint === 'refresh') return refreshedAgain(asked, withSame('refresh_token', asked, before));
@@ -37,14 +37,14 @@ function exchangedAgain(asked: Asked, before: readonly Asked[]): Breach | undefi
   if (last === undefined) return undefined;
   return {
     duty: last.outcome?.kind === 'nothing' ? 'never-again' : 'code-once',
-    seen: `${capital(describe(asked))} sent the code of ${describe(last)} again.`,
+    seen: `${describe(asked)} sent the code of ${describe(last)} again.`,
   };
 }
 
 function refreshedAgain(asked: Asked, before: readonly Asked[]): Breach | undefined {
   const after = (one: Asked, duty: DutyName, how: string): Breach => {
     const passed = Math.round(asked.at - (one.outcome ?? one).at);
-    const sent = `${capital(describe(asked))} sent the refresh token of ${describe(one)} again`;
+    const sent = `${describe(asked)} sent the refresh token of ${describe(one)} again`;
     return { duty, seen: `${sent}, ${how.replace('MS', `${passed} ms`)}.` };
   };
   const underWay = before.find(({ outcome }) => outcome === undefined);
@@ -61,8 +61,4 @@ function refreshedAgain(asked: Asked, before: readonly Asked[]): Breach | undefi
   if (second) return after(second, 'wait-for-retry-after', 'a second time');
   if (asked.at >= unavailable.outcome.notBefore - earlyMs) return undefined;
   return after(unavailable, 'wait-for-retry-after', 'MS after our 503');
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

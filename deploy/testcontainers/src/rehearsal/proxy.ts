@@ -1,22 +1,14 @@
 // The proxy before the issuer: passes requests on as they are, plays one scenario at a time, and judges by what the client
 // asks next whether it keeps its duties.
 import { once } from 'node:events';
-import {
-  Agent,
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type ServerResponse,
-  request as send,
-} from 'node:http';
+import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { breachOf } from './conduct.ts';
 import type { Breach } from './duties.ts';
-import type { Played, Scenario, Tools } from './plays.ts';
+import { newSigningKey, type Played, type Scenario, type Tools } from './plays.ts';
 import { type Answer, type Asked, describe, endpointOf, jsonOf, outcomeOf } from './request.ts';
 import { type ScenarioName, scenarios } from './scenarios.ts';
-import { newSigningKey } from './tokens.ts';
 
 export interface Verdict {
   readonly breaches: readonly Breach[];
@@ -24,33 +16,28 @@ export interface Verdict {
   readonly played: boolean;
 }
 
-export interface Rehearsal {
-  onPlayed: () => void;
-  /** Told of each breach when it happens. */
-  onBreach: (breach: Breach) => void;
-  /** Waits for the requests under way, and judges. */
-  readonly end: () => Promise<Verdict>;
+/** Called when it happens. */
+interface Listeners {
+  readonly onPlayed?: () => void;
+  readonly onBreach?: (breach: Breach) => void;
 }
 
 export interface RehearsalProxy {
   readonly port: number;
-  readonly rehearse: (name: ScenarioName) => Rehearsal;
+  /** Plays a scenario until the function that it returns is called, which waits for the requests under way and judges. */
+  readonly rehearse: (name: ScenarioName, listeners?: Listeners) => () => Promise<Verdict>;
   readonly stop: () => Promise<void>;
 }
 
-interface Play {
+interface Play extends Listeners {
   readonly scenario: Scenario;
   readonly all: Asked[];
   readonly breaches: Breach[];
-  played: Played | undefined;
-  readonly rehearsal: Rehearsal;
+  played?: Played;
 }
 
 /** `target`: origin of the gateway, known by the first request at the latest. `port` 0 takes a free one. */
-export async function startRehearsalProxy(
-  target: () => string,
-  { host = '127.0.0.1', port = 0 } = {},
-): Promise<RehearsalProxy> {
+export async function startRehearsalProxy(target: () => string, port = 0): Promise<RehearsalProxy> {
   const [known, foreign] = [newSigningKey('rehearsal'), newSigningKey('rehearsal')];
   const agent = new Agent({ keepAlive: true });
   let play: Play | undefined;
@@ -88,16 +75,19 @@ export async function startRehearsalProxy(
   const server = createServer((incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
-  await once(server.listen(port, host), 'listening');
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    rehearse: (name) => {
+    rehearse: (name, listeners = {}) => {
       if (play) throw new Error('A rehearsal is under way: play one after the other.');
-      const mine = newPlay(scenarios[name], () => {
-        play = undefined;
-      });
+      const mine: Play = { ...listeners, scenario: scenarios[name], all: [], breaches: [] };
       play = mine;
-      return mine.rehearsal;
+      return async () => {
+        for (let tries = 0; tries < 100 && mine.all.some(({ outcome }) => !outcome); tries += 1)
+          await sleep(50);
+        play = undefined;
+        return verdictOn(mine);
+      };
     },
     stop: async () => {
       server.closeAllConnections();
@@ -107,28 +97,13 @@ export async function startRehearsalProxy(
   };
 }
 
-function newPlay(scenario: Scenario, ended: () => void): Play {
-  const play: Play = {
-    scenario,
-    all: [],
-    breaches: [],
-    played: undefined,
-    rehearsal: {
-      onPlayed: () => {},
-      onBreach: () => {},
-      end: async () => {
-        for (let tries = 0; tries < 100 && play.all.some(({ outcome }) => !outcome); tries += 1)
-          await sleep(50);
-        ended();
-        const own = play.played && scenario.atEnd?.(play.played);
-        if (own) play.breaches.push(own);
-        if (scenario.tokens === 'used' && play.played && !play.all.some((one) => usesTokens(one, play)))
-          play.breaches.push({ duty: scenario.duty, seen: 'The tokens were never used.' });
-        return { breaches: play.breaches, played: play.played !== undefined };
-      },
-    },
-  };
-  return play;
+function verdictOn(play: Play): Verdict {
+  const { scenario, all, breaches, played } = play;
+  const own = played && scenario.atEnd?.(played);
+  if (own) breaches.push(own);
+  if (scenario.tokens === 'used' && play.played && !all.some((one) => usesTokens(one, play)))
+    breaches.push({ duty: scenario.duty, seen: 'The tokens were never used.' });
+  return { breaches, played: played !== undefined };
 }
 
 /** Judges the request, then answers it by the scenario or by the server. */
@@ -148,7 +123,7 @@ async function playAt(
   const given = await scenario.act(asked, async () => (own = await forward()), tools, played);
   if (given !== undefined && !play.played) {
     play.played = { asked, own };
-    play.rehearsal.onPlayed();
+    play.onPlayed?.();
   }
   return given ?? forward();
 }
@@ -165,7 +140,7 @@ function judge(play: Play, asked: Asked): void {
   const breach = general ?? (seen ? { duty: scenario.duty, seen } : undefined);
   if (breach === undefined) return;
   play.breaches.push(breach);
-  play.rehearsal.onBreach(breach);
+  play.onBreach?.(breach);
 }
 
 function usesTokens(asked: Asked, { played }: Play): boolean {
@@ -206,24 +181,19 @@ async function forwarded(
   };
 }
 
+/** Headers that belong to the connection to the gateway. */
 const framing = ['connection', 'keep-alive', 'transfer-encoding'];
 
-function deliver(answer: Answer, method: string, response: ServerResponse): void {
-  const { status, body, delivered } = answer;
+function deliver(
+  { status, headers, body, delivered }: Answer,
+  method: string,
+  response: ServerResponse,
+): void {
   if (delivered === 'none' || response.destroyed) return void response.destroy();
   const hasBody = method !== 'HEAD' && status !== 204 && status !== 304;
-  const length = hasBody ? { 'content-length': body.length } : {};
-  response.writeHead(status, { ...headersOf(answer), ...length });
+  const ours = hasBody ? [...framing, 'content-length'] : framing;
+  const passed = headers.filter(([name]) => !ours.includes(name.toLowerCase())).flat();
+  response.writeHead(status, hasBody ? [...passed, 'content-length', `${body.length}`] : passed);
   if (delivered === 'half') response.write(body.subarray(0, body.length / 2), () => response.destroy());
   else response.end(hasBody ? body : undefined);
-}
-
-/** Without those that belong to the connection to the gateway. */
-function headersOf({ headers }: Answer): OutgoingHttpHeaders {
-  const kept = new Map<string, string[]>();
-  for (const [name, value] of headers) {
-    const lower = name.toLowerCase();
-    if (!framing.includes(lower)) kept.set(lower, [...(kept.get(lower) ?? []), value]);
-  }
-  return Object.fromEntries(kept);
 }

@@ -23,14 +23,14 @@ export async function rehearse(
   scenario: ScenarioName,
   work: () => unknown,
 ): Promise<void> {
-  const rehearsal = proxy.rehearse(scenario);
+  const end = proxy.rehearse(scenario);
   const failure = await Promise.resolve()
     .then(work)
     .then(
       () => undefined,
       (cause: unknown) => ({ cause }),
     );
-  const { breaches, played } = await rehearsal.end();
+  const { breaches, played } = await end();
   if (breaches.length > 0) throw new DutyBroken(scenario, breaches, failure);
   if (failure) throw failure.cause;
   if (!played) throw new Error(verdictText(scenario, { breaches, played }));

@@ -1,16 +1,14 @@
 // A request as the proxy sees it, and what became of it.
 
-export type Endpoint =
-  | 'discovery'
-  | 'key set'
-  | 'browser'
-  | 'exchange'
-  | 'refresh'
-  | 'token'
-  | 'user-info'
-  | 'events'
-  | 'designs'
-  | 'other';
+const paths = {
+  'key set': /^\/\.well-known\/jwks\.json$/,
+  browser: /^\/(authorize|login|account|consent|cancel)$/,
+  'user-info': /^\/userinfo$/,
+  events: /^\/api\/events$/,
+  designs: /^\/api\/events\/[^/]+\/designs$/,
+};
+type Path = keyof typeof paths;
+export type Endpoint = Path | 'exchange' | 'refresh' | 'token' | 'other';
 
 export interface Answer {
   readonly status: number;
@@ -45,15 +43,6 @@ export interface Asked {
   outcome: Outcome | undefined;
 }
 
-const endpoints: readonly (readonly [path: RegExp, endpoint: Endpoint])[] = [
-  [/^\/\.well-known\/openid-configuration$/, 'discovery'],
-  [/^\/\.well-known\/jwks\.json$/, 'key set'],
-  [/^\/(authorize|login|account|consent|cancel)$/, 'browser'],
-  [/^\/userinfo$/, 'user-info'],
-  [/^\/api\/events$/, 'events'],
-  [/^\/api\/events\/[^/]+\/designs$/, 'designs'],
-];
-
 const grants: Readonly<Record<string, Endpoint>> = {
   authorization_code: 'exchange',
   refresh_token: 'refresh',
@@ -61,13 +50,13 @@ const grants: Readonly<Record<string, Endpoint>> = {
 
 export function endpointOf({ pathname }: URL, form: URLSearchParams): Endpoint {
   if (pathname === '/token') return grants[form.get('grant_type') ?? ''] ?? 'token';
-  return endpoints.find(([path]) => path.test(pathname))?.[1] ?? 'other';
+  return (Object.keys(paths) as Path[]).find((name) => paths[name].test(pathname)) ?? 'other';
 }
 
 /** In words that quote no secret. */
 export function describe({ number, method, endpoint, url }: Asked): string {
   const what = { exchange: 'code exchange', refresh: 'refresh' }[endpoint as string];
-  return `request ${number} (${what ?? `${method} ${url.pathname}`})`;
+  return `Request ${number} (${what ?? `${method} ${url.pathname}`})`;
 }
 
 export function outcomeOf({ status, headers, body, delivered }: Answer, at: number): Outcome {

@@ -5,6 +5,7 @@ import {
   afterwards,
   callbackChanges,
   departure,
+  forged,
   idToken,
   isOf,
   isResource,
@@ -19,7 +20,6 @@ import {
   withIdToken,
 } from './plays.ts';
 import { describe, jsonAnswer, jsonOf } from './request.ts';
-import { forged } from './tokens.ts';
 
 export const scenarios = {
   'refresh-answer-lost': refreshEnds(
