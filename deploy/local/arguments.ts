@@ -15,11 +15,7 @@ export const startCommand = () =>
   new Command('start')
     .description('start everything and stay in the foreground; Ctrl-C ends it')
     .option('--detach', 'return when everything answers, and leave it running', false)
-    .option(
-      '--watch',
-      'restart a process when its source changes; one that dies waits for the next change',
-      false,
-    )
+    .option('--watch', 'restart a process when its source changes, also one that has died', false)
     .option('--observe', 'serve a page with live requests, traces, logs and metrics', false)
     .option('--reset', 'delete all data first', false)
     .option('--port <n>', 'port of the gateway (0: any free port)', wholeNumber(65_535), 8_080)

@@ -34,13 +34,11 @@ export async function takeControl(run: RunDirectory, handlers?: ControlHandlers)
     else if (allowed && request.url === '/stop') allowed.stop();
     else request.socket.destroy();
   });
-  const listen = () => {
-    server.listen(address(run));
-    return once(server, 'listening').then(
+  const listen = () =>
+    once(server.listen(address(run)), 'listening').then(
       () => true,
       () => false,
     );
-  };
   if (!(await listen())) {
     if (process.platform === 'linux' || (await isHeld(run))) return false;
     rmSync(address(run), { force: true });

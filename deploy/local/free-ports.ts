@@ -18,20 +18,20 @@ export async function choosePorts<Name extends string>(
   taken: readonly number[] = [],
 ): Promise<Record<Name, number>> {
   dropOldClaims();
-  const chosen = new Map<Name, number>();
+  const exclude = [...taken];
+  const chosen: Partial<Record<Name, number>> = {};
   for (const name of names) {
-    const random = Array.from({ length: 50 }, () => randomInt(lowest, highest));
     const wish = wished[name];
+    const random = Array.from({ length: 50 }, () => randomInt(lowest, highest));
     const port = wish === undefined ? random : [wish, ...random];
-    const exclude = [...taken, ...chosen.values()];
     let free: number;
     do {
       free = await getPort({ host: '127.0.0.1', port, exclude });
       exclude.push(free);
     } while (free !== wish && !claim(free));
-    chosen.set(name, free);
+    chosen[name] = free;
   }
-  return Object.fromEntries(chosen) as Record<Name, number>;
+  return chosen as Record<Name, number>;
 }
 
 /** False while another process has chosen `port`: stacks that start at once would choose the same before either listens. */

@@ -21,6 +21,7 @@ function say(line: string): void {
 }
 
 function start(run: RunDirectory, options: StartOptions): Promise<number> {
+  if (process.platform === 'win32') throw new Error('On Windows, start it in WSL.');
   return options.detach ? startDetached(run) : supervise(run, options, say);
 }
 

@@ -12,7 +12,7 @@ import {
   writeWhole,
 } from './run-directory.ts';
 
-export const portNames = [
+const portNames = [
   'postgres',
   'redis',
   'identity',

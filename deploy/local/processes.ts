@@ -35,7 +35,7 @@ export type Processes = ReturnType<typeof openProcesses>;
  */
 export function openProcesses(file: string, throwaway: readonly string[] = []) {
   const running = new Map<number, RunningProgram>();
-  const reaper = spawn(process.execPath, [join(import.meta.dirname, 'reaper.ts'), file, ...throwaway], {
+  const reaper = spawn(process.execPath, [join(import.meta.dirname, 'shutdown.ts'), file, ...throwaway], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: {},
@@ -52,7 +52,6 @@ export function openProcesses(file: string, throwaway: readonly string[] = []) {
       writeWhole(file, [...running.values()]);
       return started;
     },
-    running: (): readonly RunningProgram[] => [...running.values()],
     /** Starts nothing from now on. Each rank has `timeoutMs`, then it is killed. */
     stopAll: async (timeoutMs = graceMs): Promise<void> => {
       stopping = true;

@@ -13,7 +13,7 @@ export async function redisComponent({ run, ports, secrets }: StorePlan): Promis
   const directory = join(run.data, 'redis');
   const { redis: port } = ports;
   const server = await findRedis(cacheDirectory());
-  const inContainer = server.kind === 'docker';
+  const inContainer = server === 'docker';
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const configuration = join(directory, 'redis.conf');
   const lines = [
@@ -32,8 +32,8 @@ export async function redisComponent({ run, ports, secrets }: StorePlan): Promis
       logFile: join(run.logs, 'redis.log'),
       stopSignal: 'SIGTERM',
       rank: 2,
-      ...(server.kind === 'docker'
-        ? container(server.image, directory, port)
+      ...(inContainer
+        ? container(directory, port)
         : {
             command: server.command,
             arguments: [configuration],
@@ -65,7 +65,7 @@ export function identityUser(password: string): string {
   return `identity on >${password} ${identityRules.join(' ')}`;
 }
 
-function container(image: string, directory: string, port: number) {
+function container(directory: string, port: number) {
   const name = `course-exchange-redis-${port}`;
   // A container outlives the client that was killed.
   spawnSync('docker', ['rm', '--force', name], { stdio: 'ignore', timeout: 10_000 });
@@ -98,9 +98,7 @@ async function problemAt(url: string): Promise<string | undefined> {
   }
 }
 
-type RedisServer =
-  | { readonly kind: 'program'; readonly command: string; readonly libraries?: string }
-  | { readonly kind: 'docker'; readonly image: string };
+type RedisServer = { readonly command: string; readonly libraries?: string } | 'docker';
 
 const image = 'redis:7-alpine';
 
@@ -120,7 +118,7 @@ function onPath(): RedisServer | undefined {
   const command = ['redis-server', 'valkey-server']
     .flatMap((name) => directories.map((directory) => join(directory, name)))
     .find((candidate) => isServer(candidate));
-  return command === undefined ? undefined : { kind: 'program', command };
+  return command === undefined ? undefined : { command };
 }
 
 function isServer(command: string, libraries?: string): boolean {
@@ -134,14 +132,14 @@ function inDocker(): RedisServer | undefined {
     spawnSync('docker', words, { stdio: 'ignore', timeout }).status === 0;
   if (!docker(['info', '--format', '{{.ServerVersion}}'], 5_000)) return undefined;
   const isThere = docker(['image', 'inspect', image], 5_000) || docker(['pull', '--quiet', image], 120_000);
-  return isThere ? { kind: 'docker', image } : undefined;
+  return isThere ? 'docker' : undefined;
 }
 
 function inCache(cache: string): RedisServer | undefined {
   const home = join(cache, 'debian-redis');
   const command = join(home, 'usr/bin/redis-server');
   const libraries = globSync(join(home, 'usr/lib/*-linux-gnu*')).join(':');
-  return isServer(command, libraries) ? { kind: 'program', command, libraries } : undefined;
+  return isServer(command, libraries) ? { command, libraries } : undefined;
 }
 
 async function unpackDebianRedis(cache: string): Promise<RedisServer | undefined> {

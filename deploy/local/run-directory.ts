@@ -46,7 +46,7 @@ const longestSocketName = 'design-catalog-feed';
 /** A directory for sockets that this account alone may open: at `path`, or a short one where that is too long. */
 function openSockets(path: string, key: string): string {
   const fits = Buffer.byteLength(join(path, longestSocketName)) <= longestSocketPath;
-  const directory = fits || process.platform === 'win32' ? path : `/tmp/course-exchange-${key}`;
+  const directory = fits ? path : `/tmp/course-exchange-${key}`;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const found = lstatSync(directory);
   if (directory !== path && !(found.isDirectory() && found.uid === process.getuid?.()))

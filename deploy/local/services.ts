@@ -20,18 +20,16 @@ export function serviceComponents(plan: StackPlan) {
       ENVIRONMENT: 'test',
       POSTGRES_URL: databaseUrl(plan, 'identity_rw'),
       REDIS_URL: redisUrl(ports.redis, secrets.redisIdentity, 'identity'),
-      ...privatePort(
-        'OPERATOR',
-        databaseUrl(plan, 'identity_operator'),
-        operatorSocket(run, 'identity-operator'),
-      ),
+      OPERATOR_POSTGRES_URL: databaseUrl(plan, 'identity_operator'),
+      OPERATOR_SOCKET: operatorSocket(run, 'identity-operator'),
       KEY_ENCRYPTION_KEY: secrets.keyEncryption,
       USER_HASH_KEY: secrets.userHash,
     }),
     'design-catalog': service(plan, 'design-catalog', 'RPC', {
       ...identityTarget,
       POSTGRES_URL: databaseUrl(plan, 'catalog_ro'),
-      ...privatePort('FEED', databaseUrl(plan, 'catalog_feed'), operatorSocket(run, 'design-catalog-feed')),
+      FEED_POSTGRES_URL: databaseUrl(plan, 'catalog_feed'),
+      FEED_SOCKET: operatorSocket(run, 'design-catalog-feed'),
       USER_HASH_KEY: secrets.userHash,
     }),
     gateway: service(plan, 'gateway', 'HTTP', {
@@ -52,13 +50,6 @@ export function serviceComponents(plan: StackPlan) {
       DATABASE_FILE: join(run.data, 'demo-partner.sqlite'),
     }),
   };
-}
-
-/** None on Windows: sockets there belong to no account, and loopback is open to every one. */
-function privatePort(prefix: 'OPERATOR' | 'FEED', database: string, socket: string) {
-  return process.platform === 'win32'
-    ? {}
-    : { [`${prefix}_POSTGRES_URL`]: database, [`${prefix}_SOCKET`]: socket };
 }
 
 function service(

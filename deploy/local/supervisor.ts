@@ -5,12 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { breachText } from '@course-exchange/testcontainers/rehearsal/duties';
 import { startRehearsalProxy } from '@course-exchange/testcontainers/rehearsal/proxy';
 import { verdictText } from '@course-exchange/testcontainers/rehearsal/rehearse';
-import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
+import { scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import type { StartOptions } from './arguments.ts';
 import { askStatus, type StatusReport, takeControl } from './control.ts';
-import { followFile } from './observe/log-lines.ts';
-import { healthAddresses, makePlan, type StackPlan } from './plan.ts';
-import { databaseUrl } from './postgres.ts';
+import { followFile } from './observe/telemetry.ts';
+import { makePlan, type StackPlan } from './plan.ts';
 import {
   bringUp,
   type Component,
@@ -84,21 +83,14 @@ async function startUp(stack: Stack): Promise<void> {
   const plan = await makePlan(run, options);
   stack.issuer = plan.issuer;
   rotateLogs(run);
-  if (stack.phase === 'stopping') return;
-  stack.processes = openProcesses(run.processesFile);
   if (plan.observeUrl !== undefined) {
     // Before the services, which export their first spans to it.
     const { openObserver } = await import('./observe/observer.ts');
-    const { ports } = plan;
-    await openObserver({
-      port: ports.observe,
-      logs: run.logs,
-      postgres: databaseUrl(plan, 'postgres'),
-      processes: healthAddresses(ports),
-    });
+    await openObserver(plan);
   }
-  if (plan.rehearsal) stack.endRehearsal = await startRehearsal(plan, plan.rehearsal, say);
-  const content = await assemble(stack, plan, stack.processes, seed);
+  stack.endRehearsal = await startRehearsal(plan, say);
+  if (stack.phase === 'stopping') return;
+  const content = await assemble(stack, plan, seed);
   const description = () => describeStack(plan, content, [...stack.components.values()]);
   stack.publish = () => writeWhole(run.stackFile, description());
   stack.publish();
@@ -107,34 +99,30 @@ async function startUp(stack: Stack): Promise<void> {
   say(isInBackground ? 'The stack runs.' : `${stackTable(description())}\n\nCtrl-C ends all of it.`);
 }
 
-/**
- * A proxy at the issuer's port plays one failure until the stack stops. Resolves with what ends it, which says the
- * verdict.
- */
+/** A proxy at the issuer's port plays one failure until the stack stops. Resolves with what ends it and says the verdict. */
 async function startRehearsal(
-  { ports }: Pick<StackPlan, 'ports'>,
-  { scenario, port }: { readonly scenario: ScenarioName; readonly port: number },
-  say: (line: string) => void,
+  { ports, rehearsal }: StackPlan,
+  say: Stack['say'],
 ): Promise<() => Promise<void>> {
-  const proxy = await startRehearsalProxy(() => `http://127.0.0.1:${ports.gateway}`, { port });
+  if (!rehearsal) return async () => {};
+  const { scenario, port } = rehearsal;
+  const proxy = await startRehearsalProxy(() => `http://127.0.0.1:${ports.gateway}`, port);
   const { play, expectation } = scenarios[scenario];
   say(`Rehearsing ${scenario}. ${play} ${expectation}`);
-  const rehearsal = proxy.rehearse(scenario);
-  rehearsal.onPlayed = () => say(`Rehearsal: ${scenario} was played.`);
-  rehearsal.onBreach = (breach) => say(`Rehearsal: ${breachText(breach)}`);
+  const end = proxy.rehearse(scenario, {
+    onPlayed: () => say(`Rehearsal: ${scenario} was played.`),
+    onBreach: (breach) => say(`Rehearsal: ${breachText(breach)}`),
+  });
   return async () => {
-    say(`Rehearsal: ${verdictText(scenario, await rehearsal.end())}`);
+    say(`Rehearsal: ${verdictText(scenario, await end())}`);
     await proxy.stop();
   };
 }
 
-async function assemble(
-  stack: Stack,
-  plan: StackPlan,
-  processes: Processes,
-  seed: SeedContent | undefined,
-): Promise<SeedContent> {
-  const { say, components, options } = stack;
+async function assemble(stack: Stack, plan: StackPlan, seed: SeedContent | undefined): Promise<SeedContent> {
+  const { run, say, components, options } = stack;
+  const processes = openProcesses(run.processesFile);
+  stack.processes = processes;
   const keep = (component: RunningComponent) => components.set(component.program.name, component);
   const deps = {
     processes,

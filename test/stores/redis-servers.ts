@@ -55,7 +55,7 @@ export type TestServer = Awaited<ReturnType<Awaited<ReturnType<typeof openServer
 /** A container cannot be told apart on a port of its own: these tests want the program. */
 export async function openServers() {
   const program = await findRedis(cacheDirectory(), false);
-  if (program.kind !== 'program') throw new Error('There is no redis-server on PATH.');
+  if (program === 'docker') throw new Error('There is no redis-server on PATH.');
   const directory = mkdtempSync(join(tmpdir(), 'course-exchange-redis-'));
   const processes = openProcesses(join(directory, 'processes.json'), [directory]);
   const admins: Redis[] = [];

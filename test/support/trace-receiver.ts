@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { readSpans } from '@course-exchange/local-stack/observe/otlp';
+import { readSpans } from '@course-exchange/local-stack/observe/telemetry';
 
 export type TraceReceiver = Awaited<ReturnType<typeof receiveTraces>>;
 

@@ -46,7 +46,11 @@ const one =
     name === metric ? line(labels) : undefined;
 
 function rates(id: string, title: string, lineOf: LineOf): Tile {
-  return { id, title, unit: 'per second', filters: true, read: (now, before) => rate(lineOf, now, before) };
+  const read: Tile['read'] = (now, before) => {
+    const seconds = Math.max(1, (now.time - before.time) / 1_000);
+    return Object.fromEntries(grown(lineOf, now, before).map(([line, value]) => [line, value / seconds]));
+  };
+  return { id, title, unit: 'per second', filters: true, read };
 }
 
 /** p99, with the number of observations that it stands on. */
@@ -63,7 +67,7 @@ function p99(id: string, title: string, metric: string, line: (labels: Labels) =
 function events(id: string, title: string, lineOf: LineOf): Tile {
   return {
     ...{ id, title, unit: 'count', filters: true, of: 'in all' },
-    read: (now, before) => Object.fromEntries(increase(lineOf, now, before).filter(([, value]) => value > 0)),
+    read: (now, before) => Object.fromEntries(grown(lineOf, now, before)),
     totals: (now) => sum(lineOf, now),
   };
 }
@@ -169,26 +173,18 @@ function increase(lineOf: LineOf, now: Reading, before: Reading): [string, numbe
   });
 }
 
-function rate(lineOf: LineOf, now: Reading, before: Reading): TileValues {
-  const seconds = Math.max(1, (now.time - before.time) / 1_000);
-  const grown = increase(lineOf, now, before).filter(([, value]) => value > 0);
-  return Object.fromEntries(grown.map(([line, value]) => [line, value / seconds]));
-}
+const grown: typeof increase = (...of) => increase(...of).filter(([, value]) => value > 0);
 
 /** p99, as Prometheus' `histogram_quantile` has it; a line that has not grown has none. */
 function quantiles(lineOf: LineOf, now: Reading, before: Reading): TileValues {
-  const keyOf: LineOf = (at, name) => {
-    const line = lineOf(at, name);
-    return line && JSON.stringify([line, at.le]);
-  };
-  const buckets = increase(keyOf, now, before).map(([key, count]) => {
-    const [line, bound] = JSON.parse(key) as [string, string];
-    return { line, bound: numberOf(bound), count };
-  });
-  const values = [...Map.groupBy(buckets, ({ line }) => line)].map(
-    ([line, own]) => [line, quantile(own, 0.99)] as const,
-  );
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as TileValues;
+  const values: Record<string, number> = {};
+  for (const line of Object.keys(sum(lineOf, now))) {
+    const boundOf: LineOf = (at, name) => (lineOf(at, name) === line ? at.le : undefined);
+    const buckets = increase(boundOf, now, before).map(([le, count]) => ({ bound: numberOf(le), count }));
+    const value = quantile(buckets, 0.99);
+    if (value !== undefined) values[line] = value;
+  }
+  return values;
 }
 
 type Bucket = { readonly bound: number; readonly count: number };
@@ -197,8 +193,8 @@ function quantile(buckets: readonly Bucket[], share: number): number | undefined
   const sorted = buckets.toSorted((a, b) => a.bound - b.bound);
   const wanted = share * (sorted.at(-1)?.count ?? 0);
   if (wanted === 0) return undefined;
-  const none: Bucket = { bound: 0, count: 0 };
   const at = sorted.findIndex(({ count }) => count >= wanted);
+  const none: Bucket = { bound: 0, count: 0 };
   const [lower, upper] = [sorted[at - 1] ?? none, sorted[at] ?? none];
   if (!Number.isFinite(upper.bound)) return lower.bound;
   const place = (wanted - lower.count) / (upper.count - lower.count);

@@ -3,12 +3,9 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { StackPlan } from '../plan.ts';
-import { serviceComponents } from '../services.ts';
-import { followFile, readLogLine } from './log-lines.ts';
 import { keyStep, readSamples, tiles } from './metrics.ts';
-import { readSpans, type Span } from './otlp.ts';
 import { openRequestStore } from './request-store.ts';
+import { followFile, readLogLine, readSpans, type Span } from './telemetry.ts';
 
 const traceId = 'c0ffee00c0ffee00c0ffee00c0ffee00';
 
@@ -177,20 +174,4 @@ test('quantiles lie within their bucket, as in histogram_quantile, and are not t
   expect(totals?.(grown, before)).toEqual({ 'GET /x': 10 });
   expect(read(at(1_000, buckets(10, 10, 20)), before)).toEqual({ 'GET /x': 0.2 });
   expect(read(at(1_000, buckets(10, 10, 10)), before)).toEqual({});
-});
-
-test('the services export traces to the page alone, and none without it', () => {
-  const plan = {
-    run: { logs: '/', sockets: '/', data: '/' },
-    ports: {},
-    secrets: {},
-    issuer: 'http://127.0.0.1:1',
-  };
-  const told = (observeUrl: string | undefined) => {
-    const { identity } = serviceComponents({ ...plan, observeUrl } as unknown as StackPlan);
-    const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED } = identity.program.environment ?? {};
-    return [OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED];
-  };
-  expect(told(undefined)).toEqual([undefined, undefined]);
-  expect(told('http://127.0.0.1:3')).toEqual(['http://127.0.0.1:3', 'false']);
 });

@@ -4,19 +4,11 @@ import { readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fastify } from 'fastify';
 import pg from 'pg';
-import { followFile, readLogLine } from './log-lines.ts';
+import { healthAddresses, type StackPlan } from '../plan.ts';
+import { databaseUrl } from '../postgres.ts';
 import { keyStep, type Reading, readSamples, type TileValues, tiles } from './metrics.ts';
-import { readSpans } from './otlp.ts';
 import { openRequestStore } from './request-store.ts';
-
-export interface Observed {
-  readonly port: number;
-  readonly logs: string;
-  /** Address of the database, for one who sees all sessions. */
-  readonly postgres: string;
-  /** The address of its health port, by process. */
-  readonly processes: Readonly<Record<string, string>>;
-}
+import { followFile, readLogLine, readSpans } from './telemetry.ts';
 
 const readLogsEveryMs = 150;
 const readLocksEveryMs = 500;
@@ -33,26 +25,25 @@ interface Point {
 
 const nothing: Reading = { time: 0, samples: [] };
 
-export async function openObserver({ port, logs, postgres, processes }: Observed): Promise<void> {
+export async function openObserver(plan: StackPlan): Promise<void> {
+  const { ports, run } = plan;
+  const processes = healthAddresses(ports);
   /** Numbers each change, so that a page asks for what is new to it. */
   let changes = 0;
-  const next = () => {
-    changes += 1;
-    return changes;
-  };
+  const next = () => ++changes;
   const store = openRequestStore(next);
   const readings: Reading[] = [];
   const window = () => [readings.at(-1) ?? nothing, readings[0] ?? nothing] as const;
   const points: Point[] = [];
   let locks: readonly Lock[] = [];
   const takeTraces = (body: unknown) => readSpans(body).forEach(store.addSpan);
-  await serveAt(port, takeTraces, store.detail, (number) => ({
+  await serveAt(ports.observe, takeTraces, store.detail, (number) => ({
     ...store.since(number),
     ...{ changes, locks, tiles: tilesOf(...window()) },
     points: points.filter(({ changed }) => changed > number),
   }));
   const follow = Object.keys(processes).map((name) =>
-    followFile(join(logs, `${name}.log`), (text) => {
+    followFile(join(run.logs, `${name}.log`), (text) => {
       const line = readLogLine(text);
       if (line) store.addLine(line);
     }),
@@ -60,7 +51,8 @@ export async function openObserver({ port, logs, postgres, processes }: Observed
   setInterval(() => {
     for (const read of follow) read();
   }, readLogsEveryMs).unref();
-  const look = watchLocks(postgres);
+  // The superuser sees all sessions.
+  const look = watchLocks(databaseUrl(plan, 'postgres'));
   setInterval(async () => {
     locks = await look();
   }, readLocksEveryMs).unref();
@@ -81,7 +73,7 @@ function tilesOf(now: Reading, before: Reading) {
   }));
 }
 
-async function samplesOf(processes: Observed['processes']): Promise<Reading['samples']> {
+async function samplesOf(processes: Readonly<Record<string, string>>): Promise<Reading['samples']> {
   const texts = Object.entries(processes).map(async ([name, address]) => {
     const response = await fetch(`${address}/metrics`, { signal: AbortSignal.timeout(1_500) });
     return readSamples(name, response.ok ? await response.text() : '');

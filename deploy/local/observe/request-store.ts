@@ -1,7 +1,6 @@
 // The requests of the last minutes: each with the spans and the log lines of its trace. Bounded: what was refused, was
 // slow or is a security event has room beside the other requests, and work that no request caused has its own.
-import type { LogLine } from './log-lines.ts';
-import type { Span } from './otlp.ts';
+import type { LogLine, Span } from './telemetry.ts';
 
 type Summary = ReturnType<typeof summarise> & { readonly slow: boolean; readonly kept: Room };
 

@@ -10,7 +10,6 @@ const pollMs = 500;
 const rows = find('rows');
 const filter = find('filter');
 const background = find('background');
-const pause = find('pause');
 const tiles = openTiles(filterBy);
 const request = openRequest(find('request'), { close, filterBy });
 
@@ -96,7 +95,7 @@ function take(news) {
 
 async function poll() {
   try {
-    if (pause.getAttribute('aria-pressed') !== 'true') {
+    if (!find('pause').checked) {
       take(await (await fetch(`news?since=${heard}`)).json());
       sayState('live');
     }
@@ -125,14 +124,8 @@ function close() {
 
 function filterBy(words) {
   filter.value = words;
-  view('list');
   show();
-}
-
-function view(name) {
-  document.body.dataset.view = name;
-  for (const one of document.querySelectorAll('nav button'))
-    one.setAttribute('aria-pressed', String(one.dataset.view === name));
+  find('list').scrollIntoView();
 }
 
 function step(event) {
@@ -148,13 +141,6 @@ function step(event) {
 filter.addEventListener('input', show);
 background.addEventListener('change', show);
 rows.addEventListener('keydown', step);
-for (const one of document.querySelectorAll('nav button'))
-  one.addEventListener('click', () => view(one.dataset.view));
-pause.addEventListener('click', () => {
-  const paused = pause.getAttribute('aria-pressed') !== 'true';
-  pause.setAttribute('aria-pressed', String(paused));
-  pause.textContent = paused ? 'Go on' : 'Pause';
-});
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && opened && document.activeElement !== filter) close();
   if (event.key !== '/' || event.target instanceof HTMLInputElement) return;

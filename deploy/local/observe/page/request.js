@@ -68,12 +68,6 @@ function pairs(kind, entries) {
   return html`<dl class=${kind}>${rows}</dl>`;
 }
 
-/** Another request that a log line names opens it. */
-const linked = (name, value) =>
-  /request$/i.test(name) || /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value)
-    ? html`<a href="#${value}">${value}</a>`
-    : value;
-
 /** Each span after its parent, with its depth and the time in which none of its children ran. */
 function ordered(trace) {
   const ids = new Set(trace.map(({ spanId }) => spanId));
@@ -181,7 +175,7 @@ function spanRow(span, start, whole, lines) {
 
 function logLines(lines, start) {
   if (lines.length === 0) return html`<p class="soft">None.</p>`;
-  const fieldOf = ([name, value]) => html`<span class="field"><i>${name}</i>${linked(name, value)}</span>`;
+  const fieldOf = ([name, value]) => html`<span class="field"><i>${name}</i>${value}</span>`;
   const rows = lines.map(
     ({ service, level, message, time, fields }) => html`<li class=${colourOf(service)}>
       <time>+${duration(Math.max(0, time - start))}</time>

@@ -71,15 +71,10 @@ export function openTiles(filterBy) {
       const corners = history.map((values, at) => `${x(at).toFixed(1)},${y(values[line] ?? 0).toFixed(1)}`);
       return svg`<polyline class="line-${nth}" points=${corners.join(' ')}></polyline>`;
     });
-    const choose = ({ clientX, currentTarget }) => {
-      const { left, width } = currentTarget.getBoundingClientRect();
-      moment.value = ((clientX - left) / width) * moment.max;
-      show();
-    };
     // The first line lies on top.
     return html`<div class="chart">
       <span class="most">${textOf(most)}</span>
-      <svg viewBox="0 0 240 44" preserveAspectRatio="none" aria-hidden="true" @pointerdown=${choose}>
+      <svg viewBox="0 0 240 44" preserveAspectRatio="none" aria-hidden="true">
         ${curves.reverse()}
         <line x1=${x(at)} x2=${x(at)} y1="0" y2=${height}></line>
       </svg>

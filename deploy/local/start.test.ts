@@ -1,11 +1,33 @@
-// What a --seed FILE may hold: much, since a local stack risks nothing, but nothing that R3 forbids.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+// What `start` refuses, each mistake in a sentence that a person can act on: on its command line, in a --seed FILE, which may
+// hold nothing that R3 forbids, and where its sockets would lie.
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { startCommand } from './arguments.ts';
+import { openRunDirectory } from './run-directory.ts';
 import { readSeedFile } from './seed-file.ts';
 
-const home = mkdtempSync(join(tmpdir(), 'course-exchange-seed-'));
+const parse = (word: string) =>
+  startCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .parse([word], { from: 'user' });
+
+test.each([
+  ['--port=abc', 'It expects a whole number from 0 to 65535.'],
+  ['--issuer=http://login.example', 'It expects https: plain http is for this machine alone.'],
+  ['--issuer=https://login.example/', 'It expects an address such as https://login.example'],
+])('start %s is refused with one sentence', (word, sentence) => {
+  expect(() => parse(word)).toThrow(sentence);
+});
+
+test('an issuer on this machine may be plain http', () => {
+  for (const issuer of ['http://127.0.0.1:8080', 'http://localhost:1', 'http://[::1]:1', 'https://a.example'])
+    expect(parse(`--issuer=${issuer}`).opts()).toMatchObject({ issuer });
+});
+
+const home = mkdtempSync(join(tmpdir(), 'course-exchange-start-'));
 afterAll(() => rmSync(home, { recursive: true }));
 
 const partner = {
@@ -44,4 +66,13 @@ test.each([
   ['Its host or port is not valid.', { partners: [{ ...partner, redirectUris: ['https://h:99999/cb'] }] }],
 ])('a mistake is named: %s', (sentence, content) => {
   expect(() => read(content)).toThrow(sentence);
+});
+
+test('a link in place of the short directory is not followed', () => {
+  const long = join(home, 'x'.repeat(100));
+  const { sockets } = openRunDirectory(long);
+  onTestFinished(() => rmSync(sockets, { recursive: true, force: true }));
+  rmSync(sockets, { recursive: true });
+  symlinkSync(home, sockets);
+  expect(() => openRunDirectory(long)).toThrow(`${sockets} is no directory of this account`);
 });
