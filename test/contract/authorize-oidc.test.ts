@@ -50,19 +50,16 @@ describe('prompt=none with another value is invalid_request by redirect [R5.5]',
   });
 });
 
-async function expectWhoIsSignedIn(prompt: string): Promise<void> {
-  const page = expectPage(await begin(await signedIn(typical), full, { prompt }));
-  expect(page.text.includes(typical.name) || page.answer.text.includes(typical.email), page.text).toBe(true);
-  expect(page.text).toMatch(/another account/i);
-}
-
-describe('a prompt shows who is signed in, with “use another account” [R5.4]', () => {
-  test.each(['consent', 'select_account', 'consent select_account'])('%s', expectWhoIsSignedIn);
-});
-
-describe('so does prompt=login, before it asks for the password [R5.3]', () => {
-  test.each(['login', 'login consent'])('%s', expectWhoIsSignedIn);
-});
+test.each(['consent', 'select_account', 'consent select_account', 'login', 'login consent'])(
+  'prompt=%s shows who is signed in, with “use another account” [R5.3 R5.4]',
+  async (prompt) => {
+    const page = expectPage(await begin(await signedIn(typical), full, { prompt }));
+    expect(page.text.includes(typical.name) || page.answer.text.includes(typical.email), page.text).toBe(
+      true,
+    );
+    expect(page.text).toMatch(/another account/i);
+  },
+);
 
 test('prompt=login asks for the password of one who is signed in [R5.3]', async () => {
   const agent = freshBrowser();

@@ -1,26 +1,13 @@
 // The browser session: how it begins, is used, and ends (R29).
 import { expect, test } from 'vitest';
-import { formWith, logIn, logInAndAgree, loginForm } from '../support/flow.ts';
-import type { DemoUser } from '../support/stack-file.ts';
+import { formWith, logInAndAgree, loginForm } from '../support/flow.ts';
 import type { UserAgent } from '../support/user-agent.ts';
-import {
-  begin,
-  freshBrowser,
-  full,
-  grant,
-  issuer,
-  oidc,
-  refresh,
-  storeTest,
-  tokensFor,
-  typical,
-} from './deployment.ts';
-import { expectDeparture, expectError, expectErrorRedirect, expectPage } from './expectations.ts';
-import { redis, sql, throwawayUser } from './throwaway.ts';
+import { begin, freshBrowser, full, grant, issuer, oidc, typical } from './deployment.ts';
+import { expectDeparture, expectPage } from './expectations.ts';
 
-async function signedIn(user: DemoUser = typical): Promise<UserAgent> {
+async function signedIn(): Promise<UserAgent> {
   const agent = freshBrowser();
-  await grant({ agent, user });
+  await grant({ agent });
   return agent;
 }
 
@@ -90,62 +77,6 @@ test('“do not keep me signed in”: the flow ends, and no session is left, an 
   expect(sessionCookie(agent)).toBeUndefined();
 });
 
-/** Sets both columns, as the operator's disable does; enabling clears the first alone. */
-async function disable({ sub }: DemoUser): Promise<void> {
-  await sql('update identity.users set disabled_at = now(), signed_out_at = now() where sub = $1', sub);
-}
-
-storeTest(
-  'it ends when the user is disabled, and enabling brings neither it nor its refresh tokens back [R29.5]',
-  async () => {
-    const user = await throwawayUser();
-    const agent = freshBrowser();
-    const { refresh_token } = await tokensFor({ agent, user });
-    expect(await isSignedIn(agent)).toBe(true);
-    await disable(user);
-    expect(await isSignedIn(agent)).toBe(false);
-    await sql('update identity.users set disabled_at = null where sub = $1', user.sub);
-    expect(await isSignedIn(agent)).toBe(false);
-    expectError(await refresh(full, refresh_token), 400, 'invalid_grant');
-    await logInAndAgree(agent, await begin(agent, full), user);
-    expect(await isSignedIn(agent)).toBe(true);
-  },
-);
-
-/** Keys of the sessions of one user. */
-async function sessionKeys(sub: string): Promise<string[]> {
-  const keys = await redis().keys('session:*');
-  const owners = await Promise.all(keys.map((key) => redis().hget(key, 'sub')));
-  return keys.filter((_, index) => owners[index] === sub);
-}
-
-storeTest('it ends an hour after its last use, and each use renews the hour [R29.1]', async () => {
-  const user = await throwawayUser();
-  const agent = await signedIn(user);
-  const [key = ''] = await sessionKeys(user.sub);
-  await redis().expire(key, 100);
-  expect(await isSignedIn(agent)).toBe(true);
-  expect(await redis().ttl(key)).toBeLessThanOrEqual(3_600);
-  expect(await redis().ttl(key)).toBeGreaterThan(3_500);
-  await redis().pexpire(key, 1);
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(await isSignedIn(agent)).toBe(false);
-});
-
-storeTest('it ends eight hours after the login, used or not [R29.2]', async () => {
-  const user = await throwawayUser();
-  const agent = await signedIn(user);
-  const [key = ''] = await sessionKeys(user.sub);
-  const field = (await redis().hexists(key, 'auth_time')) === 1 ? 'auth_time' : 'authTime';
-  const stored = Number(await redis().hget(key, field));
-  const unit = stored > 1e11 ? 1_000 : 1;
-  await redis().hset(key, field, String(stored - (8 * 3_600 - 60) * unit));
-  expect(await isSignedIn(agent)).toBe(true);
-  expect(await redis().ttl(key)).toBeLessThanOrEqual(60);
-  await redis().hset(key, field, String(stored - 8 * 3_600 * unit));
-  expectErrorRedirect(await begin(agent, full, { prompt: 'none' }), 'login_required');
-});
-
 test('Cancel on the login page leads back with access_denied [S4.authorization.3 S7.channel.1]', async () => {
   const agent = freshBrowser();
   const page = expectPage(await begin(agent, full, { state: 'st' }));
@@ -154,18 +85,3 @@ test('Cancel on the login page leads back with access_denied [S4.authorization.3
   const { location } = expectDeparture(await agent.submit(page, form, {}));
   expect(location).toBe(`${full.redirectUris[0]}?error=access_denied&state=st`);
 });
-
-storeTest(
-  'a form of an expired interaction gets a page for people, with status 400 [R6.4 R6.12]',
-  async () => {
-    const [user, agent] = [await throwawayUser(), freshBrowser()];
-    const page = expectPage(await begin(agent, full, { state: 'st' }));
-    const consent = expectPage(await logIn(agent, page, user));
-    const id = loginForm(page)?.fields.find(({ name }) => name === 'interaction')?.value;
-    // What its end does, 30 minutes after the request.
-    expect(await redis().del(`interaction:{all}:${id}`)).toBe(1);
-    const form = formWith(consent, 'decision', 'allow');
-    if (!form) throw new Error('no consent form');
-    expectPage(await agent.submit(consent, form, {}, 'decision=allow'), 400);
-  },
-);

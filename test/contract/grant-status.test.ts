@@ -1,5 +1,5 @@
 // What changed since the grant is honoured at the exchange and on refresh (R13).
-import { describe, expect } from 'vitest';
+import { expect } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 import { api, exchange, freshBrowser, grant, oidc, refresh, storeTest as test } from './deployment.ts';
@@ -24,27 +24,15 @@ test('a deactivated client is invalid_client; set right again, nothing was lost 
   expect((await refresh(partner, refreshToken)).status).toBe(200);
 });
 
-describe('a disabled user', () => {
-  test('is invalid_grant and the token is deleted: enabling brings nothing back [R13.2]', async () => {
-    const { user, partner, code, refreshToken } = await liveGrant();
-    await sql('update identity.users set disabled_at = now() where sub = $1', user.sub);
-    expectError(await exchange(code), 400, 'invalid_grant');
-    expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
-    await sql('update identity.users set disabled_at = null where sub = $1', user.sub);
-    expectError(await exchange(code), 400, 'invalid_grant');
-    expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
-  });
-
-  test('gets no user-info; the access token stays good for the resource API [R13.7 S3.access.2]', async () => {
-    const { user, accessToken } = await liveGrant();
-    const ask = () => send(oidc.userinfo_endpoint, { headers: { authorization: `Bearer ${accessToken}` } });
-    expect((await ask()).status).toBe(200);
-    await sql('update identity.users set disabled_at = now() where sub = $1', user.sub);
-    expectError(await ask(), 401, 'invalid_token');
-    expect((await api('/api/events', accessToken)).status).toBe(200);
-    await sql('delete from identity.users where sub = $1', user.sub);
-    expectError(await ask(), 401, 'invalid_token');
-  });
+test('a disabled user gets no user-info; the access token stays good for the resource API [R13.7 S3.access.2]', async () => {
+  const { user, accessToken } = await liveGrant();
+  const ask = () => send(oidc.userinfo_endpoint, { headers: { authorization: `Bearer ${accessToken}` } });
+  expect((await ask()).status).toBe(200);
+  await sql('update identity.users set disabled_at = now() where sub = $1', user.sub);
+  expectError(await ask(), 401, 'invalid_token');
+  expect((await api('/api/events', accessToken)).status).toBe(200);
+  await sql('delete from identity.users where sub = $1', user.sub);
+  expectError(await ask(), 401, 'invalid_token');
 });
 
 test('a withdrawn consent is invalid_grant, also after consent is given again [R13.3 R13.4]', async () => {
@@ -57,17 +45,6 @@ test('a withdrawn consent is invalid_grant, also after consent is given again [R
   // Not presented before consent was given again.
   expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
   expect((await exchange(renewed)).status).toBe(200);
-});
-
-test('a sign-out by the operator kills what was issued before, not what comes after [R13.5]', async () => {
-  const { user, partner, code, refreshToken } = await liveGrant();
-  await sql('update identity.users set signed_out_at = now() where sub = $1', user.sub);
-  expectError(await exchange(code), 400, 'invalid_grant');
-  expectError(await refresh(partner, refreshToken), 400, 'invalid_grant');
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
-  const later = await grant({ user, partner, agent: freshBrowser() });
-  const tokens = tokensOf(await exchange(later));
-  expect((await refresh(partner, tokens.refresh_token)).status).toBe(200);
 });
 
 test('reduced scopes give the intersection until they are given back; an empty one is invalid_scope [R13.8 R13.9]', async () => {

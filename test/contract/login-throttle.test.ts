@@ -5,17 +5,7 @@ import { expect, test } from 'vitest';
 import { logIn, loginForm } from '../support/flow.ts';
 import type { DemoUser } from '../support/stack-file.ts';
 import { openUserAgent, type Page } from '../support/user-agent.ts';
-import {
-  address,
-  begin,
-  full,
-  grant,
-  issuer,
-  storeTest,
-  typical,
-  userWho,
-  withoutStores,
-} from './deployment.ts';
+import { address, begin, full, grant, issuer, storeTest, typical, userWho } from './deployment.ts';
 import { expectPage } from './expectations.ts';
 import { throwawayUser } from './throwaway.ts';
 
@@ -27,9 +17,6 @@ function ownNetwork(): string | undefined {
   networks += 1;
   return onLoopback ? `127.77.${networks}.1` : undefined;
 }
-
-/** A test that writes to the stores and calls from several networks, which only this machine's own can be. */
-const networkTest = test.skipIf(withoutStores || !onLoopback);
 
 async function loginPage(from: string | undefined, headers = {}) {
   const agent = openUserAgent(issuer, { from, headers });
@@ -77,24 +64,6 @@ storeTest(
     // The second delay is 2 s, the third 4 s: longer than a slow machine takes for the login that follows.
     await expect.poll(async () => waitOf(await fail(from, user))).toBeGreaterThan(2);
     expect(waitOf(expectPage(await logIn(agent, page, user), 429))).toBeGreaterThan(0);
-  },
-);
-
-networkTest('an account is not closed to its owner in another network [R30.5]', async () => {
-  const [user, strangers] = [await throwawayUser(), ownNetwork()];
-  for (let time = 1; time <= 6; time++) await fail(strangers, user);
-  const owner = openUserAgent(issuer, { from: ownNetwork() });
-  expect((await grant({ user, agent: owner })).code).toBeTypeOf('string');
-});
-
-storeTest(
-  'a success clears the account’s count for its network and counts nothing itself [R30.3]',
-  async () => {
-    const [user, from] = [await throwawayUser(), ownNetwork()];
-    for (let round = 0; round < 3; round++) {
-      for (let time = 1; time <= 4; time++) expect(waitOf(await fail(from, user))).toBe(0);
-      expect((await grant({ user, agent: openUserAgent(issuer, { from }) })).code).toBeTypeOf('string');
-    }
   },
 );
 

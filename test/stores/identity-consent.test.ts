@@ -152,7 +152,7 @@ describe('what is checked again at the decision [R6.5]', () => {
   test.each([
     ['disabled', 'disabled_at = now()'],
     ['signed out by the operator', "signed_out_at = now() + interval '1 minute'"],
-  ])('a user who is %s comes to the login form, and stays there', async (_, assignment) => {
+  ])('a user who is %s comes to the login form, and stays there [R29.5]', async (_, assignment) => {
     const form = await consentForm();
     await changeUser(assignment);
     expect(await allow(form)).toEqual({ kind: 'next', page: 'login' });

@@ -147,7 +147,7 @@ test('a family that was revoked says so for the rest of its 37 days, then it is 
   expect(await refusalOf(refresh(refreshToken))).toEqual(['not_known', undefined]);
 });
 
-test('a token is valid for 30 days from its rotation and not longer; the key lives on for seven [R33.3 S3.refresh.3]', async () => {
+test('a token is valid for 30 days from its rotation and not longer; the key lives on for seven [R33.3 S3.refresh.3 S5.lifetime.3 S8.5 R11.4]', async () => {
   const first = await begin();
   const token = await rotate(first);
   const key = familyKey(token);

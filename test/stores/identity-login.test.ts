@@ -121,6 +121,18 @@ test('the session of a login ends 1 hour after its last use; a look at it is no 
   expect(answerOf(await use()).get('error')).toBe('login_required');
 });
 
+test('the session of a login ends 8 hours after it, used or not [R29.2]', async () => {
+  const session = await newSession();
+  const begun = clock.now;
+  for (let nth = 1; nth <= 16; nth += 1) {
+    clock.now = begun + (nth * hour) / 2 - 1;
+    await begin({ prompt: 'none' }, session);
+  }
+  expect(await signedIn(session)).toBe(true);
+  clock.now += 1;
+  expect(await signedIn(session)).toBe(false);
+});
+
 test('the session of a login is not brought back by a use that comes too late', async () => {
   const session = await newSession();
   const found = await findSession(redis, session, clock.now);

@@ -1,5 +1,9 @@
-// The atomic steps of codes and refresh families: raced over connections of their own, and cut off at every point where
-// the process can die. A death is staged by a store whose step never happens or whose answer never comes back.
+// The atomic steps of codes and refresh families: raced over connections of their own, cut off at every point where the
+// process can die, and too late for their caller (decision 0025). A death is staged by a store whose step never happens or
+// whose answer never comes back.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
+import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
 import type { FamilyId } from '../../services/identity/src/ids.ts';
 import type { RedisStore } from '../../services/identity/src/redis/connect.ts';
@@ -16,6 +20,7 @@ import {
 import { outcomeOf, useEndpoint } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
 
+carryContextAcrossAwaits();
 const racers = 60;
 const endpoint = await useEndpoint(racers);
 const { identity, redis, stores, issue, exchange, refresh } = endpoint;
@@ -39,10 +44,11 @@ test(`of ${racers} refreshes with one token at once exactly one wins and its suc
   expect(await outcomeOf(refresh(successor))).toBe('tokens');
 });
 
-test('ten minutes after its issue nothing is remembered of a used code [R10.5]', async () => {
+test('a code lives five minutes, and ten minutes after its issue nothing is remembered of a used one [R10.5 S3.code.4 S8.3 S3.code.1]', async () => {
   const code = await issue();
   const [codeKey, familyKey] = grantKeys(code.slice(0, 22) as FamilyId);
   const server = serverOf(redis);
+  expect(Math.abs(300_000 - (await server.pttl(codeKey)))).toBeLessThan(10_000);
   // Of its 300 s a hundred have passed.
   await server.expire(codeKey, 200);
   const expiry = await server.pexpiretime(codeKey);
@@ -151,4 +157,62 @@ test('a sign-out in the same millisecond as the login kills the grant, also one 
   for (const { refreshToken } of [begun, refreshed])
     expect(await outcomeOf(refresh(refreshToken))).toBe('invalid_grant');
   expect(await outcomeOf(exchange(later))).toBe('tokens');
+});
+
+/** Its clock stands; the caller waits for so many milliseconds more. */
+function withTimeLeft(leftMs: number): TokenDeps {
+  const time = Date.now();
+  return { ...endpoint.deps, now: () => time, deadline: () => time + leftMs };
+}
+
+/** The same, and each command waits on its way. */
+function slowly(by: TokenDeps, waitMs: number): TokenDeps {
+  const run: TokenDeps['redis']['run'] = async (...operation) => {
+    await sleep(waitMs);
+    return redis.run(...operation);
+  };
+  return { ...by, redis: { ...by.redis, run } };
+}
+
+/** The same, while a replica is to confirm. */
+const replicated = (leftMs: number): TokenDeps => ({
+  ...withTimeLeft(leftMs),
+  redis: { ...redis, replicas: createReplicas(1) },
+});
+const impatient = () => ({ ...withTimeLeft(10_000), redis: { ...redis, commandTimeoutMs: 350 } });
+
+async function grantOf(kind: string) {
+  const code = await issue();
+  if (kind === 'a code') return (by: TokenDeps) => outcomeOf(exchange(code, { by }));
+  const { refreshToken } = await exchange(code);
+  return (by: TokenDeps) => outcomeOf(refresh(refreshToken, { by }));
+}
+
+const tooLate: readonly (readonly [string, () => TokenDeps])[] = [
+  ['with less than 300 ms left', () => withTimeLeft(299)],
+  ['for a caller whose time is over', () => withTimeLeft(-1)],
+  ['with less left than replicas may take', () => replicated(799)],
+  // Read at once; then 50 ms are left for a command that waits for 100.
+  ['by a command that reaches Redis too late', () => slowly(withTimeLeft(350), 100)],
+  ['by a command that was given up meanwhile', () => slowly(impatient(), 100)],
+];
+const grants = ['a refresh token', 'a code'];
+
+test.each(grants.flatMap((kind) => tooLate.map(([how, late]) => [kind, how, late] as const)))(
+  '%s is not consumed %s, and good afterwards [R14.9]',
+  async (kind, _how, late) => {
+    const present = await grantOf(kind);
+    expect(await present(late())).toBe('temporarily_unavailable');
+    expect(await present(slowly(withTimeLeft(10_000), 100))).toBe('tokens');
+  },
+);
+
+test('no statement begins for a caller whose time is over [R14.7]', async () => {
+  const statement = { name: 'one', text: 'select 1 as one' };
+  const ask = (leftMs: number) =>
+    context.with(withCall(ROOT_CONTEXT, 'request-1', Date.now() + leftMs), () =>
+      identity.database.query(statement, []),
+    );
+  await expect(ask(-1)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+  expect(await ask(10_000)).toEqual([{ one: 1 }]);
 });

@@ -45,7 +45,7 @@ async function alive(forms: readonly PresentedForm[]): Promise<boolean[]> {
 const none = (count: number) => Array.from({ length: count }, () => false);
 const all = (count: number) => Array.from({ length: count }, () => true);
 
-describe('undecided interactions [R6.11]', () => {
+describe('undecided interactions [R6.11 R6.12]', () => {
   test('a session has 16: the oldest goes, those of another session stay', async () => {
     const others = await beginMany(await newSession(), 16);
     const forms = await beginMany(await newSession(), 19);

@@ -36,16 +36,19 @@ const disableForAWhile: typeof signOutUser = async (...given) => {
 test.each([
   ['signed out', signOutUser],
   ['disabled, also when enabled again,', disableForAWhile],
-])('a user %s loses codes and refresh tokens from before, and nothing after (R13)', async (_, end) => {
-  const { sub, issue, exchange, give, refresh } = await grant();
-  const [before, code] = [await give(), await issue()];
-  await end(context, anna, { sub });
-  expect(await refresh(before)).toBe('invalid_grant');
-  expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
-  await sleep(5);
-  expect(await refresh(await give())).toBe('tokens');
-  expect(await getAccount(context, { sub })).toMatchObject({ disabledAt: null });
-});
+])(
+  'a user %s loses codes and refresh tokens from before, and nothing after [R13.2 R13.5]',
+  async (_, end) => {
+    const { sub, issue, exchange, give, refresh } = await grant();
+    const [before, code] = [await give(), await issue()];
+    await end(context, anna, { sub });
+    expect(await refresh(before)).toBe('invalid_grant');
+    expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
+    await sleep(5);
+    expect(await refresh(await give())).toBe('tokens');
+    expect(await getAccount(context, { sub })).toMatchObject({ disabledAt: null });
+  },
+);
 
 test('a user whose password an import replaces is signed out, unless sessions are to be kept', async () => {
   const { sub, give, refresh } = await grant();
