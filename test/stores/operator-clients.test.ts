@@ -1,7 +1,13 @@
-// Clients on the operator's side: registration, approval, edits that meet, declared sets.
+// Clients and their secrets on the operator's side: registration, approval, edits that meet, declared sets; secrets that
+// overlap until the old one is retired.
+import { createLogger } from '@course-exchange/runtime/process/logger';
 import { expect, test } from 'vitest';
 import { editClient, getClient, registerClient } from '../../services/identity/src/clients/admin.ts';
 import { applyClients, exportClients } from '../../services/identity/src/clients/apply.ts';
+import { addSecret, listSecrets, retireSecret } from '../../services/identity/src/clients/secret-admin.ts';
+import { createSecretUse } from '../../services/identity/src/clients/secret-table.ts';
+import { authenticateClient } from '../../services/identity/src/token/client-authentication.ts';
+import { loadGrantStatus } from '../../services/identity/src/token/grant-status-table.ts';
 import {
   anna,
   dry,
@@ -140,4 +146,77 @@ test('a declared set may deactivate clients that it does not name, and deletes n
   expect(plan.find(({ clientId }) => clientId === left)?.action).toBe('undeclared');
   await applyClients(context, anna, { ...whole(declarations), deactivateUndeclared: true });
   expect(await getClient(context, left)).toMatchObject({ active: false });
+});
+
+const quiet = createLogger('test', 'error', () => {});
+const clientStatus = async (clientId: string) =>
+  (await loadGrantStatus(identity.database, clientId, null)).client;
+const invalidClient = expect.objectContaining({ code: 'invalid_client' });
+
+type Given = { readonly secretId: string } | undefined;
+const retirementOf = (clientId: string, secret: Given) => (evenIfInUse: boolean) =>
+  retireSecret(context, anna, { clientId, secretId: secret?.secretId ?? '', evenIfInUse });
+const usedBefore = (interval: string, secret: Given) =>
+  identity.sql('update client_secrets set last_used_at = now() - $2::interval where secret_id = $1', [
+    secret?.secretId,
+    interval,
+  ]);
+
+test('secrets overlap until the old one is retired, which its last use allows', async () => {
+  const { clientId, secret: old } = await activeClient();
+  const retire = retirementOf(clientId, old);
+  expect((await refusalOf(retire(false))).code).toBe('refused');
+  const added = (await addSecret(context, anna, { clientId, expiresIn: 7 * 86_400_000 })).result;
+  const use = createSecretUse({ database: identity.database, now: Date.now, logger: quiet });
+  for (const plain of [old?.plain, added.plain])
+    use(clientId, authenticateClient(await clientStatus(clientId), plain ?? '').secretHash);
+  const used = async () =>
+    (await listSecrets(context, clientId)).every(({ lastUsedAt }) => lastUsedAt !== null);
+  await expect.poll(used).toBe(true);
+  const inUse = await refusalOf(retire(false));
+  expect(inUse.code).toBe('refused_until');
+  expect((inUse.possibleAt ?? 0) - Date.now()).toBeGreaterThan(23 * 3_600_000);
+  await usedBefore('25 hours', old);
+  await retire(false);
+  const status = await clientStatus(clientId);
+  expect(() => authenticateClient(status, old?.plain ?? '')).toThrow(invalidClient);
+  expect(authenticateClient(status, added.plain ?? '').client.clientId).toBe(clientId);
+  const warning = expect.stringContaining(`Secret ${added.secretId} expires at`);
+  expect((await getClient(context, clientId)).warnings).toEqual([warning]);
+});
+
+test('a secret stays while its partner has used no other one, however long it was quiet', async () => {
+  const { clientId, secret: old } = await activeClient();
+  await addSecret(context, anna, { clientId, expiresIn: 7 * 86_400_000 });
+  await usedBefore('8 days', old);
+  expect((await refusalOf(retirementOf(clientId, old)(false))).code).toBe('refused');
+});
+
+test('a secret that others know is retired at once, also the last one', async () => {
+  const { clientId, secret } = await activeClient();
+  const retire = retirementOf(clientId, secret);
+  expect((await retire(true)).result.retiredAt).not.toBeNull();
+  expect((await retire(true)).changes).toEqual([]);
+  expect((await getClient(context, clientId)).warnings).toEqual([
+    'The client is active without a valid secret.',
+  ]);
+});
+
+test('there are ten secrets at most, also when twenty are added at once', async () => {
+  const { clientId } = (await register()).result.client.registration;
+  const adding = Array.from({ length: 20 }, () => addSecret(context, anna, { clientId, expiresIn: null }));
+  await expectWinners(adding, 9, 'refused');
+});
+
+test('a dry run gives out no secret and keeps none; a secret lasts for a minute at least', async () => {
+  const { clientId } = (await register()).result.client.registration;
+  const { result } = await addSecret(context, dry, { clientId, expiresIn: 60_000 });
+  expect(result.plain).toBeUndefined();
+  expect(await listSecrets(context, clientId)).toHaveLength(1);
+  const short = addSecret(context, anna, { clientId, expiresIn: 59_999 });
+  expect((await refusalOf(short)).code).toBe('invalid_argument');
+  const registration = newRegistration();
+  const planned = await registerClient(context, dry, { registration, firstSecret: { expiresIn: null } });
+  expect(planned.result.secret?.plain).toBeUndefined();
+  expect((await refusalOf(getClient(context, registration.clientId))).code).toBe('not_found');
 });
