@@ -2,7 +2,7 @@
 import { withClient } from '@course-exchange/local-stack/postgres';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { messagesFor } from '../../services/demo-partner/src/messages.ts';
+import { messagesFor } from '../../services/demo-partner/src/pages.ts';
 import { de } from '../../services/gateway/src/pages/messages/de.ts';
 import { en } from '../../services/gateway/src/pages/messages/en.ts';
 import { authorizeUrl } from '../support/flow.ts';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, createBench, createBrowser } from '../testing/browser.ts';
+import { type Bench, createBench, createBrowser } from '../testing/bench.ts';
 import { createSeal } from './database.ts';
 
 let bench: Bench;

@@ -13,13 +13,14 @@ import {
   LogController,
 } from 'fastify';
 import { describeError, PartnerFailure } from './failure.ts';
-import { type Messages, messagesFor } from './messages.ts';
 import {
   connectedPage,
   designsPage,
   disconnectedPage,
   eventsPage,
   failurePage,
+  type Messages,
+  messagesFor,
   refusedPage,
   welcomePage,
 } from './pages.ts';

@@ -1,8 +1,8 @@
-// The duties of a client in the authorization-code flow (specification §5), against a real issuer on loopback.
+// The duties of a client in the authorization-code flow (specification §5), against a real issuer on loopback. Those that a
+// rehearsal plays are proven there: test/clients/rehearsals.test.ts.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, createBench, createBrowser } from '../testing/browser.ts';
-import type { TestIssuer } from '../testing/issuer.ts';
+import { type Bench, createBench, createBrowser, type TestIssuer } from '../testing/bench.ts';
 
 let bench: Bench;
 beforeEach(async () => {
@@ -26,29 +26,19 @@ describe('a good flow', () => {
     expect(exchange?.body.has('client_secret')).toBe(false);
   });
 
-  it('leads to the page that the user wanted, under a fresh session', async () => {
+  it.each([
+    ['/events/abc/designs', '/events/abc/designs'],
+    [undefined, '/events'],
+    ['https://evil.test/', '/'],
+    ['//evil.test/', '/'],
+  ])('asked for %s leads to %s, under a fresh session', async (wanted, to) => {
     const browser = createBrowser(bench);
     await browser.begin();
     const before = browser.cookies.get('demo-partner');
-    const { status, location } = await browser.connect('/events/abc/designs');
-    expect([status, location]).toEqual([303, '/events/abc/designs']);
+    const { status, location } = await browser.connect(wanted);
+    expect([status, location]).toEqual([303, to]);
     expect(browser.cookies.get('demo-partner')).not.toBe(before);
     expect((await browser.get('/')).text).toContain('Connected as Anna Reiter');
-  });
-
-  it('leads to the events when no page was named', async () => {
-    const browser = createBrowser(bench);
-    const { location } = await browser.get('/connect');
-    const query = new URL(location).searchParams;
-    bench.issuer.nonce = query.get('nonce') ?? '';
-    const callback = await browser.get(`/callback?code=c&state=${query.get('state')}`);
-    expect([callback.status, callback.location]).toEqual([303, '/events']);
-  });
-
-  it('never leads to another site', async () => {
-    const browser = createBrowser(bench);
-    expect((await browser.connect('https://evil.test/')).location).toBe('/');
-    expect((await browser.connect('//evil.test/')).location).toBe('/');
   });
 
   it('takes issuer and subject as identity, not the e-mail', async () => {
@@ -70,19 +60,11 @@ describe('a callback that was not asked for', () => {
     expect(text).not.toMatch(/state|nonce|token_use|JWT/);
   };
 
-  it('is refused without state, and nothing is exchanged', async () => {
-    const browser = createBrowser(bench);
-    await browser.begin();
-    await refused('/callback?code=c', browser);
-    await refused('/callback?code=c&state=', browser);
-    expect(bench.issuer.count('/token')).toBe(0);
-  });
-
-  it('is refused with an unknown or a repeated state', async () => {
+  it('is refused without state, or with several, and nothing is exchanged', async () => {
     const browser = createBrowser(bench);
     const state = (await browser.begin()).get('state');
-    await refused('/callback?code=c&state=unknown', browser);
-    await refused(`/callback?code=c&state=${state}&state=other`, browser);
+    for (const states of ['', '&state=', `&state=${state}&state=other`])
+      await refused(`/callback?code=c${states}`, browser);
     expect(bench.issuer.count('/token')).toBe(0);
     expect((await browser.get(`/callback?code=c&state=${state}`)).status).toBe(303);
   });
@@ -109,16 +91,6 @@ describe('a callback that was not asked for', () => {
     const again = createBrowser(bench);
     for (const [name, value] of cookie) again.cookies.set(name, value);
     await refused(url, again);
-    expect(bench.issuer.count('/token')).toBe(1);
-  });
-
-  it('is refused when the same session replays it after a failed exchange', async () => {
-    const browser = createBrowser(bench);
-    const url = `/callback?code=c&state=${(await browser.begin()).get('state')}`;
-    bench.issuer.tokenFault = { status: 400, body: { error: 'invalid_grant' } };
-    await refused(url, browser);
-    bench.issuer.tokenFault = undefined;
-    await refused(url, browser);
     expect(bench.issuer.count('/token')).toBe(1);
   });
 
@@ -156,19 +128,12 @@ describe('an OAuth error', () => {
 describe('an ID token', () => {
   const now = () => Math.floor(Date.now() / 1000);
   const bad: [string, (issuer: TestIssuer) => Partial<TestIssuer>][] = [
-    ['with another nonce', () => ({ claims: { nonce: 'other' } })],
     ['without nonce', () => ({ claims: { nonce: undefined } })],
-    ['for another audience', () => ({ claims: { aud: 'someone-else' } })],
     ['for several audiences', () => ({ claims: { aud: ['partner', 'someone-else'], azp: 'partner' } })],
-    ['of another issuer', () => ({ claims: { iss: 'https://evil.test' } })],
     ['whose issuer has a slash too many', (issuer) => ({ claims: { iss: `${issuer.issuer}/` } })],
-    ['that has expired', () => ({ claims: { iat: now() - 960, exp: now() - 60 } })],
     ['issued in the future', () => ({ claims: { iat: now() + 60 } })],
     ['that is an access token', () => ({ claims: { token_use: 'access_token' } })],
     ['signed PS256 with the right key', () => ({ algorithm: 'PS256' })],
-    ['without signature', () => ({ algorithm: 'none' })],
-    ['signed HS256 with the public key', () => ({ algorithm: 'HS256' })],
-    ['signed by a key that is not published', () => ({ foreignKey: true })],
   ];
   it.each(bad)('%s opens no session and stores nothing', async (_name, fault) => {
     Object.assign(bench.issuer, fault(bench.issuer));

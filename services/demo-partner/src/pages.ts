@@ -1,8 +1,28 @@
-// The pages. They show no protocol words, provider answers or codes; the reference on a failure page leads to the log.
+// The pages, in the language of the browser. They show no protocol words, provider answers or codes; the reference on a
+// failure page leads to the log.
 import type { Connection } from './connections.ts';
 import type { DesignSummary, EventSummary } from './design-api.ts';
 import type { PartnerFailureCode } from './failure.ts';
-import type { Messages } from './messages.ts';
+import texts from './messages.json' with { type: 'json' };
+
+export type Messages = typeof texts.en;
+
+const languages: Readonly<Record<string, Messages>> = texts;
+
+/** The best language that we have, else English. */
+export function messagesFor(header: string | undefined): Messages {
+  const wanted = (header ?? '')
+    .split(',')
+    .map((entry) => {
+      const [tag = '', ...parameters] = entry.trim().toLowerCase().split(';');
+      const weight = parameters.map((text) => /^\s*q=([\d.]+)$/.exec(text)?.[1]).find(Boolean) ?? '1';
+      return { language: tag.split('-')[0] ?? '', weight: Number(weight) };
+    })
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => b.weight - a.weight);
+  const found = wanted.find(({ language }) => Object.hasOwn(languages, language));
+  return (found && languages[found.language]) ?? texts.en;
+}
 
 /** `reachable`: the provider's discovery answers. */
 export function welcomePage(messages: Messages, reachable: boolean): string {
