@@ -27,11 +27,6 @@ test('a list with any other word is no list of scopes (specification §5)', () =
     expect(parseScope(text)).toBeUndefined();
 });
 
-test('nothing but spaces is an empty list', () => {
-  expect(parseScope('')).toEqual([]);
-  expect(parseScope('   ')).toEqual([]);
-});
-
 test('an intersection lies within both lists and keeps the order of the first', () => {
   fc.assert(
     fc.property(scopes, scopes, (asked, allowed) => {
