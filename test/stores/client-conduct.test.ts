@@ -5,9 +5,8 @@ import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/pro
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { AuthorizationParameters } from '../../services/identity/src/authorize/request.ts';
-import { getConduct } from '../../services/identity/src/conduct/admin.ts';
 import { deleteOldConduct } from '../../services/identity/src/conduct/conduct-table.ts';
-import { createConductCounters } from '../../services/identity/src/conduct/counters.ts';
+import { createConductCounters, getConduct } from '../../services/identity/src/conduct/counters.ts';
 import { answerOf, useAuthorization } from './identity-authorization.ts';
 import { addConsent, addPartner, outcomeOf } from './identity-grant.ts';
 import { openAdminContext } from './operator-context.ts';

@@ -30,6 +30,7 @@ import { operatorServices } from './admin/rpc.ts';
 import { createInteractionSeal } from './authorize/interaction-store.ts';
 import { createAuthorizationHandlers } from './authorize/rpc.ts';
 import { createSecretUse } from './clients/secret-table.ts';
+import { deleteOldConduct } from './conduct/conduct-table.ts';
 import { createConductCounters } from './conduct/counters.ts';
 import { type IdentityConfig, readConfig } from './config.ts';
 import { createDiscoveryHandlers, expectGatewayOrKeySet } from './discovery/rpc.ts';
@@ -42,7 +43,7 @@ import { readSettingsWarning } from './redis/durability.ts';
 import { redisTarget } from './redis/settings.ts';
 import type { RefusalRecord } from './refusals/reasons.ts';
 import { createRefusalQueue, keepCleaning } from './refusals/records.ts';
-import { insertRefusals } from './refusals/refusal-table.ts';
+import { cleanRefusals, insertRefusals } from './refusals/refusal-table.ts';
 import { createRequestLog, type RequestLog } from './request-log.ts';
 import { endingsOf } from './restore/audit-trail.ts';
 import { pooled } from './secrets.ts';
@@ -83,7 +84,8 @@ async function main(config: IdentityConfig): Promise<void> {
   });
   const polling = new AbortController();
   void pollKeys(keys, logger, polling.signal);
-  void keepCleaning(database, logger, polling.signal);
+  const clean = () => Promise.all([cleanRefusals(database), deleteOldConduct(database)]);
+  void keepCleaning(clean, logger, polling.signal);
 
   const schemaVersion = newestMigration(join(import.meta.dirname, '../migrations'));
   const health = await serveHealth({

@@ -1,15 +1,17 @@
-// Counts clients' acts in memory, and within 20 s in Postgres. A count may be lost; it never delays or fails a request
-// (R34).
+// Counts clients' acts in memory, and within 20 s in Postgres, for operators. A count may be lost; it never delays or
+// fails a request (R34).
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { currentCall, outsideRequests } from '@course-exchange/runtime/process/request-context';
+import type { AdminContext } from '../admin/context.ts';
+import { requireClient } from '../clients/view.ts';
 import type { ClientId, SecretHash } from '../ids.ts';
 import { identityMetrics } from '../metrics.ts';
 import { Refusal } from '../refusals/reasons.ts';
 import { type PresentedToken, sameHash } from '../secrets.ts';
 import { type AuthorizationCode, labelOf } from '../token/grant-record.ts';
-import { type Act, type ActCount, actsOfGrant, breachOf } from './conduct.ts';
-import { addConduct } from './conduct-table.ts';
+import { type Act, type ActCount, actsOfGrant, breachOf, judgeConduct } from './conduct.ts';
+import { addConduct, readConduct } from './conduct-table.ts';
 
 const writeAfterMs = 10_000;
 /** The latest refused refresh tokens of each client. */
@@ -98,4 +100,14 @@ export function createConductCounters({ database, now, logger }: CountersDeps) {
       if (error instanceof Refusal) countRefusal(clientId, grant, error);
     },
   };
+}
+
+/** `since`: milliseconds since the epoch. Throws `not_found`. */
+export async function getConduct(context: AdminContext, clientId: string, since: number | undefined) {
+  await requireClient(context.database, context, clientId);
+  const totals = await readConduct(context.database, clientId, since ?? null);
+  const countOf = (act: Act) => totals.find((total) => total.act === act)?.count ?? 0;
+  const authorizationRequests = countOf('authorization_request');
+  const requestsNeverRedeemed = Math.max(0, authorizationRequests - countOf('code_redeemed'));
+  return { duties: judgeConduct(totals), authorizationRequests, requestsNeverRedeemed };
 }

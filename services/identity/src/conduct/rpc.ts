@@ -5,7 +5,7 @@ import { enumKey } from '@course-exchange/rules/enum-key';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import type { AdminContext } from '../admin/context.ts';
 import { timestamps } from '../admin/messages.ts';
-import { getConduct } from './admin.ts';
+import { getConduct } from './counters.ts';
 
 export function createConductHandlers(context: AdminContext): Handlers<typeof ConductService> {
   return {

@@ -4,17 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
-import { deleteOldConduct } from '../conduct/conduct-table.ts';
 import type { ClientId } from '../ids.ts';
 import { identityMetrics } from '../metrics.ts';
 import type { RefusalRecord } from './reasons.ts';
-import {
-  cleanRefusals,
-  type ListedRefusal,
-  listRefusals,
-  type RefusalFilter,
-  type RefusalPage,
-} from './refusal-table.ts';
+import { type ListedRefusal, listRefusals, type RefusalFilter, type RefusalPage } from './refusal-table.ts';
 
 /** `clientId`: registered. `claimedClientId`: unverified. */
 type Refused = Omit<RefusalRecord, 'at' | 'clientId'> & {
@@ -92,12 +85,14 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
 
 const cleanEveryMs = 60_000;
 
-/** Refusals, one process at a time, and conduct. Until `signal` aborts. */
-export async function keepCleaning(database: Queries, logger: Logger, signal: AbortSignal): Promise<void> {
+/** `clean`: deletes what is too old. Until `signal` aborts. */
+export async function keepCleaning(
+  clean: () => Promise<unknown>,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    await Promise.all([cleanRefusals(database), deleteOldConduct(database)]).catch((error: unknown) =>
-      logger.warn('refusals not cleaned', describeError(error)),
-    );
+    await clean().catch((error: unknown) => logger.warn('refusals not cleaned', describeError(error)));
     await sleep(cleanEveryMs, undefined, { signal }).catch(() => {});
   }
 }
