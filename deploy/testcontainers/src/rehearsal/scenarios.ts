@@ -80,7 +80,8 @@ export const scenarios = {
   'callback-twice': {
     duty: 'code-once',
     play: 'Nothing fails. Hand the same callback to your backend twice, as a browser does on reload.',
-    expectation: 'The client refuses the second callback and exchanges the code once.',
+    expectation:
+      'The client refuses the second callback and exchanges the code once. A block that hands it over once shows nothing.',
     on: ['exchange'],
     act: (_asked, forward) => forward(),
   },
@@ -143,7 +144,8 @@ export const scenarios = {
   'access-token-refused': {
     duty: 'refresh-once',
     play: 'The API refuses the first access token with 401 invalid_token before it expires.',
-    expectation: 'The client refreshes once and continues with the new access token, or starts a new flow.',
+    expectation:
+      'The client refreshes once and continues with the new access token, or starts a new flow. Only the refused token, sent again, is judged.',
     on: ['events', 'designs', 'user-info'],
     act: async () => jsonAnswer(401, { error: 'invalid_token' }, { 'www-authenticate': 'Bearer' }),
     repeats: (later, { asked }) => isResource(later) && later.bearer === asked.bearer,
