@@ -1,11 +1,10 @@
 // vitest's setupFile for tests on real stores: tells each worker where its own are, and looks after each file whether
 // docs/redis-keys.md names type, life and fields of every key that the code has left there.
 import { Redis } from 'ioredis';
-import { afterAll, expect, inject } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { documentedRedisKeys } from '../docs/documents.ts';
 
-const own = inject('stores')[Number(process.env.VITEST_POOL_ID) - 1];
-if (!own) throw new Error(`There are no stores for worker ${process.env.VITEST_POOL_ID}.`);
+const own = JSON.parse(process.env.TEST_STORES ?? '')[Number(process.env.VITEST_POOL_ID) - 1];
 process.env.TEST_POSTGRES_URL = own.postgresUrl;
 process.env.TEST_REDIS_URL = own.redisUrl;
 

@@ -11,21 +11,9 @@ import { redisUrl } from '@course-exchange/local-stack/redis';
 import { storeComponents } from '@course-exchange/local-stack/services';
 import type { TestProject } from 'vitest/node';
 
-type Stores = Awaited<ReturnType<typeof startStores>>;
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** One pair for each worker. */
-    stores: readonly Pick<Stores, 'postgresUrl' | 'redisUrl'>[];
-  }
-}
-
-export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const pairs = await Promise.all(Array.from({ length: project.config.maxWorkers }, startStores));
-  project.provide(
-    'stores',
-    pairs.map(({ postgresUrl, redisUrl }) => ({ postgresUrl, redisUrl })),
-  );
+export async function setup({ config }: TestProject): Promise<() => Promise<void>> {
+  const pairs = await Promise.all(Array.from({ length: config.maxWorkers }, startStores));
+  process.env.TEST_STORES = JSON.stringify(pairs);
   return async () => {
     await Promise.all(pairs.map(({ stop }) => stop()));
   };

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { withClient } from '@course-exchange/local-stack/postgres';
+import type { Role } from '@course-exchange/local-stack/run-directory';
 import { migrate } from '@course-exchange/runtime/postgres/migrate';
 import { newestMigration } from '@course-exchange/runtime/postgres/schema-version';
 import { Secret } from '@course-exchange/runtime/process/secret';
@@ -30,11 +31,11 @@ function versionsIn(directory: string): readonly number[] {
 
 /** As the code of the first version writes, each statement under its own role. */
 async function write(schema: Schema, mark: string): Promise<void> {
-  for (const writing of writings.filter((one) => one.schema === schema)) {
-    const url = writing.as === 'superuser' ? database.superuser : database.as(writing.as);
+  for (const [role, statements] of Object.entries(writings(mark)[schema])) {
+    const url = role === 'superuser' ? database.superuser : database.as(role as Role);
     await withClient(url, async (client) => {
       await client.query(`set search_path to ${schema}`);
-      for (const statement of writing.statements(mark)) await client.query(statement);
+      for (const statement of statements) await client.query(statement);
     });
   }
 }
@@ -76,7 +77,7 @@ async function putSigningKeys(): Promise<void> {
 
 const jobSettings = () => ({
   KEY_ENCRYPTION_KEY: encryptionKey.toString('base64url'),
-  ...accountsFor('identity', database),
+  ...accountsFor(database).identity,
 });
 
 /** The job refuses to skip one: 0004 follows the version whose newest migration is 0003. */
@@ -103,8 +104,7 @@ describe('identity', () => {
 
   test('a client that is written without an approval state counts as approved, and its secrets have names', async () => {
     await migrate(database.as('identity_migrator'), 'identity', identity, 1);
-    const [seed] = writings.filter(({ schema, as }) => schema === 'identity' && as === 'superuser');
-    for (const statement of seed?.statements('before') ?? []) await database.sql(statement);
+    for (const statement of writings('before').identity.superuser) await database.sql(statement);
     await throughEveryVersion();
     expect((await runJob('identity', jobSettings())).code).toBe(0);
     expect(await database.sql('select approval_state, version, registration from identity.clients')).toEqual([
@@ -138,7 +138,7 @@ describe('catalog', () => {
       await write('catalog', 'before');
       const before = await contentOf('catalog');
       expect(before.event_summaries?.length).toBeGreaterThan(3);
-      const ending = await runJob('design-catalog', accountsFor('design-catalog', database));
+      const ending = await runJob('design-catalog', accountsFor(database)['design-catalog']);
       expect(ending.code, ending.output).toBe(0);
       expect(await contentOf('catalog', before)).toEqual(before);
       const writer = new pg.Pool({ connectionString: database.superuser, options: '-c search_path=catalog' });

@@ -110,30 +110,22 @@ export const useJobDatabase = () => forThisFile(openJobDatabase());
 export const useIdentityDatabase = () => forThisFile(openIdentityDatabase());
 export const useCatalogDatabase = (connections?: number) => forThisFile(openCatalogDatabase(connections));
 
-type Job = 'identity' | 'design-catalog';
-
-/** The accounts that each job is told. */
-const accounts: Readonly<Record<Job, Readonly<Record<string, Role>>>> = {
+/** The accounts that an installation gives to each job. */
+export const accountsFor = ({ as }: JobDatabase) => ({
   identity: {
-    MIGRATOR_POSTGRES_URL: 'identity_migrator',
-    POSTGRES_URL: 'identity_rw',
-    OPERATOR_POSTGRES_URL: 'identity_operator',
+    MIGRATOR_POSTGRES_URL: as('identity_migrator'),
+    POSTGRES_URL: as('identity_rw'),
+    OPERATOR_POSTGRES_URL: as('identity_operator'),
   },
   'design-catalog': {
-    MIGRATOR_POSTGRES_URL: 'catalog_migrator',
-    POSTGRES_URL: 'catalog_ro',
-    FEED_POSTGRES_URL: 'catalog_feed',
+    MIGRATOR_POSTGRES_URL: as('catalog_migrator'),
+    POSTGRES_URL: as('catalog_ro'),
+    FEED_POSTGRES_URL: as('catalog_feed'),
   },
-};
-
-/** What an installation tells a job of its accounts. */
-export function accountsFor(job: Job, database: JobDatabase): Record<string, string> {
-  const named = Object.entries(accounts[job]).map(([setting, role]) => [setting, database.as(role)]);
-  return Object.fromEntries(named);
-}
+});
 
 export async function runJob(
-  job: Job,
+  job: 'identity' | 'design-catalog',
   environment: Readonly<Record<string, string>>,
   ...words: string[]
 ): Promise<ReturnType<typeof endingOf>> {

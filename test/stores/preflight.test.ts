@@ -19,17 +19,18 @@ const migrations = join(import.meta.dirname, '../../services/design-catalog/migr
 const key = randomBytes(32).toString('base64url');
 const database = await useJobDatabase();
 const { port } = new URL(database.superuser);
-const installed: Record<'identity' | 'design-catalog', Record<string, string>> = {
+const accounts = accountsFor(database);
+const installed = {
+  ...accounts,
   identity: {
+    ...accounts.identity,
     KEY_ENCRYPTION_KEY: key,
-    ...accountsFor('identity', database),
     REDIS_URL: process.env.TEST_REDIS_URL ?? '',
     REDIS_USERNAME: 'identity',
     ISSUER: 'https://exchange.example',
     ENVIRONMENT: 'production',
     PUBLIC_HOST: 'exchange.example',
   },
-  'design-catalog': accountsFor('design-catalog', database),
 };
 const collecting = (add: (line: string) => void) => createLogger('test', 'info', add);
 

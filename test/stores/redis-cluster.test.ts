@@ -22,8 +22,7 @@ import { readSettingsWarning } from '../../services/identity/src/redis/durabilit
 import { createReplicas } from '../../services/identity/src/redis/replicas.ts';
 import { newSecret } from '../../services/identity/src/secrets.ts';
 import { deleteGrant, grantKeys, readRefreshFamily } from '../../services/identity/src/token/grant-store.ts';
-import { type Shard, startCluster } from './redis-cluster-servers.ts';
-import { hasReplicas, openStore, until } from './redis-servers.ts';
+import { hasReplicas, openStore, type Shard, startCluster, until } from './redis-servers.ts';
 import {
   beginFamily,
   type ClientFamily,

@@ -4,21 +4,13 @@ import { randomBytes } from 'node:crypto';
 
 export type Schema = 'identity' | 'catalog';
 
-export interface Writing {
-  readonly schema: Schema;
-  readonly as: 'superuser' | 'identity_rw' | 'identity_operator' | 'catalog_feed';
-  /** `mark` tells the rows of one run from those of another; each statement is complete. */
-  readonly statements: (mark: string) => readonly string[];
-}
-
 const hash = () => `'\\x${randomBytes(32).toString('hex')}'`;
 const nextSequence = (schema: Schema) => `(select coalesce(max(sequence), 0) + 1 from ${schema}.audit_log)`;
 
-export const writings: readonly Writing[] = [
-  {
-    schema: 'identity',
-    as: 'superuser',
-    statements: (mark) => [
+/** Complete statements by who runs them. `mark` tells the rows of one run from those of another. */
+export const writings = (mark: string) => ({
+  identity: {
+    superuser: [
       `insert into identity.users (sub, email, email_verified, name, password_hash, disabled_at)
          values ('user-${mark}', 'ann-${mark}@example.com', true, 'Ann', '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA', null),
            ('gone-${mark}', 'bo-${mark}@example.com', false, 'Bo', '$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHQ$aGFzaA', now())`,
@@ -31,11 +23,7 @@ export const writings: readonly Writing[] = [
       `insert into identity.signing_keys (kid, algorithm, public_jwk, private_key, state, superseded_at)
          values ('superseded-${mark}', 'RS256', '{"kty":"RSA"}', '\\x00', 'superseded', now())`,
     ],
-  },
-  {
-    schema: 'identity',
-    as: 'identity_rw',
-    statements: (mark) => [
+    identity_rw: [
       `insert into consents (consent_id, sub, client_id, scopes)
          values ('now-${mark}', 'user-${mark}', 'client-${mark}', array['openid'])`,
       `update consents set scopes = array['openid', 'email'], extended_at = now() where consent_id = 'now-${mark}'`,
@@ -43,11 +31,7 @@ export const writings: readonly Writing[] = [
       'select sub, email, email_verified, name, password_hash, disabled_at, signed_out_at from users',
       'select client_id, name, active, scopes, redirect_uris from clients join client_secrets using (client_id)',
     ],
-  },
-  {
-    schema: 'identity',
-    as: 'identity_operator',
-    statements: (mark) => [
+    identity_operator: [
       `update clients set registration = '{"userJourney":"once"}', approval_state = 'test', version = version + 1,
            changed_at = now()
          where client_id = 'client-${mark}'`,
@@ -59,10 +43,8 @@ export const writings: readonly Writing[] = [
          select ${nextSequence('identity')}, now(), 'ann', 'client.approve', 'client ${mark}', 'client-${mark}', 'r', '{}', ${hash()}::bytea`,
     ],
   },
-  {
-    schema: 'catalog',
-    as: 'superuser',
-    statements: (mark) => [
+  catalog: {
+    superuser: [
       `insert into catalog.designs (owner, id, event_id, title, event_name, short_descr, event_date, updated_at)
          select 'owner-${mark}', 'd' || n, 'e' || n % 3, 'Round ' || n, 'Cup ' || n % 2, '1.20 m',
            timestamptz '2026-01-01' + n * interval '1 day', timestamptz '2026-02-01' + n % 7 * interval '1 hour'
@@ -71,11 +53,7 @@ export const writings: readonly Writing[] = [
       `update catalog.designs set event_id = 'moved', updated_at = null where owner = 'owner-${mark}' and id = 'd4'`,
       `delete from catalog.designs where owner = 'owner-${mark}' and id = 'd7'`,
     ],
-  },
-  {
-    schema: 'catalog',
-    as: 'catalog_feed',
-    statements: (mark) => [
+    catalog_feed: [
       `insert into designs (owner, id, event_id, title, event_name, updated_at, revision)
          values ('owner-${mark}', 'd1', 'e1', 'Round 1b', 'Cup 1b', '2026-03-01', 5),
            ('owner-${mark}', 'fed', 'e2', 'Fed', 'Cup 2', '2026-03-02', 18446744073709551615)
@@ -86,4 +64,4 @@ export const writings: readonly Writing[] = [
          select ${nextSequence('catalog')}, now(), 'feed', 'designs.apply', 'source ${mark}', 'r', '{}', ${hash()}::bytea`,
     ],
   },
-];
+});
