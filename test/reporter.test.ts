@@ -1,7 +1,6 @@
 // The clause count must not flatter.
 import { expect, test } from 'vitest';
-import { clauseIds, clauses, clausesNamed, proofOf, readClauses } from './contract/clauses.ts';
-import { verdict } from './reporter.ts';
+import { clauseIds, clauses, clausesNamed, proofOf, readClauses, verdict } from './contract/reporter.ts';
 
 test('clauses are read from brackets, and other brackets are left alone', () => {
   expect(clausesNamed('a code is used once [R9.2 S3.code.5] and a list [1] (R7)')).toEqual([

@@ -6,7 +6,7 @@ import { generateProto } from '@course-exchange/proto/generate';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import { root } from './check/step.ts';
-import { ClauseReporter } from './reporter.ts';
+import { ClauseReporter } from './contract/reporter.ts';
 import { suites } from './suites.ts';
 
 generateProto();

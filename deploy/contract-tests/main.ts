@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startVitest } from 'vitest/node';
-import { ClauseReporter } from '../../test/reporter.ts';
+import { ClauseReporter } from '../../test/contract/reporter.ts';
 import { discover } from '../../test/support/flow.ts';
 import { sendThrough } from '../../test/support/http.ts';
 import type { StackFile } from '../../test/support/stack-file.ts';
