@@ -6,7 +6,7 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { openPartnerBrowser } from '../support/partner-browser.ts';
+import { openPartnerBrowser } from '../support/user-agent.ts';
 import { agree, registration } from './user.ts';
 
 const source = resolve(import.meta.dirname, '../../services/demo-partner');
@@ -54,15 +54,14 @@ afterAll(() => {
 });
 
 test('it connects a user, reads, refreshes, disconnects and stops when told', async () => {
-  const { load, callback, press } = openPartnerBrowser(address);
-  const departure = (await load('/connect')).headers.get('location') ?? '';
-  const arrival = await callback(new URL(await agree(departure)));
-  expect([arrival.status, arrival.headers.get('location')]).toEqual([303, '/events']);
-  expect((await (await load('/events')).text()).match(/<li/g)?.length).toBeGreaterThan(5);
-  expect((await press('/refresh')).status).toBe(303);
-  expect((await load('/events')).status).toBe(200);
-  expect((await press('/disconnect')).headers.get('location')).toBe('/disconnected');
-  expect((await load('/events')).status).toBe(401);
+  const { load, connect, press } = openPartnerBrowser(address);
+  const { arrival } = await connect(async (request) => new URL(await agree(request.href)));
+  expect(arrival.url).toBe(`${address}/events`);
+  expect(arrival.answer.text.match(/<li/g)?.length).toBeGreaterThan(5);
+  expect((await press('/refresh'))?.answer.status).toBe(200);
+  expect((await load('/events')).answer.status).toBe(200);
+  expect((await press('/disconnect'))?.url).toBe(`${address}/disconnected`);
+  expect((await load('/events')).answer.status).toBe(401);
   const ended = new Promise((done) => partner.once('exit', done));
   partner.kill('SIGTERM');
   expect(await ended, basename(folder)).toBe(0);

@@ -13,9 +13,9 @@ import { DutyBroken, rehearse } from '@course-exchange/testcontainers/rehearsal/
 import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/rehearsal/scenarios';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { root } from '../check/step.ts';
-import { openPartnerBrowser } from '../support/partner-browser.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import type { System } from '../support/system.ts';
+import { openPartnerBrowser } from '../support/user-agent.ts';
 import { walkWithMistakes } from './mistaken-client.ts';
 import { type RehearsedSystem, startRehearsedSystem } from './rehearsed-system.ts';
 
@@ -60,14 +60,14 @@ test('the demo partner keeps every duty, and every scenario is played', async ()
     for (const name of names)
       await rehearse(proxy, name, async () => {
         const browser = openPartnerBrowser(url);
-        const callback = await browser.connect((request) => visit(request, user()));
+        const { callback } = await browser.connect((request) => visit(request, user()));
         await browser.read();
         if (name === 'event-gone') return;
         await browser.press('/refresh');
         if (name === 'refresh-unavailable') await new Promise((after) => setTimeout(after, 1_100));
         await browser.press('/refresh');
         await browser.read();
-        await browser.callback(callback);
+        await browser.load(callback);
       });
   } finally {
     partner.kill('SIGKILL');

@@ -13,9 +13,9 @@ import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/re
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../check/step.ts';
 import { type RehearsedSystem, startRehearsedSystem } from '../clients/rehearsed-system.ts';
-import { openPartnerBrowser } from '../support/partner-browser.ts';
 import { findPython, pythonPackages } from '../support/programs.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
+import { openPartnerBrowser } from '../support/user-agent.ts';
 
 interface Program {
   readonly command: string;
@@ -108,15 +108,15 @@ for (const [name, prepare] of Object.entries(clients))
 async function walk(address: string, scenario: ScenarioName): Promise<void> {
   const browser = openPartnerBrowser(address);
   const user = userWho(rehearsed.system.stack, 'typical season');
-  const callback = await browser.connect((request) => visit(request, user));
-  const first = await browser.load('/events');
+  const { callback, arrival } = await browser.connect((request) => visit(request, user));
+  const { answer: first } = arrival;
   expect(first.status, scenario).toBe(connected.includes(scenario) ? 200 : 400);
   if (first.status === 200) {
-    const { items } = (await first.json()) as { items: readonly { id: string }[] };
+    const { items } = first.json() as { items: readonly { id: string }[] };
     expect(items).toHaveLength(scenario === 'many-events' ? 2_000 : 12);
     await browser.load(`/events/${items[0]?.id}/designs`);
   }
   if (scenario === 'event-gone') return;
   await browser.load('/events');
-  expect((await browser.callback(callback)).status, scenario).toBe(400);
+  expect((await browser.load(callback)).answer.status, scenario).toBe(400);
 }

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } fro
 import { dirname, join, resolve } from 'node:path';
 import { visit } from '@course-exchange/testcontainers/browser';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { openPartnerBrowser } from '../support/partner-browser.ts';
 import {
   command,
   newRunDirectory,
@@ -14,6 +13,7 @@ import {
 } from '../support/stack.ts';
 import { readStackFile, userWho } from '../support/stack-file.ts';
 import { childrenOf } from '../support/system.ts';
+import { openPartnerBrowser } from '../support/user-agent.ts';
 
 /** One directory for all: only one start makes a database. Its path is too long for a socket below it. */
 const parent = newRunDirectory();

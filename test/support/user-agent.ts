@@ -62,6 +62,34 @@ export function openUserAgent(issuer: string, options: UserAgentOptions = {}) {
   return { visit, submit, cookies };
 }
 
+/** Opens a browser at the demo partner, or at a client with the same addresses. */
+export function openPartnerBrowser(partner: string) {
+  const { visit, submit } = openUserAgent(partner);
+  const load = async (path: string) => (await visit(`${partner}${path}`)) as Page;
+  return {
+    load,
+    /** `agree` walks through the issuer's pages. Resolves with the callback's path and where it has led to. */
+    connect: async (agree: (request: URL) => Promise<URL>) => {
+      const { location } = (await visit(`${partner}/connect`)) as Departure;
+      const { pathname, search } = await agree(new URL(location));
+      const callback = `${pathname}${search}`;
+      return { callback, arrival: await load(callback) };
+    },
+    /** The events, and the designs of the first. */
+    read: async (): Promise<void> => {
+      const { answer } = await load('/events');
+      const designs = /href="(\/events\/[^"]+\/designs)"/.exec(answer.text)?.[1];
+      if (designs) await load(designs);
+    },
+    /** Presses the button whose form goes to `action`. */
+    press: async (action: '/refresh' | '/disconnect') => {
+      const home = await load('/');
+      const form = home.forms.find((one) => one.action === action);
+      return form && ((await submit(home, form, {})) as Page);
+    },
+  };
+}
+
 function filled(form: Form, values: Fields, button: string | undefined): Fields {
   const sent = form.fields.filter(({ name, type, checked }) => name && (type !== 'checkbox' || checked));
   const given = [...new URLSearchParams(formEncoded(values)), ...new URLSearchParams(button)];
