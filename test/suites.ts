@@ -11,7 +11,7 @@ interface Suite {
 }
 
 const beside = ['services/**/*.test.ts', 'deploy/**/*.test.ts'];
-const onStack = { setup: ['stacks'], own: 'own-stack' };
+const onStack = { setup: ['stacks'] };
 
 export const suites: Readonly<Record<string, Suite>> = {
   e2e: onStack,

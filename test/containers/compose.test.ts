@@ -8,8 +8,7 @@ import { demoPartners, demoUsers } from '@course-exchange/local-stack/demo-accou
 import { defaultImages } from '@course-exchange/testcontainers/images';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../check/step.ts';
-import { openCaller } from '../support/caller.ts';
-import { tokensOf } from '../support/flow.ts';
+import { openCaller, tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';
 
 const run = promisify(execFile);

@@ -7,8 +7,16 @@ import { join } from 'node:path';
 import type { Stores } from '@course-exchange/testcontainers/stores';
 import type { StartedTestContainer } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Caller, openCaller } from '../support/caller.ts';
-import { authorizeUrl, formWith, logIn, loginForm, token, tokensOf } from '../support/flow.ts';
+import {
+  authorizeUrl,
+  type Caller,
+  formWith,
+  logIn,
+  loginForm,
+  openCaller,
+  token,
+  tokensOf,
+} from '../support/flow.ts';
 import { type Partner, partnersFor } from '../support/stack-file.ts';
 import { type Departure, openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
 import {

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startTool } from '../operator/tool.ts';
-import { holdRow } from '../support/held-row.ts';
+import { holdRow, startTool } from '../operator/tool.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const designs = 60_000;

@@ -3,7 +3,7 @@
 // machine does not fail it. Without admission each list is begun and all miss their time: none is answered.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { median } from '../bench/load.ts';
-import { openCaller } from '../support/caller.ts';
+import { openCaller } from '../support/flow.ts';
 import { type ReadReport, readLists } from '../support/load.ts';
 import { type System, startSystem } from '../support/system.ts';
 

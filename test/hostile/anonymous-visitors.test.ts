@@ -1,8 +1,7 @@
 // Visitors who never log in: however many there are, they take no room in Redis, and everybody else goes on.
 import { Redis } from 'ioredis';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { openCaller } from '../support/caller.ts';
-import { authorizeUrl, logIn } from '../support/flow.ts';
+import { authorizeUrl, logIn, openCaller } from '../support/flow.ts';
 import { sendUntilServed } from '../support/http.ts';
 import { runningStack } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';

@@ -1,15 +1,13 @@
 // Each environment is an installation of its own (R28): what one gave out is nothing to the other.
 import { expect, test } from 'vitest';
-import { stackOf } from '../setup/own-stack.ts';
-import { openCaller } from '../support/caller.ts';
-import { authorizeUrl, basic, discover, tokensOf } from '../support/flow.ts';
+import { authorizeUrl, basic, discover, openCaller, tokensOf } from '../support/flow.ts';
 import { type Fields, send, sendUntilServed } from '../support/http.ts';
-import { readStackFile } from '../support/stack-file.ts';
+import { readStackFile, runningStack, stackFile } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 
 test('tokens, codes, sessions and keys of one installation are nothing to another [R28.1]', async () => {
   const own = Number(process.env.VITEST_POOL_ID);
-  const [one, two] = [readStackFile(await stackOf(own)), readStackFile(await stackOf(own === 1 ? 2 : 1))];
+  const [one, two] = [runningStack(), readStackFile(stackFile(own === 1 ? 2 : 1))];
   expect(one.issuer).not.toBe(two.issuer);
   const { partner, codeForm, ask, discovery: here } = await openCaller(one);
   const there = await discover(two.issuer);

@@ -1,6 +1,6 @@
 // How a client behaves, as an operator and a script read it, on a real stack.
 import { expect, test } from 'vitest';
-import { openCaller } from '../support/caller.ts';
+import { openCaller } from '../support/flow.ts';
 import { runningStack } from '../support/stack-file.ts';
 import { tool } from './tool.ts';
 

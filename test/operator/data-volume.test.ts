@@ -1,6 +1,6 @@
 // The data volume as an operator confirms it, and looks at it again once users have connected, on a real stack.
 import { expect, test } from 'vitest';
-import { openCaller } from '../support/caller.ts';
+import { openCaller } from '../support/flow.ts';
 import { runningStack } from '../support/stack-file.ts';
 import { answerOf, startTool, toolEnvironment } from './tool.ts';
 

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { holdRow } from '../support/held-row.ts';
 import { runningStack } from '../support/stack-file.ts';
-import { answerOf, startTool, tool } from './tool.ts';
+import { answerOf, holdRow, startTool, tool } from './tool.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'partnerctl-interruption-'));
 const database = new pg.Client(runningStack().postgres);

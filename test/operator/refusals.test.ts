@@ -1,8 +1,7 @@
 // A partner asks why: what support is told of a refused request, on a real stack.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { type Caller, openCaller } from '../support/caller.ts';
-import { authorizeUrl, basic, tokensOf } from '../support/flow.ts';
+import { authorizeUrl, basic, type Caller, openCaller, tokensOf } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
 import { type Partner, runningStack } from '../support/stack-file.ts';
 import { answerOf, tool } from './tool.ts';

@@ -3,6 +3,8 @@ import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { armor, Decrypter } from 'age-encryption';
+import pg from 'pg';
+import { expect } from 'vitest';
 import { root } from '../check/step.ts';
 import { type Outcome, startProcess } from '../support/process.ts';
 import { stackFile } from '../support/stack-file.ts';
@@ -47,4 +49,25 @@ export function toolOnPath(): string {
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
   chmodSync(program, 0o755);
   return directory;
+}
+
+/**
+ * A row that an import must wait for: what comes before is committed, and the import can be cut off there. `insert` makes the
+ * row, and leaves its transaction open.
+ */
+export async function holdRow(postgres: string | undefined, insert: string) {
+  const client = new pg.Client(postgres);
+  // Postgres may be what is killed.
+  client.on('error', () => {});
+  await client.connect();
+  // Without the work of triggers, which would hold back the batches before.
+  await client.query(`begin; set local session_replication_role = replica; ${insert}`);
+  const waiting = 'select count(*)::int as count from pg_locks where not granted';
+  return {
+    reached: () =>
+      expect
+        .poll(async () => (await client.query(waiting)).rows[0].count, { timeout: 30_000, interval: 5 })
+        .toBeGreaterThan(0),
+    release: () => client.end().catch(() => {}),
+  };
 }

@@ -7,8 +7,7 @@ import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { AuthorizationService, LoginRejected_Reason } from '@course-exchange/proto/identity/v1/authorization';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { expect, test } from 'vitest';
-import { openCaller } from '../support/caller.ts';
-import { basic } from '../support/flow.ts';
+import { basic, openCaller } from '../support/flow.ts';
 import { callService, grpcTransport, refusalOf } from '../support/grpc-client.ts';
 import { partnerFor, runningStack } from '../support/stack-file.ts';
 

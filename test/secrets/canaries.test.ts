@@ -9,11 +9,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { logEventsSchema } from '../generate/observability.ts';
 import { createAuthority, mount } from '../rpc/certificate-authority.ts';
 import { send } from '../support/http.ts';
+import {
+  logLines,
+  metricsOf,
+  receiveTraces,
+  records,
+  securityEvents,
+  type TraceReceiver,
+} from '../support/reports.ts';
 import { type Partner, partnersFor } from '../support/stack-file.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { receiveTraces, type TraceReceiver } from '../support/trace-receiver.ts';
 import { type Flows, openFlows } from './flows.ts';
-import { logLines, metricsOf, records, securityEvents } from './reports.ts';
 
 /** RPC_TLS_DIRECTORY. To each port its caller is the gateway. */
 const certificates = mkdtempSync(join(tmpdir(), 'course-exchange-canaries-'));

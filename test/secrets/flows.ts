@@ -5,8 +5,16 @@ import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { Redis } from 'ioredis';
-import { openCaller } from '../support/caller.ts';
-import { authorizeUrl, basic, logIn, logInAndAgree, pkce, token, tokensOf } from '../support/flow.ts';
+import {
+  authorizeUrl,
+  basic,
+  logIn,
+  logInAndAgree,
+  openCaller,
+  pkce,
+  token,
+  tokensOf,
+} from '../support/flow.ts';
 import { callService, refusalOf } from '../support/grpc-client.ts';
 import { send } from '../support/http.ts';
 import type { Partner } from '../support/stack-file.ts';

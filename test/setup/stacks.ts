@@ -1,54 +1,24 @@
 // vitest's globalSetup for suites that call a deployment: the one that STACK_FILE names, or else a private stack for each
-// worker. They start while suites run that need none, and end with the run.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// worker. The first project starts them; all projects end together, and the stacks with them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { newRunDirectory, startStack } from '../support/stack.ts';
+import { startStack } from '../support/stack.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** The run directories of the stacks, one for each worker; beside it lies `.started` or `.failed` when its start is over. */
-    stacks: readonly string[];
-  }
-}
-
-/** Each project loads this file anew. */
-const shared = globalThis as { courseExchangeStacks?: ReturnType<typeof startStacks> };
-
-export function setup({ vitest, provide, config }: TestProject): undefined | (() => Promise<void>) {
-  if (process.env.STACK_FILE) return;
-  shared.courseExchangeStacks ??= startStacks(config.maxWorkers);
-  const stacks = shared.courseExchangeStacks;
-  stacks.users += 1;
-  provide('stacks', stacks.directories);
+export async function setup({ vitest, config }: TestProject): Promise<undefined | (() => Promise<void>)> {
+  if (process.env.STACK_FILE || process.env.STACK_FILES) return;
+  const stacks = await Promise.all(Array.from({ length: config.maxWorkers }, () => startStack()));
+  process.env.STACK_FILES = stacks.map(({ file }) => file).join(delimiter);
   return async () => {
-    stacks.users -= 1;
-    if (stacks.users > 0) return;
-    if (vitest.state.getCountOfFailedTests() > 0) stacks.directories.forEach(printWarnings);
-    await stacks.stop();
+    if (vitest.state.getCountOfFailedTests() > 0)
+      for (const { runDirectory } of stacks) printWarnings(runDirectory);
+    await Promise.all(stacks.map(({ stop }) => stop()));
   };
-}
-
-function startStacks(count: number) {
-  const directories = Array.from({ length: count }, newRunDirectory);
-  const starts = directories.map(async (directory) => {
-    const stack = await startStack([], directory).catch((error: Error) => {
-      writeFileSync(`${directory}.failed`, error.message);
-    });
-    if (stack) writeFileSync(`${directory}.started`, '');
-    return stack;
-  });
-  const stop = async () => {
-    await Promise.all(starts.map(async (start) => (await start)?.stop()));
-  };
-  /** `users`: projects that have not ended. */
-  return { directories, users: 0, stop };
 }
 
 /** What the services warned of last: a failure that the next run does not repeat is found in it. */
 function printWarnings(runDirectory: string): void {
   const logs = join(runDirectory, 'logs');
-  if (!existsSync(logs)) return;
   for (const name of readdirSync(logs)) {
     const lines = readFileSync(join(logs, name), 'utf8').split('\n');
     const warnings = lines.filter((line) => /"level":"(warn|error)"/.test(line)).slice(-20);

@@ -12,7 +12,7 @@ import { measureWith } from '@course-exchange/runtime/process/metrics';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import pg from 'pg';
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { receiveTraces } from '../support/trace-receiver.ts';
+import { receiveTraces } from '../support/reports.ts';
 import { patient } from './postgres.ts';
 
 const url = process.env.TEST_POSTGRES_URL ?? '';

@@ -1,9 +1,8 @@
-// The authorization-code flow as a partner and a person walk it: authorize → code → tokens → refresh.
+// The authorization-code flow as a partner and a person walk it: authorize → code → tokens → refresh, and what tokens open.
 import { createHash, randomBytes } from 'node:crypto';
-
 import { type Answer, type Fields, formEncoded, send } from './http.ts';
-import type { DemoUser, Partner } from './stack-file.ts';
-import type { Departure, Form, Page, UserAgent } from './user-agent.ts';
+import { type DemoUser, type Partner, partnerFor, type StackFile, userWho } from './stack-file.ts';
+import { type Departure, type Form, openUserAgent, type Page, type UserAgent } from './user-agent.ts';
 
 type Endpoint = 'issuer' | 'authorization_endpoint' | 'token_endpoint' | 'userinfo_endpoint' | 'jwks_uri';
 export type Discovery = Readonly<Record<string, unknown> & Record<Endpoint, string>>;
@@ -99,4 +98,43 @@ export function token(endpoint: string, partner: Partner, form: Fields): Promise
 export function tokensOf(answer: Answer): Tokens {
   if (answer.status !== 200) throw new Error(`The token endpoint answered ${answer.status} ${answer.text}`);
   return answer.json() as unknown as Tokens;
+}
+
+export type Caller = Awaited<ReturnType<typeof openCaller>>;
+
+/** A refresh token of the right form, so that identity judges it, and asks Redis for it. */
+export const unknownToken = 'A'.repeat(65);
+
+/** The person is the demo user whose `about` holds these words. */
+export async function openCaller(
+  stack: Pick<StackFile, 'issuer' | 'partners' | 'users'>,
+  about = 'typical season',
+) {
+  const discovery = await discover(stack.issuer);
+  const partner = partnerFor(stack, 'openid', 'email', 'profile');
+  const user = userWho(stack, about);
+  const ask = (form: Readonly<Record<string, string>>) => token(discovery.token_endpoint, partner, form);
+
+  /** The form that exchanges a code which the person just agreed to; `parameters` are those of the request besides. */
+  async function codeForm(
+    agent = openUserAgent(stack.issuer),
+    parameters: Readonly<Record<string, string>> = {},
+  ): Promise<Readonly<Record<string, string>>> {
+    const start = await agent.visit(authorizeUrl(discovery.authorization_endpoint, partner, parameters));
+    const departure = await logInAndAgree(agent, start, user);
+    const [redirect_uri] = partner.redirectUris;
+    return { grant_type: 'authorization_code', code: departure.parameters.get('code') ?? '', redirect_uri };
+  }
+
+  return {
+    discovery,
+    partner,
+    user,
+    ask,
+    codeForm,
+    refresh: (refresh_token: string): Promise<Answer> => ask({ grant_type: 'refresh_token', refresh_token }),
+    newTokens: async (agent?: UserAgent): Promise<Tokens> => tokensOf(await ask(await codeForm(agent))),
+    events: (accessToken: string): Promise<Answer> =>
+      send(`${stack.issuer}/api/events`, { headers: { authorization: `Bearer ${accessToken}` } }),
+  };
 }

@@ -1,5 +1,6 @@
 // What a stack file says about a deployment: address, demo credentials and, where it is ours, the stores.
 import { readFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import type { Partner, SeedUser } from '@course-exchange/local-stack/seed-file';
 import type { StackFile as LocalStackFile } from '@course-exchange/local-stack/stack-file';
 
@@ -55,10 +56,12 @@ export function partnersFor(stack: StackFile, ...scopes: readonly string[]): rea
   );
 }
 
-export function stackFile(): string {
-  const { STACK_FILE } = process.env;
-  if (!STACK_FILE) throw new Error('STACK_FILE is missing: no deployment is named.');
-  return STACK_FILE;
+/** Of the deployment that is given, else of the private stack of a worker, by default of this one. */
+export function stackFile(worker = Number(process.env.VITEST_POOL_ID)): string {
+  const { STACK_FILE, STACK_FILES = '' } = process.env;
+  const path = STACK_FILE ?? STACK_FILES.split(delimiter)[worker - 1];
+  if (!path) throw new Error('STACK_FILE is missing: no deployment is named.');
+  return path;
 }
 
 export function runningStack(): StackFile {

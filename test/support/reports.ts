@@ -1,8 +1,12 @@
-// What the services of a system report: their log lines and their metrics.
+// What the services of a system report: their log lines, their metrics, and their spans to an OTLP collector.
 import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { send } from '../support/http.ts';
-import type { System } from '../support/system.ts';
+import { text } from 'node:stream/consumers';
+import { readSpans } from '@course-exchange/local-stack/observe/telemetry';
+import { send } from './http.ts';
+import type { System } from './system.ts';
 
 export function logLines({ logs }: System): readonly string[] {
   const files = readdirSync(logs).filter((file) => /^(gateway|identity|design-catalog)/.test(file));
@@ -19,9 +23,9 @@ export async function metricsOf({ stack: { addresses } }: System): Promise<strin
   const texts = ['gateway', 'identity', 'design-catalog'].map(async (name) => {
     // Not over the connection that was left when a service was killed, or had said nothing for five seconds.
     const headers = { connection: 'close' };
-    const { status, text } = await send(`${addresses?.[`${name} health`]}/metrics`, { headers });
-    if (status !== 200) throw new Error(`${name} answers /metrics with ${status}`);
-    return text;
+    const answer = await send(`${addresses?.[`${name} health`]}/metrics`, { headers });
+    if (answer.status !== 200) throw new Error(`${name} answers /metrics with ${answer.status}`);
+    return answer.text;
   });
   return (await Promise.all(texts)).join('');
 }
@@ -39,3 +43,24 @@ export function securityEvents(system: System, metrics: string): readonly (reado
   );
   return [counted.toSorted(), logged.toSorted()];
 }
+
+/** A collector that keeps what it is sent. */
+export async function receiveTraces() {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    bodies.push(await text(request));
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    raw: () => bodies.join('\n'),
+    spans: () => bodies.flatMap((body) => readSpans(JSON.parse(body))),
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export type TraceReceiver = Awaited<ReturnType<typeof receiveTraces>>;
