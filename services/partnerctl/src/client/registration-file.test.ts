@@ -1,7 +1,15 @@
+import { Readable } from 'node:stream';
 import { create, equals } from '@bufbuild/protobuf';
-import { ApprovalState, DeclaredClientSchema, Environment } from '@course-exchange/proto/operator/v1/client';
+import { Code, ConnectError } from '@connectrpc/connect';
+import {
+  ApprovalState,
+  ClientService,
+  DeclaredClientSchema,
+  Environment,
+} from '@course-exchange/proto/operator/v1/client';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runAgainst } from '../../testing/run.ts';
 import { CliError } from '../cli/errors.ts';
 import { readDeclarations, readRegistration, writeDeclarations } from './registration-file.ts';
 
@@ -24,6 +32,32 @@ test('every mistake is reported at once, each with its line', () => {
     'acme.yaml:3: scopes must be a list.',
     'acme.yaml:4: name must be text; put it in quotes.',
     'acme.yaml:5: state must be one of draft, test, approved.',
+  ]);
+});
+
+test('mistakes that the service finds are reported beside those in the file, and nothing is registered', async () => {
+  const dryRuns: boolean[] = [];
+  const input = Readable.from(['clientId: acme\nnmae: Acme\nscopes: [all]\n']);
+  const { exit, err } = await runAgainst(
+    (router) =>
+      router.service(ClientService, {
+        registerClient: ({ dryRun }) => {
+          dryRuns.push(dryRun);
+          const detail = encodeURIComponent('The scope "all" is unknown.\nThere is no redirect URI.');
+          const trailers = { 'error-code': 'invalid_argument', 'error-detail': detail };
+          throw new ConnectError('', Code.InvalidArgument, trailers);
+        },
+      }),
+    ['client', 'register', '-'],
+    { input },
+  );
+  expect({ exit, dryRuns }).toEqual({ exit: 2, dryRuns: [true] });
+  expect(err.split('\n')).toEqual([
+    '- cannot be used.',
+    expect.stringContaining('-:2: nmae is unknown'),
+    '  - The scope "all" is unknown.',
+    '  - There is no redirect URI.',
+    '',
   ]);
 });
 

@@ -8,13 +8,11 @@ import { unreadableFile, usageError } from '../cli/errors.ts';
 /** A file's path, or standard input; read more than once. */
 export type Content = string | readonly Buffer[];
 
-export interface LineBlock {
+interface LineBlock {
   readonly first: number;
   /** Without line breaks; undefined for a line that is not UTF-8. */
   readonly lines: readonly (string | undefined)[];
 }
-
-export type FileIdentity = Awaited<ReturnType<typeof identifyFile>>;
 
 const chunkBytes = 1 << 20;
 const maxLineBytes = 4 << 20;
