@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttp2Server } from 'node:http2';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { run } from '../../testing/run.ts';
 import { openServices } from './connection.ts';
 
@@ -47,6 +47,21 @@ test('the service receives a call’s time limit; 0 is none', async () => {
     await services.identity(ClientService).listClients({}, options);
   services.close();
   expect(limits).toEqual(['15000m', '600000m', null]);
+});
+
+test('a command without a time limit ends when its server hangs', async () => {
+  const program = `
+    const server = require('node:http2').createServer().on('stream', () => process.kill(process.pid, 'SIGSTOP'));
+    server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
+  const server = spawn(process.execPath, ['--eval', program]);
+  onTestFinished(() => void server.kill('SIGKILL'));
+  const [port] = await once(server.stdout, 'data');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const passing = setInterval(() => vi.advanceTimersByTime(1_000), 20);
+  onTestFinished(() => clearInterval(passing));
+  const { exit, err } = await run(['designs', 'verify', '--catalog', `127.0.0.1:${String(port).trim()}`]);
+  expect({ exit, err }).toEqual({ exit: 3, err: expect.stringContaining('Nothing answers at 127.0.0.1') });
 });
 
 test('Ctrl-C ends an unanswered call at once', async () => {

@@ -34,15 +34,20 @@ export function openServices(deps: ConnectionDeps) {
     addressOf,
     lastAddress: () => addressOf(last).display,
     close: (): void => {
-      for (const { sessionManager } of open.values()) sessionManager.abort();
+      // An idle session holds no process; abort would leave the error of one that just failed unhandled.
+      for (const { sessionManager } of open.values())
+        if (sessionManager.state() !== 'idle') sessionManager.abort();
     },
   };
 }
 
+/** Ends a call without a time limit when its server hangs (decision 0029). */
+const keepalive = { pingIntervalMs: 10_000, pingTimeoutMs: 5_000 };
+
 function openTransport({ url, socket }: Address, deps: ConnectionDeps) {
   const options =
     socket === undefined ? certificates(url, deps) : { createConnection: () => connectSocket(socket) };
-  const sessionManager = new Http2SessionManager(url, {}, options);
+  const sessionManager = new Http2SessionManager(url, keepalive, options);
   const transport = createGrpcTransport({
     baseUrl: url,
     sessionManager,
