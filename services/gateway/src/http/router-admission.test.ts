@@ -105,17 +105,8 @@ async function fill(request: string, networks: readonly number[], each: number):
   return all;
 }
 
-test('a page that cannot be rendered releases its capacity', async () => {
-  const refuse = () => Promise.reject(new Error('unforeseen'));
-  const broken: Route = {
-    method: 'GET',
-    path: '/broken',
-    profile: 'page',
-    answer: refuse,
-    renderError: fail,
-  };
-  const sound: Route = { ...broken, path: '/sound', answer: async () => htmlAnswer(200, 'sound') };
-  const app = createApp([broken, sound], {
+async function serve(...routes: readonly Route[]): Promise<string> {
+  const app = createApp(routes, {
     issuer: 'http://127.0.0.1',
     logger: createLogger('gateway', 'error', () => {}),
     budgetMs: 2_000,
@@ -124,7 +115,26 @@ test('a page that cannot be rendered releases its capacity', async () => {
     makeRequestId: () => 'made',
   });
   onTestFinished(() => app.close());
-  const origin = await app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
+  return app.listen({ host: '127.0.0.1', port: 0, listenTextResolver: () => '' });
+}
+
+const sound: Route = {
+  method: 'GET',
+  path: '/sound',
+  profile: 'page',
+  answer: async () => htmlAnswer(200, 'sound'),
+};
+
+test('a page that cannot be rendered releases its capacity', async () => {
+  const fail = () => {
+    throw new Error('unforeseen');
+  };
+  const origin = await serve(sound, {
+    ...sound,
+    path: '/broken',
+    answer: async () => fail(),
+    renderError: fail,
+  });
   // As many as the class has in work at the same time.
   for (let nth = 0; nth < 64; nth += 1) {
     const answer = await fetch(`${origin}/broken`);
@@ -133,9 +143,13 @@ test('a page that cannot be rendered releases its capacity', async () => {
   expect((await fetch(`${origin}/sound`)).status).toBe(200);
 });
 
-function fail(): never {
-  throw new Error('no page');
-}
+test('a public GET is not admitted by class, a POST of any profile is [R14.7]', async () => {
+  // Less time than an admission needs.
+  const route: Route = { ...sound, profile: 'public', budgetMs: 500 };
+  const origin = await serve(route, { ...route, method: 'POST' });
+  expect((await fetch(`${origin}/sound`)).status).toBe(200);
+  expect((await fetch(`${origin}/sound`, { method: 'POST' })).status).toBe(503);
+});
 
 test('bodies that never arrive hold no capacity, not even their own network’s [R14.7]', async () => {
   for (const network of [1, 2, 3]) for (let i = 0; i < 300; i += 1) hold(bodyless, network);

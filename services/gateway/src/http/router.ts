@@ -75,12 +75,12 @@ const workOf: Readonly<Record<ResponseProfile, Work | undefined>> = {
   token: 'token',
   resource: 'list',
   page: 'other',
-  // Concurrent requests share one call.
+  // Concurrent reads share one call.
   public: undefined,
 };
 
-function workFor({ work, profile }: Route): Work | undefined {
-  return work ?? workOf[profile];
+function workFor({ work, profile, method }: Route): Work | undefined {
+  return work ?? workOf[profile] ?? (method === 'POST' ? 'other' : undefined);
 }
 
 function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
