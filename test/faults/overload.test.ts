@@ -48,7 +48,8 @@ test.each([
       standstills.some((still) => still.from < to && from < still.to + afterStandstillMs);
     expect(lost.filter((refusals) => !refusals.some(maySpend))).toEqual([]);
     expect(report).toMatchObject({ refreshed: partners - lost.length, unexpected: {} });
-    if (areRefused) expect(report.refusals).toBeGreaterThan(0);
+    // Fewer than a network's share are refused only when Redis was stalled.
+    if (areRefused || standstills.length === 0) expect(report.refusals > 0).toBe(areRefused);
   },
   // Some seconds, unless other work has the machine.
   900_000,
