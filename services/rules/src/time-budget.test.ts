@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { timeBudget } from './time-budget.ts';
 
-const { answer, login, hop, connect, catalogStatement, identityStore, keySet, replicas, wayBack, check } =
-  timeBudget;
+const { answer, login, admission, hop, connect, catalogStatement, identityStore } = timeBudget;
+const { keySet, replicas, wayBack, check } = timeBudget;
 /** What a service behind the gateway has. */
 const served = answer - hop;
 
@@ -24,6 +24,7 @@ test.each([
 test('a grant is consumed only while its answer still reaches the partner', () => {
   expect(served - replicas - wayBack).toBeGreaterThan(0);
   expect(identityStore - wayBack).toBeGreaterThan(0);
+  expect(admission).toBeGreaterThanOrEqual(hop + replicas + wayBack);
 });
 
 test('a lost first packet is repeated before a connection is given up', () => {

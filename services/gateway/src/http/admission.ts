@@ -1,5 +1,6 @@
 // Admission bounds the requests in flight and queued, so that what is started finishes in time (R14.7, decision 0027).
 // Each class of work has its own capacity: lists never delay tokens.
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { createPermits } from '@course-exchange/runtime/process/permits';
 import { gatewayMetrics } from '../metrics.ts';
@@ -23,12 +24,6 @@ const limits: Readonly<Record<Work, Limits>> = {
   other: { capacity: 256, concurrency: 64 },
 };
 
-/**
- * Milliseconds that must be left at the start: a service counts its deadline from the call's arrival, and what it has
- * consumed must still be answered (decision 0025).
- */
-const leastMs = 900;
-
 export type Admission = ReturnType<typeof createAdmission>;
 
 /** `now`: milliseconds since the epoch. */
@@ -42,7 +37,7 @@ export function createAdmission(now: () => number) {
     gatewayMetrics.workCapacity.observe(() => [[capacity, { work }]]);
     return async (network: string, deadline: number): Promise<() => void> => {
       if (!requests.acquire(network)) throw new Overloaded('no capacity');
-      if (await permits.acquire(deadline - leastMs - now(), network))
+      if (await permits.acquire(deadline - timeBudget.admission - now(), network))
         return () => {
           permits.release();
           requests.release(network);
