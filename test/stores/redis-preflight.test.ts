@@ -63,6 +63,13 @@ test.each([
   await says(inTest, {}, false);
 });
 
+test('in production another machine is reached by TLS alone', async () => {
+  // Not written as a loopback address.
+  const REDIS_URL = url.replace('127.0.0.1', '127.1');
+  await says('failure: REDIS_URL has no TLS, which production requires', { REDIS_URL });
+  expect(await find({ REDIS_URL }, false)).toEqual([]);
+});
+
 test('settings that Redis does not show are vouched for by a setting', async () => {
   await admin.call('ACL', 'SETUSER', 'unshown', ...documentedUser('first').slice(1), '-config');
   const REDIS_URL = url.replace('identity', 'unshown');

@@ -1,5 +1,6 @@
 // Whether every Redis master is configured as a database (decision 0010): for readiness, metrics and the migration job.
 import { codeOf, type Finding, findings } from '@course-exchange/runtime/process/checks';
+import { isLoopback } from '@course-exchange/runtime/process/ip-address';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { Redis } from 'ioredis';
 import { connectRedis, type RedisStore } from './connect.ts';
@@ -83,7 +84,8 @@ export async function checkRedis(
 ): Promise<readonly Finding[]> {
   const { REDIS_MIN_REPLICAS: minReplicas, REDIS_SETTINGS_ATTESTED: attested } = config;
   const options = { connectionName: 'preflight', commandTimeoutMs: 5_000, minReplicas, logger };
-  const redis = connectRedis({ target: redisTarget(config), ...options });
+  const target = redisTarget(config);
+  const redis = connectRedis({ target, ...options });
   try {
     await redis.ready(connectMs);
     const masters = await Promise.all(redis.masters().map(look));
@@ -93,6 +95,8 @@ export async function checkRedis(
         [`Redis may lose or bring back tokens: ${[...losing].join('; ')}.`]: losing.size > 0,
         [`REDIS_URL reaches no master with ${minReplicas} replicas: name the master, connect more, or correct REDIS_MIN_REPLICAS.`]:
           masters.some(({ role, replicas }) => role !== 'master' || replicas < minReplicas),
+        'REDIS_URL has no TLS, which production requires of another machine: begin it with rediss://.':
+          production && !target.tls && !target.hosts.every(({ host }) => isLoopback(host)),
       }),
       ...findings(production ? 'failure' : 'warning', {
         'Redis does not show its settings: set REDIS_SETTINGS_ATTESTED where they are those of docs/install.md.':
