@@ -1,4 +1,4 @@
-// The gateway's clients of identity and design-catalog.
+// The gateway's clients of identity and design-catalog. Discovery and key set outlive identity for an hour (R14).
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
@@ -6,7 +6,8 @@ import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { bearerToken } from '@course-exchange/rules/access-token';
 import { connectRpc, type OutgoingCall } from '@course-exchange/runtime/grpc/client';
 import type { RpcTls } from '@course-exchange/runtime/grpc/tls';
-import { withLastAnswer } from './last-answer.ts';
+import { inOneFlight } from '@course-exchange/runtime/process/coalesce';
+import { Failure } from '@course-exchange/runtime/process/errors';
 
 interface ServiceTargets {
   readonly identity: string;
@@ -71,5 +72,29 @@ export function connectServices({ identity, catalog, timeoutMs, now, tls }: Serv
       toCatalog.close();
       tls?.close();
     },
+  };
+}
+
+const longestReuse = 3_600_000;
+/** Milliseconds after a failure without a new call. */
+const pause = 2_000;
+
+/** Concurrent callers share a `read`. While it is unavailable, the last success of the past hour counts. */
+export function withLastAnswer<T>(read: () => Promise<T>, now: () => number): () => Promise<T> {
+  let last: { readonly answer: T; readonly at: number } | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  const readOnce = inOneFlight(read);
+  return async () => {
+    if (last && now() - failedAt < pause && now() - last.at < longestReuse) return last.answer;
+    try {
+      last = { answer: await readOnce(), at: now() };
+      failedAt = Number.NEGATIVE_INFINITY;
+      return last.answer;
+    } catch (error) {
+      const unanswered = error instanceof Failure && error.code === 'temporarily_unavailable';
+      if (unanswered) failedAt = now();
+      if (unanswered && last && now() - last.at < longestReuse) return last.answer;
+      throw error;
+    }
   };
 }

@@ -5,8 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { nameSubject } from '@course-exchange/runtime/process/request-context';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { cannedAnswers } from '../../testing/canned-answers.ts';
-import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
+import { cannedAnswers, type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
 import { createApp } from '../app.ts';
 import { htmlAnswer, type Route } from './route.ts';
 

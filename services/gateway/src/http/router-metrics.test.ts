@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { nameSubject } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
 
 const { metricsText = () => Promise.reject(new Error('no metrics')) } = await startTelemetry('gateway', {
@@ -177,4 +177,16 @@ test('what Node refuses before it is a request is counted by its status', async 
   const refused = await series('http_server_request_duration_seconds_count', '="_OTHER"');
   for (const status of [400, 431])
     expect(refused.filter((line) => line.endsWith(`status_code="${status}"} 1`))).toHaveLength(1);
+});
+
+test('a request that is queued too long is counted as refused, in its class', async () => {
+  // Less than an admission needs.
+  const impatient = await serveGateway({ budgetMs: 500 });
+  onTestFinished(impatient.close);
+  for (const path of ['/userinfo', '/api/events', '/api/events'])
+    expect((await fetch(impatient.origin + path)).status).toBe(503);
+  expect((await series('course_exchange_work_refused_total{')).toSorted()).toEqual([
+    'course_exchange_work_refused_total{work="list",reason="queued too long"} 2',
+    'course_exchange_work_refused_total{work="other",reason="queued too long"} 1',
+  ]);
 });

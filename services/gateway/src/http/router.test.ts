@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
+import { errorReply } from './errors.ts';
 
 let gateway: ServedGateway;
 beforeAll(async () => {
@@ -129,4 +130,12 @@ test('the access line names the route, never the path or the query (R27)', async
   await ask('GET', '/api/events/canary-id/designs?code=canary-code', token);
   await expect.poll(() => gateway.lines.at(-1)).toContain('/api/events/:eventId/designs');
   expect(gateway.lines.join('')).not.toContain('canary');
+});
+
+test('an unknown code is a server_error that says nothing (R14)', () => {
+  for (const code of ['connection to 10.0.0.1 refused', '__proto__', 'toString'])
+    expect(errorReply(code, 'token', undefined)).toMatchObject({
+      status: 500,
+      body: '{"error":"server_error"}',
+    });
 });

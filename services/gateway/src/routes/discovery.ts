@@ -1,5 +1,5 @@
 // Discovery and the key set, GET and HEAD (specification §4, R5, R17). Both survive an outage of identity
-// (last-answer.ts).
+// (services.ts).
 import { toJson } from '@bufbuild/protobuf';
 import {
   type GetDiscoveryResponse,

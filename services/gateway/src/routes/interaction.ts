@@ -1,7 +1,7 @@
 // The browser's side of an interaction: the proof that it belongs to this browser, page addresses, GET of the pages
-// (which changes nothing), and what their POSTs share. Identity owns its state and refuses a form without the proof
-// (R6).
+// (which changes nothing), and POST of choices. Identity owns its state and refuses a form without the proof (R6).
 import {
+  SubmitConsentRequest_Decision as Decision,
   type GetInteractionResponse,
   Page,
   type PageContext,
@@ -75,6 +75,34 @@ export function formRoute(
   };
 }
 
+const decisions: ReadonlyMap<string, Decision> = new Map([
+  ['allow', Decision.ALLOW],
+  ['deny', Decision.DENY],
+]);
+
+/** POST /account: continue, or use another account (R5, R29). POST /consent: allow or deny (R6). POST /cancel. */
+export function choiceRoutes(deps: BrowserRouteDeps): readonly Route[] {
+  const { authorization, cookies } = deps;
+  return [
+    formRoute(deps, '/account', async (at) => {
+      const { outcome, sessionEnded } = await authorization.submitAccountChoice({
+        interaction: at.interaction,
+        useAnotherAccount: at.form.get('choice') === 'another',
+      });
+      return outcomeAnswer(at, outcome, sessionEnded ? [cookies.clearSession()] : []);
+    }),
+    formRoute(deps, '/consent', async (at) => {
+      const decision = decisions.get(at.form.get('decision')) ?? Decision.UNSPECIFIED;
+      const { outcome } = await authorization.submitConsent({ interaction: at.interaction, decision });
+      return outcomeAnswer(at, outcome);
+    }),
+    formRoute(deps, '/cancel', async (at) => {
+      const { outcome } = await authorization.cancelAuthorization({ interaction: at.interaction });
+      return outcomeAnswer(at, outcome);
+    }),
+  ];
+}
+
 const interactionName = /^[A-Za-z0-9_-]{1,64}$/;
 
 function interactionIdOf(form: Form): string {
@@ -116,7 +144,7 @@ function retryAddress(query: Form): string | undefined {
 type FormOutcome = (SubmitAccountChoiceResponse | SubmitConsentResponse)['outcome'];
 
 /** A sealed interaction has no address: its page is shown at once. */
-export async function outcomeAnswer(
+async function outcomeAnswer(
   at: InteractionForm,
   outcome: FormOutcome,
   cookies: readonly string[] = [],

@@ -2,14 +2,20 @@
 import { LoginRejected_Reason } from '@course-exchange/proto/identity/v1/authorization';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { currentCall } from '@course-exchange/runtime/process/request-context';
-import { afterEach, describe, expect, test } from 'vitest';
-import { account, type CannedAnswers, interactionId, page } from '../../testing/canned-answers.ts';
-import { type ServedGateway, type ServedOptions, serveGateway } from '../../testing/served-gateway.ts';
+import { afterEach, expect, test } from 'vitest';
+import {
+  account,
+  interactionId,
+  page,
+  type ServedGateway,
+  type ServedOptions,
+  serveGateway,
+} from '../../testing/served-gateway.ts';
 
 let gateway: ServedGateway;
 afterEach(() => gateway.close());
 
-async function serve(answers: Partial<CannedAnswers>, options: ServedOptions = {}): Promise<void> {
+async function serve(answers: ServedOptions['answers'] = {}, options: ServedOptions = {}): Promise<void> {
   gateway = await serveGateway({ ...options, answers });
 }
 
@@ -26,39 +32,27 @@ function post(
   return fetch(gateway.origin + path, { method: 'POST', body, headers, redirect: 'manual' });
 }
 
-function rejecting(reason: LoginRejected_Reason, retryAfterSeconds: number): CannedAnswers['submitLogin'] {
-  const view = { page, email: '' };
-  return async () => ({ outcome: { case: 'rejected', value: { reason, retryAfterSeconds, view } } });
-}
-
 const login = `/login?interaction=${interactionId}`;
 const cookie = `session=s1; interaction-${interactionId}=cookie`;
 const hostile = '"><script>alert(1)</script>\u202e</title>';
 
-describe('names from outside never become markup', () => {
-  const views: readonly CannedAnswers['getInteraction'][] = [
-    async () => ({
-      view: { case: 'login', value: { page: { ...page, clientName: hostile }, email: hostile } },
-    }),
-    async () => ({
-      view: {
-        case: 'consent',
-        value: {
-          page: { ...page, clientName: hostile, formToken: hostile },
-          account: { name: hostile, email: hostile },
-          scopes: ['openid', hostile],
-          scopesGrantedBefore: ['email'],
-        },
-      },
-    }),
-  ];
-  test.each(['/login', '/consent'])('%s', async (path) => {
-    await serve({ getInteraction: views[path === '/login' ? 0 : 1] as CannedAnswers['getInteraction'] });
-    const text = await (await get(`${path}?interaction=${interactionId}`)).text();
-    expect(text).toContain('&lt;script&gt;');
-    expect(text).not.toContain('<script');
-    expect(text.match(/<\/title>/g)).toHaveLength(1);
-  });
+test.each([
+  { case: 'login' as const, value: { page: { ...page, clientName: hostile }, email: hostile } },
+  {
+    case: 'consent' as const,
+    value: {
+      page: { ...page, clientName: hostile, formToken: hostile },
+      account: { name: hostile, email: hostile },
+      scopes: ['openid', hostile],
+      scopesGrantedBefore: ['email'],
+    },
+  },
+])('names from outside never become markup: /$case', async (view) => {
+  await serve({ getInteraction: async () => ({ view }) });
+  const text = await (await get(`/${view.case}?interaction=${interactionId}`)).text();
+  expect(text).toContain('&lt;script&gt;');
+  expect(text).not.toContain('<script');
+  expect(text.match(/<\/title>/g)).toHaveLength(1);
 });
 
 test('each page address leads to the page that comes next', async () => {
@@ -72,7 +66,7 @@ test('each page address leads to the page that comes next', async () => {
 });
 
 test('/authorize ties the interaction to the browser by a cookie and leads to its page (R4)', async () => {
-  await serve({});
+  await serve();
   const answer = await get('/authorize?client_id=c');
   expect([answer.status, answer.headers.get('location')]).toEqual([303, login]);
   expect(answer.headers.get('set-cookie')).toBe(
@@ -117,7 +111,8 @@ test('a sign-out that another site sent ends no session [R25.9]', async () => {
 });
 
 test('a throttled login says when to try again (R30)', async () => {
-  await serve({ submitLogin: rejecting(LoginRejected_Reason.THROTTLED, 8) });
+  const value = { reason: LoginRejected_Reason.THROTTLED, retryAfterSeconds: 8, view: { page, email: '' } };
+  await serve({ submitLogin: async () => ({ outcome: { case: 'rejected', value } }) });
   const answer = await post('/login', { interaction: interactionId, email: 'a', password: 'x' });
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '8']);
   expect(await answer.text()).toContain('Try again in 8 seconds');
@@ -125,9 +120,9 @@ test('a throttled login says when to try again (R30)', async () => {
 
 test('the user’s address comes through trusted proxies only [R30.9]', async () => {
   const seen: string[] = [];
-  const submitLogin: CannedAnswers['submitLogin'] = async () => {
+  const submitLogin = async () => {
     seen.push(currentCall().clientAddress);
-    return { outcome: { case: 'expired', value: {} } };
+    return { outcome: { case: 'expired' as const, value: {} } };
   };
   const forged = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7' };
   await serve({ submitLogin });
@@ -159,7 +154,7 @@ test('a store that does not answer is a page for a person, with a reference and 
 });
 
 test('the page’s policy opens the way back to the partner (R25)', async () => {
-  await serve({});
+  await serve();
   const policy = (await get(login)).headers.get('content-security-policy');
   expect(policy).not.toContain('form-action');
   const text = await (await get(login)).text();
@@ -170,7 +165,7 @@ test('the page’s policy opens the way back to the partner (R25)', async () => 
 test.each(['/login', '/account', '/consent', '/cancel', '/sign-out'])(
   'a body that is no form gets the page of an expired one at %s [R6.4]',
   async (path) => {
-    await serve({});
+    await serve();
     const headers = { 'content-type': 'application/json' };
     const answer = await fetch(gateway.origin + path, { method: 'POST', body: '{}', headers });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);

@@ -3,13 +3,12 @@
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { afterEach, expect, test } from 'vitest';
 import { ownStopwatch } from '../../../../test/support/own-time.ts';
-import type { CannedAnswers } from '../../testing/canned-answers.ts';
 import { type ServedGateway, type ServedOptions, serveGateway } from '../../testing/served-gateway.ts';
 
 let gateway: ServedGateway;
 afterEach(() => gateway.close());
 
-async function serve(answers: Partial<CannedAnswers> = {}, options: ServedOptions = {}): Promise<void> {
+async function serve(answers: ServedOptions['answers'] = {}, options: ServedOptions = {}): Promise<void> {
   gateway = await serveGateway({ ...options, answers });
 }
 
