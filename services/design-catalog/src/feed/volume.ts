@@ -1,9 +1,10 @@
 // The data volume (specification §8): Events per owner and designs per Event, as frequencies, which add up over parts
-// and name no owner.
+// and name no owner. They are counted from `event_summaries`, which are exact at every commit (R22), in short read-only
+// transactions.
+import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import type { Owner } from '../events/event.ts';
 import { listEvents } from '../events/event-table.ts';
 import type { FeedDeps } from './feed.ts';
-import { type EventGroup, eventGroups, ownersAfter, readOnlyTransaction } from './volume-table.ts';
 
 export type Frequencies = ReadonlyMap<number, number>;
 
@@ -77,4 +78,49 @@ function measureList({ database, now }: VolumeDeps, owner: Owner) {
     const bytes = Buffer.from(json).length;
     return { events, bytes, milliseconds: now() - start };
   });
+}
+
+const readOnly: Statement = { name: 'read only', text: 'set transaction read only' };
+
+function readOnlyTransaction<T>(database: Database, work: (queries: Queries) => Promise<T>): Promise<T> {
+  return database.transaction(async (queries) => {
+    await queries.query(readOnly, []);
+    return work(queries);
+  });
+}
+
+const nextOwners: Statement = {
+  name: 'owners of events',
+  text: `with recursive found (owner, place) as (
+      select (select owner from event_summaries where owner > $1 order by owner limit 1), 1
+      union all
+      select (select owner from event_summaries where owner > found.owner order by owner limit 1), place + 1
+      from found where found.owner is not null and place < $2
+    )
+    select owner from found where owner is not null order by owner`,
+};
+
+/** Up to `most`, sorted. */
+async function ownersAfter(database: Database, owner: string, most: number): Promise<Owner[]> {
+  const rows = await readOnlyTransaction(database, ({ query }) =>
+    query<{ readonly owner: Owner }>(nextOwners, [owner, most]),
+  );
+  return rows.map((row) => row.owner);
+}
+
+interface EventGroup {
+  readonly owner: Owner;
+  readonly designs: number;
+  readonly events: number;
+}
+
+// Index: event_summaries_pkey.
+const groups: Statement = {
+  name: 'events by designs',
+  text: `select owner, design_count as designs, count(*)::integer as events
+    from event_summaries where owner = any($1) group by owner, design_count`,
+};
+
+function eventGroups(database: Database, owners: readonly Owner[]): Promise<EventGroup[]> {
+  return readOnlyTransaction(database, ({ query }) => query<EventGroup>(groups, [owners]));
 }
