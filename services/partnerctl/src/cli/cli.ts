@@ -1,7 +1,6 @@
 // One run of the tool, from argv to the exit code.
 import { CommanderError } from '@commander-js/extra-typings';
-import { type ConnectionDeps, openServices } from '../connection/connection.ts';
-import { toCliError } from '../connection/error-text.ts';
+import { type ConnectionDeps, openServices, toCliError } from '../connection/connection.ts';
 import { jsonText } from '../output/result.ts';
 import { type CommandContext, runActions } from './command.ts';
 import { CliError, type Exit, exitCodes, usageError } from './errors.ts';

@@ -11,7 +11,7 @@ import {
 import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
 import { CliError, usageError } from '../cli/errors.ts';
 import { countOption, durationOption, given, repeated } from '../cli/options.ts';
-import { toCliError } from '../connection/error-text.ts';
+import { toCliError } from '../connection/connection.ts';
 import { readTextFile } from '../files/files.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';

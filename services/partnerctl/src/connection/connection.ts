@@ -1,10 +1,12 @@
-// Typed clients of the operator's port and the feed's over connect-node's gRPC transport.
+// Typed clients of the operator's port and the feed's over connect-node's gRPC transport, and what an operator reads when
+// a call fails.
 import { readFileSync } from 'node:fs';
 import { connect as connectSocket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
-import { type Client, ConnectError, createClient, type Interceptor } from '@connectrpc/connect';
+import { type Client, Code, ConnectError, createClient, type Interceptor } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
-import { usageError } from '../cli/errors.ts';
+import { CliError, type Exit, usageError } from '../cli/errors.ts';
+import { localTime } from '../output/table.ts';
 import { type Address, type AddressSources, findAddress, type ServiceName } from './addresses.ts';
 
 export interface ConnectionDeps extends AddressSources {
@@ -104,4 +106,62 @@ export async function* pagesOf<Page extends { readonly nextPageToken: string }>(
     yield page;
     pageToken = page.nextPageToken;
   } while (pageToken);
+}
+
+/** The message is used if the service sends no sentence. */
+type ErrorText = readonly [exit: Exit, message: string, advice?: string];
+
+/** By the codes of services/rules/src/error-codes.ts; a test compares them. */
+export const errorText: Readonly<Record<string, ErrorText>> = {
+  invalid_argument: ['usage', 'The service rejects the input.'],
+  not_found: ['missing', 'It does not exist.'],
+  already_exists: ['conflict', 'It already exists.'],
+  conflict: ['conflict', 'Somebody else changed it.', 'Check the present state, then repeat the command.'],
+  permission_denied: ['refused', 'The service does not accept this operator.'],
+  refused: ['refused', 'A rule forbids it in the present state.'],
+  refused_until: ['early', 'It is too early for that.'],
+  temporarily_unavailable: [
+    'unreachable',
+    'A store of the service does not answer.',
+    'Repeat the command in a moment.',
+  ],
+  server_error: ['refused', 'The service failed.', 'Look for the request id in its log.'],
+};
+
+/** `address`: of the service that was called. Other errors are returned unchanged. */
+export function toCliError(cause: unknown, address: () => string): unknown {
+  if (!(cause instanceof ConnectError)) return cause;
+  const { metadata } = cause;
+  const code = metadata.get('error-code') ?? '';
+  const text = errorText[code];
+  if (!text) return withoutAnswer(cause, address());
+  const [exit, usual, usualAdvice] = text;
+  const [message = usual, ...mistakes] = detailLines(metadata.get('error-detail') ?? '');
+  const possibleAt = metadata.get('error-possible-at');
+  const advice = possibleAt ? `Possible from ${localTime(new Date(possibleAt))} on.` : usualAdvice;
+  return new CliError(exit, message, { advice, mistakes, code, cause });
+}
+
+function detailLines(detail: string): readonly string[] {
+  try {
+    return decodeURIComponent(detail).split('\n').filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+function withoutAnswer(cause: ConnectError, address: string): CliError {
+  if (cause.code === Code.Unimplemented) {
+    const advice = 'The service and partnerctl are of different versions.';
+    return new CliError('refused', `The service at ${address} does not know this command.`, {
+      advice,
+      cause,
+    });
+  }
+  const timedOut = cause.code === Code.DeadlineExceeded;
+  return new CliError(
+    'unreachable',
+    timedOut ? `No answer in time from ${address}.` : `Nothing answers at ${address}.`,
+    { advice: 'Start the service, or give its address with --identity, --catalog or --stack.', cause },
+  );
 }
