@@ -1,6 +1,9 @@
 // A real gateway on a real socket for the tests, with stand-ins for identity and design-catalog that speak
 // gRPC on the wire and answer what a test asks for, else `cannedAnswers`.
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
@@ -67,6 +70,25 @@ export async function serveGateway(options: ServedOptions = {}) {
     server: app.server,
     /** Log lines so far. */
     lines,
+    accessLine: (id: string): Record<string, unknown> | undefined =>
+      lines
+        .map((line) => JSON.parse(line))
+        .find(({ message, requestId }) => message === 'request' && requestId === id),
+    /** Over a new connection, with exactly this path. */
+    ask: async (method: string, path: string, headers: OutgoingHttpHeaders = {}, body = '') => {
+      const call = request({ port, method, path, headers, agent: false }).end(body);
+      const [answer] = (await once(call, 'response')) as [IncomingMessage];
+      return { status: answer.statusCode ?? 0, headers: answer.headers, body: await readAll(answer) };
+    },
+    /** The answer to `text` over a new connection, until the gateway closes it or `leave` resolves. */
+    raw: async (text: string, leave?: Promise<void>): Promise<string> => {
+      const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+      const parts: string[] = [];
+      socket.on('data', (part: string) => parts.push(part)).write(text);
+      void leave?.then(() => socket.destroy());
+      await once(socket, 'close');
+      return parts.join('');
+    },
     close: async () => {
       await app.close();
       services.close();

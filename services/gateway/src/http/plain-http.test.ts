@@ -1,6 +1,4 @@
 // What a trusted proxy received by http is not served where the issuer is https (R28).
-import { request } from 'node:http';
-import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { type ServedGateway, type ServedOptions, serveGateway } from '../../testing/served-gateway.ts';
 import { trustedProxy } from './plain-http.ts';
@@ -14,15 +12,9 @@ const serve = async (options: ServedOptions = {}) => {
   gateway = await serveGateway({ issuer, trustedProxies: here, ...options });
 };
 
-function ask(method: string, path: string, headers: Record<string, string | string[]>) {
-  return new Promise<{ status: number; location: string | undefined; body: string }>((resolve, reject) => {
-    const call = request({ port: gateway.port, method, path, headers, agent: false }, async (answer) => {
-      const parts = await answer.toArray();
-      const { location } = answer.headers;
-      resolve({ status: answer.statusCode ?? 0, location, body: Buffer.concat(parts).toString() });
-    });
-    call.on('error', reject).end();
-  });
+async function ask(...request: Parameters<ServedGateway['ask']>) {
+  const { status, headers, body } = await gateway.ask(...request);
+  return { status, location: headers.location, body };
 }
 
 const http = { 'x-forwarded-proto': 'http' };
@@ -58,21 +50,13 @@ test('over http everything else is 400, before any path, method or credential is
 
 test('a redirect carries what every answer does, and no byte of the path ends a header [R28.3]', async () => {
   await serve();
-  const answer = await new Promise<string>((resolve, reject) => {
-    const socket = connect(gateway.port, '127.0.0.1');
-    let read = '';
-    socket.on('data', (chunk) => {
-      read += chunk;
-    });
-    socket.on('close', () => resolve(read)).on('error', reject);
-    const lines = [
-      'GET /a%0d%0aset-cookie:x HTTP/1.1',
-      'Host: x',
-      'X-Forwarded-Proto: http',
-      'Connection: close',
-    ];
-    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
-  });
+  const lines = [
+    'GET /a%0d%0aset-cookie:x HTTP/1.1',
+    'Host: x',
+    'X-Forwarded-Proto: http',
+    'Connection: close',
+  ];
+  const answer = await gateway.raw(`${lines.join('\r\n')}\r\n\r\n`);
   expect(answer).toMatch(/^HTTP\/1.1 308 /);
   expect(answer).toMatch(/\r\nlocation: https:\/\/exchange\.test\/a%0d%0aset-cookie:x\r\n/);
   for (const header of ['x-request-id: 0', 'x-content-type-options: nosniff', 'strict-transport-security: '])

@@ -1,6 +1,4 @@
 // What metrics and the access line say of an answer, over a real socket.
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { nameSubject } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
@@ -42,11 +40,6 @@ function requestTokens(client: string, id: string) {
   });
 }
 
-const accessLine = (id: string) =>
-  gateway.lines
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-    .find(({ message, requestId }) => message === 'request' && requestId === id);
-
 /** Lines of the text that name all of `parts`. */
 async function series(...parts: readonly string[]): Promise<readonly string[]> {
   return (await metricsText()).split('\n').filter((line) => parts.every((part) => line.includes(part)));
@@ -69,8 +62,8 @@ test('a client is named where a service has found its secret or token to be its 
   await requestTokens('acme', 'request-0104');
   const expected = [...requests, [undefined, 'acme', 'acme']];
   for (const [index, [code, , client]] of expected.entries()) {
-    await expect.poll(() => accessLine(`request-010${index}`)).toBeDefined();
-    const line = accessLine(`request-010${index}`);
+    await expect.poll(() => gateway.accessLine(`request-010${index}`)).toBeDefined();
+    const line = gateway.accessLine(`request-010${index}`);
     expect([line?.code, line?.client]).toEqual([code, client]);
   }
   const name = 'course_exchange_client_requests_total';
@@ -86,7 +79,9 @@ test('a client is named where a service has found its secret or token to be its 
 
 test('requests and calls are measured by route, status and code', async () => {
   await fetch(`${gateway.origin}/userinfo`, { headers: { 'x-request-id': 'request-0004' } });
-  await expect.poll(() => accessLine('request-0004')).toMatchObject({ code: 'temporarily_unavailable' });
+  await expect
+    .poll(() => gateway.accessLine('request-0004'))
+    .toMatchObject({ code: 'temporarily_unavailable' });
   const answered = ['http_route="/userinfo"', 'status_code="503"', 'error_type="temporarily_unavailable"'];
   expect(await series('http_server_request_duration_seconds_count', ...answered)).toHaveLength(1);
   for (const side of ['client', 'server'])
@@ -124,19 +119,6 @@ test('unknown paths, and methods that no route takes, are one series', async () 
     ]);
 });
 
-/** Sends `text` over a connection of its own and reads until it is closed; `leave` ends it before. */
-async function sendRaw(text: string, leave?: Promise<void>): Promise<string> {
-  const socket = connect(gateway.port, '127.0.0.1');
-  let answer = '';
-  socket.on('data', (part) => {
-    answer += part;
-  });
-  socket.write(text);
-  if (leave) void leave.then(() => socket.destroy());
-  await once(socket, 'close');
-  return answer;
-}
-
 /** What is in progress while the answer that nobody takes is waited for. */
 let inProgress: readonly string[] = [];
 
@@ -149,9 +131,11 @@ test('an unread answer is counted and logged, without a status if it had not beg
       )
     ).flat();
   });
-  await sendRaw(`GET /authorize?client_id=x HTTP/1.1\r\n${head}\r\n\r\n`, leave);
-  await expect.poll(() => accessLine('request-0005')).toMatchObject({ route: '/authorize', aborted: true });
-  expect(accessLine('request-0005')).not.toHaveProperty('status');
+  await gateway.raw(`GET /authorize?client_id=x HTTP/1.1\r\n${head}\r\n\r\n`, leave);
+  await expect
+    .poll(() => gateway.accessLine('request-0005'))
+    .toMatchObject({ route: '/authorize', aborted: true });
+  expect(gateway.accessLine('request-0005')).not.toHaveProperty('status');
   expect(await series('http_server_request_duration_seconds_count', 'connection_closed')).toEqual([
     'http_server_request_duration_seconds_count{http_request_method="GET",url_scheme="http",http_route="/authorize",error_type="connection_closed"} 1',
   ]);
@@ -171,9 +155,9 @@ test('work in flight is reported by class, by method at both ends of a call, and
 });
 
 test('what Node refuses before it is a request is counted by its status', async () => {
-  expect(await sendRaw('GET / HTTP/1.1\r\nno header\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
+  expect(await gateway.raw('GET / HTTP/1.1\r\nno header\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
   const long = `X-Long: ${'x'.repeat(20_000)}`;
-  expect(await sendRaw(`GET / HTTP/1.1\r\n${long}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /);
+  expect(await gateway.raw(`GET / HTTP/1.1\r\n${long}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /);
   const refused = await series('http_server_request_duration_seconds_count', '="_OTHER"');
   for (const status of [400, 431])
     expect(refused.filter((line) => line.endsWith(`status_code="${status}"} 1`))).toHaveLength(1);

@@ -73,15 +73,11 @@ const spanOf = (id: string) =>
 test('the access line of a route carries the trace id of its span; an unknown route has none', async () => {
   await ask('/api/events', 'request-0001');
   await ask('/nowhere', 'request-0002');
-  const accessLine = (id: string) =>
-    gateway.lines
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .find(({ message, requestId }) => message === 'request' && requestId === id);
   await expect
-    .poll(() => accessLine('request-0001'))
+    .poll(() => gateway.accessLine('request-0001'))
     .toMatchObject({ status: 200, traceId, spanId: '00f067aa0ba902b7' });
-  await expect.poll(() => accessLine('request-0002')).toMatchObject({ status: 404 });
-  expect(accessLine('request-0002')).not.toHaveProperty('traceId');
+  await expect.poll(() => gateway.accessLine('request-0002')).toMatchObject({ status: 404 });
+  expect(gateway.accessLine('request-0002')).not.toHaveProperty('traceId');
 });
 
 test('the span names its request; an answer of 500 and more is an error without text (R27)', async () => {

@@ -1,6 +1,4 @@
 // Routing over a real socket: what contract cannot ask of a deployment behind an ingress (R20, R25, R31).
-import { request } from 'node:http';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
 import { errorReply } from './errors.ts';
@@ -11,51 +9,15 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.close());
 
-interface Seen {
-  readonly status: number;
-  readonly headers: Record<string, string | string[] | undefined>;
-  readonly body: string;
-}
-
-function ask(method: string, path: string, headers: Record<string, string> = {}, body = ''): Promise<Seen> {
-  return new Promise((resolve, reject) => {
-    const call = request({ port: gateway.port, method, path, headers, agent: false }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk) => chunks.push(chunk));
-      answer.on('end', () =>
-        resolve({
-          status: answer.statusCode ?? 0,
-          headers: answer.headers,
-          body: Buffer.concat(chunks).toString(),
-        }),
-      );
-    });
-    call.on('error', reject).end(body);
-  });
-}
-
-function raw(text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(gateway.port, '127.0.0.1');
-    let answer = '';
-    socket.on('data', (chunk) => {
-      answer += chunk;
-    });
-    socket.on('close', () => resolve(answer));
-    socket.on('error', reject);
-    socket.write(text);
-  });
-}
-
 const token = { authorization: 'Bearer aaa.bbb.ccc' };
 
 test('an encoded slash, a NUL and a very long id are ids, not routes (R20)', async () => {
   for (const id of ['a%2Fb', '%00', '%ff', '%2F%ff', 'x'.repeat(12_000)])
-    expect((await ask('GET', `/api/events/${id}/designs`, token)).status).toBe(200);
+    expect((await gateway.ask('GET', `/api/events/${id}/designs`, token)).status).toBe(200);
 });
 
 test('an unknown HTTP method is answered by its path like any other (R20, R31)', async () => {
-  const brew = (path: string) => raw(`BREW ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const brew = (path: string) => gateway.raw(`BREW ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
   for (const [path, allow] of [
     ['/api/events', 'GET'],
     ['/api/events/abc/designs?x=1', 'GET'],
@@ -92,7 +54,7 @@ describe('what never became a request is refused with a one-field body (R25)', (
       400,
     ],
   ])('%s', async (_what, text, status) => {
-    const answer = await raw(text);
+    const answer = await gateway.raw(text);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer).toMatch(/\r\n\r\n\{"error":"invalid_request"\}$/);
     expect(answer).toMatch(/x-request-id: [0-9a-f-]{36}/i);
@@ -100,7 +62,7 @@ describe('what never became a request is refused with a one-field body (R25)', (
   });
 
   test('an unknown expectation is answered as if it were not there', async () => {
-    const answer = await raw(
+    const answer = await gateway.raw(
       'GET /api/events HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n',
     );
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
@@ -109,7 +71,7 @@ describe('what never became a request is refused with a one-field body (R25)', (
   test('an upgrade is not followed, and its connection is closed', async () => {
     const upgrade = 'GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     // Node reads no further than this.
-    const answer = await raw(`${upgrade}GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const answer = await gateway.raw(`${upgrade}GET /api/events HTTP/1.1\r\nHost: x\r\n\r\n`);
     expect(answer.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['404']);
     expect(answer).toContain('\r\nconnection: close\r\n');
   });
@@ -119,7 +81,7 @@ test('what follows a refused body on its connection is answered', async () => {
   onTestFinished(() => gateway.server.closeAllConnections());
   const body = 'x'.repeat(4 * 1024 * 1024);
   const form = 'Host: x\r\nContent-Type: application/x-www-form-urlencoded';
-  const answers = await raw(
+  const answers = await gateway.raw(
     `POST /token HTTP/1.1\r\n${form}\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
       'GET /elsewhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
   );
@@ -127,7 +89,7 @@ test('what follows a refused body on its connection is answered', async () => {
 }, 10_000);
 
 test('the access line names the route, never the path or the query (R27)', async () => {
-  await ask('GET', '/api/events/canary-id/designs?code=canary-code', token);
+  await gateway.ask('GET', '/api/events/canary-id/designs?code=canary-code', token);
   await expect.poll(() => gateway.lines.at(-1)).toContain('/api/events/:eventId/designs');
   expect(gateway.lines.join('')).not.toContain('canary');
 });
