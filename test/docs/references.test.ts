@@ -14,7 +14,7 @@ const bases: Readonly<Record<string, readonly string[]>> = {
     'services/gateway/src/routes',
     'services/identity/src',
     'services/identity/src/keys',
-    'services/partnerctl/src/cli',
+    'services/partnerctl/src',
     'helm/course-exchange',
   ],
 };

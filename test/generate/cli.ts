@@ -1,6 +1,6 @@
 // The reference of partnerctl: docs/cli.md, and the exit codes.
-import { exitCodes } from '../../services/partnerctl/src/cli/errors.ts';
-import { createProgram } from '../../services/partnerctl/src/cli/program.ts';
+import { exitCodes } from '../../services/partnerctl/src/output/errors.ts';
+import { createProgram } from '../../services/partnerctl/src/program.ts';
 import { code, type Part, table } from './page.ts';
 
 const program = createProgram();

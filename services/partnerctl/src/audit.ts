@@ -6,12 +6,12 @@ import { Option } from '@commander-js/extra-typings';
 import { type AuditEntry, AuditService } from '@course-exchange/proto/operator/v1/audit';
 import * as z from 'zod';
 import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
-import { usageError } from './cli/errors.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
-import { paint, sanitize } from './cli/terminal.ts';
 import { lineBlocks, readLine } from './files/ndjson.ts';
+import { usageError } from './output/errors.ts';
 import { fieldsOf, fieldText, jsonText } from './output/result.ts';
 import { fields, localTime } from './output/table.ts';
+import { paint, sanitize } from './output/terminal.ts';
 
 export function auditCommand() {
   const about = 'Who changed what, in a hash chain';

@@ -6,9 +6,9 @@ import {
   type ListConsentsRequestSchema,
 } from '@course-exchange/proto/operator/v1/consent';
 import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
-import { usageError } from './cli/errors.ts';
 import { given } from './cli/options.ts';
 import { pagesOf } from './connection/connection.ts';
+import { usageError } from './output/errors.ts';
 import { changeResult } from './output/result.ts';
 import { type Columns, table } from './output/table.ts';
 import { userNamed } from './user/user.ts';

@@ -9,9 +9,9 @@ import {
   type RotateKeysResponse,
   type SigningKey,
 } from '@course-exchange/proto/operator/v1/key';
-import { type CommandContext, newCommand, newGroup, type Result, withAction } from './cli/command.ts';
+import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
 import { durationOption, given } from './cli/options.ts';
-import { type ChangeResponse, changeResult, changesText, enumName } from './output/result.ts';
+import { type ChangeResponse, changeResult, changesText, enumName, type Result } from './output/result.ts';
 import { type Columns, dateOf, fromNow, localTime, table } from './output/table.ts';
 
 export function keyCommand() {

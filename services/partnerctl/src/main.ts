@@ -20,16 +20,16 @@ process.on('uncaughtException', (error) => {
 });
 
 if (argv[0] === '__complete') {
-  const { candidateLines } = await import('./cli/completion.ts');
-  const { createProgram } = await import('./cli/program.ts');
+  const { candidateLines } = await import('./completion.ts');
+  const { createProgram } = await import('./program.ts');
   process.stdout.write(candidateLines(createProgram(), argv.slice(1)));
 } else {
   const interruption = new AbortController();
   process.once('SIGINT', () => interruption.abort());
   process.once('SIGTERM', () => interruption.abort());
   const { signal } = interruption;
-  const { runCli } = await import('./cli/cli.ts');
-  const { openTerminal } = await import('./cli/terminal.ts');
+  const { runCli } = await import('./cli.ts');
+  const { openTerminal } = await import('./output/terminal.ts');
   process.exitCode = await runCli(argv, {
     terminal: openTerminal(process, argv.includes('--no-color')),
     environment: process.env,

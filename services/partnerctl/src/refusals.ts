@@ -8,12 +8,12 @@ import {
   RefusalService,
 } from '@course-exchange/proto/operator/v1/refusal';
 import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
-import { CliError, usageError } from './cli/errors.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
-import { paint, sanitize } from './cli/terminal.ts';
 import { pagesOf } from './connection/connection.ts';
+import { CliError, usageError } from './output/errors.ts';
 import { enumName } from './output/result.ts';
 import { type Columns, fields, table } from './output/table.ts';
+import { paint, sanitize } from './output/terminal.ts';
 
 const pageSize = 1000;
 const mostApartMs = 60_000;

@@ -10,12 +10,12 @@ import {
 } from '@course-exchange/proto/operator/v1/restore';
 import * as z from 'zod';
 import { newCommand, newGroup, withAction } from './cli/command.ts';
-import { usageError } from './cli/errors.ts';
-import { sanitize } from './cli/terminal.ts';
 import { importContent } from './files/files.ts';
 import { type Content, lineBlocks, readLine } from './files/ndjson.ts';
+import { usageError } from './output/errors.ts';
 import { changeResult } from './output/result.ts';
 import { localTime } from './output/table.ts';
+import { sanitize } from './output/terminal.ts';
 
 export function restoreCommand() {
   return newGroup('restore', 'After a restore from a backup', [fenceCommand()]);

@@ -4,11 +4,11 @@ import { FeedService } from '@course-exchange/proto/feed/v1';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { KeyService } from '@course-exchange/proto/operator/v1/key';
 import { newCommand, withAction } from './cli/command.ts';
-import { paint, sanitize } from './cli/terminal.ts';
 import { environmentName } from './client/registration-file.ts';
 import { keyTable } from './key.ts';
 import { fieldsOf } from './output/result.ts';
 import { fields } from './output/table.ts';
+import { paint, sanitize } from './output/terminal.ts';
 
 export function statusCommand() {
   const command = newCommand('status', {

@@ -6,8 +6,8 @@ import { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
-import { type CliDeps, runCli } from '../src/cli/cli.ts';
-import { openTerminal } from '../src/cli/terminal.ts';
+import { type CliDeps, runCli } from '../src/cli.ts';
+import { openTerminal } from '../src/output/terminal.ts';
 
 export interface Run {
   readonly exit: number;

@@ -1,8 +1,9 @@
-// A command: its help with examples, its context, and its result.
+// A command: its help with examples, and its context.
 import { Command, type CommandUnknownOpts, type OptionValues } from '@commander-js/extra-typings';
 import type { Services } from '../connection/connection.ts';
-import { type Exit, usageError } from './errors.ts';
-import { paint, type Terminal } from './terminal.ts';
+import { usageError } from '../output/errors.ts';
+import type { Result } from '../output/result.ts';
+import { paint, type Terminal } from '../output/terminal.ts';
 
 export interface CommandContext {
   readonly terminal: Terminal;
@@ -16,14 +17,6 @@ export interface CommandContext {
   readonly input: NodeJS.ReadableStream;
   /** Throws unless the operator agrees or gave --yes. */
   readonly confirm: (question: string, facts?: string) => Promise<void>;
-}
-
-export interface Result {
-  /** Printed with --json. */
-  readonly json: unknown;
-  readonly text: string;
-  readonly exit?: Exit;
-  readonly textToStderr?: boolean;
 }
 
 type Act = (context: CommandContext) => Promise<Result | undefined>;

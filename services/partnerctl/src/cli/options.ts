@@ -1,7 +1,7 @@
 // Option values that several commands read: durations, times, counts, repeated options.
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Option } from '@commander-js/extra-typings';
-import { type CliError, usageError } from './errors.ts';
+import { type CliError, usageError } from '../output/errors.ts';
 
 export function repeated(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];

@@ -1,10 +1,10 @@
 // `client plan`, `apply` and `export`: an installation's clients as a file in version control.
 import { resolve } from 'node:path';
 import { ClientService, PlannedAction, type PlannedClient } from '@course-exchange/proto/operator/v1/client';
-import { type CommandContext, newCommand, type Result, withAction } from '../cli/command.ts';
-import { sanitize } from '../cli/terminal.ts';
+import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
 import { readTextFile, replaceFile, requireWritable } from '../files/files.ts';
-import { changesText } from '../output/result.ts';
+import { changesText, type Result } from '../output/result.ts';
+import { sanitize } from '../output/terminal.ts';
 import { readDeclarations, writeDeclarations } from './registration-file.ts';
 
 function newFileCommand(...command: Parameters<typeof newCommand>) {

@@ -7,9 +7,9 @@ import {
   ClientService,
 } from '@course-exchange/proto/operator/v1/client';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';
-import { CliError } from '../cli/errors.ts';
 import { given } from '../cli/options.ts';
 import { measureVolume } from '../designs/volume.ts';
+import { CliError } from '../output/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { type Columns, fields, localTime, table } from '../output/table.ts';
 import { clientArgument, isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';

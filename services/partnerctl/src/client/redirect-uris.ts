@@ -6,7 +6,7 @@ import {
   type EnvironmentRegistration,
   EnvironmentRegistrationSchema,
 } from '@course-exchange/proto/operator/v1/client';
-import { usageError } from '../cli/errors.ts';
+import { usageError } from '../output/errors.ts';
 import { environmentName, environmentNames, environments } from './registration-file.ts';
 
 export interface RedirectUriOptions {

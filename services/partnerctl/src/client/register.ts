@@ -9,10 +9,10 @@ import {
   type RegisterClientResponse,
 } from '@course-exchange/proto/operator/v1/client';
 import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
-import { CliError, usageError } from '../cli/errors.ts';
 import { countOption, durationOption, given, repeated } from '../cli/options.ts';
 import { toCliError } from '../connection/connection.ts';
 import { readTextFile } from '../files/files.ts';
+import { CliError, usageError } from '../output/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
 import { type RedirectUriOptions, withRedirectUris } from './redirect-uris.ts';

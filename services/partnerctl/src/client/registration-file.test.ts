@@ -10,7 +10,7 @@ import {
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runAgainst } from '../../testing/run.ts';
-import { CliError } from '../cli/errors.ts';
+import { CliError } from '../output/errors.ts';
 import { readDeclarations, readRegistration, writeDeclarations } from './registration-file.ts';
 
 /** The mistakes that reading throws. */

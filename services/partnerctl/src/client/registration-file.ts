@@ -9,9 +9,9 @@ import {
 } from '@course-exchange/proto/operator/v1/client';
 import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import * as z from 'zod';
-import { CliError } from '../cli/errors.ts';
 import { given } from '../cli/options.ts';
-import { escapeControlChars } from '../cli/terminal.ts';
+import { CliError } from '../output/errors.ts';
+import { escapeControlChars } from '../output/terminal.ts';
 
 /** Exactly these keys. An error continues the name of the value. */
 function map<Shape extends z.ZodRawShape>(shape: Shape) {

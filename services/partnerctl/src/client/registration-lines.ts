@@ -7,8 +7,8 @@ import {
   type EditClientResponse,
   type RegisterClientResponse,
 } from '@course-exchange/proto/operator/v1/client';
-import { usageError } from '../cli/errors.ts';
-import { sanitize } from '../cli/terminal.ts';
+import { usageError } from '../output/errors.ts';
+import { sanitize } from '../output/terminal.ts';
 import { redirectUriLines } from './redirect-uris.ts';
 
 export function parseContact(text: string): Contact {

@@ -2,7 +2,7 @@
 // file, or loopback.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { usageError } from '../cli/errors.ts';
+import { usageError } from '../output/errors.ts';
 
 /** `prefix`: of the settings for its private port in its container. */
 const services = {

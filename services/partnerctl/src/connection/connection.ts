@@ -5,7 +5,7 @@ import { connect as connectSocket } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';
 import { type Client, Code, ConnectError, createClient, type Interceptor } from '@connectrpc/connect';
 import { createGrpcTransport, Http2SessionManager } from '@connectrpc/connect-node';
-import { CliError, type Exit, usageError } from '../cli/errors.ts';
+import { CliError, type Exit, usageError } from '../output/errors.ts';
 import { localTime } from '../output/table.ts';
 import { type Address, type AddressSources, findAddress, type ServiceName } from './addresses.ts';
 

@@ -1,8 +1,9 @@
 // `designs`: import over the feed, and the recount of event summaries.
 import { FeedService, type SummaryDifference } from '@course-exchange/proto/feed/v1';
-import { newCommand, newGroup, type Result, withAction } from '../cli/command.ts';
+import { newCommand, newGroup, withAction } from '../cli/command.ts';
 import { importContent } from '../files/files.ts';
 import { importResult, rejectedPath, reportRejected } from '../files/rejected-lines.ts';
+import type { Result } from '../output/result.ts';
 import { type Columns, openProgress, table } from '../output/table.ts';
 import { checkDesigns, type ImportReport, importDesigns } from './import.ts';
 import { volumeCommand } from './volume.ts';

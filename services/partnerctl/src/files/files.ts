@@ -12,7 +12,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandContext } from '../cli/command.ts';
-import { type CliError, unreadableFile, usageError } from '../cli/errors.ts';
+import { type CliError, unreadableFile, usageError } from '../output/errors.ts';
 import type { Content } from './ndjson.ts';
 
 type InputSource = Pick<CommandContext, 'directory' | 'input'>;

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import * as z from 'zod';
-import { unreadableFile, usageError } from '../cli/errors.ts';
+import { unreadableFile, usageError } from '../output/errors.ts';
 
 /** A file's path, or standard input; read more than once. */
 export type Content = string | readonly Buffer[];

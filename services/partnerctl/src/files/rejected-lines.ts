@@ -1,10 +1,10 @@
 // Rejected lines of an import, as JSON objects.
 import { closeSync, openSync, readSync, realpathSync, rmSync, statSync, writeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { CommandContext, Result } from '../cli/command.ts';
-import { usageError } from '../cli/errors.ts';
-import { sanitize } from '../cli/terminal.ts';
-import { jsonText } from '../output/result.ts';
+import type { CommandContext } from '../cli/command.ts';
+import { usageError } from '../output/errors.ts';
+import { jsonText, type Result } from '../output/result.ts';
+import { sanitize } from '../output/terminal.ts';
 import { requireWritable } from './files.ts';
 
 export interface RejectedLine {

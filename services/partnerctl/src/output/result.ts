@@ -11,9 +11,17 @@ import { KeyService } from '@course-exchange/proto/operator/v1/key';
 import { RestoreService } from '@course-exchange/proto/operator/v1/restore';
 import { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
-import type { CommandContext, Result } from '../cli/command.ts';
-import { escapeControlChars, paint, sanitize } from '../cli/terminal.ts';
+import type { Exit } from './errors.ts';
 import { localTime } from './table.ts';
+import { escapeControlChars, paint, sanitize } from './terminal.ts';
+
+export interface Result {
+  /** Printed with --json. */
+  readonly json: unknown;
+  readonly text: string;
+  readonly exit?: Exit;
+  readonly textToStderr?: boolean;
+}
 
 export interface ChangeResponse extends Message {
   readonly changes: readonly Change[];
@@ -22,7 +30,7 @@ export interface ChangeResponse extends Message {
 
 /** `more`: text below the changes. `json` overrides fields of the response. */
 export function changeResult(
-  { dryRun }: CommandContext,
+  { dryRun }: { readonly dryRun: boolean },
   response: ChangeResponse,
   more = '',
   json: Readonly<Record<string, unknown>> = {},

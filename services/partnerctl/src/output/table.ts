@@ -1,7 +1,6 @@
 // Text for people: aligned columns, fields, times, progress.
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
-import type { CommandContext } from '../cli/command.ts';
-import { type Color, paint, sanitize } from '../cli/terminal.ts';
+import { type Color, paint, sanitize, type Terminal } from './terminal.ts';
 
 interface Painted {
   readonly text: string;
@@ -76,12 +75,17 @@ export function fromNow(time: Date, now: Date): string {
   return seconds >= 0 ? `in ${span}` : `${span} ago`;
 }
 
+interface Watched {
+  readonly terminal: Terminal;
+  readonly now: () => Date;
+}
+
 export type Progress = ReturnType<typeof openProgress>;
 
 const intervalMs = 100;
 
 /** `Users  25 % of 10000` on standard error, on a terminal only. */
-export function openProgress(label: string, { terminal: { err }, now }: CommandContext) {
+export function openProgress(label: string, { terminal: { err }, now }: Watched) {
   let drawn = 0;
   return {
     update: (done: number, total: number): void => {

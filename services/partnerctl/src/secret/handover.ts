@@ -4,11 +4,11 @@
 import { closeSync, fchmodSync, fsyncSync, openSync, unlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Option } from '@commander-js/extra-typings';
-import type { CommandContext, Result } from '../cli/command.ts';
-import { CliError, usageError } from '../cli/errors.ts';
-import { paint, sanitize } from '../cli/terminal.ts';
+import type { CommandContext } from '../cli/command.ts';
 import { readTextFile } from '../files/files.ts';
-import { type ChangeResponse, changeResult } from '../output/result.ts';
+import { CliError, usageError } from '../output/errors.ts';
+import { type ChangeResponse, changeResult, type Result } from '../output/result.ts';
+import { paint, sanitize } from '../output/terminal.ts';
 
 export const toFileOption = new Option(
   '--to-file <file>',

@@ -2,7 +2,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type User, type UserNameSchema, UserService } from '@course-exchange/proto/operator/v1/user';
 import { newCommand, newGroup, withAction } from '../cli/command.ts';
-import { CliError, usageError } from '../cli/errors.ts';
+import { CliError, usageError } from '../output/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { fields, localTime } from '../output/table.ts';
 import { importCommand } from './import.ts';

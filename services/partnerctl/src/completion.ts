@@ -1,6 +1,6 @@
 // Shell completion: candidates and scripts.
 import { Argument, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { newCommand, withAction } from './command.ts';
+import { newCommand, withAction } from './cli/command.ts';
 
 /** Per line: word, tab, explanation. Without candidates the shell offers files. */
 export function candidateLines(program: CommandUnknownOpts, argv: readonly string[]): string {

@@ -24,7 +24,7 @@ test.each([
 });
 
 test('bash itself completes', () => {
-  const main = join(import.meta.dirname, '..', 'main.ts');
+  const main = join(import.meta.dirname, 'main.ts');
   const script = `
     partnerctl() { "$NODE" "$MAIN" "$@"; }
     ${completionScripts.bash}

@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { expect, test } from 'vitest';
-import { run } from '../../testing/run.ts';
+import { run } from '../testing/run.ts';
 import { createProgram } from './program.ts';
 
 interface Placed {

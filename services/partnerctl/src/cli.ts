@@ -1,11 +1,11 @@
 // One run of the tool, from argv to the exit code.
 import { CommanderError } from '@commander-js/extra-typings';
-import { type ConnectionDeps, openServices, toCliError } from '../connection/connection.ts';
-import { jsonText } from '../output/result.ts';
-import { type CommandContext, runActions } from './command.ts';
-import { CliError, type Exit, exitCodes, usageError } from './errors.ts';
+import { type CommandContext, runActions } from './cli/command.ts';
+import { type ConnectionDeps, openServices, toCliError } from './connection/connection.ts';
+import { CliError, type Exit, exitCodes, usageError } from './output/errors.ts';
+import { jsonText } from './output/result.ts';
+import { confirm, paint, sanitize, type Terminal } from './output/terminal.ts';
 import { configureHelp, createProgram } from './program.ts';
-import { confirm, paint, sanitize, type Terminal } from './terminal.ts';
 
 export interface CliDeps
   extends Pick<CommandContext, 'now' | 'sleep' | 'signal' | 'input' | 'directory' | 'terminal'>,

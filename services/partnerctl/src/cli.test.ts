@@ -6,9 +6,9 @@ import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { KeyService } from '@course-exchange/proto/operator/v1/key';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { expect, test } from 'vitest';
-import { run, runAgainst } from '../../testing/run.ts';
-import { jsonText } from '../output/result.ts';
-import { sanitize } from './terminal.ts';
+import { run, runAgainst } from '../testing/run.ts';
+import { jsonText } from './output/result.ts';
+import { sanitize } from './output/terminal.ts';
 
 const nowhere = ['--identity', '127.0.0.1:1', '--catalog', '127.0.0.1:1'];
 
@@ -135,7 +135,7 @@ test('what controls a terminal is replaced in text and escaped in JSON', () => {
 });
 
 test('a failure that no command foresees ends with exit code 1', async () => {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../main.ts'), 'nonsense'], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), 'nonsense'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   // The sentence finds no reader.
