@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withCall } from '@course-exchange/runtime/process/request-context';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
-import { expect, test } from 'vitest';
-import { client, closing, cuttable, gate, type Pod, pod } from './pods.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { client, cuttable, gate, type Pod, pod } from './pods.ts';
 
 function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -212,7 +212,7 @@ test('a stream that breaks with INTERNAL, as grpc-js says after a failed write, 
     stream.once('data', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  closing.push(() => server.close());
+  onTestFinished(() => void server.close());
   const { exchangeToken } = client([(server.address() as AddressInfo).port]);
   await expect(exchangeToken({})).rejects.toMatchObject({ code: 'temporarily_unavailable' });
 });

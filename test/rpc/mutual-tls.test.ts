@@ -15,7 +15,7 @@ import { openRpcTls, type RpcTls } from '@course-exchange/runtime/grpc/tls';
 import type { Failure } from '@course-exchange/runtime/process/errors';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { ConfigurationError } from '@course-exchange/runtime/process/settings';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { expectGatewayOrKeySet } from '../../services/identity/src/discovery/rpc.ts';
 import { ownStopwatch } from '../support/own-time.ts';
 import {
@@ -25,7 +25,7 @@ import {
   type Mounted,
   mount,
 } from './certificate-authority.ts';
-import { client, closing, pod } from './pods.ts';
+import { client, pod } from './pods.ts';
 
 const lines: string[] = [];
 const logger = createLogger('test', 'info', (line) => lines.push(line));
@@ -44,7 +44,7 @@ const renewals = () => lines.filter((line) => line.includes('"certificates renew
 
 function folder(content?: Mounted): string {
   const directory = mkdtempSync(join(tmpdir(), 'rpc-tls-'));
-  closing.push(() => rmSync(directory, { recursive: true }));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
   if (content) mount(directory, content);
   return directory;
 }
@@ -52,7 +52,7 @@ function folder(content?: Mounted): string {
 function open(directory: string): RpcTls {
   const tls = openRpcTls(directory, logger);
   if (!tls) throw new Error('no folder');
-  closing.push(tls.close);
+  onTestFinished(tls.close);
   return tls;
 }
 
@@ -130,7 +130,7 @@ test('identity answers the gateway everything, design-catalog the key set, and n
   const methodsOpenTo = async (...names: string[]) => {
     const target = targetOf(port, await tlsOf(authority, names));
     const connection = connectRpc(services, { ...target, reads: [], timeoutMs: 20_000 });
-    closing.push(connection.close);
+    onTestFinished(connection.close);
     const outcomes = services.flatMap((service) => {
       const methods = connection.client(service) as unknown as Record<
         string,

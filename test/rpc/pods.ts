@@ -16,19 +16,13 @@ import {
 } from '@course-exchange/runtime/grpc/server';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { carryContextAcrossAwaits } from '@course-exchange/runtime/process/request-context';
-import { afterEach, beforeAll } from 'vitest';
+import { beforeAll, onTestFinished } from 'vitest';
 import { joinLink, type Link } from '../support/tcp-link.ts';
 
 type PodHandlers = Pick<Handlers<typeof TokenService>, 'exchangeToken'> &
   Pick<Handlers<typeof CatalogService>, 'listEvents'>;
 
-/** What ends with the test, the last first. */
-export const closing: (() => Promise<unknown> | unknown)[] = [];
-
 beforeAll(carryContextAcrossAwaits);
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
 
 export type Pod = Awaited<ReturnType<typeof pod>>;
 
@@ -49,7 +43,7 @@ export async function pod(handlers: Partial<PodHandlers> = {}, more: Partial<Rpc
     address: '127.0.0.1:0',
     ...more,
   });
-  closing.push(() => server.stop(100));
+  onTestFinished(() => server.stop(100));
   /** `calls`: those that reached its handlers. */
   return { ...server, calls: () => calls };
 }
@@ -58,7 +52,7 @@ export function client(ports: readonly number[], options: Partial<RpcClientOptio
   const target = `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`;
   const plain = { target, reads: [], timeoutMs: 20_000, streams: true };
   const connection = connectRpc([TokenService, CatalogService], { ...plain, ...options });
-  closing.push(connection.close);
+  onTestFinished(connection.close);
   return { ...connection.client(TokenService), ...connection.client(CatalogService) };
 }
 
@@ -77,7 +71,7 @@ export function gate(accessToken = 'late') {
 /** Connections to a pod that can be cut, as by its end, or silent, as when it stands still. */
 export async function cuttable(port: number): Promise<Link> {
   const link = await joinLink(port);
-  closing.push(link.cut);
+  onTestFinished(link.cut);
   return link;
 }
 
@@ -96,7 +90,7 @@ export function deafCaller(port: number) {
   });
   for (const emitter of [session, stream]) emitter.on('error', () => {});
   const leave = () => session.destroy();
-  closing.push(leave);
+  onTestFinished(leave);
   return {
     say: (message: MessageInitShape<typeof carry.input>): void => {
       const bytes = toBinary(carry.input, create(carry.input, message));

@@ -1,8 +1,9 @@
-// Identity's token endpoint over real stores, and the clients, users, consents and codes that its tests need.
-import { createHash, randomBytes } from 'node:crypto';
+// Identity's token endpoint over real stores, the clients, users, consents and codes that its tests need, and its log.
+import { createHmac, randomBytes } from 'node:crypto';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { withCall } from '@course-exchange/runtime/process/request-context';
 import { Secret } from '@course-exchange/runtime/process/secret';
+import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { afterAll, beforeEach, expect } from 'vitest';
 import type { Scope } from '../../services/identity/src/clients/scope.ts';
@@ -44,13 +45,9 @@ export async function addPartner(
   return { clientId, secret };
 }
 
-export async function addSecret(
-  { sql }: Pick<IdentityDatabase, 'sql'>,
-  clientId: ClientId,
-  secret: string,
-): Promise<void> {
-  const hash = createHash('sha256').update(secret).digest();
-  await sql('insert into client_secrets (client_id, secret_hash) values ($1, $2)', [clientId, hash]);
+export function addSecret({ sql }: Pick<IdentityDatabase, 'sql'>, clientId: ClientId, secret: string) {
+  const insert = 'insert into client_secrets (client_id, secret_hash) values ($1, sha256($2::text::bytea))';
+  return sql(insert, [clientId, secret]);
 }
 
 /** A user whom no password opens, unless one is given. */
@@ -104,7 +101,6 @@ export async function openEndpoint(
     needed: ['RS256', 'ES256'],
   });
   await keys.refresh();
-  const silent = createLogger('identity', 'error', () => {});
   const deps: TokenDeps = {
     database,
     redis,
@@ -114,7 +110,10 @@ export async function openEndpoint(
     randomBytes,
     onSecretUsed: () => {},
     conduct: { onRequest: () => {}, onGranted: () => {}, onRefused: () => {} },
-    ...createRequestLog(silent, new Secret(Buffer.alloc(32))),
+    ...createRequestLog(
+      createLogger('identity', 'error', () => {}),
+      new Secret(Buffer.alloc(32)),
+    ),
     ...log,
   };
 
@@ -197,4 +196,55 @@ export async function addGrant(identity: IdentityDatabase) {
   const sub = await addUser(identity);
   const { clientId } = partner;
   return { partner, granted: { sub, clientId, consentId: await addConsent(identity, sub, clientId) } };
+}
+
+const logKey = randomBytes(32);
+
+/** Written out here, so that nothing but this hash can stand in a line. */
+export function hashOf(text: string): string {
+  return createHmac('sha256', logKey).update(text).digest('base64url').slice(0, 22);
+}
+
+/** Identity's request log for the tests of a file, read back: its lines and its counters (R33). */
+export async function recordRequests() {
+  const { metricsText = expect.fail } = await startTelemetry('identity', {
+    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+    OTEL_METRICS_EXPORTER: 'prometheus',
+    OTEL_TRACES_SAMPLER_ARG: 1,
+  });
+  const lines: Record<string, unknown>[] = [];
+  beforeEach(() => {
+    lines.length = 0;
+  });
+  const logger = createLogger('identity', 'info', (line) => lines.push(JSON.parse(line)));
+  return {
+    metricsText,
+    log: createRequestLog(logger, new Secret(logKey)),
+    /** The security events since the last call, without what every line has. */
+    told: (): unknown[] =>
+      lines
+        .splice(0)
+        .filter(({ message }) => message === 'security event')
+        .map(({ time: _, level, service, message: __, ...event }) => {
+          expect([level, service]).toEqual(['info', 'identity']);
+          return event;
+        }),
+    /** Code, reason and client of each refusal with a line that is no security event. No line has what was sent. */
+    refused: () => {
+      expect(JSON.stringify(lines)).not.toContain('canary');
+      return lines
+        .filter(({ message }) => message === 'request refused')
+        .map(({ code, reason, client }) => [code, reason, client]);
+    },
+    /** The labels before the client's, and the value, of each series of a counter that names `client`. */
+    counted: async (counter: string, client: string) => {
+      const series = (await metricsText()).matchAll(
+        new RegExp(`^course_exchange_${counter}_total\\{(.*),client_id="${client}"\\} (\\d+)$`, 'gm'),
+      );
+      return [...series].map(([, labels = '', value]) => [
+        ...[...labels.matchAll(/"([^"]*)"/g)].map(([, label]) => label),
+        Number(value),
+      ]);
+    },
+  };
 }

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { listLastingSecrets } from '../../services/identity/src/clients/secret-table.ts';
 import { observeStores } from '../../services/identity/src/readiness.ts';
-import { addPartner, useEndpoint } from './identity-grant.ts';
-import { recordRequests } from './request-log.ts';
+import { addPartner, recordRequests, useEndpoint } from './identity-grant.ts';
 
 const { identity, redis, deps } = await useEndpoint();
 const { metricsText } = await recordRequests();

@@ -13,9 +13,8 @@ import {
 import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
 import { useAuthorization } from './identity-authorization.ts';
-import { addConsent } from './identity-grant.ts';
+import { addConsent, hashOf, recordRequests } from './identity-grant.ts';
 import { anna, dry, openAdminContext } from './operator-context.ts';
-import { hashOf, recordRequests } from './request-log.ts';
 
 const { log, told, refused, counted } = await recordRequests();
 const flow = await useAuthorization(1, log);

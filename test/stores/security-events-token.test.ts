@@ -6,9 +6,8 @@ import type { Scope } from '../../services/identity/src/clients/scope.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
 import { issueAccessToken } from '../../services/identity/src/token/jwt.ts';
 import { getUserInfo } from '../../services/identity/src/token/userinfo.ts';
-import { addPartner, outcomeOf, useEndpoint } from './identity-grant.ts';
+import { addPartner, hashOf, outcomeOf, recordRequests, useEndpoint } from './identity-grant.ts';
 import { serverOf } from './redis-servers.ts';
-import { hashOf, recordRequests } from './request-log.ts';
 
 carryContextAcrossAwaits();
 const { log, told, refused, counted } = await recordRequests();
