@@ -1,6 +1,5 @@
 // What one stack is made of: its run directory, secrets, ports and issuer. Ports stay the same while they are free.
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { StartOptions } from './arguments.ts';
 import { choosePorts } from './free-ports.ts';
 import {
@@ -54,14 +53,6 @@ export async function makePlan(
     watch: options.watch ?? false,
     observeUrl: options.observe ? `http://127.0.0.1:${ports.observe}` : undefined,
   };
-}
-
-/** Operators and the feed are answered at sockets of this account. */
-export function operatorSocket(
-  { sockets }: Pick<RunDirectory, 'sockets'>,
-  name: 'identity-operator' | 'design-catalog-feed',
-): string {
-  return join(sockets, name);
 }
 
 export interface StorePlan {

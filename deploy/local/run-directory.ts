@@ -43,7 +43,7 @@ export function openRunDirectory(path: string = join(checkout, '.run')) {
 const longestSocketPath = 103;
 const longestSocketName = 'design-catalog-feed';
 
-/** A directory for sockets that this account alone may open: at `path`, or a short one where that is too long. */
+/** For the sockets of operators and the feed, which this account alone may open: at `path`, or a short one if that is too long. */
 function openSockets(path: string, key: string): string {
   const fits = Buffer.byteLength(join(path, longestSocketName)) <= longestSocketPath;
   const directory = fits ? path : `/tmp/course-exchange-${key}`;

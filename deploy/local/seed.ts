@@ -10,7 +10,7 @@ import { type DemoDesign, demoDesigns, seasonOf } from './demo-designs.ts';
 import type { StackPlan } from './plan.ts';
 import { database, databaseUrl, withClient } from './postgres.ts';
 import { type Processes, runToEnd } from './processes.ts';
-import { checkout, readJson, roles, writeWhole } from './run-directory.ts';
+import { checkout, type Role, readJson, roles, writeWhole } from './run-directory.ts';
 import type { Partner, SeedContent, SeedUser } from './seed-file.ts';
 import { nodeProgram } from './services.ts';
 
@@ -33,17 +33,16 @@ export async function prepareDatabase(plan: StackPlan): Promise<void> {
 }
 
 export async function migrateBoth(processes: Processes, plan: StackPlan): Promise<void> {
-  const migrations = [
-    ['identity', 'identity_migrator', { KEY_ENCRYPTION_KEY: plan.secrets.keyEncryption }],
-    ['design-catalog', 'catalog_migrator', {}],
-  ] as const;
-  const programs = migrations.map(([service, role, settings]) =>
-    nodeProgram(plan, `${service} migrations`, `${service}/src/migrate.ts`, {
-      MIGRATOR_POSTGRES_URL: databaseUrl(plan, role),
-      ...settings,
-    }),
-  );
-  await Promise.all(programs.map((program) => runToEnd(processes, program)));
+  const migrate = (service: string, role: Role, settings: Readonly<Record<string, string>> = {}) => {
+    const environment = { MIGRATOR_POSTGRES_URL: databaseUrl(plan, role), ...settings };
+    const entry = `${service}/src/migrate.ts`;
+    return runToEnd(processes, nodeProgram(plan, `${service} migrations`, entry, environment));
+  };
+  const identity = { KEY_ENCRYPTION_KEY: plan.secrets.keyEncryption };
+  await Promise.all([
+    migrate('identity', 'identity_migrator', identity),
+    migrate('design-catalog', 'catalog_migrator'),
+  ]);
 }
 
 /** Resolves with the stack's content. Partners that a --seed FILE has taken over stay as the file says. */

@@ -1,7 +1,7 @@
 // The processes of the stack: the stores, the three services and the demo partner, each with its environment.
 import { join } from 'node:path';
 import { demoPartner } from './demo-accounts.ts';
-import { operatorSocket, type StackPlan, type StorePlan } from './plan.ts';
+import type { StackPlan, StorePlan } from './plan.ts';
 import { databaseUrl, postgresComponent } from './postgres.ts';
 import type { Component, Program } from './processes.ts';
 import { redisComponent, redisUrl } from './redis.ts';
@@ -21,7 +21,7 @@ export function serviceComponents(plan: StackPlan) {
       POSTGRES_URL: databaseUrl(plan, 'identity_rw'),
       REDIS_URL: redisUrl(ports.redis, secrets.redisIdentity, 'identity'),
       OPERATOR_POSTGRES_URL: databaseUrl(plan, 'identity_operator'),
-      OPERATOR_SOCKET: operatorSocket(run, 'identity-operator'),
+      OPERATOR_SOCKET: join(run.sockets, 'identity-operator'),
       KEY_ENCRYPTION_KEY: secrets.keyEncryption,
       USER_HASH_KEY: secrets.userHash,
     }),
@@ -29,7 +29,7 @@ export function serviceComponents(plan: StackPlan) {
       ...identityTarget,
       POSTGRES_URL: databaseUrl(plan, 'catalog_ro'),
       FEED_POSTGRES_URL: databaseUrl(plan, 'catalog_feed'),
-      FEED_SOCKET: operatorSocket(run, 'design-catalog-feed'),
+      FEED_SOCKET: join(run.sockets, 'design-catalog-feed'),
       USER_HASH_KEY: secrets.userHash,
     }),
     gateway: service(plan, 'gateway', 'HTTP', {

@@ -2,7 +2,7 @@
 // short tables of it that `start` and `status` print.
 import { dirname, join } from 'node:path';
 import type { StatusReport } from './control.ts';
-import { healthAddresses, operatorSocket, type StackPlan } from './plan.ts';
+import { healthAddresses, type StackPlan } from './plan.ts';
 import { databaseUrl } from './postgres.ts';
 import type { RunningComponent } from './processes.ts';
 import { redisUrl } from './redis.ts';
@@ -30,8 +30,8 @@ export function describeStack(
       ...(observeUrl === undefined ? [] : [['observe', observeUrl]]),
     ]),
     operator: {
-      identity: `unix:${operatorSocket(run, 'identity-operator')}`,
-      catalog: `unix:${operatorSocket(run, 'design-catalog-feed')}`,
+      identity: `unix:${join(run.sockets, 'identity-operator')}`,
+      catalog: `unix:${join(run.sockets, 'design-catalog-feed')}`,
     },
     logs: run.logs,
     supervisor: process.pid,

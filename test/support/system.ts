@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { allDemoUsers, demoPartners } from '@course-exchange/local-stack/demo-accounts';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
-import { makePlan, operatorSocket, type StackPlan } from '@course-exchange/local-stack/plan';
+import { makePlan, type StackPlan } from '@course-exchange/local-stack/plan';
 import { databaseUrl, withClient } from '@course-exchange/local-stack/postgres';
 import {
   bringUp,
@@ -157,7 +157,7 @@ function podOf(plan: StackPlan, name: PodName) {
   const logFile = join(dirname(program.logFile), `${name}.log`);
   return {
     /** Of the operator port, as in stack.json. */
-    operator: `unix:${operatorSocket(plan.run, 'identity-operator')}`,
+    operator: `unix:${join(plan.run.sockets, 'identity-operator')}`,
     component: { ...component, program: { ...program, name, logFile } },
   };
 }

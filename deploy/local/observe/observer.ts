@@ -35,11 +35,12 @@ export async function openObserver(plan: StackPlan): Promise<void> {
   const readings: Reading[] = [];
   const window = () => [readings.at(-1) ?? nothing, readings[0] ?? nothing] as const;
   const points: Point[] = [];
-  let locks: readonly Lock[] = [];
+  // The superuser sees all sessions.
+  const locks = watchLocks(databaseUrl(plan, 'postgres'));
   const takeTraces = (body: unknown) => readSpans(body).forEach(store.addSpan);
   await serveAt(ports.observe, takeTraces, store.detail, (number) => ({
     ...store.since(number),
-    ...{ changes, locks, tiles: tilesOf(...window()) },
+    ...{ changes, locks: locks(), tiles: tilesOf(...window()) },
     points: points.filter(({ changed }) => changed > number),
   }));
   const follow = Object.keys(processes).map((name) =>
@@ -51,11 +52,6 @@ export async function openObserver(plan: StackPlan): Promise<void> {
   setInterval(() => {
     for (const read of follow) read();
   }, readLogsEveryMs).unref();
-  // The superuser sees all sessions.
-  const look = watchLocks(databaseUrl(plan, 'postgres'));
-  setInterval(async () => {
-    locks = await look();
-  }, readLocksEveryMs).unref();
   setInterval(async () => {
     readings.push({ time: Date.now(), samples: await samplesOf(processes) });
     if (readings.length > windowReadings) readings.shift();
@@ -102,8 +98,8 @@ interface Lock {
 
 const mostLocks = 50;
 
-/** Each look resolves with the locks known, the newest first. A database that does not answer adds none. */
-function watchLocks(connectionString: string): () => Promise<readonly Lock[]> {
+/** Returns the locks known, the newest first. A database that does not answer adds none. */
+function watchLocks(connectionString: string): () => readonly Lock[] {
   const pool = new pg.Pool({
     connectionString,
     max: 1,
@@ -112,15 +108,15 @@ function watchLocks(connectionString: string): () => Promise<readonly Lock[]> {
   });
   pool.on('error', () => {});
   let known: readonly Lock[] = [];
-  return async () => {
+  setInterval(async () => {
     const seen = await pool.query<Omit<Lock, 'until'>>(query).catch(() => ({ rows: [] }));
     for (const row of seen.rows) {
       const { since } = known.find(({ id }) => id === row.id) ?? row;
       const others = known.filter(({ id }) => id !== row.id);
       known = [{ ...row, since, until: Date.now() }, ...others].slice(0, mostLocks);
     }
-    return known;
-  };
+  }, readLocksEveryMs).unref();
+  return () => known;
 }
 
 const folder = join(import.meta.dirname, 'page');
@@ -134,11 +130,7 @@ const files: Readonly<Record<string, string>> = {
   ),
   ...Object.fromEntries(modules.map((name) => [`${library}/${name}`, `../..${library}/${name}`])),
 };
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html',
-  '.css': 'text/css',
-  '.js': 'text/javascript',
-};
+const types: Readonly<Record<string, string>> = { '.css': 'text/css', '.js': 'text/javascript' };
 
 const headers = {
   'cache-control': 'no-store',
@@ -185,7 +177,9 @@ async function serveAt(
   );
   for (const [path, file] of Object.entries(files))
     server.get(path, async (_, reply) =>
-      reply.type(`${types[extname(file)]}; charset=utf-8`).send(readFileSync(join(folder, file))),
+      reply
+        .type(`${types[extname(file)] ?? 'text/html'}; charset=utf-8`)
+        .send(readFileSync(join(folder, file))),
     );
   await server.listen({ port, host: '127.0.0.1' });
 }

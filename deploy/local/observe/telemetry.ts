@@ -12,7 +12,6 @@ const attributes = z
 const time = z.union([z.string().regex(/^\d{1,20}$/), z.number()]).transform((ns) => Number(ns) / 1e6);
 
 const kinds = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
-const errorStatus = 2;
 
 const event = z
   .object({ name: z.string(), timeUnixNano: time, attributes })
@@ -37,7 +36,8 @@ const span = z
     kind: kinds[kind] ?? 'internal',
     start: startTimeUnixNano,
     end: endTimeUnixNano,
-    failed: status?.code === errorStatus,
+    /** STATUS_CODE_ERROR. */
+    failed: status?.code === 2,
   }));
 
 const exported = z.object({

@@ -1,5 +1,5 @@
-// What all parts of the page show alike: durations, times, statuses and the colours of processes. lit-html makes the
-// elements: what a service or a caller said becomes text and nothing else.
+// What all parts of the page show alike: durations, times and statuses. lit-html makes the elements: what a service or a
+// caller said becomes text and nothing else.
 import { html } from '../../node_modules/lit-html/lit-html.js';
 
 export const find = (id) => document.getElementById(id);
@@ -13,13 +13,6 @@ export function duration(ms) {
 export function clock(time) {
   const date = new Date(time);
   return `${date.toLocaleTimeString('en-GB')}.${String(date.getMilliseconds()).padStart(3, '0')}`;
-}
-
-const processes = ['gateway', 'identity', 'design-catalog'];
-
-/** The class that gives a process its colour. */
-export function colourOf(service) {
-  return `process-${processes.includes(service) ? service : 'other'}`;
 }
 
 /** What an answer's status is to the service: its own fault, the caller's, or well. */

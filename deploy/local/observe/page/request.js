@@ -1,7 +1,7 @@
 // One request: what it was, where its time went, its spans as a waterfall with attributes and log lines, and all its lines.
 import { repeat } from '../../node_modules/lit-html/directives/repeat.js';
 import { html, nothing, render } from '../../node_modules/lit-html/lit-html.js';
-import { clock, colourOf, duration, pill } from './elements.js';
+import { clock, duration, pill } from './elements.js';
 
 const unknown = html`<h2 id="request-title">This request is not kept: it is unknown, or was discarded</h2>`;
 
@@ -102,7 +102,7 @@ function shares(spans) {
   for (const span of spans) {
     const store = storeOf(span);
     const where = store || (span.kind === 'client' ? 'between processes' : span.service);
-    const kind = store ? storeClass(store) : where === span.service ? colourOf(where) : 'between';
+    const kind = store ? storeClass(store) : where === span.service ? `process-${where}` : 'between';
     const sum = sums.get(where) ?? { where, kind, ms: 0 };
     sums.set(where, { ...sum, ms: sum.ms + span.own });
   }
@@ -147,7 +147,7 @@ function spanRow(span, start, whole, lines) {
   const store = storeOf(span);
   const share = (ms) => `${Math.min(100, Math.max(0, (ms / whole) * 100))}%`;
   const bar = `left: ${share(span.start - start)}; width: ${share(span.end - span.start)}`;
-  return html`<li class=${colourOf(service)}>
+  return html`<li class="process-${service}">
     <details>
       <summary>
         <span class="name" .style=${`padding-inline-start: ${Math.min(depth, 12) * 0.75}rem`}>
@@ -177,7 +177,7 @@ function logLines(lines, start) {
   if (lines.length === 0) return html`<p class="soft">None.</p>`;
   const fieldOf = ([name, value]) => html`<span class="field"><i>${name}</i>${value}</span>`;
   const rows = lines.map(
-    ({ service, level, message, time, fields }) => html`<li class=${colourOf(service)}>
+    ({ service, level, message, time, fields }) => html`<li class="process-${service}">
       <time>+${duration(Math.max(0, time - start))}</time>
       <span class="process">${service}</span>
       <span class="said">
