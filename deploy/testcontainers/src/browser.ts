@@ -56,13 +56,8 @@ async function load(url: URL, cookies: Map<string, string>, body?: URLSearchPara
   return response;
 }
 
-interface FilledForm {
-  readonly path: string;
-  readonly action: string;
-  readonly fields: Record<string, string>;
-}
-
-function formOf(page: string, answers: Answers): FilledForm | undefined {
+/** The first form that has an answer, filled in. */
+function formOf(page: string, answers: Answers) {
   const forms = [...page.matchAll(/<form\b[^>]*\baction="([^"]*)"[^>]*>(.*?)<\/form>/gs)];
   for (const [path, answer] of answers) {
     const [, action, content = ''] = forms.find(([, target = '']) => target.split('?')[0] === path) ?? [];

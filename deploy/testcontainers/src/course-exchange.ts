@@ -111,13 +111,10 @@ export class CourseExchange {
       services = await startServices(`http://127.0.0.1:${proxy.port}`, stores, options);
       return new StartedCourseExchange(stores, services, proxy, content, remove);
     } catch (error) {
-      try {
-        await remove();
-      } catch (left) {
-        throw new Error(`${sentence(error)}\nWhat was started is left behind: ${sentence(left)}`, {
-          cause: error,
-        });
-      }
+      await remove().catch((left) => {
+        const message = `${sentence(error)}\nWhat was started is left behind: ${sentence(left)}`;
+        throw new Error(message, { cause: error });
+      });
       throw error;
     }
   }

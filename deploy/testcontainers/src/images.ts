@@ -31,25 +31,23 @@ export function imageOf(name: string, { prefix, tag }: Images = defaultImages): 
 /** Pulls what is missing. Rejects with every image that cannot be had, and why. */
 export async function requireImages(images: Images): Promise<void> {
   const ours = ['migrations', 'identity', 'design-catalog', 'gateway'].map((name) => imageOf(name, images));
-  const wanted = [...ours, images.postgres, images.redis];
-  const reasons = (await Promise.all(wanted.map(reasonOfAbsence))).filter((reason) => reason !== undefined);
+  const wanted = await Promise.allSettled([...ours, images.postgres, images.redis].map(requireImage));
+  const reasons = wanted.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
   if (reasons.length === 0) return;
-  throw new Error(
-    [
-      'Images are missing on this machine, and pulling them failed:',
-      ...reasons.map(({ message }) => `    ${message}`),
-      'Load, build or pull them, or name others by withImages({ prefix, tag, postgres, redis }).',
-    ].join('\n'),
-    { cause: reasons[0]?.cause },
-  );
+  const lines = [
+    'Images are missing on this machine, and pulling them failed:',
+    ...reasons.map(({ message }) => `    ${message}`),
+    'Load, build or pull them, or name others by withImages({ prefix, tag, postgres, redis }).',
+  ];
+  throw new AggregateError(reasons, lines.join('\n'));
 }
 
-async function reasonOfAbsence(name: string): Promise<Error | undefined> {
+async function requireImage(name: string): Promise<void> {
   const { image } = await getContainerRuntimeClient();
   const parsed = ImageName.fromString(name);
-  if (await image.exists(parsed)) return undefined;
+  if (await image.exists(parsed)) return;
   const failure: unknown = await image.pull(parsed).catch((error: unknown) => error);
-  if (await image.exists(parsed)) return undefined;
+  if (await image.exists(parsed)) return;
   const said = failure instanceof Error ? failure.message.trim() : 'the pull broke off';
-  return new Error(`${name}: ${said}`, { cause: failure });
+  throw new Error(`${name}: ${said}`, { cause: failure });
 }

@@ -162,11 +162,8 @@ async function read(incoming: IncomingMessage): Promise<Asked> {
   return { number: 0, at, method, url, headers, body, form, endpoint, bearer, outcome: undefined };
 }
 
-async function forwarded(
-  { method, url, headers, body }: Asked,
-  target: string,
-  agent: Agent,
-): Promise<Answer> {
+async function forwarded(asked: Asked, target: string, agent: Agent): Promise<Answer> {
+  const { method, url, headers, body } = asked;
   // A body that a scenario changes must not be compressed.
   const { 'accept-encoding': _, connection: __, ...passed } = headers;
   const outgoing = send(new URL(url.pathname + url.search, target), { method, agent, headers: passed });
@@ -184,11 +181,8 @@ async function forwarded(
 /** Headers that belong to the connection to the gateway. */
 const framing = ['connection', 'keep-alive', 'transfer-encoding'];
 
-function deliver(
-  { status, headers, body, delivered }: Answer,
-  method: string,
-  response: ServerResponse,
-): void {
+function deliver(answer: Answer, method: string, response: ServerResponse): void {
+  const { status, headers, body, delivered } = answer;
   if (delivered === 'none' || response.destroyed) return void response.destroy();
   const hasBody = method !== 'HEAD' && status !== 204 && status !== 304;
   const ours = hasBody ? [...framing, 'content-length'] : framing;
