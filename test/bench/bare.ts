@@ -1,8 +1,6 @@
 // The least that the same work can cost, as a subject: one process on the stores of ours, node:http, no rule, no page, no
 // telemetry. Tokens by the same Lua step and signatures; lists by one prepared statement, timestamps left as text.
-import { fork } from 'node:child_process';
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -10,23 +8,20 @@ import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { type StackFile, userWho } from '../support/stack-file.ts';
-import type { Subject } from './load.ts';
+import { forkServer, type Subject } from './load.ts';
 
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 const word = (bytes: number): string => randomBytes(bytes).toString('base64url');
 
 export async function startBare({ redis: redisUrl = '', ...stack }: StackFile): Promise<Subject> {
-  const env = { ...process.env, REDIS_URL: redisUrl, POSTGRES_URL: stack.postgres };
-  const server = fork(import.meta.filename, { env });
-  const [{ port }] = (await once(server, 'message')) as [AddressInfo];
+  const env = { REDIS_URL: redisUrl, POSTGRES_URL: stack.postgres };
+  const { server, ...subject } = await forkServer('bare', import.meta.filename, env);
   const redis = new Redis(redisUrl);
   const owned = (path: string, about: string) => ({
     path: `${path}${encodeURIComponent(userWho(stack, about).sub)}`,
   });
   return {
-    name: 'bare',
-    origin: `http://127.0.0.1:${port}`,
-    pids: [server.pid ?? 0],
+    ...subject,
     make: async (grant, count) => {
       const writes = redis.pipeline();
       const made = Array.from({ length: count }, () => [word(16), word(32)] as const);
@@ -118,7 +113,9 @@ function serve(): void {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
     response.writeHead(status, headers).end(body);
   });
-  server.listen(0, '127.0.0.1', () => process.send?.(server.address()));
+  server.listen(0, '127.0.0.1', () =>
+    process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+  );
 }
 
 if (import.meta.main) serve();

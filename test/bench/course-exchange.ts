@@ -11,14 +11,12 @@ import { openUserAgent } from '../support/user-agent.ts';
 import type { Subject } from './load.ts';
 
 const services = ['gateway', 'identity', 'design-catalog'] as const;
-/** Browsers that fetch codes at once. */
-const browsers = 8;
-
-/** `accessToken`: of a user with 2,000 events. */
-export type CourseExchange = Subject & Pick<System, 'stack'> & { readonly accessToken: string };
 
 /** `checkout`: whose code runs. */
-export async function startCourseExchange(name: string, checkout: string): Promise<CourseExchange> {
+export async function startCourseExchange(
+  name: string,
+  checkout: string,
+): Promise<Subject & Pick<System, 'stack'>> {
   const { startSystem } = (await import(join(checkout, 'test/support/system.ts'))) as {
     readonly startSystem: typeof startSystemHere;
   };
@@ -30,7 +28,7 @@ export async function startCourseExchange(name: string, checkout: string): Promi
   const caller = await openCaller(stack, 'no designs');
   const { discovery, partner } = caller;
   const { authorization } = basic(partner);
-  const agents = Array.from({ length: browsers }, () => openUserAgent(origin));
+  const browser = openUserAgent(origin);
   const { refresh_token } = await caller.newTokens();
   const of = async (about: string) => {
     const user = await openCaller(stack, about);
@@ -43,16 +41,6 @@ export async function startCourseExchange(name: string, checkout: string): Promi
   const [few, huge, large] = [await of('typical season'), await of('2,000 events'), await of('730 designs')];
   const largest = large.items.find(({ designCount }) => designCount === 730)?.id;
 
-  async function codes(count: number): Promise<readonly string[]> {
-    const made: string[] = [];
-    const fetching = agents.map(async (agent) => {
-      for (let left = Math.ceil(count / browsers); left > 0; left -= 1)
-        made.push((await caller.codeForm(agent)).code ?? '');
-    });
-    await Promise.all(fetching);
-    return made;
-  }
-
   const { pathname } = new URL(discovery.token_endpoint);
   const post = (form: Readonly<Record<string, string>>) => ({ path: pathname, authorization, form });
   const get = (path: string, accessToken: string) => ({ path, authorization: `Bearer ${accessToken}` });
@@ -61,10 +49,12 @@ export async function startCourseExchange(name: string, checkout: string): Promi
     name,
     origin,
     stack,
-    accessToken: huge.accessToken,
     pids: services.map((service) => stack.processes?.[service] ?? 0),
-    make: (grant, count) =>
-      grant === 'exchange' ? codes(count) : cloneFamilies(stack.redis ?? '', refresh_token, count),
+    make: async (grant, count) => {
+      if (grant === 'refresh') return cloneFamilies(`${stack.redis}`, refresh_token, count);
+      const { code = '' } = await caller.codeForm(browser);
+      return cloneFamilies(`${stack.redis}`, code, count, 'code');
+    },
     requests: (secret) => ({
       refresh: post({ grant_type: 'refresh_token', refresh_token: secret }),
       exchange: post({ grant_type: 'authorization_code', code: secret, redirect_uri }),

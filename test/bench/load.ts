@@ -1,5 +1,7 @@
 // What is measured: operations, and the servers that carry them out. The load generator: closed loops, in which each lane asks
 // again when it was answered, and open ones, in which requests come at their time, whether or not those before were answered.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectionsTo, type Request } from '../support/load.ts';
 
@@ -23,6 +25,18 @@ export interface Subject {
   /** The request of each operation that it has, with the refresh token or code that the request consumes. */
   readonly requests: (secret: string) => Readonly<Partial<Record<Operation, Request>>>;
   readonly stop: () => Promise<unknown>;
+}
+
+/** A subject's server as a process of this file, whose first message is its origin. */
+export async function forkServer(name: string, file: string, env: NodeJS.ProcessEnv) {
+  const server = fork(file, {
+    // oidc-provider writes warnings about its defaults.
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+  });
+  const ended = once(server, 'exit').then(() => Promise.reject(new Error(`${name} does not start`)));
+  const [origin] = (await Promise.race([once(server, 'message'), ended])) as [string];
+  return { server, name, origin, pids: [server.pid ?? 0] };
 }
 
 export type Work = Awaited<ReturnType<typeof workOf>>;
@@ -74,13 +88,13 @@ export async function openLoop(
   { perSecond, ms, lanes }: Readonly<Record<'perSecond' | 'ms' | 'lanes', number>>,
   ask: Work['ask'],
   /** Of each answer, with the milliseconds from when it was due; status 0: none came. */
-  answered: (lane: number, status: number, tookMs: number) => void,
+  answered: (status: number, tookMs: number) => void,
 ): Promise<number> {
   const idle = Array.from({ length: lanes }, (_, lane) => lane);
   const begin = performance.now();
   let [due, unsent] = [0, 0];
   const send = async (lane: number, dueAt: number): Promise<void> => {
-    answered(lane, await ask(lane).catch(() => 0), performance.now() - dueAt);
+    answered(await ask(lane).catch(() => 0), performance.now() - dueAt);
     idle.push(lane);
   };
   for (; performance.now() - begin < ms; await sleep(1)) {

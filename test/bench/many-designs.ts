@@ -2,7 +2,7 @@
 //   node test/bench/many-designs.ts DESIGNS OWNERS [STACK_FILE]
 // One owner in a hundred has 20 times the mean, nine have 4 times it, the others half of it. A fifth of an owner's designs are
 // in the first Event, the others by twos or eights in more.
-import pg, { type Client } from 'pg';
+import pg from 'pg';
 import { readStackFile } from '../support/stack-file.ts';
 
 const [designs = '', owners = '', stackFile = '.run/stack.json'] = process.argv.slice(2);
@@ -13,24 +13,9 @@ await client.connect();
 await client.query('set search_path to catalog');
 const [perOwner, last, atOnce] = [Number(designs) / Number(owners), Number(owners), 100];
 for (let first = 1; first <= last; first += atOnce) {
-  await loadOwners(client, { first, last: Math.min(first + atOnce - 1, last), perOwner });
-  process.stdout.write(`\r${Math.min(first + atOnce - 1, last)} owners`);
-}
-await client.query('vacuum analyze');
-await client.end();
-console.log();
-
-interface OwnerRange {
-  readonly first: number;
-  readonly last: number;
-  readonly perOwner: number;
-}
-
-/**
- * Inserts the designs of these owners in one statement, so that each Event is counted once. In an order of chance:
- * designs of one Event arrive over months, and do not lie side by side.
- */
-async function loadOwners(client: Client, { first, last, perOwner }: OwnerRange): Promise<void> {
+  const end = Math.min(first + atOnce - 1, last);
+  // One statement for these owners, so that each Event is counted once. In an order of chance: designs of one Event arrive over
+  // months, and do not lie side by side.
   await client.query(
     `insert into designs (owner, id, revision, local_id, event_id, title, event_name, short_descr, author_name,
       event_date, updated_at)
@@ -44,6 +29,10 @@ async function loadOwners(client: Client, { first, last, perOwner }: OwnerRange)
     cross join lateral (select case when d <= size / 5 then 0
       when i % 100 = 0 then 1 + d % (size * 2 / 5) else 1 + d % (size / 10) end) as events (e)
     order by random()`,
-    [first, last, perOwner],
+    [first, end, perOwner],
   );
+  process.stdout.write(`\r${end} owners`);
 }
+await client.query('vacuum analyze');
+await client.end();
+console.log();

@@ -1,7 +1,7 @@
 // npm oidc-provider as a subject, as a bare operator would run it: tokens in Redis, rotation of refresh tokens, access tokens
 // ES256 and ID tokens RS256. It is installed beside the cache of the local stack, never in this workspace. Its process makes
 // the codes and refresh tokens with its own models.
-import { execFileSync, fork } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { cacheDirectory } from '@course-exchange/local-stack/run-directory';
 import { Redis } from 'ioredis';
 import { basic } from '../support/flow.ts';
 import type { StackFile } from '../support/stack-file.ts';
-import type { Subject } from './load.ts';
+import { forkServer, type Subject } from './load.ts';
 
 const version = '9.13.3';
 const partner = { clientId: 'bench', clientSecret: 'bench-secret-of-a-provider-on-loopback' };
@@ -37,19 +37,12 @@ function install(): string {
 }
 
 export async function startOidcProvider(stack: StackFile): Promise<Subject> {
-  const server = fork(import.meta.filename, {
-    // It writes warnings about its defaults.
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    env: { ...process.env, NODE_ENV: 'production', REDIS_URL: stack.redis, OIDC_PROVIDER: install() },
-  });
-  const ended = once(server, 'exit').then(() => Promise.reject(new Error('oidc-provider does not start')));
-  const [origin] = (await Promise.race([once(server, 'message'), ended])) as [string];
+  const env = { REDIS_URL: stack.redis, OIDC_PROVIDER: install() };
+  const { server, ...subject } = await forkServer('oidc-provider', import.meta.filename, env);
   const { authorization } = basic(partner);
   const post = (form: Readonly<Record<string, string>>) => ({ path: '/token', authorization, form });
   return {
-    name: 'oidc-provider',
-    origin,
-    pids: [server.pid ?? 0],
+    ...subject,
     make: async (grant, count) => {
       server.send({ grant, count } satisfies Order);
       return (await once(server, 'message'))[0] as string[];
@@ -108,16 +101,12 @@ const configuration = {
       client_id: partner.clientId,
       client_secret: partner.clientSecret,
       grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
       redirect_uris: [redirectUri],
-      token_endpoint_auth_method: 'client_secret_basic',
     },
   ],
   rotateRefreshToken: true,
-  findAccount: async (_context: unknown, sub: string) => ({ accountId: sub, claims: async () => ({ sub }) }),
   ttl: { AccessToken: 900, IdToken: 900, RefreshToken: 2_592_000, Grant: 2_592_000, AuthorizationCode: 300 },
   features: {
-    devInteractions: { enabled: false },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => resource,

@@ -22,8 +22,7 @@ import {
   runName,
   waiting,
 } from './kube.ts';
-import { podsWith } from './pods.ts';
-import { secret } from './programs.ts';
+import { podsWith, secret } from './pods.ts';
 import { database, type Stores, startStores } from './stores.ts';
 
 const host = 'guide.exchange.test';

@@ -13,7 +13,7 @@ import { section } from '../docs/documents.ts';
 import type { DemoUser, Partner, StackFile } from '../support/stack-file.ts';
 import { findIngress, type Ingress, leadTo, runBlocks, trustIngress, untilLed } from './guide.ts';
 import * as cluster from './kube.ts';
-import { secret } from './programs.ts';
+import { secret } from './pods.ts';
 import { authority, database, signCertificate, startStores } from './stores.ts';
 
 export type Production = Awaited<ReturnType<typeof installProduction>>;

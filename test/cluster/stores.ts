@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import { createAuthority } from '../rpc/certificate-authority.ts';
 import { type Kube, kubectlProgram, postgresImage, redisImage, waiting } from './kube.ts';
-import { startProgram } from './programs.ts';
+import { startProgram } from './pods.ts';
 
 export type Stores = Awaited<ReturnType<typeof startStores>>;
 

@@ -5,7 +5,7 @@ import { startNetwork } from '@course-exchange/testcontainers/stores';
 import { GenericContainer, Wait } from 'testcontainers';
 import { expect, test } from 'vitest';
 import { read } from '../docs/documents.ts';
-import { handleOf } from './handles.ts';
+import { handleOf } from './system.ts';
 
 const image = process.env.COLLECTOR_IMAGE ?? '';
 /** Stands in for the store of traces: prints what is exported. */

@@ -7,31 +7,26 @@ import { join } from 'node:path';
 import type { Stores } from '@course-exchange/testcontainers/stores';
 import type { StartedTestContainer } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import {
-  authorizeUrl,
-  type Caller,
-  formWith,
-  logIn,
-  loginForm,
-  openCaller,
-  token,
-  tokensOf,
-} from '../support/flow.ts';
+import { read, section, shellBlocks } from '../docs/documents.ts';
+import * as flow from '../support/flow.ts';
 import { type Partner, partnersFor } from '../support/stack-file.ts';
 import { type Departure, openUserAgent, type Page, type UserAgent } from '../support/user-agent.ts';
 import {
-  archiving,
-  blocksOf,
-  docker,
-  inContainer,
-  prepareArchive,
-  runBlock,
-  untilArchived,
-  waiting,
-} from './backup.ts';
-import { type Copy, copyFolder, destroy } from './handles.ts';
-import { startPostgres } from './postgres.ts';
-import { type System, startRedis, startStores, startSystem } from './system.ts';
+  type Copy,
+  copyFolder,
+  destroy,
+  query,
+  type System,
+  startPostgres,
+  startRedis,
+  startStores,
+  startSystem,
+} from './system.ts';
+
+const waiting = { timeout: 60_000, interval: 200 };
+const docker = process.env.DOCKER ?? 'docker';
+const blocksOf = (heading: string) =>
+  shellBlocks(section('docs/recovery.md', `## ${heading}`)).map((block) => block.trim());
 
 const work = mkdtempSync(join(tmpdir(), 'course-exchange-recovery-'));
 const refused = { status: 400, text: '{"error":"invalid_grant"}' };
@@ -39,10 +34,9 @@ const refused = { status: 400, text: '{"error":"invalid_grant"}' };
 let stores: Stores;
 let system: System;
 let postgres: StartedTestContainer;
-let redis: StartedTestContainer;
-let anna: Caller;
-let ben: Caller;
-let carla: Caller;
+let anna: flow.Caller;
+let ben: flow.Caller;
+let carla: flow.Caller;
 let other: Partner;
 /** Spent before any backup: no state of Redis accepts it. */
 let dead: string;
@@ -54,16 +48,15 @@ beforeAll(async () => {
   stores = await startStores({
     postgres: async (network) => {
       postgres = await startPostgres(network, { parameters: archiving });
-      await prepareArchive(postgres);
+      await prepareArchive();
       return postgres;
     },
     redis: (network) => startRedis(network, { onDisk: true }),
   });
-  redis = stores.containers.redis;
   system = await startSystem(stores);
-  anna = await openCaller(system.stack, 'typical season');
-  ben = await openCaller(system.stack, 'shares a stored');
-  carla = await openCaller(system.stack, 'no designs at all');
+  anna = await flow.openCaller(system.stack, 'typical season');
+  ben = await flow.openCaller(system.stack, 'shares a stored');
+  carla = await flow.openCaller(system.stack, 'no designs at all');
   [, other] = partnersFor(system.stack, 'openid', 'email', 'profile') as [Partner, Partner];
   dead = (await anna.newTokens()).refresh_token;
   await spend(dead);
@@ -71,34 +64,33 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-const onPage = (block: string) => runBlock(system.containers.identity, work, block);
 const answerOf = (words: string) => JSON.parse(onPage(`partnerctl ${words} --json`));
 
 /** Its successor, by as many refreshes. */
 async function spend(refreshToken: string, times = 1): Promise<string> {
   let last = refreshToken;
-  for (let at = 0; at < times; at += 1) last = tokensOf(await anna.refresh(last)).refresh_token;
+  for (let at = 0; at < times; at += 1) last = flow.tokensOf(await anna.refresh(last)).refresh_token;
   return last;
 }
 
 /** A token that nobody issued, sent by the other partner: refused where its secret is good. */
 const tryOther = (clientSecret = other.clientSecret) => {
   const form = { grant_type: 'refresh_token', refresh_token: 'none' };
-  return token(anna.discovery.token_endpoint, { ...other, clientSecret }, form);
+  return flow.token(anna.discovery.token_endpoint, { ...other, clientSecret }, form);
 };
 
 /** What the person sees who begins, and who then sends the login form; `code` where there is no page. */
 const begin = (agent: UserAgent) =>
-  agent.visit(authorizeUrl(anna.discovery.authorization_endpoint, anna.partner));
+  agent.visit(flow.authorizeUrl(anna.discovery.authorization_endpoint, anna.partner));
 const shownIn = (at: Page | Departure) => {
   if (at.kind === 'departure') return 'code';
-  if (loginForm(at)) return 'login';
-  return formWith(at, 'decision', 'allow') ? 'consent' : 'other';
+  if (flow.loginForm(at)) return 'login';
+  return flow.formWith(at, 'decision', 'allow') ? 'consent' : 'other';
 };
 const seen = async (agent: UserAgent) => shownIn(await begin(agent));
-async function seenAfterLogin(agent: UserAgent, { user }: Caller): Promise<string> {
+async function seenAfterLogin(agent: UserAgent, { user }: flow.Caller): Promise<string> {
   const page = await begin(agent);
-  return shownIn(page.kind === 'page' ? await logIn(agent, page, user) : page);
+  return shownIn(page.kind === 'page' ? await flow.logIn(agent, page, user) : page);
 }
 
 async function signOut(agent: UserAgent): Promise<void> {
@@ -125,7 +117,7 @@ describe('Postgres and Redis restored', () => {
   let agents: Record<'open' | 'signedOut', UserAgent>;
 
   beforeAll(async () => {
-    await inContainer(postgres, backUp);
+    await inContainer(backUp);
     agents = { open: browser(), signedOut: browser() };
     // Of what follows the archive alone knows.
     for (const [caller, agent] of [
@@ -136,10 +128,11 @@ describe('Postgres and Redis restored', () => {
       spent.push((await caller.newTokens(agent)).refresh_token);
     code = await anna.codeForm(agents.open);
     const added = answerOf(`client secret add ${other.clientId}`).secret;
-    await untilArchived(postgres);
-    const copies = [await copyFolder(postgres, '/backup'), await copyFolder(redis, '/data')] as const;
+    await untilArchived();
+    const base = await copyFolder(postgres, '/backup');
+    const data = await copyFolder(stores.containers.redis, '/data');
     await change(added);
-    await lose(...copies);
+    await lose(base, data);
   });
 
   /** What the backups do not know. */
@@ -159,16 +152,16 @@ describe('Postgres and Redis restored', () => {
 
   async function lose(base: Copy, data: Copy): Promise<void> {
     const begun = performance.now();
-    await Promise.all([destroy(postgres), destroy(redis)]);
+    await Promise.all([destroy(postgres), destroy(stores.containers.redis)]);
     const logs = Object.values(system.containers).map(
       (container) => spawnSync(docker, ['logs', container.getId()], { maxBuffer: 1 << 28 }).stdout,
     );
     writeFileSync(join(work, 'identity.log'), Buffer.concat(logs));
-    [postgres, redis] = await Promise.all([
+    [postgres] = await Promise.all([
       startPostgres(stores.network, { restore: { copy: base, commands: restore } }),
       startRedis(stores.network, { restore: data }),
     ]);
-    const promoted = () => inContainer(postgres, recovering);
+    const promoted = () => inContainer(recovering);
     await vi.waitFor(async () => expect(await promoted()).toBe('f\n'), waiting);
     await untilAnswered();
     console.log(`figure: both stores lost and restored: ${Math.round(performance.now() - begun)} ms`);
@@ -191,7 +184,7 @@ describe('Postgres and Redis restored', () => {
     expect(await tryOther()).toMatchObject({ status: 401 });
     expect(await tryOther(secret.added)).toMatchObject(refused);
     const { entries } = answerOf('audit list --limit 100');
-    const done = entries.map(({ change: { action, object } }: Entry) => `${action} ${object}`);
+    const done = entries.map(({ change }: Entry) => `${change.action} ${change.object}`);
     const fenced = ['restore.fence installation', `secret.retire secret:${secret.retired}`];
     expect(done).toEqual(expect.arrayContaining(fenced));
     const { access_token, refresh_token } = await anna.newTokens();
@@ -208,6 +201,49 @@ describe('Postgres and Redis restored', () => {
   });
 });
 
-interface Entry {
-  readonly change: Readonly<Record<'action' | 'object', string>>;
+type Entry = Readonly<Record<'change', Readonly<Record<'action' | 'object', string>>>>;
+
+/**
+ * Runs a block of the page; its `partnerctl` is that of identity's container, as `kubectl exec -i` runs it. Gives what it
+ * printed, and throws where a command of it fails.
+ */
+function onPage(block: string): string {
+  const { identity } = system.containers;
+  const run = `'${docker}' exec -i ${identity.getId()} /usr/local/bin/node /app/partnerctl.js "$@"`;
+  const words = ['-euo', 'pipefail', '-c', `partnerctl() { ${run}; }\n${block}`];
+  const { status, stdout, stderr } = spawnSync('bash', words, { cwd: work, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${block}\n${stderr}`);
+  return stdout;
+}
+
+/** Settings of a server that archives as the page says, to `/backup`. */
+const archiving = read('docs/recovery.md')
+  .split('\n')
+  .filter((line) => line.startsWith('archive_'))
+  // On request alone: what is saved is not to depend on the time.
+  .map((line) => line.replace(/ = '?/, '=').replace(/'$/, '').replace('timeout=60', 'timeout=0'));
+
+async function prepareArchive(): Promise<void> {
+  const content = read('test/containers/pg-basebackup.sh');
+  await postgres.copyContentToContainer([{ content, target: '/opt/pg_basebackup', mode: 0o755 }]);
+  await inContainer('mkdir -p /backup/wal && chown -R postgres /backup', 'root');
+  await inContainer(ownProgramWhereItFits, 'root');
+}
+
+/** One that is older than the server, as Debian's, refuses it. */
+const ownProgramWhereItFits = `version() { "$1" --version 2> /dev/null | grep -oE '[0-9]+' | head -n 1; }
+if [ "$(version postgres)" = "$(version "$(PATH=\${PATH#/opt:} command -v pg_basebackup)")" ]; then rm /opt/pg_basebackup; fi`;
+
+async function inContainer(block: string, user = 'postgres'): Promise<string> {
+  const words = ['sh', '-euc', `PATH=/opt:$PATH\n${block}`];
+  const { exitCode, output, stdout } = await postgres.exec(words, { user });
+  if (exitCode !== 0) throw new Error(`In the container of Postgres:\n${block}\n${output}`);
+  return stdout;
+}
+
+/** All that is written so far is in the archive. */
+async function untilArchived(): Promise<void> {
+  const switched = await query(postgres, 'select pg_walfile_name(pg_switch_wal())');
+  const archived = () => query(postgres, 'select last_archived_wal from pg_stat_archiver');
+  await vi.waitFor(async () => expect(await archived()).toEqual(switched), waiting);
 }

@@ -10,9 +10,7 @@ import type { Stores } from '@course-exchange/testcontainers/stores';
 import { identityMigrations, serviceNames } from '@course-exchange/testcontainers/system';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuthority, type Issued } from '../rpc/certificate-authority.ts';
-import { end } from './handles.ts';
-import { query, startPostgres } from './postgres.ts';
-import { type System, startRedis, startStores, startSystem } from './system.ts';
+import { end, query, type System, startPostgres, startRedis, startStores, startSystem } from './system.ts';
 
 const issuer = 'https://exchange.test';
 const redisAccount = { user: 'identity', password: 'test-redis-password' };
@@ -160,18 +158,6 @@ describe.concurrent('the image of the migrations', () => {
     expect(await run(['/app/seed.js'], production)).toMatchObject({ code: 1 });
   });
 });
-
-test.each(['identity', 'design-catalog'] as const)(
-  'partnerctl of %s finds the port of its own container',
-  async (name) => {
-    const words = name === 'identity' ? ['client', 'list', '--json'] : ['--help'];
-    const { exitCode, output } = await system.containers[name].exec(['partnerctl', ...words]);
-    expect({ exitCode, output }).toMatchObject({
-      exitCode: 0,
-      output: expect.stringMatching(/"clientId"|Usage: partnerctl/),
-    });
-  },
-);
 
 test.each(programs)('%s stops on SIGTERM within its time, with code 0', async (name) => {
   const begun = performance.now();

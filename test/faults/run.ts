@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { root } from '../check/step.ts';
 import { setup } from '../setup/scratch.ts';
 import { startProbe } from '../support/own-time.ts';
+import type { Operation } from './checker.ts';
 import { randomOf, startRound } from './nemesis.ts';
 import { table } from './table.ts';
 import { startLocal } from './targets/local.ts';
@@ -38,24 +39,17 @@ async function playFor(wanted: number, drawnBy: number): Promise<number> {
   const target = await startLocal(probe);
   const [random, begun, rows] = [randomOf(drawnBy), performance.now(), table.local];
   const isOver = () => performance.now() - begun > wanted * 60_000;
-  const totals = { faults: 0, operations: 0, rotations: 0 };
+  const operations: Operation[] = [];
   const wrong: string[] = [];
+  let faults = 0;
   let isWell = false;
   try {
     while (!isOver() && wrong.length === 0) {
       const round = await startRound(target, probe, random(2 ** 31));
-      for (
-        const from = performance.now();
-        !isOver() && performance.now() - from < roundMs;
-        totals.faults += 1
-      )
+      for (const from = performance.now(); !isOver() && performance.now() - from < roundMs; faults += 1)
         wrong.push(...(await round.play(rows[random(rows.length)] as (typeof rows)[number])));
       wrong.push(...(await round.finish()));
-      const rotations = round.operations.filter(
-        ({ kind, answer }) => kind === 'refresh' && answer === 'good',
-      );
-      totals.operations += round.operations.length;
-      totals.rotations += rotations.length;
+      for (const operation of round.operations) operations.push(operation);
     }
     isWell = wrong.length === 0;
   } finally {
@@ -68,8 +62,9 @@ async function playFor(wanted: number, drawnBy: number): Promise<number> {
     probe.stop();
   }
   for (const line of wrong) console.log(`FAILED ${line}`);
+  const rotations = operations.filter(({ kind, answer }) => kind === 'refresh' && answer === 'good');
   console.log(
-    `${totals.faults} faults, ${totals.operations} operations, ${totals.rotations} rotations in ` +
+    `${faults} faults, ${operations.length} operations, ${rotations.length} rotations in ` +
       `${((performance.now() - begun) / 60_000).toFixed(1)} minutes, ${wrong.length} violations`,
   );
   return isWell ? 0 : 1;

@@ -87,7 +87,7 @@ type Rest = Partial<Row> & Pick<Row, 'ends'>;
 
 function row(part: PartName, fault: FaultName, rest: Rest): Row {
   const usual = { fails: [], disturbs: [], as: ['unavailable'], spends: false, undoes: false } as const;
-  return { part, fault, ...usual, endsMs: 12_000, recoversMs: 3_000, ...rest };
+  return { part, fault, ...usual, endsMs: 15_000, recoversMs: 3_000, ...rest };
 }
 
 const ready = 'it is ready';
@@ -186,7 +186,7 @@ const cluster: readonly Row[] = [
   row('machine', 'busy', {
     ...rolledOut,
     lastsMs: 20_000,
-    endsMs: 12_000,
+    endsMs: 15_000,
     ends: 'every pod has been ready all the time',
   }),
   row('design-catalog', 'killed', { ...unnoticed, ...pod }),

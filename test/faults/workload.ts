@@ -4,8 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DemoUser, type StackFile, userWho } from '../support/stack-file.ts';
 import type { Operation } from './checker.ts';
-import { openFamilies } from './families.ts';
-import { openBrowser, openPartner, untilJudged } from './partner.ts';
+import { type Outcome, openBrowser, openPartner, type Partner, untilJudged } from './partner.ts';
 import type { FaultName, PartName } from './table.ts';
 
 export type Undo = () => Promise<unknown>;
@@ -37,17 +36,8 @@ export async function startWorkload(
 ) {
   const partner = await openPartner(stack, operations);
   const [steady, changing] = [userWho(stack, 'typical season'), userWho(stack, 'shares a stored')];
-  const families = openFamilies(partner, random);
+  const { all, ...families } = openFamilies(partner, random);
   let over = false;
-
-  /** Issues a code, and exchanges an older one, or one in stock where none is issued. */
-  function codeTurn(person: DemoUser, fresh: ReturnType<typeof families.line>): () => Promise<unknown> {
-    const browser = openBrowser(stack.issuer);
-    return async () => {
-      const { secret } = await partner.authorize(person, browser);
-      await fresh.exchange(secret);
-    };
-  }
 
   async function keep(perSecond: number, turn: () => Promise<unknown>): Promise<void> {
     for (let next = performance.now(); !over; await sleep(Math.max(0, next - performance.now()))) {
@@ -66,7 +56,8 @@ export async function startWorkload(
       await line.begin(secret);
     }
     const turns = Array.from({ length: count }, line.familyTurn);
-    lanes.push(...turns.map((turn) => keep(rates.refresh, turn)), keep(rates.code, codeTurn(person, line)));
+    const codeTurn = async () => line.exchange((await partner.authorize(person, browser)).secret);
+    lanes.push(...turns.map((turn) => keep(rates.refresh, turn)), keep(rates.code, codeTurn));
   }
   const reads = Object.values(partner.reads(() => families.accessToken(steady)));
   lanes.push(
@@ -81,8 +72,12 @@ export async function startWorkload(
     finish: async (): Promise<void> => {
       over = true;
       await Promise.all(lanes);
-      await families.refreshAll();
-      await families.presentSpent();
+      const present = (tokens: readonly string[]) =>
+        atOnce(tokens, (token) => untilJudged(() => partner.refresh(token)));
+      await atOnce(all, async (family) => {
+        for (let left = 20; left > 0 && !family.isOver && !(await families.refresh(family)); left -= 1);
+      });
+      await present(all.flatMap(({ spent }) => spent));
       let isWithdrawn = false;
       for (let tries = 0; tries < 10 && !isWithdrawn; tries += 1) {
         // The last withdrawal may have left nothing to withdraw.
@@ -90,10 +85,111 @@ export async function startWorkload(
         isWithdrawn = await partner.withdraw(changing, withdraw);
       }
       if (!isWithdrawn) throw new Error('No withdrawal was acknowledged though no fault lasts.');
-      await families.presentCurrent(changing);
+      await present(all.filter(({ person }) => person === changing).map(({ current }) => current));
       // Each is a replay, which revokes what came of it (R10.2).
-      await families.presentCodes();
-      await families.presentCurrent();
+      await atOnce(all, ({ code }) => untilJudged(() => partner.exchange(code)));
+      await present(all.map(({ current }) => current));
     },
   };
+}
+
+/** A family of refresh tokens as a partner has it, with all that it ever held. */
+interface Family {
+  readonly person: DemoUser;
+  readonly code: string;
+  readonly spent: string[];
+  current: string;
+  /** It was refused, or its code was sent twice. */
+  isOver: boolean;
+}
+
+/** Of 100 turns so many send a code or token twice at once, and so many a token that is spent. */
+const [twice, again] = [10, 10];
+/** Turns until a family is left as it is, at most. */
+const longestLife = 40;
+/** Codes that wait for their exchange, so that there are some when none are issued; and families, for who needs one. */
+const [codesInStock, familiesInStock] = [3, 3];
+
+const goodOf = (outcomes: readonly Outcome[]) => outcomes.find(({ answer }) => answer === 'good');
+const isRefused = (outcomes: readonly Outcome[]) => outcomes.some(({ answer }) => answer === 'refused');
+
+function openFamilies(partner: Partner, random: (below: number) => number) {
+  const all: Family[] = [];
+  const accessTokens = new Map<DemoUser, string>();
+  let waiting = 0;
+
+  /** Sends its token, `times` at once. True where a successor came. */
+  async function refresh(family: Family, times = 1): Promise<boolean> {
+    const outcomes = await Promise.all(Array.from({ length: times }, () => partner.refresh(family.current)));
+    const next = goodOf(outcomes)?.secret;
+    if (next !== undefined) {
+      family.spent.push(family.current);
+      family.current = next;
+    } else if (isRefused(outcomes)) family.isOver = true;
+    else {
+      waiting += 1;
+      await sleep(outcomes[0]?.waitMs);
+      waiting -= 1;
+    }
+    return next !== undefined;
+  }
+
+  async function lead(family: Family): Promise<void> {
+    const drawn = random(100);
+    const spent = family.spent[random(family.spent.length)];
+    if (drawn < again && spent !== undefined) await partner.refresh(spent);
+    else await refresh(family, drawn >= 100 - twice ? 2 : 1);
+  }
+
+  function line(person: DemoUser) {
+    const [codes, fresh]: [string[], Family[]] = [[], []];
+    /** Exchanges it, `times` at once. */
+    const begin = async (code: string, times = 1): Promise<void> => {
+      const outcomes = await Promise.all(Array.from({ length: times }, () => partner.exchange(code)));
+      const good = goodOf(outcomes);
+      if (good?.secret !== undefined) {
+        accessTokens.set(person, `${good.accessToken}`);
+        const family = { person, code, current: good.secret, spent: [], isOver: times > 1 };
+        all.push(family);
+        if (!family.isOver) fresh.push(family);
+      } else if (!isRefused(outcomes)) codes.push(code);
+    };
+    return {
+      begin,
+      ready: () => fresh.length,
+      /** Takes a code that was issued, and exchanges one; where none was, one of those in stock. */
+      exchange: async (issued: string | undefined): Promise<void> => {
+        if (issued !== undefined) codes.push(issued);
+        const code = issued === undefined || codes.length > codesInStock ? codes.shift() : undefined;
+        if (code !== undefined) await begin(code, random(100) < twice ? 2 : 1);
+        fresh.splice(familiesInStock);
+      },
+      /** Leads one family after the other, one step each time. */
+      familyTurn: (): (() => Promise<void>) => {
+        let [family, left]: [Family | undefined, number] = [undefined, 0];
+        return async () => {
+          if (family === undefined || family.isOver || left === 0)
+            [family, left] = [fresh.shift(), random(longestLife)];
+          left -= 1;
+          if (family !== undefined) await lead(family);
+        };
+      },
+    };
+  }
+
+  return {
+    ...{ all, line, refresh },
+    accessToken: (person: DemoUser) => `${accessTokens.get(person)}`,
+    /** How many wait before they send a token again. */
+    waiting: () => waiting,
+  };
+}
+
+/** Some at a time. */
+async function atOnce<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+  const left = all.values();
+  const lane = async () => {
+    for (const one of left) await work(one);
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
 }

@@ -2,11 +2,28 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
-import * as changes from '../../cluster/changes.ts';
-import { makeNamespace, waiting } from '../../cluster/kube.ts';
-import { allPods, type Component, type Pod, podsOf, readyPods, runInside } from '../../cluster/pods.ts';
-import { type Production, replicas } from '../../cluster/production.ts';
-import { idle, startProgram } from '../../cluster/programs.ts';
+import { blocksOf } from '../../cluster/guide.ts';
+import { type Kube, makeNamespace, release, waiting } from '../../cluster/kube.ts';
+import {
+  allPods,
+  allReady,
+  type Component,
+  components,
+  idle,
+  type Pod,
+  podNames,
+  podsOf,
+  readyPods,
+  runInside,
+  secret,
+  startProgram,
+} from '../../cluster/pods.ts';
+import {
+  connectionAgeSeconds,
+  type Production,
+  privatePortCertificates,
+  replicas,
+} from '../../cluster/production.ts';
 import type { PartName } from '../table.ts';
 import type { Target, Undo } from '../workload.ts';
 
@@ -33,7 +50,7 @@ export async function startOnCluster(production: Production): Promise<Target> {
       await ready(part as Component, pod);
     };
   };
-  /** It ends by itself: how long it takes counts as the end. */
+  /** What an operator does while partners go on. It ends by itself: how long it takes counts as the end. */
   const change = (make: (on: Production) => Promise<void>) => async (): Promise<Undo> => () =>
     make(production);
   /** Six processes spin on this machine: where the cluster's node is the same one, its pods get little time. */
@@ -49,12 +66,12 @@ export async function startOnCluster(production: Production): Promise<Target> {
     killed: kill,
     frozen: freeze,
     busy: spin,
-    upgraded: change(changes.upgrade),
-    'upgraded with wrong passwords': change(changes.upgradeWithWrongPasswords),
-    'rolled back': change(changes.rollBack),
-    scaled: change(changes.scale),
-    'robbed of a pod of each': change(changes.deletePods),
-    'certified anew': change(changes.renewCertificates),
+    upgraded: change((on) => replacePods(on, upgrading)),
+    'upgraded with wrong passwords': change(upgradeWithWrongPasswords),
+    'rolled back': change((on) => replacePods(on, rollingBack)),
+    scaled: change(scale),
+    'robbed of a pod of each': change(deletePods),
+    'certified anew': change(renewCertificates),
   };
   return {
     stack,
@@ -99,3 +116,100 @@ const script = `
   const pids = readdirSync('/proc').filter((name) => /^\\d+$/.test(name) && inPod(name) && text(name, 'cmdline').includes('/app/services/'));
   if (pids.length !== 1) { console.error('found ' + pids.length + ' processes'); process.exit(1); }
   process.kill(Number(pids[0]), signal);`;
+
+const [upgrading, rollingBack] = blocksOf('## Upgrade');
+
+/** Every pod is of another version when it is done. */
+async function replacePods({ kube, follow }: Production, block: string | undefined): Promise<void> {
+  const before = await podNames(kube);
+  await follow(block);
+  await allReady(kube, replicas);
+  expect((await podNames(kube)).filter((name) => before.includes(name))).toEqual([]);
+}
+
+/** One after the other, each when the one before has its successor. */
+async function deletePods({ kube }: Production): Promise<void> {
+  for (const component of components) {
+    const [pod] = await podsOf(kube, component);
+    await kube.kubectl('delete', 'pod', `${pod?.name}`, '--wait=false');
+    await readyPods(kube, component, replicas);
+  }
+}
+
+/** From one pod of each to three; each of them works. */
+async function scale({ kube, follow }: Production): Promise<void> {
+  for (const count of [1, 3]) {
+    const deployments = components.map((component) => `deployment/${release}-${component}`);
+    await kube.kubectl('scale', ...deployments, `--replicas=${count}`);
+    await allReady(kube, count);
+  }
+  await untilLogged(kube, new Date(), workMessages, connectionAgeSeconds + 15);
+  await follow(rollingBack);
+  await allReady(kube, replicas);
+}
+
+type Messages = Readonly<Record<Component, readonly string[]>>;
+
+/** What each component logs once for each piece of its work. */
+const workMessages: Messages = {
+  gateway: ['"request"'],
+  identity: ['"tokens issued"'],
+  'design-catalog': ['"events listed"'],
+};
+
+const untilLogged = (kube: Kube, since: Date, messages: Messages, seconds: number) =>
+  vi.waitFor(
+    async () => {
+      for (const component of components)
+        for (const { name } of await podsOf(kube, component)) {
+          const words = [`--container=${component}`, `--since-time=${since.toISOString()}`];
+          const log = await kube.kubectl('logs', name, ...words);
+          for (const message of messages[component]) expect(log).toMatch(new RegExp(message));
+        }
+    },
+    { ...waiting, timeout: 1_000 * seconds },
+  );
+
+/** A fault of each service: both are told before either migrates, no pod changes, and prepare.sh makes the Secrets anew. */
+async function upgradeWithWrongPasswords({ kube, helmWords, prepare }: Production): Promise<void> {
+  const before = await podNames(kube);
+  const accounts = ['identity', 'catalog'].map((name) => `course-exchange-${name}-migrator`);
+  await kube.apply(...accounts.map((account) => secret(account, { password: 'not the password' })));
+  const upgraded = kube.helm('upgrade', ...helmWords, '--wait', '--timeout=3m');
+  await expect(upgraded).rejects.toThrow('pre-upgrade hooks failed');
+  // Containers that never started have no log, which kubectl takes for a failure.
+  const words = ['logs', `job/${release}-migrations`, '--all-containers', '--ignore-errors'];
+  const lines = (await kube.tryKubectl(words)).out.split('\n');
+  const said = lines.filter((line) => line.includes('"check failed"'));
+  expect(said.map((line) => /(identity|catalog)_migrator/.exec(line)?.[1]).sort()).toEqual([
+    'catalog',
+    'identity',
+  ]);
+  expect(await podNames(kube)).toEqual(before);
+  await kube.kubectl('delete', 'secret', ...accounts);
+  const made = (await prepare()).split('\n').filter((line) => line.endsWith(' created'));
+  expect(made).toEqual(accounts.map((account) => `secret/${account} created`));
+}
+
+const renewed = (...settings: readonly string[]) =>
+  settings.map((setting) => `"${setting}".*"certificates renewed"`);
+const renewals: Messages = {
+  gateway: renewed('RPC_TLS_DIRECTORY'),
+  identity: renewed('RPC_TLS_DIRECTORY', 'OPERATOR_TLS_CERT'),
+  'design-catalog': renewed('RPC_TLS_DIRECTORY', 'FEED_TLS_CERT'),
+};
+
+/** Of all ports: each pod says that it took them up, and none restarts. */
+async function renewCertificates({ kube, prepare }: Production): Promise<void> {
+  const [before, begun] = [await podNames(kube), new Date()];
+  await kube.kubectl('delete', 'secret', ...components.map((name) => `course-exchange-${name}-tls`));
+  await kube.apply(...(await privatePortCertificates()));
+  const made = (await prepare()).match(/^secret\/.* created$/gm);
+  expect(made).toHaveLength(components.length);
+  const pods = ['pods', `--selector=app.kubernetes.io/instance=${release}`];
+  // A kubelet brings changed files into a pod at once when its object changes. One of the fault before may go in this moment.
+  const touch = ['annotate', ...pods, '--overwrite', `course-exchange.test/delivered=${Date.now()}`];
+  await vi.waitFor(() => kube.kubectl(...touch), waiting);
+  await untilLogged(kube, begun, renewals, 120);
+  expect(await podNames(kube)).toEqual(before);
+}
