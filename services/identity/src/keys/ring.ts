@@ -37,17 +37,18 @@ export interface KeyRingDeps {
 
 export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingDeps) {
   let snapshot: Snapshot | undefined;
+  const verification = () => {
+    if (snapshot === undefined) throw unavailable('the key set');
+    return snapshot.verification;
+  };
   return {
     signingKey: (algorithm: SigningAlgorithm): SigningKey => {
       const key = snapshot?.signing.get(algorithm);
       if (key === undefined) throw unavailable('the signing key');
       return key;
     },
-    publishedKeys: (): readonly VerificationKey[] => {
-      if (snapshot === undefined) throw unavailable('the key set');
-      return [...snapshot.verification.values()];
-    },
-    verificationKey: (kid: string) => snapshot?.verification.get(kid),
+    publishedKeys: (): readonly VerificationKey[] => [...verification().values()],
+    verificationKey: (kid: string) => verification().get(kid),
     states: (): readonly Pick<PublishedKey, 'kid' | 'algorithm' | 'state' | 'since'>[] =>
       snapshot?.stored ?? [],
     problem: () => problemOf(snapshot, needed),

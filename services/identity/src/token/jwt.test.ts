@@ -50,6 +50,14 @@ test('an access token names user and client until its exp, and is that of its al
   expect(await read(resigned)).toMatchObject({ reason: 'algorithm' });
 });
 
+test('until the key set was read no token is refused (R14)', async () => {
+  const unread = createKeyRing({ readKeys: async () => [], encryptionKeys: [key], needed: [] });
+  const token = await issueAccessToken(tokens, grant, now, 'id-1');
+  await expect(read(token, now, { ...tokens, keys: unread })).rejects.toMatchObject({
+    code: 'temporarily_unavailable',
+  });
+});
+
 test('an ID token is no access token, and an access token is no hint (R16)', async () => {
   const idToken = await issueIdToken(tokens, user, { clientId, nonce: '', authTime: undefined }, now);
   expect(await read(idToken)).toHaveProperty('reason');
