@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prepares a namespace for `helm install`: makes the Secrets that the chart's values-test.yaml and values-production.yaml
-# name, and the database's roles with the passwords in them. What is there stays, so that it may run again, after an
-# interruption or to make anew what was deleted. Nothing stays on this machine.
+# Prepares a namespace for `helm install`: makes the Secrets of the chart's values-test.yaml and values-production.yaml, and the
+# database's roles with the passwords in them. It changes nothing that exists, so it can run again. It leaves nothing on this
+# machine.
 #   deploy/kubernetes/prepare.sh             namespace, Secrets, roles
-#   deploy/kubernetes/prepare.sh --dry-run   what is missing of the first two, as YAML; changes nothing
-#   deploy/kubernetes/prepare.sh roles       the roles alone, with passwords that another tool brought
+#   deploy/kubernetes/prepare.sh --dry-run   prints the missing namespace and Secrets as YAML; changes nothing
+#   deploy/kubernetes/prepare.sh roles       only the roles, with passwords from another tool's Secrets
 # Variables: NAMESPACE, HOST, REDIS_PASSWORD, PSQL; for a test environment PARTNER_HOST; for production OPERATORS, POSTGRES_CA and
 # REDIS_CA; REDIS_USERNAME, CLUSTER_DOMAIN, FULLNAME. docs/install.md explains them.
 set -euo pipefail
@@ -28,7 +28,7 @@ there() { grep --quiet --line-regexp --fixed-strings "secret/$1" <<<"$present"; 
 # value SECRET KEY
 value() { kube get secret "$1" --output="go-template={{index .data \"$2\" | base64decode}}"; }
 
-# create KIND… WORD… — as kubectl does; a dry run prints it
+# create KIND… WORD… — like kubectl; a dry run prints it
 create() {
   if [[ $mode == --dry-run ]]; then
     kube create "$@" --dry-run=client --output=yaml
@@ -38,7 +38,7 @@ create() {
   fi
 }
 
-# wanted SECRET — a folder for its keys, unless it is there
+# wanted SECRET — makes a folder for its keys, unless it exists
 wanted() {
   if there "$1"; then
     [[ $mode == --dry-run ]] || echo "secret/$1 kept"
@@ -47,7 +47,7 @@ wanted() {
   mkdir "$work/$1"
 }
 
-# make SECRET — of the files in its folder
+# make SECRET — from the files in its folder
 make() {
   local type=Opaque
   [[ $1 != *-tls ]] || type=kubernetes.io/tls
@@ -63,7 +63,7 @@ certify() {
   }
 }
 
-# signed_by AUTHORITY — certificates that are there, of it or of another authority in its place
+# signed_by AUTHORITY — existing certificates of this authority or its predecessor
 signed_by() {
   local names
   case $1 in
@@ -74,7 +74,7 @@ signed_by() {
   grep -E "^secret/($names)\$" <<<"$present"
 }
 
-# authority SECRET — into a folder; made where it is missing
+# authority SECRET — into a folder; made if it is missing
 authority() {
   [[ ! -d $work/$1 ]] || return 0
   mkdir "$work/$1"
@@ -90,7 +90,7 @@ authority() {
   fi
 }
 
-# certificate SECRET COMMON-NAME AUTHORITY USAGE NAME… — of an authority, for these names
+# certificate SECRET COMMON-NAME AUTHORITY USAGE NAME… — signed by the authority for these names
 certificate() {
   wanted "$1" || return 0
   authority "$3"
@@ -103,7 +103,7 @@ certificate() {
   make "$1"
 }
 
-# trusted SECRET FILE — the file of an authority, where one is given
+# trusted SECRET FILE — an authority's file, if given
 trusted() {
   [[ -n $2 ]] || return 0
   wanted "$1" || return 0
@@ -111,11 +111,11 @@ trusted() {
   make "$1"
 }
 
-# random SECRET KEY — 256 bits; SQL and URLs take them as they are
+# random SECRET KEY — 256 bits that need no quoting in SQL and URLs
 random() { openssl rand -base64 32 | tr '+/' '-_' | tr -d '=\n' >"$work/$1/$2"; }
 
 secrets() {
-  # Not everybody may read the cluster's namespaces.
+  # An operator may lack the right to read namespaces.
   { kubectl get namespace "$NAMESPACE" || kube get serviceaccount default; } >/dev/null 2>&1 || create --filename=- <<END
 apiVersion: v1
 kind: Namespace
@@ -139,7 +139,7 @@ END
     make course-exchange-redis
   fi
   if [[ -n ${PARTNER_HOST:-} ]] && wanted course-exchange-demo-partner; then
-    # Public, for it opens demo data alone.
+    # Public, because it opens only demo data.
     printf %s 'course-exchange demo secret of paddock-planner' | openssl dgst -sha256 -binary | openssl base64 -A |
       tr '+/' '-_' | tr -d '=' >"$work/course-exchange-demo-partner/client-secret"
     random course-exchange-demo-partner token-encryption-key
@@ -162,7 +162,7 @@ END
   for name in $OPERATORS; do certificate "operator-$name" "$name" course-exchange-operators clientAuth "$name"; done
 }
 
-# hmac KEY TEXT — by SHA-256, of a key of 32 bytes in hex. Programs get no secret as an argument, which others could list.
+# hmac KEY TEXT — by SHA-256, with a key of 32 bytes in hex. No program gets a secret as an argument, which others could list.
 hmac() {
   local key i byte inner='' outer=''
   key=$1$(printf %064d 0)
@@ -175,7 +175,7 @@ hmac() {
     openssl dgst -sha256 -binary
 }
 
-# verifier PASSWORD — what Postgres keeps of it (SCRAM-SHA-256, RFC 5803), for statements may stand in its log
+# verifier PASSWORD — what Postgres stores (SCRAM-SHA-256, RFC 5803), because its log may have statements
 verifier() {
   local salt hex salted client server
   salt=$(openssl rand -base64 8) &&
@@ -187,7 +187,7 @@ verifier() {
     echo "SCRAM-SHA-256\$4096:$salt\$$client:$server"
 }
 
-# Passwords are in a role's own Secret, or in the one that examples/external-secrets.yaml makes.
+# Passwords are in a Secret for each role, or in the Secret of examples/external-secrets.yaml.
 roles() {
   local role secret password LC_ALL=C
   for role in $role_names; do

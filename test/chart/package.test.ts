@@ -81,7 +81,7 @@ test('a clone in which nothing was written yet is refused when its rules and das
 });
 
 const minimal = 'test-minimal-values';
-const unreached = 'Nobody reaches the gateway';
+const unreached = 'No request can reach the gateway';
 const nobody = {
   ingress: { enabled: false },
   networkPolicy: { ingressController: { namespaceSelector: null } },

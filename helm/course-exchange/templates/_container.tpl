@@ -108,7 +108,7 @@ RPC_TLS_DIRECTORY: /run/course-exchange/tls
 {{- end }}
 {{- end -}}
 
-{{/* Where a server listens, of a context with `ports`. */}}
+{{/* The addresses on which a server listens, of a context with `ports`. */}}
 {{- define "course-exchange.listenEnv" -}}
 {{- $address := .root.Values.listenAddress -}}
 HEALTH_HOST: {{ $address | quote }}

@@ -68,7 +68,7 @@ gateway.trustedProxies is missing: list the networks from which the ingress cont
 {{- range $name := list "ssl-redirect" "force-ssl-redirect" }}
 {{- $annotation := printf "nginx.ingress.kubernetes.io/%s" $name }}
 {{- if ne (dig $annotation "false" $.Values.ingress.annotations) "false" }}
-ingress.annotations sets {{ $annotation }}: remove it; a client that follows a redirect has already sent its secret by http, so the gateway alone answers what comes by http.
+ingress.annotations sets {{ $annotation }}: remove it; a client that follows a redirect has already sent its secret by http, so only the gateway may answer requests by http.
 {{- end }}
 {{- end }}
 {{- end }}
@@ -86,7 +86,7 @@ httpRoute.requestTimeout is too short: it must be more than 10 s; otherwise the 
 {{- with .Values.networkPolicy }}
 {{- $entry := or $.Values.ingress.enabled $.Values.httpRoute.enabled }}
 {{- if and .enabled $entry (not (or .ingressController.namespaceSelector .ingressController.podSelector .ingressController.ipBlocks)) }}
-networkPolicy.ingressController is missing: say by selectors or ipBlocks where the ingress controller's requests come from; otherwise none get through.
+networkPolicy.ingressController is missing: select the ingress controller's pods, or list its networks in ipBlocks; otherwise its requests are dropped.
 {{- end }}
 {{- end }}
 {{- end -}}

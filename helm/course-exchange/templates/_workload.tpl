@@ -99,7 +99,7 @@ automountServiceAccountToken: false
 {{- end -}}
 {{- end -}}
 
-{{/* A Service of a dict: context, name and port; type and annotations where it has any. */}}
+{{/* A Service, of a dict: context, name, port, and optional type and annotations. */}}
 {{- define "course-exchange.service" -}}
 {{- $component := list .context.root .context.component -}}
 apiVersion: v1
