@@ -15,10 +15,9 @@ import { type Columns, fields, localTime, table } from '../output/table.ts';
 import { clientArgument, isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
 import { applyCommand, exportCommand, planCommand } from './apply.ts';
 import { conductCommand } from './conduct.ts';
-import { redirectUriLines } from './redirect-uris.ts';
 import { editCommand, registerCommand } from './register.ts';
 import { approvalStateName, approvalStateNames, approvalStates } from './registration-file.ts';
-import { contactText } from './registration-lines.ts';
+import { contactText, redirectUriLines } from './registration-lines.ts';
 
 export function clientCommand() {
   return newGroup('client', "Partners' clients: registration, approval, secrets", [

@@ -15,9 +15,8 @@ import { readTextFile } from '../files/files.ts';
 import { CliError, usageError } from '../output/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
-import { type RedirectUriOptions, withRedirectUris } from './redirect-uris.ts';
 import { readRegistration, unusableFile } from './registration-file.ts';
-import { gapsText, parseContact, proofText } from './registration-lines.ts';
+import { gapsText, parseContact, proofText, withRedirectUris } from './registration-lines.ts';
 
 export function registerCommand() {
   const command = newRegistrationCommand('register', {
@@ -185,6 +184,7 @@ function newRegistrationCommand(...command: Parameters<typeof newCommand>) {
     .option('--retention <text>', 'What it requires for retention of data');
 }
 
+type RedirectUriOptions = Parameters<typeof withRedirectUris>[2];
 type RegistrationValues = ReturnType<ReturnType<typeof newRegistrationCommand>['opts']>;
 
 async function withOptions(

@@ -38,42 +38,36 @@ async function end(child: ChildProcessWithoutNullStreams): Promise<{ code: numbe
   return { code, output };
 }
 
-test('SIGTERM runs the steps of the stop in order, once whatever signals follow, and ends with 0', async () => {
-  const child = startProcess('');
+/** Sends `signals` to a process that listens to them; without one its parent dies. */
+async function stopped(options: Parameters<typeof startProcess>[1], ...signals: readonly NodeJS.Signals[]) {
+  const child = startProcess('', options);
   await once(child.stdout, 'data');
-  child.kill('SIGTERM');
-  child.kill('SIGINT');
-  const { code, output } = await end(child);
+  for (const signal of signals) child.kill(signal);
+  if (signals.length === 0) child.stdin.end();
+  return end(child);
+}
+
+test('SIGTERM runs the steps of the stop in order, once whatever signals follow, and ends with 0', async () => {
+  const { code, output } = await stopped({}, 'SIGTERM', 'SIGINT');
   expect(code).toBe(0);
   expect(output.match(/^(first|second)$/gm)).toEqual(['first', 'second']);
 });
 
 test('the death of the parent closes standard input and stops the process', async () => {
-  const child = startProcess('', { stopWithParent: true });
-  await once(child.stdout, 'data');
-  child.stdin.end();
-  expect(await end(child)).toMatchObject({ code: 0 });
+  expect(await stopped({ stopWithParent: true })).toMatchObject({ code: 0 });
 });
 
 test('a step that fails does not keep the next from running, and the process ends with 1', async () => {
   const more = "third: () => { throw new Error('canary'); }, fourth: () => { console.log('fourth'); },";
-  const child = startProcess('', { more });
-  await once(child.stdout, 'data');
-  child.kill('SIGTERM');
-  const { code, output } = await end(child);
+  const { code, output } = await stopped({ more }, 'SIGTERM');
   expect(code).toBe(1);
   expect(output).toContain('fourth');
   expect(output).not.toContain('canary');
 });
 
 test('a step that hangs ends the process with 1 when the time is over', async () => {
-  const child = startProcess('', {
-    more: 'hanging: () => new Promise(() => {}),',
-    stopTimeoutMs: 1_000,
-  });
-  await once(child.stdout, 'data');
-  child.kill('SIGTERM');
-  expect(await end(child)).toMatchObject({ code: 1 });
+  const hanging = { more: 'hanging: () => new Promise(() => {}),', stopTimeoutMs: 1_000 };
+  expect(await stopped(hanging, 'SIGTERM')).toMatchObject({ code: 1 });
 });
 
 test('an error outside a request is logged without its text and stops the process with 1', async () => {

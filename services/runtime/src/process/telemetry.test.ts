@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { gunzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 
 const module = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
@@ -74,9 +73,8 @@ async function startReceiver(before: (socket: Socket) => Promise<void> = async (
   const server = createServer(async (request, response) => {
     await before(request.socket);
     if (request.socket.destroyed) return;
-    const sent = await buffer(request);
-    const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(sent) : sent;
-    received.push({ url: request.url, headers: request.headers, body: body.toString('latin1') });
+    const body = (await buffer(request)).toString('latin1');
+    received.push({ url: request.url, headers: request.headers, body });
     response.writeHead(200, { 'content-type': String(request.headers['content-type']) }).end();
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -108,29 +106,17 @@ test('OTEL_EXPORTER_OTLP_ENDPOINT: all spans are there after the stop, as protob
   expect(spansIn(request as Received)).toBe(5);
 });
 
-test('the address of traces alone, protocol, headers, compression, resource attributes and the name of the service', async () => {
+test('the address of traces alone and the name of the service', async () => {
   const { endpoint, received } = await startReceiver();
   await startProgram({
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${endpoint}/tenant/traces`,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-    OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=one,authorization=Bearer%20collector',
-    OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
-    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=blue',
     OTEL_SERVICE_NAME: 'identity-blue',
   }).stop();
   expect(received).toMatchObject([
-    {
-      url: '/tenant/traces',
-      headers: {
-        'content-type': 'application/json',
-        'content-encoding': 'gzip',
-        'x-tenant': 'one',
-        authorization: 'Bearer collector',
-      },
-    },
+    { url: '/tenant/traces', headers: { 'content-type': 'application/json' } },
   ]);
   const attributes = JSON.parse(received[0]?.body ?? '').resourceSpans[0].resource.attributes;
-  expect(attributes).toContainEqual({ key: 'deployment.environment.name', value: { stringValue: 'blue' } });
   expect(attributes).toContainEqual({ key: 'service.name', value: { stringValue: 'identity-blue' } });
 });
 

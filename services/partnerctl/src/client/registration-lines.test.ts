@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Environment, EnvironmentRegistrationSchema } from '@course-exchange/proto/operator/v1/client';
 import { expect, test } from 'vitest';
-import { type RedirectUriOptions, withRedirectUris } from './redirect-uris.ts';
+import { type RedirectUriOptions, withRedirectUris } from './registration-lines.ts';
 
 const { UNSPECIFIED, TEST, PRODUCTION } = Environment;
 const [a, b, c] = ['https://a.example/', 'https://b.example/', 'https://c.example/'];
