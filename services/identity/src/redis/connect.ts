@@ -1,6 +1,5 @@
 // Store operations on Redis: one server, Sentinels, or a Cluster. Faults become `temporarily_unavailable`.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { corkUntilNextTick } from '@course-exchange/runtime/process/coalesce';
 import { unavailable } from '@course-exchange/runtime/process/errors';
 import { describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { outsideRequests } from '@course-exchange/runtime/process/request-context';
@@ -53,7 +52,6 @@ export function connectRedis({ target, minReplicas, logger, ...options }: RedisO
             const redis = route.masterOf(key);
             if (redis?.status !== 'ready')
               throw new Error('there is no connection to the master of this key');
-            corkUntilNextTick(redis.stream);
             return await work(redis);
           } catch (error) {
             annotate(() => errorStatus(error));

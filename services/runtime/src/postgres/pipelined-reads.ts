@@ -1,7 +1,7 @@
 // Reads pipelined over few Postgres connections (decision 0018). Never use it for a read that waits for a lock: it
 // would block those behind it.
+import type { Writable } from 'node:stream';
 import pg from 'pg';
-import { corkUntilNextTick } from '../process/coalesce.ts';
 import { describeError } from '../process/logger.ts';
 import { outsideRequests, requireTime } from '../process/request-context.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
@@ -71,7 +71,7 @@ class Line {
       }
       const sent = performance.now();
       try {
-        corkUntilNextTick(client.connection.stream);
+        joinWrites(client.connection.stream);
         return await client.query(query);
       } catch (error) {
         if (!isStatementError(error)) this.#forget(connection);
@@ -130,6 +130,13 @@ class Line {
     this.#current = undefined;
     this.isConnected = false;
   }
+}
+
+/** One write to the kernel for the reads of an event-loop tick. */
+function joinWrites(stream: Writable): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  setImmediate(() => stream.uncork());
 }
 
 async function endOf(connection: Promise<pg.Client> | undefined): Promise<void> {

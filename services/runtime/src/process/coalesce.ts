@@ -1,7 +1,6 @@
-// Concurrent work as one: callers of one read, and the writes of one event-loop tick.
-import type { Writable } from 'node:stream';
+// A read that concurrent callers share.
 
-/** Concurrent callers share one `read`, with the deadline and the context of the first. */
+/** One `read` at a time, with the deadline and the context of the first. */
 export function inOneFlight<T>(read: () => Promise<T>): () => Promise<T> {
   let flight: Promise<T> | undefined;
   return () => {
@@ -10,11 +9,4 @@ export function inOneFlight<T>(read: () => Promise<T>): () => Promise<T> {
     });
     return flight;
   };
-}
-
-/** Joins the writes of a tick. Call before each write to `stream`, a connection that many requests share. */
-export function corkUntilNextTick(stream: Writable): void {
-  if (stream.writableCorked > 0) return;
-  stream.cork();
-  setImmediate(() => stream.uncork());
 }
