@@ -77,17 +77,19 @@ export function chunker(schema: DescMessage): (message: unknown) => Chunks {
 
 export function encodeResponse({ answers = [], draining = false }: SentResponse): Buffer {
   const { answers: answersField, draining: drainingField } = CarryResponseSchema.field;
-  const writer = new BinaryWriter();
-  for (const { message = [], ...rest } of answers) {
+  const chunks = answers.flatMap(({ message = [], ...rest }) => {
     const head = toBinary(AnswerSchema, create(AnswerSchema, rest));
     const answer = [head, ...bytesField(AnswerSchema.field.message.number, message)];
-    for (const chunk of bytesField(answersField.number, answer)) writer.raw(chunk);
-  }
-  if (draining) writer.tag(drainingField.number, WireType.Varint).bool(true);
-  return bufferOf(writer.finish());
+    return bytesField(answersField.number, answer);
+  });
+  if (draining) chunks.push(writer.tag(drainingField.number, WireType.Varint).bool(true).finish());
+  return Buffer.concat(chunks);
 }
 
+/** Empty between two uses. */
+const writer = new BinaryWriter();
+
 function bytesField(number: number, content: Chunks): Chunks {
-  const head = new BinaryWriter().tag(number, WireType.LengthDelimited).uint32(lengthOf(content));
+  const head = writer.tag(number, WireType.LengthDelimited).uint32(lengthOf(content));
   return [head.finish(), ...content];
 }
