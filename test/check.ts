@@ -1,4 +1,4 @@
-// The check script: everything that can be judged without running the product. Steps run side by side, print a
+// The check script: everything that can be checked without running the product. Steps run side by side, print a
 // line each, and the output of those that failed; ends with code 1 when one did.
 import { availableParallelism } from 'node:os';
 import { generateProto } from '@course-exchange/proto/generate';

@@ -1,5 +1,5 @@
 // The contract suite as a program, for the image that `helm test` runs inside the cluster: it writes the stack file of
-// the deployment, waits until the gateway answers, runs the tests, and says what failed and how much is proven.
+// the deployment, waits until the gateway answers, runs the tests, and says what failed and which share of the clauses passed.
 // Exit code 0 or 1. It writes below the temporary directory alone.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -76,7 +76,7 @@ async function runTests(scratch: string): Promise<void> {
       run: true,
       watch: false,
       include: ['test/contract/**/*.test.ts'],
-      // One deployment: file after file, so that what one test does stands still under the next.
+      // One deployment: file after file, so that no test changes what another one relies on.
       fileParallelism: false,
       isolate: false,
       fsModuleCache: false,

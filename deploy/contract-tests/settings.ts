@@ -1,4 +1,4 @@
-// What the contract program is told about a deployment: a stack file, or a seed, the demo data and the issuer.
+// What the contract program knows about a deployment: a stack file, or a seed, the demo data and the issuer.
 import { readFileSync } from 'node:fs';
 import { allDemoUsers, demoPartners } from '@course-exchange/local-stack/demo-accounts';
 import { readSeedFile } from '@course-exchange/local-stack/seed-file';

@@ -1,4 +1,4 @@
-// A job of its own: fills a test environment with partners and users, from a file in the form of `--seed` or with the
+// A separate job: fills a test environment with partners and users, from a file in the form of `--seed` or with the
 // demo data. What is there already stays as operators have left it. Exit code 0, or 1 with the reason. Production refuses it: its partners are registered by operators.
 import { demoPartners } from '@course-exchange/local-stack/demo-accounts';
 import { seedContent, seedDemoData } from '@course-exchange/local-stack/seed';

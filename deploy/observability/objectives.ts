@@ -47,7 +47,7 @@ const lists = {
   Large: { items: 'more than 1,000 items', seconds: 1, fast: 0.95 },
 } as const;
 
-/** Whoever closes the connection before it is answered says nothing about the service. */
+/** A connection that its client closed before the answer says nothing about the service. */
 const taken = { 'error.type': `!=${connectionClosed}` };
 const answered = { ...taken, 'http.response.status_code': '!~5..' };
 
@@ -97,7 +97,7 @@ const burns = {
     { rate: 1, long: '3d', short: '6h' },
   ],
 } as const;
-/** Below so many in the long window it is chance: one failure of twenty calls in a night wakes nobody. */
+/** Fewer in the long window are chance: one failure of twenty calls in a night raises no alert. */
 const fewest = 10;
 
 const windows = Object.values(burns).flatMap((steps) => steps.flatMap(({ long, short }) => [short, long]));

@@ -47,7 +47,7 @@ export async function workOf({ origin, make, requests }: Subject, operation: Ope
   // Most of an overload's wait while the capacity is measured.
   const connections = connectionsTo(origin, 60_000);
   return {
-    /** One request on `lane`, which nobody else uses meanwhile; gives the status of its answer. */
+    /** One request on `lane`, used by no other meanwhile; gives the status of its answer. */
     ask: async (lane: number): Promise<number> => {
       const secret = (operation === 'exchange' ? secrets.pop() : secrets[lane]) ?? '';
       const { status, json } = await connections.ask(lane, requests(secret)[operation] as Request);

@@ -27,7 +27,7 @@ const without = (...names: readonly string[]) =>
 /** What tells that there is a cluster: what every namespace has, or any Secret. */
 const account = object('ServiceAccount', 'default');
 
-/** Each in a namespace of its own, with objects that are there. */
+/** Each in a separate namespace, with objects that exist. */
 function renderWith(
   cases: readonly (Partial<Case> & { readonly there: Objects })[],
 ): Promise<readonly Rendered[]> {

@@ -15,7 +15,7 @@ const selectorOf = (component: string) => ({
   },
 });
 
-/** Peers whom ci/test-everything-values.yaml names. */
+/** Peers that ci/test-everything-values.yaml names. */
 const namespace = (name: string) => ({
   namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } },
 });

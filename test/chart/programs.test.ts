@@ -29,7 +29,7 @@ everySet('$set: programs get the settings that they know, and all that they requ
   }
 });
 
-/** Of the values with a range of their own, either end. */
+/** Both ends of the values that have a range. */
 const atBounds = [1, 2].map((end) => {
   const ranges = documentedValues.flatMap(({ path, type }) => {
     const bound = /^(\d+)\.\.(\d+)$/.exec(type ?? '')?.[end];

@@ -53,7 +53,7 @@ const unknown = [
 test('a value of another type, and a key that is unknown, is refused by the schema [R28.5]', async () => {
   const values = valuesAt({ ...mistyped, ...Object.fromEntries(unknown.map((path) => [path, {}])) });
   const { exit, err } = await template(chart, minimal, values);
-  // Of the answer, whose words change with Helm's version, names alone are judged. 3.18 and newer write /gateway/replicas.
+  // Helm's words change with its version, so only names are compared. 3.18 and newer write /gateway/replicas.
   const said = err.replaceAll(/(?<=\w)\//g, '.');
   const names = [...Object.keys(mistyped), ...unknown.map((path) => path.split('.').at(-1) ?? '')];
   expect(names.filter((name) => !new RegExp(`(^|[^\\w.-])${name}(?![\\w-])`, 'm').test(said))).toEqual([]);

@@ -9,7 +9,7 @@ import { findProgram } from '../support/programs.ts';
 export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 
 /** Whatever an object of Kubernetes holds; tests look into it by path. */
-// biome-ignore lint/suspicious/noExplicitAny: the schemas judge the form, tests read what they know is there
+// biome-ignore lint/suspicious/noExplicitAny: the schemas check the form, tests read what they know is there
 export type KubernetesObject = Record<string, any>;
 export type Values = Readonly<Record<string, unknown>>;
 
@@ -62,7 +62,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
 }
 
 /**
- * The sets of values that every invariant is judged by: the two environments' files with what they leave to the operator,
+ * The sets of values that every invariant is checked with: the two environments' files with what they leave to the operator,
  * and those under ci/. There, `…-values.yaml` stands alone; the name's first word says on which environment others lie.
  */
 export const valueSets: readonly string[] = readdirSync(join(chart, 'ci'))

@@ -52,7 +52,7 @@ function filesOf(volume: KubernetesObject): readonly string[] {
   return sources.flatMap(({ secret }) => (secret?.items ?? []).map(({ path }: KubernetesObject) => path));
 }
 
-/** By component `FILE key Secret`, where everything has a Secret and a key of its own. */
+/** By component `FILE key Secret`, where everything has a separate Secret and key. */
 const filled = {
   identity: `KEY_ENCRYPTION_KEY key-encryption-key keys, KEY_ENCRYPTION_KEY_PREVIOUS kek-before keys,
     USER_HASH_KEY user-hash-key keys, OPERATOR_POSTGRES_USER user pg-identity-operator, OPERATOR_POSTGRES_PASSWORD pass pg-identity-operator,

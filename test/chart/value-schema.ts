@@ -54,7 +54,7 @@ const withoutDefaults: Readonly<Record<string, readonly string[]>> = {
   tests: [...ofReplicated, ...ofServing],
 };
 
-/** Throws for a type that nobody knows. */
+/** Throws for an unknown type. */
 export function valueSchema(): Schema {
   const whole = closed({ enabled: { $comment: "A parent chart's condition.", type: 'boolean' } });
   for (const { path, type, defaultValue } of documentedValues) {

@@ -1,5 +1,5 @@
 // Every scenario of a rehearsal, played before a real system: the demo partner keeps every duty, and a client with seven
-// mistakes is told each of them and no other.
+// mistakes gets each of them reported and no other.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What the suite is told about the cluster, by variables alone, and kubectl and helm as programs, in one namespace. Each call that fails rejects with the words of the program; what did not
+// What the suite knows about the cluster, from variables only, and kubectl and helm as programs, in one namespace. Each call that fails rejects with the words of the program; what did not
 // reach the API server, or the node behind it, is asked again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Outcome, startProcess } from '../support/process.ts';

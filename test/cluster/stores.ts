@@ -11,7 +11,7 @@ export const database = 'course_exchange';
 
 const made = await createAuthority();
 
-/** A key of the Secrets that name whom a client trusts. */
+/** A key of the Secrets with the authorities that a client trusts. */
 export const authority = { 'ca.crt': made.certificate };
 
 /** Keys of a Secret: a certificate for client and server use, for these names; a new key at every call. */

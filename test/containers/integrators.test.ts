@@ -235,7 +235,7 @@ describe('a start that fails says why in a sentence', () => {
     );
   });
 
-  /** What a process of its own says, for testcontainers reads the environment once. */
+  /** What a separate process prints, because testcontainers reads the environment once. */
   async function startWith(environment: NodeJS.ProcessEnv): Promise<string> {
     const script =
       "import('@course-exchange/testcontainers').then(({ CourseExchange }) => new CourseExchange().start())" +

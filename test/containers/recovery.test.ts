@@ -73,7 +73,7 @@ async function spend(refreshToken: string, times = 1): Promise<string> {
   return last;
 }
 
-/** A token that nobody issued, sent by the other partner: refused where its secret is good. */
+/** A token that was never issued, sent by the other partner: refused if its secret is good. */
 const tryOther = (clientSecret = other.clientSecret) => {
   const form = { grant_type: 'refresh_token', refresh_token: 'none' };
   return flow.token(anna.discovery.token_endpoint, { ...other, clientSecret }, form);

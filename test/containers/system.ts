@@ -114,7 +114,7 @@ export const dataDirectory = '/var/lib/postgresql/cluster';
 interface PostgresOptions {
   readonly name?: string;
   readonly parameters?: readonly string[];
-  /** Shell that the first start runs in the data directory, before anybody can connect. */
+  /** Shell that the first start runs in the data directory, before clients can connect. */
   readonly firstStart?: string;
   /** Files from elsewhere, and shell that makes the data directory of them, where they are not it, before the server starts. */
   readonly restore?: { readonly copy: Copy; readonly commands?: string };
@@ -174,7 +174,7 @@ export async function end(
   return ended;
 }
 
-/** Packets get lost from now on, and nobody is told: a drawn cable. */
+/** Packets get lost from now on without an error: an unplugged cable. */
 export async function cutOff(network: StartedNetwork, container: StartedTestContainer): Promise<void> {
   await (await handleOfNetwork(network)).disconnect({ Container: container.getId(), Force: true });
 }

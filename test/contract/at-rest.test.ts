@@ -60,7 +60,7 @@ test('client secrets rest as SHA-256, of 256 bits in base64url [R18.2 R18.1]', a
   for (const { clientSecret } of stack.partners) expect(text).not.toContain(clientSecret);
 });
 
-/** Users whom the product made; an operator may import others with a sub and a hash of the platform's. */
+/** Users that the product created; an operator may import others with a sub and a hash of the platform's. */
 const ownUsers = () =>
   sql<{ sub: string; hash: string }>(
     'select sub, password_hash as hash from identity.users where sub = any($1)',

@@ -21,7 +21,7 @@ import { throwawayPartner, throwawayUser } from './throwaway.ts';
 
 const protocolWords = /invalid_|redirect_uri|client_id|oauth|openid|nonce|access token|\bstate\b|\bscope/i;
 
-/** A consent page of its own, forced by prompt=consent where consent may stand already. */
+/** A new consent page, forced by prompt=consent, because consent may already exist. */
 async function consentPage(
   agent: UserAgent = freshBrowser(),
   user: DemoUser = typical,

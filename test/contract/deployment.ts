@@ -23,7 +23,7 @@ export const full = stackFile.partnerFor(stack, 'openid', 'email', 'profile');
 
 export const withoutStores = stack.postgres === undefined || stack.redis === undefined;
 
-/** A test that writes to the stores under the deployment; reported as not proven where they are not given. */
+/** A test that writes to the stores under the deployment; reported as skipped if they are not given. */
 export const storeTest = test.skipIf(withoutStores);
 
 export const freshBrowser = (): UserAgent => openUserAgent(issuer);

@@ -1,5 +1,5 @@
 // Login: what a failure looks like, and when the next try is not looked at (R30). Every test calls from a
-// network of its own, so that it slows no other.
+// separate network, so that it slows no other.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { logIn, loginForm } from '../support/flow.ts';
@@ -12,7 +12,7 @@ import { throwawayUser } from './throwaway.ts';
 const onLoopback = /^https?:\/\/(127\.|localhost)/.test(address) && process.platform === 'linux';
 let networks = 0;
 
-/** A loopback address in a /24 of its own, so that failed logins of one test slow no other; elsewhere, none. */
+/** A loopback address in a separate /24, so that failed logins of one test slow no other; elsewhere, none. */
 function ownNetwork(): string | undefined {
   networks += 1;
   return onLoopback ? `127.77.${networks}.1` : undefined;

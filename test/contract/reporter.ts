@@ -9,7 +9,7 @@ import type { Reporter, TestModule, Vitest } from 'vitest/node';
 type Clause = {
   readonly id: string;
   readonly text: string;
-  /** `http`: shows against any deployment; `inside`: in stores, processes or logs alone; `planned`: not proven yet. */
+  /** `http`: shows against any deployment; `inside`: in stores, processes or logs alone; `planned`: not tested yet. */
   readonly proof: 'http' | 'inside' | 'planned';
 };
 
@@ -64,7 +64,7 @@ export function proofOf(tests: readonly Ending[], known: readonly string[]) {
   return { proven: known.filter(holds), missing: known.filter((clause) => !holds(clause)) };
 }
 
-/** Which clauses a run counts: none, those that show over HTTP, or all; of all, each must be proven. */
+/** Which clauses a run counts: none, those that show over HTTP, or all; of all, each must have passed. */
 type Scope = 'part' | 'contract' | 'whole';
 const counted: Readonly<Record<Scope, readonly Clause['proof'][]>> = {
   part: [],

@@ -84,7 +84,7 @@ test('a token of a published key is accepted until its exp, and not a second lon
     const exp = now() + 4;
     const token = await key.sign(claims({ iat: exp - 900, exp }));
     const seen = await statuses(token);
-    // Where the machine stood still until its exp the token says nothing, and another one is tried.
+    // If the machine stalled until its exp, the token shows nothing, and another one is tried.
     if (Date.now() >= exp * 1_000) return live();
     expect(seen).toEqual([200, 200]);
     return token;

@@ -1,4 +1,4 @@
-// A Redis that stands still: what a partner is told and how soon, and what goes on meanwhile.
+// A Redis that hangs: what a partner gets and how soon, and what goes on meanwhile.
 import { expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import { send } from '../support/http.ts';

@@ -1,4 +1,4 @@
-// A real Chromium for the suite, and people who sit in front of it: each with a profile of their own.
+// A real Chromium for the suite, and people who sit in front of it: each with a separate profile.
 import { execFile } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -57,10 +57,10 @@ export type Violation =
 const [codeLife, codeMemory] = [300_000, 600_000];
 /** By so much clocks may differ, milliseconds. */
 const slack = 10_000;
-/** A withdrawal that nobody has answered happens within so many milliseconds or not at all. */
+/** An unanswered withdrawal takes effect within this many milliseconds or never. */
 const withdrawalMs = 30_000;
 
-/** Codes, tokens and ends of faults are judged in all, answers and their times of what was answered from `since` on. */
+/** Codes, tokens and ends of faults are checked throughout, answers and their times of what was answered from `since` on. */
 export function check(history: History, since = 0): readonly Violation[] {
   const around = surroundings(history);
   const recent = history.operations.filter(({ answered }) => answered >= since);
@@ -94,7 +94,7 @@ function surroundings({ operations, outages, stalls }: History) {
   const lost = (from: number, to: number) =>
     stalls.reduce((sum, stall) => sum + Math.max(0, Math.min(to, stall.to) - Math.max(from, stall.from)), 0);
   const standstills = stalls.filter(({ from, to }) => to - from >= standstillMs);
-  /** The length of a span, without what the machine stood still in it. */
+  /** The length of a span, without the time that the machine stalled in it. */
   const ownTime = (from: number, to: number): number => to - from - lost(from, to);
   return {
     ...{ ownTime, operations, outages },
@@ -105,7 +105,7 @@ function surroundings({ operations, outages, stalls }: History) {
         const [end, most] = settlesMs === undefined ? [over, row.recoversMs] : [struck, settlesMs];
         return answered >= begun && (called <= end || ownTime(end, called) <= most);
       }),
-    /** The same of a machine that stood still by itself. */
+    /** The same of a machine that stalled by itself. */
     isStalled: ({ called, answered }: Operation): boolean =>
       standstills.some(({ from, to }) => from < answered && called < to + afterStandstillMs),
   };
@@ -138,7 +138,7 @@ function checkAnswer(operation: Operation, around: Surroundings): readonly Viola
   ];
 }
 
-/** A withdrawal fails beside a fault, or when nobody has agreed since the one before. */
+/** A withdrawal fails during a fault, or without a consent since the one before. */
 function mayFail(asked: Operation, { operations, met, isStalled }: Surroundings): boolean {
   const earlier = operations.filter((one) => one.person === asked.person && one.answered < asked.called);
   const last = earlier.findLast(({ kind }) => kind === 'withdrawal')?.answered ?? Number.NEGATIVE_INFINITY;
@@ -225,7 +225,7 @@ function wasRevoked({ use, issue, exchanges, withdrawals }: Use): boolean {
   );
 }
 
-/** The family of each code and refresh token. What brings one was answered before anybody presents it. */
+/** The family of each code and refresh token. The answer that brings one comes before it is presented. */
 function familiesOf(
   operations: readonly Operation[],
   uses: ReadonlyMap<SecretId | undefined, readonly Operation[]>,

@@ -81,7 +81,7 @@ test.each([
     onTestFinished(probe.stop);
     const { lost, ...report } = await burst(partners);
     const standstills = probe.stalls().filter(({ from, to }) => to - from >= standstillMs);
-    /** On a machine that stood still, Redis may have spent the token and not said so in its second: no refusal for overload. */
+    /** On a machine that stalled, Redis may have spent the token and not said so in its second: no refusal for overload. */
     const maySpend = ({ from, to }: Span) =>
       to - from >= timeBudget.identityStore &&
       standstills.some((still) => still.from < to && from < still.to + afterStandstillMs);

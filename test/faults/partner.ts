@@ -143,7 +143,7 @@ function givenBy(kind: Kind, { headers, json }: Answer): Pick<Outcome, 'secret' 
   return { secret: `${refresh_token}`, accessToken: `${access_token}` };
 }
 
-/** Asks until somebody has judged it: again when the answer says so. */
+/** Asks until there is a verdict: again when the answer says so. */
 export async function untilJudged(ask: () => Promise<Outcome>): Promise<Outcome> {
   let outcome = await ask();
   for (let more = 0; more < 20 && ['unavailable', 'none'].includes(outcome.answer); more += 1) {

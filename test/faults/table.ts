@@ -54,13 +54,13 @@ export interface Row {
   readonly fails: readonly Kind[];
   /** Some of these may fail, too. */
   readonly disturbs: readonly Kind[];
-  /** Of all these: so many at most, where it is not as many as there are. */
+  /** At most this many of them; by default all. */
   readonly mostFailures?: number;
   /** What a failure looks like: R14's answer, or none where nothing of ours is left to give one. */
   readonly as: readonly ('unavailable' | 'none')[];
   /** A code or token whose operation failed may be spent. Else it is good, and a refusal of it a violation. */
   readonly spends: boolean;
-  /** What nobody acknowledged may be undone, and with it what was refused because of it. */
+  /** What was not acknowledged may be undone, and with it what was refused because of it. */
   readonly undoes: boolean;
   /** A twin takes over: after so long nothing fails any more, though the fault lasts. */
   readonly settlesMs?: number;
@@ -192,14 +192,14 @@ const cluster: readonly Row[] = [
   row('design-catalog', 'killed', { ...unnoticed, ...pod }),
   row('identity', 'killed', { ...twin, ...pod, settlesMs: 3_000 }),
   row('identity', 'frozen', { ...twin, ...pod, settlesMs: 5_000 }),
-  // The ingress asks one that is gone until its endpoint is, and one that stands still until it is not ready.
+  // The ingress asks one that is gone until its endpoint is, and one that hangs until it is not ready.
   row('gateway', 'killed', { ...oneGateway, settlesMs: 8_000 }),
   row('gateway', 'frozen', { ...oneGateway, settlesMs: 6_000 }),
 ];
 
 export const table = { local, containers, cluster } as const;
 
-/** A machine that stands still by itself for so long is such a fault, and so long afterwards, in milliseconds. */
+/** A machine that stalls by itself for this long is such a fault, and for this long afterwards, in milliseconds. */
 export const standstillMs = 300;
 export const afterStandstillMs = 3_000;
 

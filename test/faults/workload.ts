@@ -66,7 +66,7 @@ export async function startWorkload(
     keep(rates.withdrawal, () => partner.withdraw(changing, withdraw)),
   );
   return {
-    /** Whether nobody waits before it sends a token again. */
+    /** Whether a token is sent again without a wait. */
     isAtPace: () => families.waiting() === 0,
     /** Ends it, and tries every code and token: what is good, what is spent, what is revoked. */
     finish: async (): Promise<void> => {
@@ -103,7 +103,7 @@ interface Family {
   isOver: boolean;
 }
 
-/** Of 100 turns so many send a code or token twice at once, and so many a token that is spent. */
+/** How many of 100 steps send a code or token twice at once, and how many send a spent token. */
 const [twice, again] = [10, 10];
 /** Turns until a family is left as it is, at most. */
 const longestLife = 40;

@@ -24,7 +24,7 @@ export const routesPart: Part = (before) => {
   return tableWithProse(before, ['path', 'methods', 'read by', 'what it answers'], rows);
 };
 
-/** The gateway's own list; its clients connect when they are called, which nobody does here. */
+/** The gateway's own list; its clients connect when they are called, which never happens here. */
 function routesOfGateway(): readonly Route[] {
   const nowhere = { identity: '127.0.0.1:1', catalog: '127.0.0.1:1', timeoutMs: 1, now: () => 0 };
   const services = connectServices(nowhere);

@@ -1,4 +1,4 @@
-// What the product tells of itself, as tables: metrics, span attributes, log and security events in docs/telemetry.md;
+// What the product reports about itself, as tables: metrics, span attributes, log and security events in docs/telemetry.md;
 // objectives and alerts in docs/on-call.md.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

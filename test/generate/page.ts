@@ -2,13 +2,13 @@
 // table; their last cell may be prose, which the page keeps.
 import { tableRows } from '../docs/documents.ts';
 
-/** Makes a part anew, given what stands there now. */
+/** Makes a part, given what is there now. */
 export type Part = (before: string) => string;
 
-/** In the place of prose that nobody has written yet. `check` fails where it stands. */
+/** Marks prose that is still to be written; `check` fails on it. */
 export const unwritten = '(say what it is)';
 
-/** `text` with each of its parts made anew. Throws where the page and `parts` do not name the same. */
+/** `text` with each of its parts regenerated. Throws if the page and `parts` do not name the same. */
 export function withParts(text: string, parts: Readonly<Record<string, Part>>): string {
   const found: string[] = [];
   const made = text.replaceAll(

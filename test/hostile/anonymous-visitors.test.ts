@@ -1,4 +1,4 @@
-// Visitors who never log in: however many there are, they take no room in Redis, and everybody else goes on.
+// Visitors who never log in: however many there are, they use no memory of Redis and delay no one else.
 import { Redis } from 'ioredis';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { authorizeUrl, logIn, openCaller } from '../support/flow.ts';
@@ -7,7 +7,7 @@ import { runningStack } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 
 const stack = runningStack();
-/** A network of this test's own: its failed logins count for nobody else (R30). */
+/** A network of this test's own: its failed logins count for no other test (R30). */
 const from = process.platform === 'linux' ? '127.0.78.9' : undefined;
 const redis = new Redis(stack.redis ?? '');
 afterAll(() => redis.disconnect());

@@ -1,5 +1,5 @@
 // Clients that ask for much and take nothing, or begin a request and never end it: what the gateway keeps for them is
-// bounded, in bytes and in time, and everybody else is served.
+// bounded, in bytes and in time, and all other clients are served.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

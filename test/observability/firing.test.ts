@@ -1,4 +1,4 @@
-// A running system that Prometheus scrapes and judges by the chart's rules: three alerts are fired by a fault each, nothing
+// A running system that Prometheus scrapes and evaluates with the chart's rules: three alerts are fired by a fault each, nothing
 // fires without one, and what rules and dashboards ask for is there.
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { Redis } from 'ioredis';
@@ -90,7 +90,7 @@ const faults: Readonly<Record<string, Fault>> = {
     ],
     goOn: async ({ access_token }) => {
       system.pause('design-catalog');
-      // More than find room.
+      // More than fit.
       await atOnce(300, () => caller.events(access_token));
     },
     end: () => system.resume('design-catalog'),
@@ -183,7 +183,7 @@ async function callTooLate(): Promise<void> {
   await atOnce(10, () => Array.fromAsync(catalog.listEvents({}, { headers })));
 }
 
-/** Nobody did it, or not just now. */
+/** It did not happen, or not recently. */
 const mayBeEmpty = ['Grants that ended', 'Refused for overload, or late', 'Its secrets expire in'];
 
 test('each series and label that rules, dashboards and the runbook ask for is there, and each panel shows something', async () => {

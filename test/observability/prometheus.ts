@@ -1,4 +1,4 @@
-// A Prometheus of the test's own that scrapes a running system and judges it by the chart's rules, in which an hour is a
+// A Prometheus of the test's own that scrapes a running system and evaluates the chart's rules, in which an hour is a
 // minute. Nothing else of them differs.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';

@@ -11,11 +11,11 @@ interface RuleCase {
   /** How many alerts fire then, by default one: each part of a rule that has several sets off one. */
   readonly alerts?: number;
   readonly quiet: Input;
-  /** When it is judged, by default after an hour. */
+  /** When it is evaluated, by default after an hour. */
   readonly minutes?: number;
 }
 
-/** The value of a series changed so many minutes ago. */
+/** The value of a series changed this many minutes ago. */
 const since = (minutes: number, before: string | number, now: string | number) =>
   `${before}x${59 - minutes} ${now}x${minutes}`;
 
@@ -47,7 +47,7 @@ function events(counted: Input, namespace = ''): Input {
 }
 const logins = (at: string, refused: string, accepted: string, how = 'login.refused wrong_password') =>
   events({ [how]: refused, 'login.accepted': accepted }, at);
-/** So many, of which the first began the series. */
+/** `count` events, of which the first began the series. */
 const begun = (count: number, minutes = 60) => `_x${minutes - 11} ${count}x11`;
 /** The catalog's have the name of identity's. */
 const forged = (component: 'identity' | 'design-catalog', reason: string) =>

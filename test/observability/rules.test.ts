@@ -60,7 +60,7 @@ function served({ all, good }: Objective, wrong: number, perMinute = 200, ending
     return {
       [exact(good)]: values(1 - wrong),
       [exact(good).replace('"200"', '"503"')]: values(wrong),
-      // Many more whom nobody waited for: they are neither good nor bad.
+      // Many more whose client was gone: they are neither good nor bad.
       [exact(all, 'connection_closed')]: values(100),
     };
   const counted = { [exact(all)]: values(1), [exact(good)]: values(1 - wrong) };

@@ -17,7 +17,7 @@ import { tool } from './tool.ts';
 
 const work = mkdtempSync(join(tmpdir(), 'partnerctl-answers-'));
 const canary = 'canary-7f3a-canary';
-/** A person's name: operators see it in the registration; audit log and service logs show it to nobody. */
+/** A person's name: operators see it in the registration; audit log and service logs never show it. */
 const contactCanary = 'canary-c0de-contact';
 const printed: string[] = [];
 

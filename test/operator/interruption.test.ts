@@ -59,7 +59,7 @@ test('an import of users goes on after kill -9 and tells of every rejected line'
 
 test('an import of designs goes on after kill -9, and the summaries are right', async () => {
   const file = join(work, 'designs.ndjson');
-  // Nobody whom other tests know.
+  // A user that no other test knows.
   const owner = 'kill-1';
   const rest = { revision: 1, title: 't', eventName: 'e' };
   const designs = Array.from({ length: 60_000 }, (_, at) =>

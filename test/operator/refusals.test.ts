@@ -1,4 +1,4 @@
-// A partner asks why: what support is told of a refused request, on a real stack.
+// A partner asks why: what support learns about a refused request, on a real stack.
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { authorizeUrl, basic, type Caller, openCaller, tokensOf } from '../support/flow.ts';

@@ -94,7 +94,7 @@ afterAll(() => {
 
 test('the tool runs from a clone as the runbook says', async () => {
   const script = `${callingBlock}partnerctl status`;
-  // npm reads its registry and cache from the environment of whoever runs it.
+  // npm reads its registry and cache from the environment of its caller.
   const environment = { ...(process.env as Record<string, string>), ...toolEnvironment() };
   const { exit, out, err } = await startProcess('bash', ['-euo', 'pipefail', '-c', script], environment)
     .ended;
@@ -211,7 +211,7 @@ describe('the runbook as written', () => {
     const after = await logIn(agent, page, { email: 'mara@example.com', password: 'runbook-mara-password' });
     expect(after).toMatchObject({ kind: 'page', url: expect.stringContaining('/consent') });
     const mara = async () => (await answerOf('user', 'show', 'mara@example.com')).user;
-    // Hashed anew beside the login, which does not wait for it.
+    // Rehashed after the login, which does not wait for it.
     await expect.poll(mara, { timeout: 15_000 }).toMatchObject({ passwordAlgorithm: 'argon2id' });
     await next('Import users');
   });

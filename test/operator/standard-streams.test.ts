@@ -1,4 +1,4 @@
-// partnerctl without a file of its own, as in a pod without a writable file system: what it reads comes by standard
+// partnerctl without files, as in a pod without a writable file system: what it reads comes by standard
 // input, what must be kept leaves by standard output.
 import { generateIdentity, identityToRecipient } from 'age-encryption';
 import { afterAll, expect, test } from 'vitest';

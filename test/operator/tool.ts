@@ -1,4 +1,4 @@
-// partnerctl as a process of its own against the stack under test, the way an operator or a script runs it.
+// partnerctl as a separate process against the stack under test, the way an operator or a script runs it.
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -57,7 +57,7 @@ test('a request that no server takes is refused alone', async () => {
   const { port } = await pod({ exchangeToken: hold });
   const { exchangeToken } = client([port], { timeoutMs: 60_000 });
   const asked: Promise<unknown>[] = [];
-  // More calls in flight than there are streams, each asked in a turn of its own.
+  // More calls in flight than there are streams, each sent in a separate tick.
   for (let call = 1; call <= 12; call += 1) {
     asked.push(exchangeToken({}));
     await expect.poll(() => held.length).toBe(call);

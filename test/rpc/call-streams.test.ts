@@ -1,4 +1,4 @@
-// What a call over a stream keeps of a call that has an HTTP/2 stream of its own (decision 0028).
+// What a call over a stream keeps of a call that has a separate HTTP/2 stream (decision 0028).
 import { once } from 'node:events';
 import { constants, createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -113,14 +113,14 @@ test('a drained stream serves until another one has answered', async () => {
     const { port, stop } = await pod();
     const { exchangeToken } = client([port]);
     await exchangeToken({});
-    // No other pod: nothing comes in the place of its streams.
+    // No other pod: nothing replaces its streams.
     const stopped = stop(10_000);
     const answer = exchangeToken({}).then(() => exchangeToken({}));
     const answered = answer.then(Boolean, () => false);
     await stopped;
     return answered;
   };
-  // Where this machine stands still for as long as a drained stream waits, once more.
+  // If this machine stalls for as long as a drained stream waits, once more.
   await expect.poll(answeredAfterDrain, { timeout: 20_000 }).toBe(true);
 });
 

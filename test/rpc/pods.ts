@@ -68,7 +68,7 @@ export function gate(accessToken = 'late') {
   return { held, hold, release };
 }
 
-/** Connections to a pod that can be cut, as by its end, or silent, as when it stands still. */
+/** Connections to a pod that can be cut, as by its end, or silent, as when it hangs. */
 export async function cuttable(port: number): Promise<Link> {
   const link = await joinLink(port);
   onTestFinished(link.cut);
@@ -79,7 +79,7 @@ const { carry } = CallStreamService.method;
 
 export type DeafCaller = ReturnType<typeof deafCaller>;
 
-/** A caller on one stream that reads no answer until it is told to: its flow-control window is empty. */
+/** A caller on one stream that reads no answer until the test lets it: its flow-control window is empty. */
 export function deafCaller(port: number) {
   const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
   const stream = session.request({

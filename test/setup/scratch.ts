@@ -1,4 +1,4 @@
-// vitest's globalSetup of every suite: temporary files lie in memory where there is room, since on a busy disk a store
+// vitest's globalSetup of every suite: temporary files are in memory if they fit, since on a busy disk a store
 // answers after its second, and are gone when the run ends. What our own programs and tests have left by then fails it.
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
@@ -9,11 +9,11 @@ const prefix = 'course-exchange-tests-';
 const inMemory = '/dev/shm';
 /** Bytes that must be free there; a run takes a fifth of them. */
 const room = 4 * 2 ** 30;
-/** Names that tests and programs of ours give; a browser's and other tools' are not ours to judge. */
+/** Names that tests and programs of ours give; those of a browser and other tools are not checked. */
 const ours =
   /^(course-exchange|demo-partner|env|partnerctl|feed-import|operator|line-blocks|import-rules|chart)-/;
 
-/** Each project loads this file anew, and the first of them makes the folder. */
+/** Each project loads this file again, and the first of them makes the folder. */
 export function setup(): void {
   if (basename(tmpdir()).startsWith(prefix)) return;
   const scratch = mkdtempSync(join(process.env.TMPDIR ?? (isRoomy() ? inMemory : tmpdir()), prefix));

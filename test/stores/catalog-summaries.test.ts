@@ -131,7 +131,7 @@ const upsert = rows.map(
   (list) => `insert into designs ${columns} values ${valuesOf(list)} on conflict (owner, id)
     do update set ${changed.map((name) => `${name} = excluded.${name}`).join(', ')}`,
 );
-/** Rows of its own, which no other part of the statement touches. */
+/** Rows that no other part of the statement touches. */
 const insertApart = rows.map(
   (list) => `insert into designs ${columns} values ${valuesOf(list).replaceAll(`'d`, `'x`)}
     on conflict (owner, id) do nothing`,

@@ -1,4 +1,4 @@
-// What identity counts of a client, how it is judged, and that nobody else can spoil it (R34).
+// What identity counts of a client, how it is evaluated, and that no other client can spoil it (R34).
 import { createHash, randomBytes } from 'node:crypto';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';

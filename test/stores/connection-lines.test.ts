@@ -1,4 +1,4 @@
-// Lines about a connection are filed under no request: whoever opened or used it last is long answered.
+// Lines about a connection are filed under no request: the one that opened or used it last has its answer.
 import { randomUUID } from 'node:crypto';
 import { openReads } from '@course-exchange/runtime/postgres/pipelined-reads';
 import { openDatabase, type Queries } from '@course-exchange/runtime/postgres/pool';

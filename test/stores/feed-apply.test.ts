@@ -81,7 +81,7 @@ const told = fc.record({
   eventDate: fc.constantFrom(undefined, '2026-05-01T00:00:00Z', '2026-05-03T00:00:00Z'),
   updatedAt: fc.constantFrom(undefined, '2026-04-01T00:00:00Z', '2026-04-02T00:00:00Z'),
 });
-/** Each with a revision of its own, and an order in which they come. */
+/** Each with a different revision, and an order in which they arrive. */
 const shuffled = fc
   .array(told, { minLength: 1, maxLength: 30 })
   .map((list) => list.map((one, index) => ({ ...one, revision: index + 1 })))

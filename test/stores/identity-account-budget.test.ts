@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 const accountOf = ({ email }: Pick<Person, 'email'>) => accountKey(deps.accountsKey.reveal(), email);
 
-/** Failures of the account, by default each from a network of its own. */
+/** Failures of the account, by default each from a separate network. */
 async function fail(
   times: number,
   who: Pick<Person, 'email'> = flow.person,

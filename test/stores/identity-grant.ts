@@ -50,7 +50,7 @@ export function addSecret({ sql }: Pick<IdentityDatabase, 'sql'>, clientId: Clie
   return sql(insert, [clientId, secret]);
 }
 
-/** A user whom no password opens, unless one is given. */
+/** A user without a password, unless one is given. */
 export async function addUser({ sql }: IdentityDatabase, email?: string, passwordHash = '-'): Promise<Sub> {
   const sub = randomBytes(16).toString('base64url') as Sub;
   await sql(
@@ -168,7 +168,7 @@ export async function refusalOf(request: Promise<unknown>) {
   return [refusal.label, earlier?.requestId, ...(earlier?.revoked ? [earlier.revoked] : [])];
 }
 
-/** `count` connections of their own to one Redis, for the tests of this file. */
+/** `count` separate connections to one Redis, for the tests of this file. */
 export async function useRedis(count = 1): Promise<[RedisStore, ...RedisStore[]]> {
   const source = { REDIS_URL: process.env.TEST_REDIS_URL ?? '' };
   const stores = await Promise.all(
@@ -190,7 +190,7 @@ export async function useEndpoint(connections = 1, log: Partial<TokenDeps> = {})
   return endpoint;
 }
 
-/** Somebody who agreed that a partner of their own may act. */
+/** A user with a consent for a separate partner. */
 export async function addGrant(identity: IdentityDatabase) {
   const partner = await addPartner(identity);
   const sub = await addUser(identity);

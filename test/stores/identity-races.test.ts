@@ -1,4 +1,4 @@
-// The atomic steps of codes and refresh families: raced over connections of their own, cut off at every point where the
+// The atomic steps of codes and refresh families: raced over separate connections, cut off at every point where the
 // process can die, and too late for their caller (decision 0025). A death is staged by a store whose step never happens or
 // whose answer never comes back.
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -159,7 +159,7 @@ test('a sign-out in the same millisecond as the login kills the grant, also one 
   expect(await outcomeOf(exchange(later))).toBe('tokens');
 });
 
-/** Its clock stands; the caller waits for so many milliseconds more. */
+/** Its clock is stopped; the caller waits for this many milliseconds more. */
 function withTimeLeft(leftMs: number): TokenDeps {
   const time = Date.now();
   return { ...endpoint.deps, now: () => time, deadline: () => time + leftMs };

@@ -36,7 +36,7 @@ function breachesOf(sql: string): readonly string[] {
   const text = withoutBodies(sql);
   const made = [...text.matchAll(/\bcreate\s+(?:table|function)\s+(\w+)/g)].map(([, name]) => name ?? '');
   return statementsOf(text).flatMap((statement) => {
-    // What it makes itself, nobody uses yet.
+    // What it creates itself is not used yet.
     const ofItsOwn = made.some((name) => new RegExp(`^(revoke|alter)\\b.*\\b${name}\\b`).test(statement));
     const found = ofItsOwn ? [] : rules.filter(({ forbids }) => forbids.test(statement));
     const [, unique, concurrently, table = ''] = indexed.exec(statement) ?? [];

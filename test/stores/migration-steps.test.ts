@@ -1,5 +1,5 @@
 // What the migration job does with one migration after another: no version is skipped, and an index on a filled table
-// blocks nobody (decision 0019).
+// blocks no statement (decision 0019).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Signing keys on the operator's side: guarded by time, raced by operators, encrypted anew without a stop (R17, R18).
+// Signing keys on the operator's side: guarded by time, raced by operators, encrypted again without a stop (R17, R18).
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Reads of many requests over one connection, or few: their answers are told apart, and whatever happens to the
+// Reads of many requests over one connection, or few: their answers are kept apart, and whatever happens to the
 // connection is over with the next read (R14).
 import { randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -86,7 +86,7 @@ test('a connection that was closed while idle is replaced unnoticed', async () =
 });
 
 test('a read that takes too long is temporarily unavailable, and those behind it go on', async () => {
-  // Postgres' clock alone tells: our own, which stands, would give up those behind it too on a machine that stood still.
+  // Only Postgres' clock counts: ours, which is stopped, would give up those behind it too on a machine that stalled.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   reads = openAt(url, { statementTimeoutMs: 400 });

@@ -1,4 +1,4 @@
-// Which connections a pool keeps after a transaction that failed, and what it tells of them.
+// Which connections a pool keeps after a failed transaction, and what it reports about them.
 import { type Database, openDatabase, type Queries } from '@course-exchange/runtime/postgres/pool';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { measureWith } from '@course-exchange/runtime/process/metrics';

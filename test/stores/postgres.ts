@@ -15,7 +15,7 @@ import { startProcess } from '../support/process.ts';
 const repository = new URL('../../', import.meta.url).pathname;
 const roleScript = readFileSync(`${repository}deploy/postgres/roles.sql`, 'utf8');
 
-/** For what does not turn on a time: how long statements and connections may take where the machine stands still meanwhile. */
+/** For what does not depend on time: how long statements and connections may take if the machine stalls meanwhile. */
 export const patient = { statementTimeoutMs: 30_000, connectMs: 30_000 } as const;
 
 export type JobDatabase = Awaited<ReturnType<typeof openJobDatabase>>;
@@ -38,7 +38,7 @@ export async function openJobDatabase() {
     as: (role: Role) => Object.assign(new URL(superuser), { username: role, password }).href,
     sql: (text: string, values: unknown[] = []) => once(superuser, text, values),
     close: async () => {
-      // A connection that is ending is no longer listened to: being told to go then would be nobody's to catch.
+      // A connection that is ending is no longer listened to: no handler would catch its termination.
       const connected = () => once(server, 'select from pg_stat_activity where datname = $1', [name]);
       for (let round = 0; round < 100 && (await connected()).length > 0; round++) await sleep(50);
       await once(server, `drop database ${name} with (force)`);
@@ -79,7 +79,7 @@ export async function openIdentityDatabase() {
   };
 }
 
-/** A migrated catalog, of whose superuser there may be so many connections. */
+/** A migrated catalog, with a limit of the superuser's connections. */
 export async function openCatalogDatabase(connections = 10) {
   const job = await openJobDatabase();
   await migrate(job.superuser, 'catalog', `${repository}services/design-catalog/migrations`);

@@ -154,7 +154,7 @@ test('in production a connection that leaves the machine needs a certificate tha
   const issued = await ours.issue(['0.0.0.0']);
   writeFileSync(join(folder, 'ours'), ours.certificate);
   writeFileSync(join(folder, 'stranger'), (await createAuthority('Stranger')).certificate);
-  // The server writes the files itself: nobody else may own the key.
+  // The server writes the files itself, because it must own the key.
   for (const [file, pem] of Object.entries({ crt: issued.certificate, key: issued.key })) {
     const lines = `select unnest(string_to_array('${pem}', E'\\n'))`;
     await database.sql(`copy (${lines}) to program 'umask 077; cat > server.${file}'`);

@@ -44,7 +44,7 @@ const source = {
 };
 const store = await openStore(source);
 afterAll(store.close);
-/** For what does not turn on the second that a command has: a machine may stand still for longer. */
+/** For what does not depend on the second that a command has: a machine may stall for longer. */
 const patient = await openStore(source, undefined, 20_000);
 afterAll(patient.close);
 /** Nor on the replicas: a busy machine may answer WAIT too late. */

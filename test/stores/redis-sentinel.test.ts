@@ -25,7 +25,7 @@ import {
   startRefreshLoad,
 } from './refresh-load.ts';
 
-/** For this long a machine may stand still without a failover that no test brings about. */
+/** A machine may stall for this long without a failover that no test causes. */
 const quietMs = 60_000;
 const failoverMs = 5_000;
 const names = ['one', 'two', 'three'] as const;
@@ -188,7 +188,7 @@ test('the master is killed under a load: no token is accepted twice, no acknowle
 
 test('a master that hangs is left for the one that the Sentinel promotes, while its connection still stands, by an idle process too', async () => {
   const heard: string[] = [];
-  // Its commands wait for longer than the machine may stand still: only the Sentinel makes it leave.
+  // Its commands wait for longer than the machine may stall: only the Sentinel makes it leave.
   const idle = await openStore(source, messagesInto(heard), 2 * quietMs);
   onTestFinished(idle.close);
   let written: ClientFamily | undefined;

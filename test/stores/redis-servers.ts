@@ -53,7 +53,7 @@ interface ServerOptions {
 
 export type TestServer = Awaited<ReturnType<Awaited<ReturnType<typeof openServers>>['start']>>;
 
-/** A container cannot be told apart on a port of its own: these tests want the program. */
+/** A container cannot be identified by its port: these tests want the program. */
 export async function openServers() {
   const program = await findRedis(cacheDirectory(), false);
   if (program === 'docker') throw new Error('There is no redis-server on PATH.');
@@ -170,7 +170,7 @@ export async function startCluster() {
       ...durableAt(port),
       'cluster-enabled yes',
       `cluster-port ${bus}`,
-      // A machine may stand still for a minute: no failover but those that a test brings about.
+      // A machine may stall for a minute: no failover but those that a test causes.
       'cluster-node-timeout 60000',
       `requirepass ${password}`,
       `masterauth ${password}`,

@@ -14,7 +14,7 @@ export interface ClientFamily {
   current: SecretHash;
   /** Tokens that gave way to an acknowledged successor. */
   readonly consumed: SecretHash[];
-  /** An answer was 503: whether `current` was consumed is not known, and the client begins anew. */
+  /** An answer was 503: whether `current` was consumed is not known, and the client starts again. */
   unknown: boolean;
 }
 
@@ -64,7 +64,7 @@ export async function refresh(store: RedisStore, client: ClientFamily): Promise<
   return true;
 }
 
-/** `clients` that refresh every `everyMs` milliseconds, and begin anew where an answer was 503. */
+/** `clients` that refresh every `everyMs` milliseconds, and start again after a 503. */
 export function startRefreshLoad(store: RedisStore, clients: number, everyMs: number) {
   const families: ClientFamily[] = [];
   const counts = { refreshed: 0, unavailable: 0 };

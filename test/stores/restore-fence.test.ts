@@ -155,7 +155,7 @@ test('after a restore of Postgres what ended since the backup ends again, by the
   expect(await rowsOf('client_secrets', `secret_id = '${kept}' and retired_at is null`)).toBe(1);
   expect(await rowsOf('users', 'disabled_at is not null')).toBe(1);
   expect(await rowsOf('consents', 'withdrawn_at is null')).toBe(0);
-  // Their private halves may be known to whoever made an operator retire them.
+  // Their private halves may be known to an attacker: that is why an operator retired them.
   for (const { kid, state } of before) {
     const after = state === 'active' ? 'superseded' : 'retired';
     expect(await rowsOf('signing_keys', `kid = '${kid}' and state = '${after}'`)).toBe(1);

@@ -93,7 +93,7 @@ test('tells of a consent once, however often its form is sent [R33.1]', async ()
   const again = await beginForm({ prompt: 'consent' }, form.browserSession);
   for (let i = 0; i < 2; i += 1) await submitConsent(deps, { ...again, decision: 'deny' });
   await cancelAuthorization(deps, await beginForm());
-  // The second was cancelled before anybody had logged in.
+  // The second was cancelled before a login.
   expect(told()).toEqual([
     { event: 'consent.denied', client, user },
     { event: 'consent.denied', client },

@@ -102,7 +102,7 @@ export function tokensOf(answer: Answer): Tokens {
 
 export type Caller = Awaited<ReturnType<typeof openCaller>>;
 
-/** A refresh token of the right form, so that identity judges it, and asks Redis for it. */
+/** A refresh token of the right form, so that identity looks it up in Redis. */
 export const unknownToken = 'A'.repeat(65);
 
 /** The person is the demo user whose `about` holds these words. */

@@ -1,4 +1,4 @@
-// A service called at its own port with connect-node's gRPC transport, as nobody does who goes through the gateway: another
+// A service called at its own port with connect-node's gRPC transport, unlike a caller through the gateway: another
 // implementation of the wire than the one that it is built on.
 import { connect } from 'node:net';
 import type { DescService } from '@bufbuild/protobuf';

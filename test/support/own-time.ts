@@ -1,4 +1,4 @@
-// Time as this process had it. Where the machine stands still, or gives its processors to others for longer than a moment,
+// Time as this process had it. If the machine stalls, or gives its processors to others for longer than a moment,
 // no server can keep its bounds, and a test that measures them cannot tell. Only the machine may keep the event loop of such a
 // test busy.
 import { spawn } from 'node:child_process';
@@ -27,7 +27,7 @@ const usualMs = 2 * tickMs;
 export type Probe = Awaited<ReturnType<typeof startProbe>>;
 
 /**
- * A process that echoes what it is sent: while no echo comes, the machine stands still, or this process has no time for answers
+ * A process that echoes what it is sent: while no echo comes, the machine is stalled, or this process has no time for answers
  * either, and no server is to blame for the time that passes.
  */
 export async function startProbe() {

@@ -1,4 +1,4 @@
-// A program that is run to its end, as a process of its own.
+// A program that is run to its end, as a separate process.
 import { execFile } from 'node:child_process';
 import { root } from '../check/step.ts';
 

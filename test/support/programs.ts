@@ -123,7 +123,7 @@ export async function findPython(): Promise<Python> {
 }
 
 /**
- * Folder in the cache in which pip has installed these requirements, lines of its own, with hashes where they are given. It
+ * Folder in the cache in which pip has installed these requirements, in its format, with hashes where they are given. It
  * is filled before it has its name.
  */
 export async function pythonPackages(name: string, requirements: readonly string[]): Promise<string> {

@@ -1,4 +1,4 @@
-// A whole private stack for black-box tests: ports and a directory of its own, away from `.run`. It ends with
+// A whole private stack for black-box tests: separate ports and a directory, away from `.run`. It ends with
 // the process that started it.
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -55,7 +55,7 @@ export async function startStack(words: readonly string[] = [], runDirectory = n
     /** All that the supervisor has printed so far. */
     output: () => output,
     supervisor,
-    /** Signals one process of the stack by its name; `description` is read anew, since a restart changes numbers. */
+    /** Signals one process of the stack by its name; `description` is read again, since a restart changes numbers. */
     signal: (name: string, signal: NodeJS.Signals) => {
       const pid = readStackFile(file).processes?.[name];
       if (pid === undefined) throw new Error(`The stack has no process ${name}.`);
@@ -92,5 +92,5 @@ export async function untilGone(pids: readonly number[], withinMs: number): Prom
   return elapsed();
 }
 
-/** An exit that nobody has read yet does not count as a process. */
+/** A zombie does not count as a process. */
 const lives = (pid: number): boolean => /^[^ZX]/.test(statOf(pid)?.[0] ?? '');

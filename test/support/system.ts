@@ -123,7 +123,7 @@ function adapted(component: Component, more: Environment, bundles?: string): Com
   return { ...component, program };
 }
 
-/** The part and its children: Postgres' backends leave its process group for groups of their own. */
+/** The part and its children: Postgres' backends leave its process group for separate groups. */
 function signalAll(pid: number, signal: NodeJS.Signals): void {
   for (const one of [pid, ...childrenOf(pid)]) {
     try {

@@ -34,7 +34,7 @@ export async function openLink(
 
 export type Link = Awaited<ReturnType<typeof joinLink>>;
 
-/** At a port that it keeps; without a target it leads nowhere until it is told. */
+/** At a port that it keeps; without a target it leads nowhere until it gets one. */
 export async function joinLink(to = 0) {
   const { link: port } = await choosePorts(['link']);
   let [target, isMute, delayMs] = [to, false, 0];

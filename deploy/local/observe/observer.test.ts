@@ -1,4 +1,4 @@
-// What the page of `start --observe` is told: spans and log lines of one request together, bounded; metrics as PromQL has them.
+// What the page of `start --observe` receives: spans and log lines of one request together, bounded; metrics as PromQL has them.
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

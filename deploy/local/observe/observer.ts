@@ -61,7 +61,7 @@ export async function openObserver(plan: StackPlan): Promise<void> {
   }, readMetricsEveryMs).unref();
 }
 
-/** The tiles, with what is told of this moment alone. */
+/** The tiles, with what is known of this moment only. */
 function tilesOf(now: Reading, before: Reading) {
   return tiles.map(({ totals, read: _, ...tile }) => ({
     ...{ ...tile, totals: totals?.(now, before) },

@@ -1,5 +1,5 @@
 // The requests of the last minutes: each with the spans and the log lines of its trace. Bounded: what was refused, was
-// slow or is a security event has room beside the other requests, and work that no request caused has its own.
+// slow or is a security event is kept apart from the other requests, and so is work that no request caused.
 import type { LogLine, Span } from './telemetry.ts';
 
 type Summary = ReturnType<typeof summarise> & { readonly slow: boolean; readonly kept: Room };

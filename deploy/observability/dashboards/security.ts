@@ -1,4 +1,4 @@
-// Security: whether anybody guesses, replays or forges; keys and the audit log.
+// Security: guessing, replays and forgery; keys and the audit log.
 import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
 import { catalogMetrics } from '../../../services/design-catalog/src/metrics.ts';
 import { identityMetrics as identity } from '../../../services/identity/src/metrics.ts';

@@ -13,7 +13,7 @@ export interface PartnerOptions {
 }
 
 export interface UserOptions {
-  /** So many events of twelve designs each; default 0. */
+  /** Number of events, with twelve designs each; default 0. */
   readonly events?: number;
   readonly email?: string;
   readonly password?: string;

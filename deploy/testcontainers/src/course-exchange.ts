@@ -166,7 +166,7 @@ export class StartedCourseExchange implements AsyncDisposable {
   }
 
   /**
-   * Plays a failure of a real server (docs/rehearsals.md) while `work` runs, and judges by your requests. Rejects with
+   * Plays a failure of a real server (docs/rehearsals.md) while `work` runs, and checks your requests. Rejects with
    * DutyBroken, which names each duty that was broken; with what `work` rejects with; and if nothing came to play it at.
    */
   async rehearse(scenario: ScenarioName, work: () => unknown): Promise<void> {

@@ -1,4 +1,4 @@
-// Postgres and Redis on a network of their own, by the official modules: the roles made, the database empty else.
+// Postgres and Redis on a private network, by the official modules: the roles made, the database empty else.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { PostgreSqlContainer } from '@testcontainers/postgresql';

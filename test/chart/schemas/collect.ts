@@ -1,4 +1,4 @@
-// Collects the schemas by which the suite `chart` judges rendered objects: of Kubernetes' own kinds as a running API
+// Collects the schemas by which the suite `chart` validates rendered objects: of Kubernetes' own kinds as a running API
 // server publishes them, of others as their makers do, without prose.
 // Run by hand: KUBECONFIG=… node test/chart/schemas/collect.ts [FILE.yaml with a CustomResourceDefinition]…
 import { execFileSync } from 'node:child_process';

@@ -88,7 +88,7 @@ export async function startOnCluster(production: Production): Promise<Target> {
 
 /** It ends by itself where nothing ends it. */
 const spinning = 'for (const end = Date.now() + 120_000; Date.now() < end; );';
-/** A process stands still in whose pod the tool may run. */
+/** A process hangs in whose pod the tool may run. */
 const withdrawalMs = 10_000;
 
 type Signal = 'SIGKILL' | 'SIGSTOP' | 'SIGCONT';
@@ -170,7 +170,7 @@ const untilLogged = (kube: Kube, since: Date, messages: Messages, seconds: numbe
     { ...waiting, timeout: 1_000 * seconds },
   );
 
-/** A fault of each service: both are told before either migrates, no pod changes, and prepare.sh makes the Secrets anew. */
+/** A fault of each service: both are reported before either migrates, no pod changes, and prepare.sh recreates the Secrets. */
 async function upgradeWithWrongPasswords({ kube, helmWords, prepare }: Production): Promise<void> {
   const before = await podNames(kube);
   const accounts = ['identity', 'catalog'].map((name) => `course-exchange-${name}-migrator`);

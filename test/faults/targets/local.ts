@@ -20,7 +20,7 @@ import type { Target, Undo } from '../workload.ts';
 const silenceMs = 1_000;
 const latencyMs = 100;
 
-/** `probe`: the process that stands still with the machine. */
+/** `probe`: the process that stalls with the machine. */
 export async function startLocal(probe: { readonly pid: number }) {
   const redis = await startRedisPair();
   const links: Partial<Record<SystemPart, Link>> = {

@@ -162,7 +162,7 @@ export const claimsOf = (token: string): Claims | undefined => partOf(token, 1);
 /** How a forged token is signed: by a key, by `none`, or by HS256 and the client's secret. */
 export type Forgery = SigningKey | { readonly secret: string } | 'none';
 
-/** `token` with `changes` to its claims, signed anew. */
+/** `token` with `changes` to its claims, signed again. */
 export function forged(token: string, changes: Claims, by: Forgery): string {
   const header = { ...partOf(token, 0), ...headerOf(by) };
   const input = [header, { ...claimsOf(token), ...changes }]

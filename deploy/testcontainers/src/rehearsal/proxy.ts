@@ -1,4 +1,4 @@
-// The proxy before the issuer: passes requests on as they are, plays one scenario at a time, and judges by what the client
+// The proxy before the issuer: passes requests on as they are, plays one scenario at a time, and checks what the client
 // asks next whether it keeps its duties.
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
@@ -24,7 +24,7 @@ interface Listeners {
 
 export interface RehearsalProxy {
   readonly port: number;
-  /** Plays a scenario until the function that it returns is called, which waits for the requests under way and judges. */
+  /** Plays a scenario until the function that it returns is called, which waits for the requests in flight and gives the verdict. */
   readonly rehearse: (name: ScenarioName, listeners?: Listeners) => () => Promise<Verdict>;
   readonly stop: () => Promise<void>;
 }
