@@ -1,4 +1,4 @@
-// The program in the README, run as printed except for its port, which others may use.
+// The program that the partner guide and the README print, run as printed but for its port, which others may use.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -12,8 +12,11 @@ import { read } from '../docs/documents.ts';
 import { stackFile } from '../support/stack-file.ts';
 import { agree } from './user.ts';
 
-test("the program in the README reads a user's events", async () => {
-  const [, printed = ''] = /^```js\n(.*?)^```$/ms.exec(read('README.md')) ?? [];
+test("the program in the partner guide and the README reads a user's events", async () => {
+  const [printed = '', inReadme] = ['docs/partner-guide.md', 'README.md'].map(
+    (page) => /^```js\n(.*?)^```$/ms.exec(read(page))?.[1],
+  );
+  expect(inReadme).toBe(printed);
   const home = mkdtempSync(join(tmpdir(), 'ten-lines-'));
   const { http } = await choosePorts(['http']);
   mkdirSync(join(home, 'node_modules'));
