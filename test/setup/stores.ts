@@ -25,26 +25,20 @@ async function startStores() {
   // User `postgres` passes through it to its data when the tests run as root.
   chmodSync(home, 0o711);
   const processes = openProcesses(join(home, 'processes.json'), [home, otherHome]);
-  const stop = () => processes.stopAll(5_000);
-  try {
-    const ports = await choosePorts(['postgres', 'redis']);
-    const password = randomBytes(16).toString('hex');
-    const [postgres, redis] = await storeComponents({
-      run: { data: home, logs: home, otherPostgres: otherHome },
-      ports,
-      secrets: { postgresSuperuser: password, redis: password, redisIdentity: password },
-      throwaway: true,
-    });
-    await Promise.all([bringUp(processes, postgres), bringUp(processes, redis)]);
-    return {
-      /** Superuser's address of the database `postgres`. */
-      postgresUrl: postgresUrl(ports.postgres, 'postgres', password, 'postgres'),
-      /** Administrator's address; the user `identity` has the same password. */
-      redisUrl: redisUrl(ports.redis, password),
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const ports = await choosePorts(['postgres', 'redis']);
+  const password = randomBytes(16).toString('hex');
+  const stores = await storeComponents({
+    run: { data: home, logs: home, otherPostgres: otherHome },
+    ports,
+    secrets: { postgresSuperuser: password, redis: password, redisIdentity: password },
+    throwaway: true,
+  });
+  await Promise.all(stores.map((store) => bringUp(processes, store)));
+  return {
+    /** Superuser's address of the database `postgres`. */
+    postgresUrl: postgresUrl(ports.postgres, 'postgres', password, 'postgres'),
+    /** Administrator's address; the user `identity` has the same password. */
+    redisUrl: redisUrl(ports.redis, password),
+    stop: () => processes.stopAll(5_000),
+  };
 }
