@@ -94,7 +94,7 @@ export function startRefreshLoad(store: RedisStore, clients: number, everyMs: nu
   };
 }
 
-/** Looks what token each family has now. Wanted are 0 that were spent, and so good twice, and 0 lost. */
+/** Reads the current token of each family, and counts spent ones that are current again and acknowledged ones that are not. */
 export async function judge(store: RedisStore, families: readonly ClientFamily[]) {
   const verdict = { acceptedTwice: 0, lost: 0, current: 0 };
   for (const { familyId, current, consumed, unknown } of families) {

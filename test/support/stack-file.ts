@@ -56,7 +56,7 @@ export function partnersFor(stack: StackFile, ...scopes: readonly string[]): rea
   );
 }
 
-/** Of the deployment that is given, else of the private stack of a worker, by default of this one. */
+/** The path of the given deployment's file, else of that of a worker's private stack, by default this worker's. */
 export function stackFile(worker = Number(process.env.VITEST_POOL_ID)): string {
   const { STACK_FILE, STACK_FILES = '' } = process.env;
   const path = STACK_FILE ?? STACK_FILES.split(delimiter)[worker - 1];

@@ -15,24 +15,18 @@ export const entry = resolve(import.meta.dirname, '../../deploy/local/main.ts');
 export type PrivateStack = Awaited<ReturnType<typeof startStack>>;
 
 /**
- * Starts a stack and resolves when everything answers. `words` are further options of `start`; a
+ * Starts a stack and resolves when everything answers. `options` are further ones of `start`; a
  * process that a test kills is started again, after `--restart-after MS`.
  */
-export async function startStack(words: readonly string[] = [], runDirectory = newRunDirectory()) {
-  const supervisor = spawn(
-    process.execPath,
-    [entry, 'start', '--port', '0', '--run-dir', runDirectory, ...words],
-    {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, STOP_WITH_PARENT: 'true' },
-    },
-  );
+export async function startStack(options: readonly string[] = [], runDirectory = newRunDirectory()) {
+  const words = [entry, 'start', '--port', '0', '--run-dir', runDirectory, ...options];
+  const env = { ...process.env, STOP_WITH_PARENT: 'true' };
+  const supervisor = spawn(process.execPath, words, { stdio: 'pipe', env });
   let output = '';
-  for (const stream of [supervisor.stdout, supervisor.stderr]) {
+  for (const stream of [supervisor.stdout, supervisor.stderr])
     stream.on('data', (chunk: Buffer) => {
       output += chunk.toString('utf8');
     });
-  }
   const ended = new Promise<number | null>((done) => supervisor.once('close', (code) => done(code)));
   const file = join(runDirectory, 'stack.json');
   const stop = async () => {
@@ -41,12 +35,11 @@ export async function startStack(words: readonly string[] = [], runDirectory = n
     rmSync(runDirectory, { recursive: true, force: true, maxRetries: 10 });
   };
   while (!output.includes('Ctrl-C ends all of it.')) {
-    if (supervisor.exitCode === null && supervisor.signalCode === null) {
-      await sleep(50);
-      continue;
+    if (supervisor.exitCode !== null || supervisor.signalCode !== null) {
+      await stop();
+      throw new Error(`The private stack did not start:\n${output}`);
     }
-    await stop();
-    throw new Error(`The private stack did not start:\n${output}`);
+    await sleep(50);
   }
   return {
     description: readStackFile(file),

@@ -68,7 +68,7 @@ export function openPartnerBrowser(partner: string) {
   const load = async (path: string) => (await visit(`${partner}${path}`)) as Page;
   return {
     load,
-    /** `agree` walks through the issuer's pages. Resolves with the callback's path and where it has led to. */
+    /** `agree` walks through the issuer's pages. Resolves with the callback's path and the page to which it redirects. */
     connect: async (agree: (request: URL) => Promise<URL>) => {
       const { location } = (await visit(`${partner}/connect`)) as Departure;
       const { pathname, search } = await agree(new URL(location));
