@@ -30,16 +30,13 @@ export interface Partner {
   readonly secret: string;
 }
 
-export async function addPartner(
-  { sql }: IdentityDatabase,
-  scopes: readonly Scope[] = ['openid', 'email', 'profile'],
-): Promise<Partner> {
+export async function addPartner({ sql }: IdentityDatabase): Promise<Partner> {
   const clientId = `partner-${randomBytes(6).toString('hex')}` as ClientId;
   const secret = newSecret(randomBytes);
   await sql(
     `insert into clients (client_id, name, active, approval_state, scopes, redirect_uris)
      values ($1, $1, true, 'approved', $2, $3)`,
-    [clientId, scopes, [redirectUri]],
+    [clientId, ['openid', 'email', 'profile'], [redirectUri]],
   );
   await addSecret({ sql }, clientId, secret);
   return { clientId, secret };

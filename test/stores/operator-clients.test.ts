@@ -50,9 +50,9 @@ async function tested() {
 
 test('in production only an approved client may act, and one that falls below stops', async () => {
   const { clientId } = await tested();
-  expect((await refusalOf(activate(clientId, true, production))).code).toBe('refused');
+  expect((await refusalOf(activate(clientId, production))).code).toBe('refused');
   await approve(clientId, 'approved', production, figures);
-  expect((await activate(clientId, true, production)).result.active).toBe(true);
+  expect((await activate(clientId, production)).result.active).toBe(true);
   expect((await approve(clientId, 'test', production)).result.active).toBe(false);
 });
 

@@ -39,8 +39,8 @@ export async function useAdminContext() {
     registerClient(context, anna, { registration, firstSecret: { expiresIn: null } });
   const approve = (clientId: string, state: ApprovalState, of = context, confirmedVolume?: Fields) =>
     setApproval(of, anna, { clientId, state, note: '', expectedVersion: 0, confirmedVolume });
-  const activate = (clientId: string, active = true, of = context) =>
-    setActive(of, anna, { clientId, active, expectedVersion: 0 });
+  const activate = (clientId: string, of = context) =>
+    setActive(of, anna, { clientId, active: true, expectedVersion: 0 });
   return {
     identity,
     context,

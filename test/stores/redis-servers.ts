@@ -117,15 +117,11 @@ export async function hasReplicas(admin: Redis, count = 1): Promise<boolean> {
 
 const had = ownStopwatch();
 
-/** Resolves when `holds` does; throws after `timeoutMs` milliseconds that this process had. */
-export async function until(
-  what: string,
-  holds: () => Promise<boolean> | boolean,
-  timeoutMs = 90_000,
-): Promise<void> {
-  for (const end = had() + timeoutMs; had() < end; await sleep(50))
+/** Resolves when `holds` does; throws after 90 s that this process had. */
+export async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  for (const end = had() + 90_000; had() < end; await sleep(50))
     if (await Promise.resolve(holds()).catch(() => false)) return;
-  throw new Error(`${what}: not within ${timeoutMs} ms`);
+  throw new Error(`${what}: not within 90 s`);
 }
 
 const page = () => section('docs/settings.md', '## How identity reaches Redis');

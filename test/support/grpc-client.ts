@@ -20,12 +20,8 @@ export function grpcTransport(address: string, operator = ''): Transport {
   });
 }
 
-export function callService<S extends DescService>(
-  service: S,
-  address: string,
-  operator = 'test',
-): Client<S> {
-  return createClient(service, grpcTransport(address, operator));
+export function callService<S extends DescService>(service: S, address: string): Client<S> {
+  return createClient(service, grpcTransport(address, 'test'));
 }
 
 /** What a caller learns of a failed call; fails when it succeeds. */
