@@ -124,9 +124,9 @@ function formOf([, attributes = '', content = '']: readonly string[]) {
     const { value = type === 'checkbox' ? 'on' : '' } = found;
     return { name, type, value, checked: 'checked' in found };
   });
-  const [buttons, fields] = [true, false].map((wanted) =>
-    elements.filter(({ type }) => (type === 'submit') === wanted),
-  ) as [typeof elements, typeof elements];
+  const { buttons = [], fields = [] } = Object.groupBy(elements, ({ type }) =>
+    type === 'submit' ? 'buttons' : 'fields',
+  );
   return { action, method, fields, buttons };
 }
 
