@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes the base and store images where no image registry is reached: Debian by debootstrap, Node and Postgres from
 # the npm packages of this checkout, Redis from Debian. Needs root, debootstrap, a Docker engine and the two registries.
-# Usage: .ci/offline-images/make.sh [build|run|postgres|redis|otelcol …]   (the first four without a name)
-# The tests alone want the last: the OpenTelemetry Collector is built from Go modules, which needs Go and no Debian.
+# Usage: .ci/offline-images/make.sh [build|run|postgres|redis|otelcol|compose …]   (the first four without a name)
+# The last two, the OpenTelemetry Collector and the Compose client, are built from Go modules: they need Go and no Debian.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -140,6 +140,23 @@ make_otelcol() { # of the parts that otelcol.yaml names, and deploy/observabilit
   pack "$tree" | "$engine" import --change 'USER 65532:65532' --change 'ENTRYPOINT ["/otelcol"]' \
     - "$prefix/otelcol:0" >/dev/null
   rm -rf "$tree"
+}
+
+make_compose() { # no image: the client, whose path it prints
+  local version=${COMPOSE_VERSION:-v2.40.3} program source tree
+  program=$cache/docker-compose-$version
+  mkdir -p "$cache"
+  if [[ ! -x $program ]]; then
+    # Not `go install`: the module excludes versions, which only its own main module may.
+    source=$(again go mod download -json "github.com/docker/compose/v2@$version" | sed -n 's/^\t"Dir": "\(.*\)",\{0,1\}$/\1/p')
+    tree=$(mktemp -d)
+    cp -r "$source/." "$tree" && chmod -R u+w "$tree"
+    (cd "$tree" && CGO_ENABLED=0 again go build -trimpath -o "$program.new" \
+      -ldflags="-s -w -X github.com/docker/compose/v2/internal.Version=$version" ./cmd) >&2
+    mv "$program.new" "$program"
+    rm -rf "$tree"
+  fi
+  printf '%s\n' "$program"
 }
 
 for image in "${@:-build run postgres redis}"; do

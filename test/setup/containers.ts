@@ -24,7 +24,7 @@ function composeClient({ host, client }: Engine): string {
   const env = { ...process.env, DOCKER_HOST: host };
   if (spawnSync(client, ['compose', 'version'], { env }).status === 0) return `${client} compose`;
   console.log('There is no Compose 2: it is built from its Go module.');
-  const built = spawnSync('bash', ['.ci/offline-images/compose.sh'], { cwd: root, encoding: 'utf8' });
+  const built = spawnSync('bash', ['.ci/offline-images/make.sh', 'compose'], { cwd: root, encoding: 'utf8' });
   if (built.status === 0) return built.stdout.trim();
   throw new Error('No Compose 2: install it, or Go to build it, or name one by COMPOSE.');
 }
