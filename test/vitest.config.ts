@@ -7,10 +7,45 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import { root } from './check/step.ts';
 import { ClauseReporter } from './contract/reporter.ts';
-import { suites } from './suites.ts';
 
 generateProto();
 generateChartFiles();
+
+interface Suite {
+  /** By default `test/NAME`. */
+  readonly include?: readonly string[];
+  /** Of `test/setup`: what is started or found once, and what each worker learns of it. */
+  readonly setup?: readonly string[];
+  readonly own?: string;
+  readonly timeoutMs?: number;
+  /** File after file. */
+  readonly alone?: boolean;
+}
+
+const beside = ['services/**/*.test.ts', 'deploy/**/*.test.ts'];
+const onStack = { setup: ['stacks'] };
+
+export const suites: Readonly<Record<string, Suite>> = {
+  e2e: onStack,
+  hostile: onStack,
+  // Before the operator, who brings more data.
+  contract: onStack,
+  operator: onStack,
+  stack: { timeoutMs: 180_000 },
+  stores: { setup: ['stores'], own: 'own-stores', timeoutMs: 180_000 },
+  chart: {},
+  rpc: onStack,
+  secrets: {},
+  clients: onStack,
+  docs: {},
+  unit: { include: [...beside, 'test/*.test.ts', 'test/check/*.test.ts'] },
+  // The other tiers.
+  examples: {},
+  faults: { timeoutMs: 180_000, alone: true },
+  containers: { setup: ['containers'], own: 'own-containers', timeoutMs: 180_000, alone: true },
+  observability: { timeoutMs: 600_000, alone: true },
+  cluster: { setup: ['cluster'], timeoutMs: 600_000 },
+};
 
 const order = Object.keys(suites);
 

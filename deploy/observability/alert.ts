@@ -1,5 +1,5 @@
 // What an alert and a recording rule are, and the file that Prometheus reads them from.
-import { Document, isMap, visit } from 'yaml';
+import { stringify } from 'yaml';
 import { job } from './promql.ts';
 
 export interface Alert {
@@ -47,13 +47,7 @@ export function rulesFile(about: string, groups: readonly Group[]): string {
     ...how,
     rules: rules.map(ruleOf),
   }));
-  const file = new Document({ groups: written });
-  visit(file, {
-    Pair: (_, { key, value }) => {
-      if (String(key) === 'labels' && isMap(value)) value.flow = true;
-    },
-  });
-  const text = file.toString({ lineWidth: 0, blockQuote: 'literal' });
+  const text = stringify({ groups: written }, { lineWidth: 0, blockQuote: 'literal' });
   return `# ${about} Generated from deploy/observability.\n${text}`;
 }
 

@@ -2,8 +2,26 @@
 // runs it, and so does every command that needs them.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dashboards } from './dashboards.ts';
+import { partner } from './dashboards/partner.ts';
+import { security } from './dashboards/security.ts';
+import { service } from './dashboards/service.ts';
+import { dashboardOf } from './panels.ts';
 import { rulesFiles } from './rules.ts';
+
+const sources = [service, partner, security];
+
+/** Queries of all dashboards' panels, by title. */
+export const allPanels = sources
+  .flatMap(({ rows }) => Object.values(rows).flatMap((row) => Object.entries(row)))
+  .map(([title, [, queries]]) => [title, Object.values(queries)] as const);
+
+/** Text by file name. */
+export const dashboards: Readonly<Record<string, () => string>> = Object.fromEntries(
+  sources.map((source) => [
+    `${source.uid.replace('course-exchange-', '')}.json`,
+    () => `${JSON.stringify(dashboardOf(source), null, 2)}\n`,
+  ]),
+);
 
 const chart = join(import.meta.dirname, '../../helm/course-exchange');
 const folders = { rules: rulesFiles, dashboards };

@@ -2,8 +2,15 @@
 import { expect, test } from 'vitest';
 import { secretOf, withApiServer } from './api-server.ts';
 import { ofKind } from './objects.ts';
-import { isMap, type KubernetesObject, type Values, valueSets } from './render.ts';
-import { type Case, type Rendered, renderAll } from './rendered.ts';
+import {
+  type Case,
+  isMap,
+  type KubernetesObject,
+  type Rendered,
+  renderAll,
+  type Values,
+  valueSets,
+} from './render.ts';
 
 type Objects = readonly KubernetesObject[];
 

@@ -2,8 +2,7 @@
 // done about a gateway that hangs or dies.
 import { expect, test } from 'vitest';
 import { ofKind } from './objects.ts';
-import type { KubernetesObject, Values } from './render.ts';
-import { renderAll, renderSets } from './rendered.ts';
+import { type KubernetesObject, renderAll, renderSets, type Values } from './render.ts';
 
 const under = (prefix: string, values: Values) =>
   Object.fromEntries(

@@ -2,8 +2,15 @@
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { containersOf, nameOf, ofKind, podsOf, schemaErrors, selects } from './objects.ts';
-import { chart, filesOf, type KubernetesObject, template, valueSets } from './render.ts';
-import { renderAll, renderSets } from './rendered.ts';
+import {
+  chart,
+  filesOf,
+  type KubernetesObject,
+  renderAll,
+  renderSets,
+  template,
+  valueSets,
+} from './render.ts';
 
 const everySet = test.each(await renderSets());
 

@@ -1,11 +1,10 @@
 // What the chart gives to Prometheus and Grafana: off unless it is asked for, and true when it is.
-import { dashboards } from '@course-exchange/observability/dashboards';
+import { dashboards } from '@course-exchange/observability/generate';
 import { rulesFiles } from '@course-exchange/observability/rules';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ofKind, podsOf, selects } from './objects.ts';
-import type { KubernetesObject } from './render.ts';
-import { renderAll } from './rendered.ts';
+import { type KubernetesObject, renderAll } from './render.ts';
 
 const on = 'test-everything-values';
 const full = 'environment-course-exchange';

@@ -2,8 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { ofKind, podsOf, selects } from './objects.ts';
-import type { KubernetesObject } from './render.ts';
-import { renderSets } from './rendered.ts';
+import { type KubernetesObject, renderSets } from './render.ts';
 
 const sets = await renderSets();
 const everything = sets.find(({ set }) => set === 'test-everything-values')?.objects ?? [];

@@ -7,8 +7,16 @@ import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { secretOf, withApiServer } from './api-server.ts';
 import { containersOf, ofKind, podsOf } from './objects.ts';
-import { chart, filesOf, type KubernetesObject, template, type Values, valuesOf } from './render.ts';
-import { type Case, renderAll } from './rendered.ts';
+import {
+  type Case,
+  chart,
+  filesOf,
+  type KubernetesObject,
+  renderAll,
+  template,
+  type Values,
+  valuesOf,
+} from './render.ts';
 
 const read = (file: string) => readFileSync(join(chart, file), 'utf8');
 const documents = (file: string): KubernetesObject[] =>

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { secretOf, withApiServer } from './api-server.ts';
 import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
-import { chart, type KubernetesObject, template, valuesOfSet } from './render.ts';
-import { renderAll } from './rendered.ts';
+import { chart, type KubernetesObject, renderAll, template, valuesOfSet } from './render.ts';
 
 const minimal = 'test-minimal-values';
 const spread = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' };

@@ -1,10 +1,21 @@
-// Bad values are refused before anything is installed, with a sentence that says what to do.
+// Bad values are refused before anything is installed, with a sentence that says what to do; each of the others makes a
+// difference.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { chart, filesOf, template, type Values, valuesAt } from './render.ts';
-import { renderAll } from './rendered.ts';
+import {
+  chart,
+  filesOf,
+  isMap,
+  renderAll,
+  renderSets,
+  template,
+  type Values,
+  valuesAt,
+  valuesOfSet,
+} from './render.ts';
+import { documentedValues } from './value-schema.ts';
 
 type Refusals = Readonly<Record<string, Readonly<Record<string, Values | readonly Values[]>>>>;
 
@@ -77,4 +88,34 @@ test('production accepts what only looks like a mistake', async () => {
   const cases = Object.values(accepted).map((paths) => ({ on: 'production-hosts', values: valuesAt(paths) }));
   const refused = (await renderAll(cases)).map((one, at) => [Object.keys(accepted)[at], one.refused]);
   expect(refused).toEqual(Object.keys(accepted).map((what) => [what, '']));
+});
+
+const valueAt = (values: Values, path: readonly string[]) =>
+  path.reduce<unknown>((below, key) => (isMap(below) ? below[key] : undefined), values);
+const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/** What makes the default of what is there now: a map laid over another one leaves what the other alone has. */
+function reset(now: unknown, fallback: unknown): unknown {
+  if (!isMap(now) || !isMap(fallback)) return fallback;
+  return { ...Object.fromEntries(Object.keys(now).map((key) => [key, null])), ...fallback };
+}
+
+test('each value is set in ci/; back at its default it changes the objects or is refused', async () => {
+  const sets = await renderSets();
+  const changes = documentedValues.map(({ path, defaultValue }) => {
+    const before = sets.findLast(({ set }) => !isEqual(valueAt(valuesOfSet(set), path), defaultValue));
+    const now = valueAt(valuesOfSet(before?.set ?? ''), path);
+    return { name: path.join('.'), before, fallback: reset(now, defaultValue) };
+  });
+  expect(changes.filter(({ before }) => before === undefined).map(({ name }) => name)).toEqual([]);
+  const cases = changes.map(({ name, before, fallback }) => ({
+    on: before?.set ?? '',
+    values: valuesAt({ [name]: fallback }),
+  }));
+  const rendered = await renderAll(cases);
+  const ignored = changes.filter(({ before }, at) => {
+    const { objects, refused } = rendered[at] ?? {};
+    return isEqual([objects, refused], [before?.objects, before?.refused]);
+  });
+  expect(ignored.map(({ name }) => name)).toEqual([]);
 });

@@ -1,8 +1,7 @@
 // No secret stands in what the chart renders: Secrets are named, mounted as files and never made.
 import { expect, test } from 'vitest';
 import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
-import type { KubernetesObject } from './render.ts';
-import { renderSets } from './rendered.ts';
+import { type KubernetesObject, renderSets } from './render.ts';
 
 const sets = await renderSets();
 const everySet = test.each(sets);

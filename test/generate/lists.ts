@@ -12,8 +12,8 @@ import { allRoutes } from '../../services/gateway/src/routes/all-routes.ts';
 import { connectServices } from '../../services/gateway/src/services.ts';
 import { redirectedErrors } from '../../services/identity/src/authorize/response.ts';
 import { root } from '../check/step.ts';
-import { suites } from '../suites.ts';
-import { code, names, type Part, table, tableWithProse } from './page.ts';
+import { suites } from '../vitest.config.ts';
+import { code, type Part, table, tableWithProse } from './page.ts';
 
 export const routesPart: Part = (before) => {
   const paths = Map.groupBy(routesOfGateway(), ({ path }) => path);
@@ -55,7 +55,10 @@ function httpStatus(error: ErrorCode): string {
   return `${token?.status}${token?.headers['retry-after'] ? ' with `Retry-After`' : ''}`;
 }
 
-export const redirectsPart: Part = (before) => names(before, ['error', 'when'], redirectedErrors);
+const named = (names: readonly string[]) => names.map((name) => [code(name)]);
+
+export const redirectsPart: Part = (before) =>
+  tableWithProse(before, ['error', 'when'], named(redirectedErrors));
 
 const decisions = join(root, 'docs/decisions');
 
@@ -70,7 +73,7 @@ export const decisionsPart: Part = () =>
     .join('\n');
 
 export const suitesPart: Part = (before) =>
-  names(before, ['suite', 'what it proves', 'needs'], Object.keys(suites));
+  tableWithProse(before, ['suite', 'what it proves', 'needs'], named(Object.keys(suites)));
 
 export const dutiesPart: Part = () => {
   const rows = Object.entries(duties).map(([duty, { section, sentence }]) => {

@@ -52,12 +52,6 @@ export function tableWithProse(
   return table(heads, inOrder);
 }
 
-/** A table of names, beside which the page says what each is. */
-export function names(before: string, heads: readonly string[], all: readonly string[]): string {
-  const rows = all.map((name) => [code(name)]);
-  return tableWithProse(before, heads, rows);
-}
-
 export function code(text: string): string {
   return `\`${text}\``;
 }

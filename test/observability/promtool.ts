@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allPanels } from '@course-exchange/observability/dashboards';
+import { allPanels } from '@course-exchange/observability/generate';
 import { type Component, series } from '@course-exchange/observability/promql';
 import { rulesFiles } from '@course-exchange/observability/rules';
 import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
