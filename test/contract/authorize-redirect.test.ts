@@ -79,11 +79,6 @@ test('state comes back exactly, whatever it is [R3.3 R3.4 R4.1 S7.channel.1]', a
   );
 });
 
-test('without a state none is sent back [R3.5]', async () => {
-  const outcome = await begin(freshBrowser(), full, { prompt: 'none' });
-  expect(expectDeparture(outcome).location).toBe(`${registered}?error=login_required`);
-});
-
 test('success is code and state alone, by 303 [R4.1 R4.2 S4.authorization.2 S3.code.1 R3.3 R18.1]', async () => {
   const { departure, code } = await grant({ parameters: { state: 'a b' } });
   expect(departure.answer.status).toBe(303);

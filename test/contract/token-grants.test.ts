@@ -1,9 +1,23 @@
-// One use of an authorization code and of a refresh token, and what a replay revokes (R9 to R12).
+// One use of an authorization code and of a refresh token, what a replay revokes (R9 to R12), and what is left of them when
+// Redis does not answer (R14).
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
-import type { Answer } from '../support/http.ts';
-import { api, exchange, full, grant, partnerFor, refresh, tokensFor, twinPartner } from './deployment.ts';
+import { type Answer, send } from '../support/http.ts';
+import { ownStopwatch } from '../support/own-time.ts';
+import {
+  api,
+  exchange,
+  full,
+  grant,
+  issuer,
+  oidc,
+  partnerFor,
+  refresh,
+  stack,
+  tokensFor,
+  twinPartner,
+} from './deployment.ts';
 import { expectError } from './expectations.ts';
 
 test('a second use is invalid_grant and revokes the refresh token that descended from it; access tokens live on [R10.1 R10.2 R10.3 S3.code.5 S5.flow.2 S3.access.2]', async () => {
@@ -114,3 +128,32 @@ test('without openid no ID token comes, and no resource can be read [S3.code.3 S
   expectError(await api('/api/events', tokens.access_token), 401, 'invalid_token');
   expect(tokensOf(await refresh(partner, tokens.refresh_token)).scope).toBe('email profile');
 });
+
+const redis = stack.processes?.redis;
+
+async function expectUnavailable(ask: () => Promise<Answer>): Promise<void> {
+  const elapsed = ownStopwatch();
+  const answer = await ask();
+  expect([answer.status, answer.text]).toEqual([503, '{"error":"temporarily_unavailable"}']);
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  expect(elapsed()).toBeLessThan(2_000);
+}
+
+test.skipIf(redis === undefined)(
+  'while Redis stands still tokens are 503 within 2 s, reads and keys go on, and what was refused is good afterwards [R14.1 R14.2 R14.3]',
+  async () => {
+    const [code, tokens] = [await grant(), await tokensFor()];
+    process.kill(redis ?? 0, 'SIGSTOP');
+    try {
+      await expectUnavailable(() => exchange(code));
+      await expectUnavailable(() => refresh(full, tokens.refresh_token));
+      expect((await api('/api/events', tokens.access_token)).status).toBe(200);
+      for (const url of [`${issuer}/.well-known/openid-configuration`, oidc.jwks_uri])
+        expect((await send(url)).status).toBe(200);
+    } finally {
+      process.kill(redis ?? 0, 'SIGCONT');
+    }
+    await expect.poll(async () => (await exchange(code)).status).toBe(200);
+    await expect.poll(async () => (await refresh(full, tokens.refresh_token)).status).toBe(200);
+  },
+);

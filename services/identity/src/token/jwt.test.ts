@@ -42,10 +42,12 @@ beforeAll(async () => {
 
 const read = (token: string, at = now, from = tokens) => readAccessToken(from, token, at * 1_000);
 
-test('an access token names user and client until its exp, and is that of its algorithm alone (R16)', async () => {
+test('an access token names user and client until its exp, for its issuer and algorithm alone [R16.1 R16.4]', async () => {
   const token = await issueAccessToken(tokens, grant, now, 'id-1');
   expect(await read(token, now + 899)).toEqual({ sub, clientId });
   expect(await read(token, now + 900)).toMatchObject({ reason: 'expired' });
+  const elsewhere = { ...tokens, issuer: 'https://else.example' };
+  expect(await read(token, now, elsewhere)).toMatchObject({ reason: 'issuer' });
   const resigned = await signJwt(keys.signingKey('RS256'), 'at+jwt', decodeJwt(token));
   expect(await read(resigned)).toMatchObject({ reason: 'algorithm' });
 });
@@ -58,8 +60,10 @@ test('until the key set was read no token is refused (R14)', async () => {
   });
 });
 
-test('an ID token is no access token, and an access token is no hint (R16)', async () => {
+test('an ID token is no access token, and an access token is no hint; a hint may be expired [R5.9 R16.3]', async () => {
   const idToken = await issueIdToken(tokens, user, { clientId, nonce: '', authTime: undefined }, now);
+  const old = await issueIdToken(tokens, user, { clientId, nonce: '', authTime: undefined }, 1_000_000);
+  expect(await readIdTokenHint(tokens, old, clientId)).toBe(sub);
   expect(await read(idToken)).toHaveProperty('reason');
   expect(await read(idToken, now, { ...tokens, algorithm: 'RS256' })).toHaveProperty('reason');
   expect(
