@@ -10,7 +10,7 @@ const stores = '(?:-(?:table|store)|/redis/[^/]+)[.]ts$';
 const nouns =
   `${services}(?:authorize/(?:interaction|request|response)|clients/(?:client|client-registration|scope|secret)|` +
   'conduct/conduct|consents/consent|events/event|feed/change|keys/signing-key|' +
-  'login/(?:password|password-formats|throttle)|refusals/reasons|token/(?:grant-record|jwt|pkce)|users/user)[.]ts$';
+  'login/(?:password|throttle)|refusals/reasons|token/(?:grant-record|jwt|pkce)|users/(?:password-hash|user))[.]ts$';
 const rpc = '(?:/rpc/[^/]+|(?:/|-)(?:rpc|messages))[.]ts$';
 /** What puts a process together. */
 const main = '/src/main[.]ts$';

@@ -20,7 +20,7 @@ const password = 'Hindernis 7 – Oxer';
 const adapted = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '').replaceAll('+', '.');
 const salt = Buffer.from('salt of another system');
 const key = pbkdf2Sync(password, salt, 6_400, 64, 'sha512');
-/** Forms that password-formats.test does not have, and argon2id of other costs than ours. */
+/** Forms that password-hash.test does not have, and argon2id of other costs than ours. */
 const hashes = [
   '$argon2id$v=19$m=8192,t=1,p=1$tABuvwMtIlcyFoS03nzGqg$ORj4cEL8COcOfbZbKUz97YLso2luJigXeZ5t9J0p0mM',
   '$2b$06$8fn4dxxFU/gRJaDslJ3WmuFRIZm9LDt9QUfHovhR8uMy76HLXKZ9a',

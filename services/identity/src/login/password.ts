@@ -10,7 +10,7 @@ import { hash, verify as verifyArgon2 } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { SpanKind } from '@opentelemetry/api';
 import { identityMetrics } from '../metrics.ts';
-import { type Pbkdf2Hash, readPasswordHash, type ScryptHash, standInsFor } from './password-formats.ts';
+import { type Pbkdf2Hash, readPasswordHash, type ScryptHash, standInsFor } from '../users/password-hash.ts';
 
 /** OWASP's first choice for argon2id, and the binding's default. Memory in KiB. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;

@@ -14,8 +14,8 @@ import {
   timeText,
 } from '../admin/context.ts';
 import type { Sub } from '../ids.ts';
-import { isDamagedBcrypt, readPasswordHash } from '../login/password-formats.ts';
 import { newId } from '../secrets.ts';
+import { isDamagedBcrypt, readPasswordHash } from './password-hash.ts';
 import type { KnownUser, UserRecord } from './user.ts';
 import { insertUsers, lockKnownUsers, updateUsers } from './user-table.ts';
 

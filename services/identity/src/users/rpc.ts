@@ -10,9 +10,9 @@ import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext, AdminResult } from '../admin/context.ts';
 import { accessTokensEndAt, adminRequest, changeMessages, timestamps } from '../admin/messages.ts';
-import { passwordAlgorithm } from '../login/password-formats.ts';
 import { disableUser, enableUser, getAccount, getAccountByHash, signOutUser } from './admin.ts';
 import { importUsers } from './import.ts';
+import { passwordAlgorithm } from './password-hash.ts';
 import type { UserAccount, UserName } from './user.ts';
 
 export function createUserHandlers(context: AdminContext): Handlers<typeof UserService> {

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { createHashingQueue, createPasswordVerifier, hashPassword, matchesHash } from './password.ts';
-import { isDamagedBcrypt, passwordAlgorithm, readPasswordHash, standInsFor } from './password-formats.ts';
+import { createHashingQueue, createPasswordVerifier, hashPassword, matchesHash } from '../login/password.ts';
+import { isDamagedBcrypt, passwordAlgorithm, readPasswordHash, standInsFor } from './password-hash.ts';
 
 /** Made by other programs: passlib's documentation (pbkdf2, scrypt), OpenBSD's bcrypt, the argon2 command. */
 const foreign: readonly (readonly [string, string, string])[] = [
