@@ -1,6 +1,5 @@
 // Reads pipelined over few Postgres connections (decision 0018). Never use it for a read that waits for a lock: it
 // would block those behind it.
-import type { Writable } from 'node:stream';
 import pg from 'pg';
 import { describeError } from '../process/logger.ts';
 import { outsideRequests, requireTime } from '../process/request-context.ts';
@@ -71,7 +70,7 @@ class Line {
       }
       const sent = performance.now();
       try {
-        joinWrites(client.connection.stream);
+        joinWrites(client);
         return await client.query(query);
       } catch (error) {
         if (!isStatementError(error)) this.#forget(connection);
@@ -133,7 +132,7 @@ class Line {
 }
 
 /** One write to the kernel for the reads of an event-loop tick. */
-function joinWrites(stream: Writable): void {
+function joinWrites({ connection: { stream } }: pg.Client): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
   setImmediate(() => stream.uncork());
