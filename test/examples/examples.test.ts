@@ -1,7 +1,7 @@
 // Go and Java are skipped on a machine that lacks go, or java and mvn; hosted CI runs them. The clients of docs/examples against
 // a real system: each connects a user, reads, refreshes, and keeps its duties in every rehearsal.
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,7 +13,7 @@ import { type ScenarioName, scenarios } from '@course-exchange/testcontainers/re
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../check/step.ts';
 import { type RehearsedSystem, startRehearsedSystem } from '../clients/rehearsed-system.ts';
-import { findPython, pythonPackages } from '../support/programs.ts';
+import { pythonWith } from '../support/programs.ts';
 import { partnerFor, userWho } from '../support/stack-file.ts';
 import { openPartnerBrowser } from '../support/user-agent.ts';
 
@@ -53,10 +53,8 @@ const clients: Readonly<Record<string, Preparation>> = {
     return { command: process.execPath, words: ['main.js'] };
   },
   python: async (folder) => {
-    const requirements = readFileSync(join(folder, 'requirements.txt'), 'utf8').trim().split('\n');
-    const PYTHONPATH = await pythonPackages(requirements.join('-').replaceAll('==', '-'), requirements);
-    const { command, env } = await findPython();
-    return { command, words: ['main.py'], env: { ...env, PYTHONPATH } };
+    const python = await pythonWith(join(folder, 'requirements.txt'));
+    return { ...python, words: ['main.py'] };
   },
   go: async (folder) => {
     await run('go', ['build', '-o', 'client', '.'], { cwd: folder });

@@ -1,7 +1,7 @@
 // Programs that suites need and a machine may lack: what a variable names, else what is on PATH in a version that fits, else
 // what pip or apt brings into the cache, in pinned versions. Nothing is installed on the machine.
 import { execFile } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -105,7 +105,7 @@ interface Python {
 }
 
 /** The one on PATH, else Debian's, of whichever version this system has. */
-export async function findPython(): Promise<Python> {
+async function findPython(): Promise<Python> {
   const home = join(cacheDirectory(), 'debian-python');
   const unpacked = (): Python => ({
     command: globSync(join(home, 'usr/bin/python3.??'))[0] ?? 'python3',
@@ -133,7 +133,7 @@ export async function findPython(): Promise<Python> {
  * Folder in the cache in which pip has installed these requirements, in its format, with hashes where they are given. It
  * is filled before it has its name.
  */
-export async function pythonPackages(name: string, requirements: readonly string[]): Promise<string> {
+async function pythonPackages(name: string, requirements: readonly string[]): Promise<string> {
   const home = join(cacheDirectory(), name);
   if (existsSync(home)) return home;
   const unfinished = `${home}.${process.pid}`;
@@ -153,4 +153,12 @@ export async function pythonPackages(name: string, requirements: readonly string
     if (!existsSync(home)) throw cause;
   }
   return home;
+}
+
+/** The Python that has the libraries which a file of requirements names. */
+export async function pythonWith(file: string): Promise<Python> {
+  const requirements = readFileSync(file, 'utf8').trim().split('\n');
+  const PYTHONPATH = await pythonPackages(requirements.join('-').replaceAll('==', '-'), requirements);
+  const { command, env } = await findPython();
+  return { command, env: { ...env, PYTHONPATH } };
 }
