@@ -41,9 +41,15 @@ export async function createAuthority(name = 'Test authority') {
       const folder = mkdtempSync(join(tmpdir(), 'authority-'));
       const file = join(folder, 'authority.pem');
       writeFileSync(file, own.key + own.certificate);
-      const altNames = names.map((one) => `${isIP(one) === 0 ? 'DNS' : 'IP'}:${one}`);
-      const extensions = ['basicConstraints=critical,CA:FALSE', `subjectAltName=${altNames.join()}`];
-      const signed = ['-CA', file, '-CAkey', file, ...extensions.flatMap((one) => ['-addext', one])];
+      const settings = join(folder, 'settings.cnf');
+      // In a section, a name may hold a comma.
+      const altNames = names.map((one, at) => `${isIP(one) === 0 ? 'DNS' : 'IP'}.${at} = ${one}\n`);
+      const extensions = 'basicConstraints = critical,CA:FALSE\nsubjectAltName = @names';
+      writeFileSync(
+        settings,
+        `[req]\ndistinguished_name = names\n[own]\n${extensions}\n[names]\n${altNames.join('')}`,
+      );
+      const signed = ['-CA', file, '-CAkey', file, '-config', settings, '-extensions', 'own'];
       return certify(subject.includes('=') ? subject : `CN=${subject}`, ...signed).finally(() =>
         rmSync(folder, { recursive: true }),
       );
