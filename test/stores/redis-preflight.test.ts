@@ -82,7 +82,7 @@ test('a master with a replica requires its confirmation, and refuses unconfirmed
   await start('two', `replicaof 127.0.0.1 ${ports.one}`, 'masterauth admin');
   await until('the replica', () => hasReplicas(admin));
   const sentence =
-    'Redis may bring a spent token back by a failover: set REDIS_MIN_REPLICAS to 1 or more (decision 0032), and';
+    'Redis may accept a spent token again after a failover: set REDIS_MIN_REPLICAS to 1 or more (decision 0032), and';
   await says(`failure: ${sentence}`);
   await says(`warning: ${sentence}`, {}, false);
   const REDIS_MIN_REPLICAS = '1';

@@ -99,11 +99,11 @@ export async function checkRedis(
           production && !target.tls && !target.hosts.every(({ host }) => isLoopback(host)),
       }),
       ...findings(production ? 'failure' : 'warning', {
-        'Redis does not show its settings: set REDIS_SETTINGS_ATTESTED where they are those of docs/install.md.':
+        'Redis does not show its settings: set REDIS_SETTINGS_ATTESTED if they are those of docs/install.md.':
           !attested && masters.some(({ shown }) => !shown),
         'Redis has no maxmemory: set it, so that a full Redis refuses writes before the kernel kills it.':
           masters.some(({ shown, settings }) => shown && Number(settings.get('maxmemory') ?? 0) === 0),
-        'Redis may bring a spent token back by a failover: set REDIS_MIN_REPLICAS to 1 or more (decision 0032), and min-replicas-to-write to the same.':
+        'Redis may accept a spent token again after a failover: set REDIS_MIN_REPLICAS to 1 or more (decision 0032), and min-replicas-to-write to the same.':
           masters.some(
             ({ settings, replicas }) =>
               (replicas > 0 && minReplicas === 0) || unconfirmedWrites(settings, minReplicas).length > 0,

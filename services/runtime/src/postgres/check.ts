@@ -57,7 +57,7 @@ export async function checkPostgres(
         else
           found.push({
             kind: 'failure',
-            message: `${setting} gives no way in as ${account.role} (${login}): correct address, TLS, password or role.`,
+            message: `${setting} cannot log in as ${account.role} (${login}): correct address, TLS, password or role.`,
           });
       }
       const migrating = migrator();
@@ -92,7 +92,7 @@ function faultsOf(
       production && !secure,
     [`${login} lacks rights of ${account.role} in the schema ${schema}: name that role, the primary itself and the one database, or run deploy/postgres/roles.sql.`]:
       !fit || (version > 0 && !hasTables),
-    [`${login} is or can become ${powers.join(', ')}: take that from it.`]: powers.length > 0,
+    [`${login} is or can become ${powers.join(', ')}: revoke that.`]: powers.length > 0,
     [`${login} cannot migrate as ${owner}: run deploy/postgres/roles.sql in its database.`]:
       account.migrates === true && !migrates,
   };

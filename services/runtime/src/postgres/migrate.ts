@@ -169,7 +169,7 @@ export async function runMigrationJob<C>(job: MigrationJob<C>): Promise<number> 
   const [mode, ...more] = words;
   if (more.length > 0 || !(mode === undefined || mode === '--check' || mode === '--report')) {
     process.stderr.write(
-      'The only argument is --check, or --report, whose exit code is 0: both look, and change nothing.\n',
+      'Pass nothing, --check or --report. Both options only run the checks; --report always exits with 0.\n',
     );
     return 1;
   }
