@@ -30,8 +30,14 @@ export async function serveGateway(options: ServedOptions = {}) {
   const lines: string[] = [];
   let made = 0;
   const logger = createLogger('gateway', 'debug', (line) => lines.push(line));
+  const answers = { ...cannedAnswers, ...options.answers };
   const rpc = await serveRpc({
-    services: standIns({ ...cannedAnswers, ...options.answers }),
+    services: [
+      bindService(AuthorizationService, answers),
+      bindService(TokenService, answers),
+      bindService(DiscoveryService, answers),
+      bindService(CatalogService, answers),
+    ],
     errorStatuses,
     logger: createLogger('stand-in', 'error'),
     address: '127.0.0.1:0',
@@ -95,19 +101,6 @@ export async function serveGateway(options: ServedOptions = {}) {
       await rpc.stop(100);
     },
   };
-}
-
-function standIns(answers: CannedAnswers) {
-  return [
-    bindService(AuthorizationService, pick<typeof AuthorizationService>(answers)),
-    bindService(TokenService, pick<typeof TokenService>(answers)),
-    bindService(DiscoveryService, pick<typeof DiscoveryService>(answers)),
-    bindService(CatalogService, pick<typeof CatalogService>(answers)),
-  ];
-}
-
-function pick<S extends Parameters<typeof bindService>[0]>(answers: CannedAnswers): Handlers<S> {
-  return answers as unknown as Handlers<S>;
 }
 
 type CannedAnswers = Handlers<typeof AuthorizationService> &

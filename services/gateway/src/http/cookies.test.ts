@@ -19,11 +19,7 @@ test('the cookie of an interaction has its life, that of the session the browser
 
 test('each interaction has a separate cookie; of two with one name the first counts', () => {
   const header = 'interaction-a=1; interaction-b=2; interaction-a=3; session=x';
-  expect([
-    plain.interaction(header, 'a'),
-    plain.interaction(header, 'b'),
-    plain.interaction(header, 'c'),
-  ]).toEqual(['1', '2', '']);
+  expect([...'abc'].map((id) => plain.interaction(header, id))).toEqual(['1', '2', '']);
 });
 
 test('with a new interaction at most eight are kept; the oldest go', () => {
@@ -31,15 +27,6 @@ test('with a new interaction at most eight are kept; the oldest go', () => {
   const cleared = plain.clearSurplusInteractions(presented).map((cookie) => cookie.split('=')[0]);
   expect(cleared).toEqual(['interaction-i0', 'interaction-i1', 'interaction-i2']);
   expect(plain.clearSurplusInteractions('interaction-a=b')).toEqual([]);
-});
-
-test('all that a browser keeps of us, eight interactions and a session, is far below 4 KB (RFC 6265 §6.1)', () => {
-  const value = 'x'.repeat(43);
-  const interactions = Array.from({ length: 8 }, (_, nth) =>
-    secure.setInteraction(String(nth).repeat(22), value, 1_800),
-  );
-  const pairs = [secure.setSession(value), ...interactions].map((cookie) => cookie.split(';')[0]);
-  expect(pairs.join('; ').length).toBeLessThan(1_024);
 });
 
 test('what we did not set is ignored', () => {

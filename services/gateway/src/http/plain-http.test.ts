@@ -1,16 +1,13 @@
 // What a trusted proxy received by http is not served where the issuer is https (R28).
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { type ServedGateway, type ServedOptions, serveGateway } from '../../testing/served-gateway.ts';
 import { trustedProxy } from './plain-http.ts';
 
 const issuer = 'https://exchange.test';
 const here = ['127.0.0.0/8', '::1'];
 const discovery = '/.well-known/openid-configuration';
-let gateway: ServedGateway;
-afterEach(() => gateway?.close());
-const serve = async (options: ServedOptions = {}) => {
-  gateway = await serveGateway({ issuer, trustedProxies: here, ...options });
-};
+const gateway = await serveGateway({ issuer, trustedProxies: here });
+afterAll(() => gateway.close());
 
 async function ask(...request: Parameters<ServedGateway['ask']>) {
   const { status, headers, body } = await gateway.ask(...request);
@@ -20,15 +17,9 @@ async function ask(...request: Parameters<ServedGateway['ask']>) {
 const http = { 'x-forwarded-proto': 'http' };
 
 test('over http GET and HEAD are redirected to the issuer, before any path or method is checked [R28.3]', async () => {
-  await serve();
+  const paths = [discovery, '/authorize?client_id=a&state=%ff', '/nowhere', '/token', '//evil.test/%zz'];
   for (const method of ['GET', 'HEAD'])
-    for (const path of [
-      discovery,
-      '/authorize?client_id=a&state=%ff',
-      '/nowhere',
-      '/token',
-      '//evil.test/%zz',
-    ]) {
+    for (const path of paths) {
       const seen = await ask(method, path, http);
       expect(seen, `${method} ${path}`).toEqual({ status: 308, location: issuer + path, body: '' });
     }
@@ -38,7 +29,6 @@ test('over http GET and HEAD are redirected to the issuer, before any path or me
 });
 
 test('over http everything else is 400, before any path, method or credential is checked [R28.3]', async () => {
-  await serve();
   const refused = { status: 400, location: undefined, body: '{"error":"invalid_request"}' };
   for (const path of ['/token', '/authorize', '/userinfo', '/nowhere', '/%zz'])
     for (const method of ['POST', 'PUT', 'OPTIONS', 'DELETE'])
@@ -49,14 +39,8 @@ test('over http everything else is 400, before any path, method or credential is
 });
 
 test('a redirect carries what every answer does, and no byte of the path ends a header [R28.3]', async () => {
-  await serve();
-  const lines = [
-    'GET /a%0d%0aset-cookie:x HTTP/1.1',
-    'Host: x',
-    'X-Forwarded-Proto: http',
-    'Connection: close',
-  ];
-  const answer = await gateway.raw(`${lines.join('\r\n')}\r\n\r\n`);
+  const head = 'Host: x\r\nX-Forwarded-Proto: http\r\nConnection: close';
+  const answer = await gateway.raw(`GET /a%0d%0aset-cookie:x HTTP/1.1\r\n${head}\r\n\r\n`);
   expect(answer).toMatch(/^HTTP\/1.1 308 /);
   expect(answer).toMatch(/\r\nlocation: https:\/\/exchange\.test\/a%0d%0aset-cookie:x\r\n/);
   for (const header of ['x-request-id: 0', 'x-content-type-options: nosniff', 'strict-transport-security: '])
@@ -64,14 +48,9 @@ test('a redirect carries what every answer does, and no byte of the path ends a 
 });
 
 test('without such a header, or by https, the request is served [R28.4]', async () => {
-  await serve();
-  const told: readonly Record<string, string>[] = [
-    {},
-    { 'x-forwarded-proto': 'https' },
-    { 'x-forwarded-proto': 'http, https' },
-    { 'x-forwarded-proto': '' },
-  ];
-  for (const headers of told) expect((await ask('GET', discovery, headers)).status).toBe(200);
+  expect((await ask('GET', discovery)).status).toBe(200);
+  for (const said of ['https', 'http, https', ''])
+    expect((await ask('GET', discovery, { 'x-forwarded-proto': said })).status).toBe(200);
 });
 
 test.each<[what: string, options: ServedOptions]>([
@@ -79,8 +58,9 @@ test.each<[what: string, options: ServedOptions]>([
   ['another one is trusted', { trustedProxies: ['10.0.0.0/8'] }],
   ['the issuer is http', { issuer: 'http://exchange.test' }],
 ])('the header counts for nothing where %s [R28.4]', async (_what, options) => {
-  await serve(options);
-  expect((await ask('GET', discovery, http)).status).toBe(200);
+  const other = await serveGateway({ issuer, trustedProxies: here, ...options });
+  onTestFinished(other.close);
+  expect((await other.ask('GET', discovery, http)).status).toBe(200);
 });
 
 test('an address is trusted by itself, in its network, and mapped into IPv6', () => {

@@ -4,43 +4,41 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { nameSubject } from '@course-exchange/runtime/process/request-context';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { cannedAnswers, type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { cannedAnswers, serveGateway } from '../../testing/served-gateway.ts';
 import { createApp } from '../app.ts';
 import { htmlAnswer, type Route } from './route.ts';
 
-/** Held lists and refreshes end when it is opened. */
-let gate: { readonly opened: Promise<void>; readonly open: () => void };
-let gateway: ServedGateway;
+/** Held lists and refreshes end when it is resolved. */
+let gate: PromiseWithResolvers<void>;
 /** Refresh tokens that reached identity. */
 const exchanged: string[] = [];
-beforeEach(() => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  gate = { opened: promise, open: resolve };
-});
-beforeAll(async () => {
-  gateway = await serveGateway({
-    // Nothing of what is held ends by itself.
-    budgetMs: 60_000,
-    trustedProxies: ['127.0.0.1'],
-    answers: {
-      listEvents: async function* (_request, call) {
-        if (call.authorization === 'Bearer held') await gate.opened;
-        yield* cannedAnswers.listEvents({} as never, call);
-      },
-      exchangeToken: async (request, call) => {
-        exchanged.push(request.refreshToken);
-        nameSubject({ client: request.clientId });
-        if (request.refreshToken === 'held') await gate.opened;
-        return cannedAnswers.exchangeToken(request, call);
-      },
+const sockets = new Set<Socket>();
+const gateway = await serveGateway({
+  // Nothing of what is held ends by itself.
+  budgetMs: 60_000,
+  trustedProxies: ['127.0.0.1'],
+  answers: {
+    listEvents: async function* (_request, call) {
+      if (call.authorization === 'Bearer held') await gate.promise;
+      yield* cannedAnswers.listEvents({} as never, call);
     },
-  });
+    exchangeToken: async (request, call) => {
+      exchanged.push(request.refreshToken);
+      nameSubject({ client: request.clientId });
+      if (request.refreshToken === 'held') await gate.promise;
+      return cannedAnswers.exchangeToken(request, call);
+    },
+  },
 });
 afterAll(() => gateway.close());
+beforeEach(() => {
+  gate = Promise.withResolvers();
+});
 afterEach(() => {
-  gate.open();
-  letGo();
+  gate.resolve();
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
 });
 
 const patient = { timeout: 15_000 };
@@ -52,21 +50,14 @@ interface Held {
   answer: string;
 }
 
-const sockets = new Set<Socket>();
-
-function letGo(): void {
-  for (const socket of sockets) socket.destroy();
-  sockets.clear();
-}
-
 /** Begins `request` from an address of `network`, and waits for nothing. */
-function hold(request: string, network: number, from = (text: string) => text): Held {
+function hold(request: string, network: number, address = `10.0.${network}.7`): Held {
   const held = { socket: connect(gateway.port, '127.0.0.1'), answer: '' };
   sockets.add(held.socket.on('error', () => held.socket.destroy()));
   held.socket.setEncoding('latin1').on('data', (text: string) => {
     held.answer += text;
   });
-  held.socket.write(from(request.replace('\r\n', `\r\nHost: x\r\nX-Forwarded-For: 10.0.${network}.7\r\n`)));
+  held.socket.write(request.replace('\r\n', `\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n`));
   return held;
 }
 
@@ -75,17 +66,16 @@ const heldBody = 'grant_type=refresh_token&refresh_token=held';
 const heldRefresh = bodyless.replace('10', String(heldBody.length)) + heldBody;
 const heldList = 'GET /api/events HTTP/1.1\r\nAuthorization: Bearer held\r\n\r\n';
 
-async function ask(path: string, network: number, body?: string): Promise<number> {
-  const headers: Record<string, string> = { 'x-forwarded-for': `10.0.${network}.7` };
-  if (body !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded';
-  else headers.authorization = 'Bearer other';
-  const init = body === undefined ? { headers } : { method: 'POST', headers, body };
-  const answer = await fetch(`${gateway.origin}${path}`, { ...init, redirect: 'manual' });
+async function ask(path: string, network: number, form?: Record<string, string>): Promise<number> {
+  const headers = { 'x-forwarded-for': `10.0.${network}.7`, authorization: 'Bearer other' };
+  const post = form && { method: 'POST', body: new URLSearchParams(form) };
+  const answer = await fetch(`${gateway.origin}${path}`, { ...post, headers, redirect: 'manual' });
   await answer.arrayBuffer();
   return answer.status;
 }
 
-const refresh = (network: number) => ask('/token', network, 'grant_type=refresh_token&refresh_token=x');
+const refresh = (network: number) =>
+  ask('/token', network, { grant_type: 'refresh_token', refresh_token: 'x' });
 const list = (network: number) => ask('/api/events', network);
 
 /** Holds more of `request` from each network than it has room for; all that were answered were refused. */
@@ -162,15 +152,14 @@ test('refreshes that hang fill only the capacity of their network and class [R14
   expect(gateway.lines.filter((line) => line.includes('answer failed')).length).toBeLessThanOrEqual(10);
   expect([await list(1), await ask('/userinfo', 1), await ask('/authorize', 1)]).toEqual([200, 200, 303]);
   const other = refresh(2);
-  gate.open();
+  gate.resolve();
   expect(await other).toBe(200);
   await expect.poll(() => refresh(1), patient).toBe(200);
 });
 
 test('addresses of one /48 are one network [R14.10]', async () => {
-  const from = (address: string) => (request: string) => request.replaceAll(/10\.0\.1\.7/g, address);
   const held = Array.from({ length: 600 }, (_, nth) =>
-    hold(heldRefresh, 1, from(`2001:db8:0:${nth.toString(16)}::1`)),
+    hold(heldRefresh, 1, `2001:db8:0:${nth.toString(16)}::1`),
   );
   await expect.poll(() => held.filter(({ answer }) => answer === '').length, patient).toBe(512);
 });
@@ -183,7 +172,7 @@ test('a queued request whose client goes away is never sent to a service [R14.7]
   await list(2);
   gone.socket.destroy();
   const last = refresh(2);
-  gate.open();
+  gate.resolve();
   expect(await last).toBe(200);
   await expect.poll(() => refresh(1), patient).toBe(200);
   expect(exchanged).not.toContain('gone');
@@ -193,7 +182,7 @@ test('lists that hang leave the capacity of tokens, pages and user-info free, an
   const held = await fill(heldList, [1, 2, 3, 4], 200);
   for (const network of [1, 2, 3, 4, 5])
     expect([await refresh(network), await ask('/authorize', network)]).toEqual([200, 303]);
-  gate.open();
+  gate.resolve();
   await expect.poll(() => held.filter(({ answer }) => answer === '').length, patient).toBe(0);
   expect(held.filter(({ answer }) => answer.startsWith('HTTP/1.1 200 ')).length).toBeGreaterThan(100);
   expect(await list(4)).toBe(200);

@@ -2,8 +2,8 @@
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { nameSubject } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { serveGateway } from '../../testing/served-gateway.ts';
 
 const { metricsText = () => Promise.reject(new Error('no metrics')) } = await startTelemetry('gateway', {
   OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
@@ -13,22 +13,20 @@ const { metricsText = () => Promise.reject(new Error('no metrics')) } = await st
 let refusal: string | undefined;
 let named: string | undefined;
 const asked = Promise.withResolvers<void>();
-let gateway: ServedGateway;
-beforeAll(async () => {
-  const away = () => Promise.reject(new Failure('temporarily_unavailable'));
-  const exchangeToken = async () => {
-    nameSubject({ client: named });
-    if (refusal !== undefined) throw new Failure(refusal);
-    return { accessToken: 'a' };
-  };
-  const beginAuthorization = () => {
-    asked.resolve();
-    return new Promise<never>(() => {});
-  };
-  gateway = await serveGateway({
-    answers: { beginAuthorization, getUserInfo: away, exchangeToken },
-    trustedProxies: ['127.0.0.1'],
-  });
+const gateway = await serveGateway({
+  answers: {
+    getUserInfo: () => Promise.reject(new Failure('temporarily_unavailable')),
+    exchangeToken: async () => {
+      nameSubject({ client: named });
+      if (refusal !== undefined) throw new Failure(refusal);
+      return { accessToken: 'a' };
+    },
+    beginAuthorization: () => {
+      asked.resolve();
+      return new Promise<never>(() => {});
+    },
+  },
+  trustedProxies: ['127.0.0.1'],
 });
 afterAll(() => gateway.close());
 

