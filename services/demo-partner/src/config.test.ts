@@ -24,14 +24,8 @@ test('a whole configuration is read, an empty value counts as absent', () => {
 });
 
 test('every mistake is reported in one error that quotes no value', () => {
-  const broken = {
-    ...valid,
-    CLIENT_ID: '',
-    ISSUER: 'http://far.example',
-    HTTP_PORT: '70000',
-    LOG_LEVEL: 'x',
-  };
-  const read = () => readConfig({ ...broken, TOKEN_ENCRYPTION_KEY: 'canary' });
+  const broken = { CLIENT_ID: '', ISSUER: 'http://far.example', HTTP_PORT: '70000', LOG_LEVEL: 'x' };
+  const read = () => readConfig({ ...valid, ...broken, TOKEN_ENCRYPTION_KEY: 'canary' });
   expect(read).toThrow(/^configuration:\n {2}/);
   for (const sentence of [
     'CLIENT_ID is missing: expected some text',
