@@ -49,9 +49,7 @@ test.each([
   expect(storedEventId(text)).toBeUndefined();
 });
 
-test('a time of Postgres becomes ISO 8601 in UTC with milliseconds [R23.2]', () => {
-  expect(isoTime('2026-05-01 09:30:00+00')).toBe('2026-05-01T09:30:00.000Z');
-  expect(isoTime('2026-05-01 09:30:00.2+00')).toBe('2026-05-01T09:30:00.200Z');
+test('microseconds are cut off, and an absent time stays so [R23.2]', () => {
   expect(isoTime('0001-01-01 00:00:00.987654+00')).toBe('0001-01-01T00:00:00.987Z');
   expect(isoTime(null)).toBeNull();
 });

@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { decodeJwt } from 'jose';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ClientId, Sub } from '../ids.ts';
 import { generateSigningKey } from '../keys/private-key.ts';
-import { createKeyRing, type KeyRing } from '../keys/ring.ts';
+import { createKeyRing } from '../keys/ring.ts';
 import {
   issueAccessToken,
   issueIdToken,
@@ -23,22 +23,17 @@ const clientId = 'partner' as ClientId;
 const sub = 'sub-1' as Sub;
 const grant = { sub, clientId, scopes: ['openid', 'email'] as const };
 const user = { sub, email: 'ada@example.org', emailVerified: true, name: 'Ada' };
-let keys: KeyRing;
-let tokens: TokenIssuer;
-
-beforeAll(async () => {
-  const stored = await Promise.all([
-    generateSigningKey({ keyEncryptionKey: key, randomBytes }, 'ES256'),
-    generateSigningKey({ keyEncryptionKey: key, randomBytes }, 'RS256'),
-  ]);
-  keys = createKeyRing({
-    readKeys: async () => stored.map((one) => ({ ...one, state: 'active' as const, since: 0 })),
-    encryptionKeys: [key],
-    needed: ['ES256', 'RS256'],
-  });
-  await keys.refresh();
-  tokens = { keys, issuer, algorithm: 'ES256' };
+const stored = await Promise.all([
+  generateSigningKey({ keyEncryptionKey: key, randomBytes }, 'ES256'),
+  generateSigningKey({ keyEncryptionKey: key, randomBytes }, 'RS256'),
+]);
+const keys = createKeyRing({
+  readKeys: async () => stored.map((one) => ({ ...one, state: 'active' as const, since: 0 })),
+  encryptionKeys: [key],
+  needed: ['ES256', 'RS256'],
 });
+await keys.refresh();
+const tokens: TokenIssuer = { keys, issuer, algorithm: 'ES256' };
 
 const read = (token: string, at = now, from = tokens) => readAccessToken(from, token, at * 1_000);
 

@@ -1,17 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { type AddressSources, findAddress, parseAddress } from './addresses.ts';
 
-let home: string;
-beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), 'partnerctl-addresses-'));
-  mkdirSync(join(home, '.run'));
-  mkdirSync(join(home, 'docs', 'deep'), { recursive: true });
-  const operator = { identity: '127.0.0.1:4001', catalog: 'unix:/run/feed.sock' };
-  writeFileSync(join(home, '.run', 'stack.json'), JSON.stringify({ operator }));
-});
+const home = mkdtempSync(join(tmpdir(), 'partnerctl-addresses-'));
+mkdirSync(join(home, '.run'));
+mkdirSync(join(home, 'docs', 'deep'), { recursive: true });
+const operator = { identity: '127.0.0.1:4001', catalog: 'unix:/run/feed.sock' };
+writeFileSync(join(home, '.run', 'stack.json'), JSON.stringify({ operator }));
 afterAll(() => rmSync(home, { recursive: true }));
 
 const sources = (more: Partial<AddressSources>): AddressSources => ({

@@ -11,14 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { run, runAgainst } from '../../testing/run.ts';
 import { identifyFile, lineBlocks } from './ndjson.ts';
 
-let work: string;
-beforeAll(() => {
-  work = mkdtempSync(join(tmpdir(), 'partnerctl-files-'));
-});
+const work = mkdtempSync(join(tmpdir(), 'partnerctl-files-'));
 afterAll(() => rmSync(work, { recursive: true }));
 
 test('an export replaces its file whole, for its owner alone, also behind a link', async () => {

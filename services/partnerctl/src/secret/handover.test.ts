@@ -2,16 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decrypt, generateKey, readMessage, readPrivateKey } from 'openpgp';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { CommandContext } from '../cli/command.ts';
 import { openHandover } from './handover.ts';
 
 const secret = 'a-secret-of-43-characters-that-nobody-knows';
 const made = { secretId: 's_1', plainSecret: secret };
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'partnerctl-handover-'));
-});
+const directory = mkdtempSync(join(tmpdir(), 'partnerctl-handover-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Of a command's context, what a handover reads. */

