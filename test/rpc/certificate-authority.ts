@@ -20,17 +20,30 @@ export interface Mounted extends Issued {
   readonly authority: string;
 }
 
-/** A new key on P-256 and its certificate for a day, as deploy/kubernetes/prepare.sh makes them. */
-async function certify(subject: string, ...words: readonly string[]): Promise<Issued> {
+/**
+ * A new key on P-256 and its certificate for a day, as deploy/kubernetes/prepare.sh makes them. The settings stand in a
+ * file: not every OpenSSL finds its own.
+ */
+async function certify(subject: string, settings: string, signer?: Issued): Promise<Issued> {
+  const folder = mkdtempSync(join(tmpdir(), 'authority-'));
+  const [config, authority] = [join(folder, 'settings.cnf'), join(folder, 'authority.pem')];
+  writeFileSync(config, `[req]\ndistinguished_name = names\n[own]\n${settings}`);
+  if (signer) writeFileSync(authority, signer.key + signer.certificate);
   const fresh = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-noenc'];
-  const made = ['-days', '1', '-subj', `/${subject}`, '-keyout', '-', '-out', '-', ...words];
-  const { stdout } = await promisify(execFile)(await findProgram('openssl'), [...fresh, ...made]);
-  const at = stdout.indexOf('-----BEGIN CERTIFICATE');
-  return { key: stdout.slice(0, at), certificate: stdout.slice(at) };
+  const made = ['-days', '1', '-subj', `/${subject}`, '-config', config, '-extensions', 'own'];
+  const signed = signer ? ['-CA', authority, '-CAkey', authority] : [];
+  try {
+    const words = [...fresh, ...made, ...signed, '-keyout', '-', '-out', '-'];
+    const { stdout } = await promisify(execFile)(await findProgram('openssl'), words);
+    const at = stdout.indexOf('-----BEGIN CERTIFICATE');
+    return { key: stdout.slice(0, at), certificate: stdout.slice(at) };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 export async function createAuthority(name = 'Test authority') {
-  const own = await certify(`CN=${name}`, '-addext', 'basicConstraints=critical,CA:TRUE');
+  const own = await certify(`CN=${name}`, 'basicConstraints = critical,CA:TRUE\n[names]\n');
   return {
     certificate: own.certificate,
     /** For server and client alike. `subject`: the common name, or another attribute and its value, such as `O=x`. */
@@ -38,21 +51,11 @@ export async function createAuthority(name = 'Test authority') {
       names: readonly string[] = ['localhost', '127.0.0.1'],
       subject = 'service',
     ): Promise<Issued> => {
-      const folder = mkdtempSync(join(tmpdir(), 'authority-'));
-      const file = join(folder, 'authority.pem');
-      writeFileSync(file, own.key + own.certificate);
-      const settings = join(folder, 'settings.cnf');
       // In a section, a name may hold a comma.
       const altNames = names.map((one, at) => `${isIP(one) === 0 ? 'DNS' : 'IP'}.${at} = ${one}\n`);
       const extensions = 'basicConstraints = critical,CA:FALSE\nsubjectAltName = @names';
-      writeFileSync(
-        settings,
-        `[req]\ndistinguished_name = names\n[own]\n${extensions}\n[names]\n${altNames.join('')}`,
-      );
-      const signed = ['-CA', file, '-CAkey', file, '-config', settings, '-extensions', 'own'];
-      return certify(subject.includes('=') ? subject : `CN=${subject}`, ...signed).finally(() =>
-        rmSync(folder, { recursive: true }),
-      );
+      const settings = `${extensions}\n[names]\n${altNames.join('')}`;
+      return certify(subject.includes('=') ? subject : `CN=${subject}`, settings, own);
     },
   };
 }
