@@ -80,12 +80,12 @@ export const dutiesPart: Part = () => {
     const page = section.startsWith('R') ? 'rulings' : 'specification';
     return [code(duty), sentence, `[${section}](${page}.md#${section.split('.')[0]})`];
   });
-  return table(['duty', 'what it demands', 'clause'], rows);
+  return table(['duty', 'requirement', 'clause'], rows);
 };
 
 export const scenariosPart: Part = () => {
   const rows = Object.entries(scenarios).map(([name, { duty, play, expectation }]) => {
     return [code(name), play, expectation, code(duty)];
   });
-  return table(['scenario', 'play', 'kept', 'duty'], rows);
+  return table(['scenario', 'what happens', 'expected', 'duty'], rows);
 };

@@ -45,7 +45,7 @@ test('private keys rest encrypted; a wrong key is a sentence, and the key set is
   expect(row?.public_jwk).not.toHaveProperty('d');
   const pod = podWith(new Secret(randomBytes(32)));
   await pod.refresh();
-  expect(pod.problem()).toBe('KEY_ENCRYPTION_KEY does not open the signing keys in Postgres');
+  expect(pod.problem()).toBe('KEY_ENCRYPTION_KEY does not decrypt the signing keys in Postgres');
   expect(pod.publishedKeys()).toHaveLength(1);
   expect(() => pod.signingKey('ES256')).toThrow(expect.objectContaining({ code: 'temporarily_unavailable' }));
 });

@@ -140,9 +140,9 @@ test('a second login will do while it has the rights of the role, in the same da
   await says([sentence], 'design-catalog', { FEED_POSTGRES_URL });
 });
 
-test('a key that does not open the signing keys', async () => {
+test('a key that does not decrypt the signing keys', async () => {
   const KEY_ENCRYPTION_KEY = randomBytes(32).toString('base64url');
-  await says(['KEY_ENCRYPTION_KEY does not open the signing keys (2 of 2)'], 'identity', {
+  await says(['KEY_ENCRYPTION_KEY does not decrypt the signing keys (2 of 2)'], 'identity', {
     KEY_ENCRYPTION_KEY,
   });
   await says([], 'identity', { KEY_ENCRYPTION_KEY, KEY_ENCRYPTION_KEY_PREVIOUS: key });

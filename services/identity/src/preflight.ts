@@ -91,7 +91,7 @@ async function checkSigningKeys(
   const encryptionKeys = previous === undefined ? [current] : [current, previous];
   const closed = keys.filter((key) => decryptPrivateKey(encryptionKeys, key) === undefined).length;
   return findings('failure', {
-    [`KEY_ENCRYPTION_KEY does not open the signing keys (${closed} of ${keys.length}): give the key that sealed them, here or as KEY_ENCRYPTION_KEY_PREVIOUS.`]:
+    [`KEY_ENCRYPTION_KEY does not decrypt the signing keys (${closed} of ${keys.length}): set the key that encrypted them, here or as KEY_ENCRYPTION_KEY_PREVIOUS.`]:
       closed > 0,
   });
 }

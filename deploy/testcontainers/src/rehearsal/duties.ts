@@ -16,7 +16,7 @@ export const duties = {
   },
   'id-token-algorithm': {
     section: 'S5.flow.3',
-    sentence: 'Accept an ID token only if it is signed by RS256.',
+    sentence: 'Accept an ID token only if it is signed with RS256.',
   },
   'id-token-issuer': { section: 'S5.flow.3', sentence: 'Accept an ID token only from the exact issuer.' },
   'id-token-audience': { section: 'S5.flow.3', sentence: 'Accept an ID token only if you are its audience.' },

@@ -81,7 +81,7 @@ export const scenarios = {
     duty: 'code-once',
     play: 'Nothing fails. Hand the same callback to your backend twice, as a browser does on reload.',
     expectation:
-      'The client refuses the second callback and exchanges the code once. A block that hands it over once shows nothing.',
+      'The client refuses the second callback and exchanges the code once. A block that hands it over only once proves nothing.',
     on: ['exchange'],
     act: (_asked, forward) => forward(),
   },
@@ -125,7 +125,7 @@ export const scenarios = {
   'id-token-none': idToken('id-token-algorithm', 'has alg none and no signature', () => 'none'),
   'id-token-hs256': idToken(
     'id-token-algorithm',
-    'is signed by HS256 with the client secret',
+    'is signed with HS256 and the client secret',
     (_tools, asked) => ({ secret: secretOf(asked) }),
   ),
   'id-token-expired': idToken('id-token-expiry', 'expired an hour ago', known, (now) => ({
@@ -145,7 +145,7 @@ export const scenarios = {
     duty: 'refresh-once',
     play: 'The API refuses the first access token with 401 invalid_token before it expires.',
     expectation:
-      'The client refreshes once and continues with the new access token, or starts a new flow. Only the refused token, sent again, is judged.',
+      'The client refreshes once and continues with the new access token, or starts a new flow. The duty is broken only if the client sends the refused token again.',
     on: ['events', 'designs', 'user-info'],
     act: async () => jsonAnswer(401, { error: 'invalid_token' }, { 'www-authenticate': 'Bearer' }),
     repeats: (later, { asked }) => isResource(later) && later.bearer === asked.bearer,

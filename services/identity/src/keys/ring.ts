@@ -60,7 +60,7 @@ export function createKeyRing({ readKeys, encryptionKeys, needed }: KeyRingDeps)
 
 function problemOf(snapshot: Snapshot | undefined, needed: readonly SigningAlgorithm[]): string | undefined {
   if (snapshot === undefined) return 'Signing keys were not read yet';
-  if (snapshot.unopened) return 'KEY_ENCRYPTION_KEY does not open the signing keys in Postgres';
+  if (snapshot.unopened) return 'KEY_ENCRYPTION_KEY does not decrypt the signing keys in Postgres';
   const missing = needed.filter((algorithm) => !snapshot.signing.has(algorithm));
   return missing.length === 0
     ? undefined
