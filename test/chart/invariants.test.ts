@@ -1,7 +1,10 @@
 // What holds for every object of every set of values.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { containersOf, nameOf, ofKind, podsOf, schemaErrors, selects } from './objects.ts';
+import { containersOf, nameOf, ofKind, podsOf, selects } from './objects.ts';
 import {
   chart,
   filesOf,
@@ -25,6 +28,22 @@ everySet('$set: Helm alone renders the same, and no key or object twice', async 
   expect(inOrder(objects)).toEqual(inOrder(alone.filter((one) => one !== null)));
   expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
 });
+
+const file = join(import.meta.dirname, 'schemas/schemas.json');
+const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
+ajv.addSchema(JSON.parse(readFileSync(file, 'utf8')), 'schemas');
+
+/** A line for each mistake; one line for a kind without a schema. */
+function schemaErrors(object: KubernetesObject): readonly string[] {
+  const kind = `${object.apiVersion} ${object.kind}`;
+  const validate = ajv.getSchema(`schemas#/kinds/${encodeURIComponent(kind.replace('/', '~1'))}`);
+  if (!validate) return [`${kind} has no schema: add it to test/chart/schemas/collect.ts`];
+  validate(object);
+  return (validate.errors ?? []).map(({ instancePath, message, params }) => {
+    const unknown = params.additionalProperty === undefined ? '' : ` (${params.additionalProperty})`;
+    return `${nameOf(object)}${instancePath} ${message}${unknown}`;
+  });
+}
 
 everySet('$set: the API server would know every field', ({ objects }) => {
   expect(objects.length).toBeGreaterThan(6);

@@ -1,7 +1,4 @@
 // What tests ask of rendered objects: their pods, containers, and what a selector selects.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Ajv } from 'ajv';
 import type { KubernetesObject } from './render.ts';
 
 export interface Pod {
@@ -46,29 +43,8 @@ export function containersOf(pods: readonly Pod[]): readonly KubernetesObject[] 
   );
 }
 
-/** Whose settings a container reads: `identity migration`. */
-export function programOf(container: string): string {
-  return container.replace(/^(check|migrate)-(.*)$/, '$2 migration');
-}
-
 /** An empty selector selects everything. Throws for expressions, which the chart and its sets of values have none of. */
 export function selects({ matchLabels, ...others }: KubernetesObject, labels: Pod['labels']): boolean {
   if (Object.keys(others).length > 0) throw new Error('expressions of selectors are not known here');
   return Object.entries(matchLabels ?? {}).every(([key, value]) => labels[key] === value);
-}
-
-const file = join(import.meta.dirname, 'schemas/schemas.json');
-const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
-ajv.addSchema(JSON.parse(readFileSync(file, 'utf8')), 'schemas');
-
-/** A line for each mistake; one line for a kind without a schema. */
-export function schemaErrors(object: KubernetesObject): readonly string[] {
-  const kind = `${object.apiVersion} ${object.kind}`;
-  const validate = ajv.getSchema(`schemas#/kinds/${encodeURIComponent(kind.replace('/', '~1'))}`);
-  if (!validate) return [`${kind} has no schema: add it to test/chart/schemas/collect.ts`];
-  validate(object);
-  return (validate.errors ?? []).map(({ instancePath, message, params }) => {
-    const unknown = params.additionalProperty === undefined ? '' : ` (${params.additionalProperty})`;
-    return `${nameOf(object)}${instancePath} ${message}${unknown}`;
-  });
 }

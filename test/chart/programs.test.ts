@@ -4,13 +4,18 @@ import { join } from 'node:path';
 import { documentationOf } from '@course-exchange/runtime/process/settings';
 import { expect, test } from 'vitest';
 import { programs } from '../generate/settings.ts';
-import { containersOf, ofKind, podOf, podsOf, programOf } from './objects.ts';
+import { containersOf, ofKind, podOf, podsOf } from './objects.ts';
 import { chart, type KubernetesObject, renderAll, renderSets, type Values, valuesAt } from './render.ts';
 import { documentedValues, valueTypes } from './value-schema.ts';
 
 const sets = await renderSets();
 const everySet = test.each(sets);
 const objectsOf = (name: string) => sets.find(({ set }) => set === name)?.objects ?? [];
+
+/** Whose settings a container reads: `identity migration`. */
+function programOf(container: string): string {
+  return container.replace(/^(check|migrate)-(.*)$/, '$2 migration');
+}
 
 /** What every program may be given, whether its table lists it or not. */
 const everywhere =

@@ -1,10 +1,12 @@
 // For each alert what Prometheus would have read when it must just fire, and when it must not yet.
-import { series } from '@course-exchange/observability/promql';
+import { type Component, series } from '@course-exchange/observability/promql';
 import { runtimeMetrics } from '@course-exchange/runtime/process/runtime-metrics';
 import { catalogMetrics } from '../../services/design-catalog/src/metrics.ts';
 import { gatewayMetrics } from '../../services/gateway/src/metrics.ts';
 import { identityMetrics } from '../../services/identity/src/metrics.ts';
-import { alive, at, type Input, of } from './promtool.ts';
+
+/** Values of series, one a minute, in promtool's notation. */
+export type Input = Readonly<Record<string, string>>;
 
 interface RuleCase {
   readonly fires: Input;
@@ -31,6 +33,11 @@ const lasting = (
   quiet: { [name]: since(minutes - 1, before, now), ...beside },
 });
 
+/** The series of one process, or of another installation. */
+export const of = (instance: string, text: string) => text.replace(/\}$/, `,instance="${instance}"}`);
+const at = (namespace: string, text: string) => text.replace(/\}$/, `,namespace="${namespace}"}`);
+export const alive = (component: Component, instance: string = component) =>
+  of(instance, series(runtimeMetrics.eventLoopUtilization, {}, { component }));
 const up = (component: string, instance = component) =>
   of(instance, `up{job="course-exchange",component="${component}"}`);
 
