@@ -1,7 +1,7 @@
-// Pods of a release: which there are, what they logged, and what they answer when a program runs in them. Pods beside it, as an
-// operator brings them: stores, what observes a release, and a stranger.
+// Pods of a release: which there are, and whether they are ready. Pods beside it, as an operator brings them: stores, what
+// observes a release, and a stranger.
 import { expect, vi } from 'vitest';
-import { imagePrefix, imageTag, type Kube, release, waiting } from './kube.ts';
+import { type Kube, release, waiting } from './kube.ts';
 
 export const components = ['gateway', 'identity', 'design-catalog'] as const;
 export type Component = (typeof components)[number];
@@ -59,17 +59,6 @@ export async function allReady(kube: Kube, count: number): Promise<void> {
   }
 }
 
-export function runInside(
-  kube: Kube,
-  pod: string,
-  container: string,
-  script: string,
-  ...words: readonly string[]
-): Promise<string> {
-  const node = ['/usr/local/bin/node', '--eval', script, ...words];
-  return kube.kubectl('exec', pod, `--container=${container}`, '--', ...node);
-}
-
 /** A pod beside a release. */
 interface Program {
   readonly image: string;
@@ -85,12 +74,6 @@ interface Program {
   /** It runs on this node as root, and may send signals to all of the node's processes. */
   readonly seesNode?: string;
 }
-
-/** Does nothing; other scripts run beside it. */
-export const idle: Program = {
-  image: `${imagePrefix}/gateway:${imageTag}`,
-  args: ['--eval', 'setInterval(() => {}, 60_000)'],
-};
 
 export function secret(name: string, stringData: Readonly<Record<string, string>>) {
   return { apiVersion: 'v1', kind: 'Secret', metadata: { name }, stringData };

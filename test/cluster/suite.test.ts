@@ -1,13 +1,16 @@
 // Production on a real cluster, in the order of an environment's life: what it may reach and who may read it, then what is
 // done to it under the workload.
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { playEachRow } from '../faults/each-row.ts';
-import { table } from '../faults/table.ts';
-import { startOnCluster } from '../faults/targets/cluster.ts';
+import { type PartName, table } from '../faults/table.ts';
+import type { Target, Undo } from '../faults/workload.ts';
 import { send } from '../support/http.ts';
-import { makeNamespace, waiting } from './kube.ts';
-import { type Component, components, idle, podsOf, runInside, startProgram } from './pods.ts';
-import { installProduction, monitoring, type Production, scraper } from './production.ts';
+import * as changes from './changes.ts';
+import { imagePrefix, imageTag, type Kube, makeNamespace, waiting } from './kube.ts';
+import { allPods, type Component, components, type Pod, podsOf, readyPods, startProgram } from './pods.ts';
+import { installProduction, monitoring, type Production, replicas, scraper } from './production.ts';
 
 let installed: Production;
 
@@ -76,6 +79,23 @@ test('the services hold at most 300 MiB after all that', async () => {
     }
 });
 
+/** Does nothing; other scripts run beside it. */
+const idle = {
+  image: `${imagePrefix}/gateway:${imageTag}`,
+  args: ['--eval', 'setInterval(() => {}, 60_000)'],
+};
+
+function runInside(
+  kube: Kube,
+  pod: string,
+  container: string,
+  script: string,
+  ...words: readonly string[]
+): Promise<string> {
+  const node = ['/usr/local/bin/node', '--eval', script, ...words];
+  return kube.kubectl('exec', pod, `--container=${container}`, '--', ...node);
+}
+
 /** `component:port@address:port` of one pod of each other component, and the stores. */
 async function pathsFrom(from: string): Promise<readonly string[]> {
   const others = components.filter((component) => component !== from);
@@ -94,3 +114,93 @@ const attempts = `
     socket.once('connect', () => console.log(name)).once('error', () => {});
     for (const event of ['connect', 'timeout', 'error']) socket.once(event, () => socket.destroy());
   }`;
+
+async function startOnCluster(production: Production): Promise<Target> {
+  const { kube, stack, partnerctl } = production;
+  const signal = await openSignals(await allPods(kube));
+
+  const ready = async (component: Component, { name, restarts }: Pick<Pod, 'name' | 'restarts'>) => {
+    const restarted = expect.objectContaining({ name, restarts });
+    await vi.waitFor(async () => expect(await podsOf(kube, component)).toContainEqual(restarted), waiting);
+    await readyPods(kube, component, replicas);
+  };
+  const oneOf = async (component: Component) => (await readyPods(kube, component, replicas))[0] as Pod;
+  const kill = async (part: PartName): Promise<Undo> => {
+    const pod = await oneOf(part as Component);
+    await signal(pod, 'SIGKILL');
+    return () => ready(part as Component, { name: pod.name, restarts: pod.restarts + 1 });
+  };
+  const freeze = async (part: PartName): Promise<Undo> => {
+    const pod = await oneOf(part as Component);
+    await signal(pod, 'SIGSTOP');
+    return async () => {
+      await signal(pod, 'SIGCONT');
+      await ready(part as Component, pod);
+    };
+  };
+  /** What an operator does while partners go on. It ends by itself: how long it takes counts as the end. */
+  const change = (make: (on: Production) => Promise<void>) => async (): Promise<Undo> => () =>
+    make(production);
+  /** Six processes spin on this machine: where the cluster's node is the same one, its pods get little time. */
+  const spin = async (): Promise<Undo> => {
+    const before = await allPods(kube);
+    const spinners = Array.from({ length: 6 }, () => spawn(process.execPath, ['--eval', spinning]));
+    return async () => {
+      for (const one of spinners) one.kill('SIGKILL');
+      expect(await allPods(kube)).toEqual(before);
+    };
+  };
+  const faults: Target['faults'] = {
+    killed: kill,
+    frozen: freeze,
+    busy: spin,
+    upgraded: change((on) => changes.replacePods(on, changes.upgrading)),
+    'upgraded with wrong passwords': change(changes.upgradeWithWrongPasswords),
+    'rolled back': change((on) => changes.replacePods(on, changes.rollingBack)),
+    scaled: change(changes.scale),
+    'robbed of a pod of each': change(changes.deletePods),
+    'certified anew': change(changes.renewCertificates),
+  };
+  return {
+    stack,
+    // The node's processors are the workload's, too.
+    families: [4, 1],
+    faults,
+    withdraw: async ({ email }, clientId) => {
+      const words = ['consent', 'withdraw', '--user', email, '--client', clientId, '--yes'];
+      const late = sleep(withdrawalMs).then(() => expect.unreachable('the withdrawal is late'));
+      await Promise.race([partnerctl(...words), late]);
+    },
+  };
+}
+
+/** It ends by itself where nothing ends it. */
+const spinning = 'for (const end = Date.now() + 120_000; Date.now() < end; );';
+/** A process hangs in whose pod the tool may run. */
+const withdrawalMs = 10_000;
+
+type Signal = 'SIGKILL' | 'SIGSTOP' | 'SIGCONT';
+
+/**
+ * Resolves with what sends one to a process of a pod from outside of it: no process can send SIGKILL to the first one of its
+ * own namespace, and `kubectl delete --force` still lets a process say goodbye. A pod on each node sees its processes.
+ */
+async function openSignals(pods: readonly Pod[]) {
+  const tools = await makeNamespace('tools', 'privileged');
+  const nodes = new Set(pods.map(({ node }) => node));
+  await Promise.all([...nodes].map((node) => startProgram(tools, nameOn(node), { ...idle, seesNode: node })));
+  return ({ node, uid }: Pod, signal: Signal) =>
+    runInside(tools, nameOn(node), nameOn(node), signalling, uid, signal);
+}
+
+const nameOn = (node: string) => `signals-${node}`;
+
+/** To the one process of ours in the pod of that uid: by its control group. */
+const signalling = `
+  const { readdirSync, readFileSync } = require('node:fs');
+  const [uid, signal] = process.argv.slice(1);
+  const text = (pid, name) => { try { return readFileSync('/proc/' + pid + '/' + name, 'utf8'); } catch { return ''; } };
+  const inPod = (pid) => { const at = text(pid, 'cgroup'); return at.includes(uid) || at.includes(uid.replaceAll('-', '_')); };
+  const pids = readdirSync('/proc').filter((name) => /^\\d+$/.test(name) && inPod(name) && text(name, 'cmdline').includes('/app/services/'));
+  if (pids.length !== 1) { console.error('found ' + pids.length + ' processes'); process.exit(1); }
+  process.kill(Number(pids[0]), signal);`;

@@ -10,9 +10,9 @@ import { root } from '../check/step.ts';
 import { setup } from '../setup/scratch.ts';
 import { startProbe } from '../support/own-time.ts';
 import type { Operation } from './checker.ts';
+import { startLocal } from './local.ts';
 import { randomOf, startRound } from './nemesis.ts';
 import { table } from './table.ts';
-import { startLocal } from './targets/local.ts';
 
 /** A round tries at its end all that it had, while a used code is still remembered (R10.2). */
 const roundMs = 5 * 60_000;

@@ -9,12 +9,12 @@ import { withClient } from '@course-exchange/local-stack/postgres';
 import { identityUser, redisUrl } from '@course-exchange/local-stack/redis';
 import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
 import { KeyService, KeyState } from '@course-exchange/proto/operator/v1/key';
-import { durableAt, hasReplicas, openServers, type TestServer, until } from '../../stores/redis-servers.ts';
-import { callService } from '../../support/grpc-client.ts';
-import { type System, type PartName as SystemPart, startSystem } from '../../support/system.ts';
-import { joinLink, type Link } from '../../support/tcp-link.ts';
-import type { PartName } from '../table.ts';
-import type { Target, Undo } from '../workload.ts';
+import { durableAt, hasReplicas, openServers, type TestServer, until } from '../stores/redis-servers.ts';
+import { callService } from '../support/grpc-client.ts';
+import { type System, type PartName as SystemPart, startSystem } from '../support/system.ts';
+import { joinLink, type Link } from '../support/tcp-link.ts';
+import type { PartName } from './table.ts';
+import type { Target, Undo } from './workload.ts';
 
 /** How long nothing passes a link before it is cut, so that operations are under way in it, milliseconds. */
 const silenceMs = 1_000;
