@@ -11,7 +11,6 @@ import { loadGrantStatus } from '../../services/identity/src/token/grant-status-
 import {
   anna,
   dry,
-  expectWinners,
   newRegistration,
   openAdminContext,
   refusalOf,
@@ -25,6 +24,13 @@ test('a client id with a NUL is refused: no text in Postgres holds one', async (
   const refusal = await refusalOf(getClient(context, 'no\0body'));
   expect([refusal.code, refusal.detail]).toEqual(['invalid_argument', 'A text holds a NUL.']);
 });
+
+/** Of calls at once: `count` succeed, the others are refused with `code`. */
+async function expectWinners(calls: readonly Promise<unknown>[], count: number, code: string) {
+  const all = await Promise.allSettled(calls);
+  expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(count);
+  for (const one of all) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code });
+}
 
 test('of twenty registrations of one client id at once one succeeds', async () => {
   const registration = newRegistration();

@@ -1,7 +1,6 @@
 // The operator's side on a real database, as its own role; what its tests share.
 import { createHash, randomBytes } from 'node:crypto';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
-import { expect } from 'vitest';
 import type { AdminContext, AdminRequest, Fields } from '../../services/identity/src/admin/context.ts';
 import { registerClient, setActive, setApproval } from '../../services/identity/src/clients/admin.ts';
 import type { ApprovalState } from '../../services/identity/src/clients/client.ts';
@@ -86,11 +85,4 @@ export async function refusalOf(call: Promise<unknown>): Promise<DetailedFailure
   const error = await call.then(() => new Error('The call succeeded.')).catch((thrown: unknown) => thrown);
   if (!(error instanceof DetailedFailure)) throw error;
   return error;
-}
-
-/** Of calls at once: `count` succeed, the others are refused with `code`. */
-export async function expectWinners(calls: readonly Promise<unknown>[], count: number, code: string) {
-  const all = await Promise.allSettled(calls);
-  expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(count);
-  for (const one of all) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code });
 }
