@@ -1,5 +1,7 @@
 // What calls over a stream are refused, and what one of them takes from another: nothing (decision 0028).
+import { connect } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { Code, createClient } from '@connectrpc/connect';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
@@ -7,9 +9,9 @@ import { CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { methodPath } from '@course-exchange/runtime/grpc/methods';
 import type { RpcServerOptions } from '@course-exchange/runtime/grpc/server';
 import { Failure, Overloaded } from '@course-exchange/runtime/process/errors';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { grpcTransport } from '../support/grpc-client.ts';
-import { client, type DeafCaller, deafCaller, gate, pod } from './pods.ts';
+import { client, gate, pod } from './pods.ts';
 
 test('more calls in flight than a client may have are Overloaded; another method has capacity', async () => {
   const { held, hold, release } = gate();
@@ -97,6 +99,43 @@ const paths = {
   listEvents: methodPath(CatalogService.method.listEvents),
 };
 const ids = (count: number) => Array.from({ length: count }, (_, nth) => nth + 1);
+
+const { carry } = CallStreamService.method;
+
+type DeafCaller = ReturnType<typeof deafCaller>;
+
+/** A caller on one stream that reads no answer until the test lets it: its flow-control window is empty. */
+function deafCaller(port: number) {
+  const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': methodPath(carry),
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  for (const emitter of [session, stream]) emitter.on('error', () => {});
+  const leave = () => session.destroy();
+  onTestFinished(leave);
+  return {
+    say: (message: MessageInitShape<typeof carry.input>): void => {
+      const bytes = toBinary(carry.input, create(carry.input, message));
+      const head = Buffer.alloc(5);
+      head.writeUInt32BE(bytes.length, 1);
+      stream.write(Buffer.concat([head, bytes]));
+    },
+    /** Bytes that come once it reads. */
+    read: (): { readonly bytes: number } => {
+      const seen = { bytes: 0 };
+      stream.on('data', (chunk: Buffer) => {
+        seen.bytes += chunk.length;
+      });
+      session.settings({ initialWindowSize: 2 ** 30 });
+      session.setLocalWindowSize(2 ** 30);
+      return seen;
+    },
+    leave,
+  };
+}
 
 test('an id that is used twice ends the stream with INVALID_ARGUMENT, and its calls with it', async () => {
   const aborted: number[] = [];

@@ -1,13 +1,9 @@
 // Servers and clients for the tests of the wire between services; they end with their test.
-import { connect } from 'node:http2';
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { CallStreamService } from '@course-exchange/proto/rpc/v1';
 import { serviceErrorStatuses } from '@course-exchange/rules/error-codes';
 import { connectRpc, type RpcClientOptions } from '@course-exchange/runtime/grpc/client';
 import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
-import { methodPath } from '@course-exchange/runtime/grpc/methods';
 import {
   bindService,
   type Handlers,
@@ -73,41 +69,4 @@ export async function cuttable(port: number): Promise<Link> {
   const link = await joinLink(port);
   onTestFinished(link.cut);
   return link;
-}
-
-const { carry } = CallStreamService.method;
-
-export type DeafCaller = ReturnType<typeof deafCaller>;
-
-/** A caller on one stream that reads no answer until the test lets it: its flow-control window is empty. */
-export function deafCaller(port: number) {
-  const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
-  const stream = session.request({
-    ':method': 'POST',
-    ':path': methodPath(carry),
-    'content-type': 'application/grpc',
-    te: 'trailers',
-  });
-  for (const emitter of [session, stream]) emitter.on('error', () => {});
-  const leave = () => session.destroy();
-  onTestFinished(leave);
-  return {
-    say: (message: MessageInitShape<typeof carry.input>): void => {
-      const bytes = toBinary(carry.input, create(carry.input, message));
-      const head = Buffer.alloc(5);
-      head.writeUInt32BE(bytes.length, 1);
-      stream.write(Buffer.concat([head, bytes]));
-    },
-    /** Bytes that come once it reads. */
-    read: (): { readonly bytes: number } => {
-      const seen = { bytes: 0 };
-      stream.on('data', (chunk: Buffer) => {
-        seen.bytes += chunk.length;
-      });
-      session.settings({ initialWindowSize: 2 ** 30 });
-      session.setLocalWindowSize(2 ** 30);
-      return seen;
-    },
-    leave,
-  };
 }
