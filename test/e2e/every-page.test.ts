@@ -1,13 +1,12 @@
 // Every page, of the service and of the demo partner, is inspected: axe in light and dark, and 320 px in both languages.
 // SCREENSHOTS=1 also keeps a picture of each.
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
-import { partnerFor, userWho } from '../support/stack-file.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { type DemoUser, partnerFor, userWho } from '../support/stack-file.ts';
 import { overflow, picture, useBrowser, violations } from './browser.ts';
 import {
   arrive,
   connect,
-  connectAs,
   decide,
   expectConnected,
   heading,
@@ -23,7 +22,14 @@ import {
 const browser = useBrowser();
 const user = userWho(stack, 'typical season');
 const all = partnerFor(stack, 'openid', 'email', 'profile');
-beforeAll(withdrawConsents);
+beforeEach(withdrawConsents);
+
+async function connectAs(page: Page, person: DemoUser, said: Words = words.en): Promise<void> {
+  await connect(page, said);
+  await logIn(page, person, said);
+  await decide(page, 'allow', said);
+  await arrive(page, said);
+}
 
 const languages: readonly (readonly [string, string, Words])[] = [
   ['English', 'en-GB', words.en],
@@ -31,7 +37,6 @@ const languages: readonly (readonly [string, string, Words])[] = [
 ];
 
 test.each(languages)('the pages of a first connection in %s', async (_, locale, said) => {
-  await withdrawConsents();
   const page = await browser.person({ locale });
   const named = (name: string) => inspect(page, `${locale.slice(0, 2)}-${name}`);
   await page.goto(`${partnerOrigin()}/`);
@@ -62,7 +67,6 @@ test.each(languages)('the pages of a first connection in %s', async (_, locale, 
 test.each(languages)(
   'the consent page of a partner that asks for nothing that opens in %s',
   async (_, locale, said) => {
-    await withdrawConsents();
     const page = await browser.person({ locale });
     await page.goto(silentRequest(partnerFor(stack, 'email', 'profile')));
     await logIn(page, user, said);

@@ -46,55 +46,16 @@ export async function decide(page: Page, decision: 'allow' | 'deny', said: Words
   await page.getByRole('button', { name: said.consent[decision], exact: true }).click();
 }
 
-/** Agrees where a consent page comes: consent may stand from an earlier test. */
-async function agreeIfAsked(page: Page, said: Words = words.en): Promise<void> {
-  const allow = page.getByRole('button', { name: said.consent.allow, exact: true });
-  await allow.or(eventsHeading(page, said)).first().waitFor();
-  if (await allow.isVisible()) await allow.click();
-  await arrive(page, said);
-}
-
-function eventsHeading(page: Page, said: Words) {
-  return page.getByRole('heading', { level: 1, name: said.partner.eventsTitle, exact: true });
-}
-
 export async function arrive(page: Page, said: Words = words.en): Promise<void> {
-  await eventsHeading(page, said).waitFor();
+  const title = { level: 1, name: said.partner.eventsTitle, exact: true };
+  await page.getByRole('heading', title).waitFor();
   await page.waitForLoadState();
-}
-
-export async function connectAs(page: Page, user: DemoUser, said: Words = words.en): Promise<void> {
-  await connect(page, said);
-  await logIn(page, user, said);
-  await agreeIfAsked(page, said);
-}
-
-export async function reachConsent(page: Page, user: DemoUser): Promise<void> {
-  await connect(page);
-  await logIn(page, user);
-  await expect.poll(() => heading(page)).toMatch(words.en.asks);
 }
 
 /** Of a page that has come as a whole. */
 export async function heading(page: Page): Promise<string> {
   await page.waitForLoadState();
   return (await page.getByRole('heading', { level: 1 }).textContent())?.trim() ?? '';
-}
-
-/** Presses Tab until the focus, which must be visible, rests on what has this name. */
-export async function tabTo(page: Page, name: string): Promise<void> {
-  for (let presses = 0; presses < 25; presses++) {
-    await page.keyboard.press('Tab');
-    const focused: [string, string] = await page.evaluate(`(() => {
-      const at = document.activeElement;
-      const style = getComputedStyle(at);
-      return [(at.labels?.[0] ?? at).textContent.trim(), style.outlineStyle + style.boxShadow];
-    })()`);
-    if (!focused[0].startsWith(name)) continue;
-    expect(focused[1], `the focus on ${name} is not visible`).not.toBe('nonenone');
-    return;
-  }
-  throw new Error(`Tab never reaches ${name}.`);
 }
 
 /** The page is the partner's, whose first page shows who is connected. */

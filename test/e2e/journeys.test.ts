@@ -1,7 +1,8 @@
 // People in a real browser, from the demo partner's first page to the last: they connect, read, come back and leave; they open
 // tabs, go back, reload and click twice; they have no script, a keyboard alone, or a password manager.
+import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
-import { partnerFor, userWho } from '../support/stack-file.ts';
+import { type DemoUser, partnerFor, userWho } from '../support/stack-file.ts';
 import { useBrowser } from './browser.ts';
 import {
   arrive,
@@ -11,11 +12,9 @@ import {
   heading,
   logIn,
   partnerOrigin,
-  reachConsent,
   silentCallback,
   silentRequest,
   stack,
-  tabTo,
   withdrawConsents,
   words,
 } from './journey.ts';
@@ -24,6 +23,12 @@ const browser = useBrowser();
 const user = userWho(stack, 'typical season');
 const other = userWho(stack, '730 designs');
 beforeEach(withdrawConsents);
+
+async function reachConsent(page: Page, user: DemoUser): Promise<void> {
+  await connect(page);
+  await logIn(page, user);
+  await expect.poll(() => heading(page)).toMatch(words.en.asks);
+}
 
 test('Cancel, a wrong password and a refusal each lead on, with nothing connected', async () => {
   const page = await browser.person();
@@ -166,6 +171,22 @@ test('the consent page keeps its buttons in view, and unfolds what is never shar
   await page.locator('summary').click();
   await expect.poll(() => folded.isVisible()).toBe(true);
 });
+
+/** Presses Tab until the focus, which must be visible, rests on what has this name. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 25; presses++) {
+    await page.keyboard.press('Tab');
+    const focused: [string, string] = await page.evaluate(`(() => {
+      const at = document.activeElement;
+      const style = getComputedStyle(at);
+      return [(at.labels?.[0] ?? at).textContent.trim(), style.outlineStyle + style.boxShadow];
+    })()`);
+    if (!focused[0].startsWith(name)) continue;
+    expect(focused[1], `the focus on ${name} is not visible`).not.toBe('nonenone');
+    return;
+  }
+  throw new Error(`Tab never reaches ${name}.`);
+}
 
 test('with a keyboard alone, or a password manager, a person logs in and agrees', async () => {
   const page = await browser.person({ permissions: ['clipboard-read', 'clipboard-write'] });
