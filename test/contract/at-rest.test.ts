@@ -1,29 +1,31 @@
 // What rests in the stores after a flow (R18, R19, R29): hashes, never what was given out.
 import { createHash } from 'node:crypto';
+import { Redis } from 'ioredis';
 import { expect } from 'vitest';
 import { logIn, tokensOf } from '../support/flow.ts';
 import { begin, exchange, freshBrowser, full, grant, stack, storeTest as test } from './deployment.ts';
-import { redis, sql, throwawayUser } from './throwaway.ts';
+import { sql, throwawayUser } from './throwaway.ts';
 
+const redis = new Redis(stack.redis ?? '', { lazyConnect: true });
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 /** Every key and value of Redis in one text. */
 async function allOfRedis(): Promise<string> {
-  const keys = await redis().keys('*');
+  const keys = await redis.keys('*');
   const values = keys.map(async (key) => {
-    const type = await redis().type(key);
-    if (type === 'hash') return JSON.stringify(await redis().hgetall(key));
-    return type === 'string' ? redis().get(key) : '';
+    const type = await redis.type(key);
+    if (type === 'hash') return JSON.stringify(await redis.hgetall(key));
+    return type === 'string' ? redis.get(key) : '';
   });
   return `${keys.join('\n')}\n${(await Promise.all(values)).join('\n')}`;
 }
 
 test('codes and refresh tokens rest as SHA-256 [R18.2]', async () => {
   const first = await grant();
-  const code = await redis().hgetall(`code:{${first.code.slice(0, 22)}}`);
+  const code = await redis.hgetall(`code:{${first.code.slice(0, 22)}}`);
   expect(Object.values(code)).toContain(sha256(first.code.slice(22)));
   const { refresh_token, access_token, id_token = '' } = tokensOf(await exchange(first));
-  const family = await redis().hgetall(`rt:{${refresh_token.slice(0, 22)}}`);
+  const family = await redis.hgetall(`rt:{${refresh_token.slice(0, 22)}}`);
   expect(Object.values(family)).toContain(sha256(refresh_token.slice(22)));
   const rest = await allOfRedis();
   for (const secret of [first.code.slice(22), refresh_token.slice(22), access_token, id_token]) {
@@ -78,7 +80,7 @@ test('a browser session rests under the hash of its identifier [R29.8]', async (
   const [user, agent] = [await throwawayUser(), freshBrowser()];
   await grant({ user, agent });
   const cookie = [...agent.cookies.values()].find(({ name }) => /session$/.test(name));
-  expect(await redis().hget(`session:${sha256(cookie?.value ?? '')}`, 'sub')).toBe(user.sub);
+  expect(await redis.hget(`session:${sha256(cookie?.value ?? '')}`, 'sub')).toBe(user.sub);
   expect(await allOfRedis()).not.toContain(cookie?.value);
 });
 

@@ -9,10 +9,10 @@ export function expectError(answer: Answer, status: number, error: string, about
   expect(answer.headers['content-type'], about).toMatch(/^application\/json(; ?charset=utf-8)?$/i);
 }
 
-export function expectErrorRedirect(outcome: Page | Departure, error: string, about = ''): Departure {
-  const departure = expectDeparture(outcome, about);
-  expect(departure.parameters.get('error'), about).toBe(error);
-  expect(departure.parameters.get('code'), about).toBeNull();
+export function expectErrorRedirect(outcome: Page | Departure, error: string): Departure {
+  const departure = expectDeparture(outcome);
+  expect(departure.parameters.get('error')).toBe(error);
+  expect(departure.parameters.get('code')).toBeNull();
   return departure;
 }
 

@@ -1,6 +1,5 @@
-// Users and partners that one test makes in the stores and may break, and the stores themselves.
+// Users and partners that one test makes in the stores and may break, and Postgres itself.
 import { createHash, randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
 import { Pool, type QueryResultRow } from 'pg';
 import type { DemoUser, Partner } from '../support/stack-file.ts';
 import { stack, typical } from './deployment.ts';
@@ -14,9 +13,6 @@ export async function sql<Row extends QueryResultRow>(
 ): Promise<Row[]> {
   return (await pool.query<Row>(text, [...values])).rows;
 }
-
-const connection = new Redis(stack.redis ?? '', { lazyConnect: true });
-export const redis = (): Redis => connection;
 
 /** A user with the typical user's password and no designs. */
 export async function throwawayUser(): Promise<DemoUser> {
