@@ -83,11 +83,7 @@ export function checkDirectly(
 export function requireAnswerable({ active, redirectUris }: Client, redirectUri: string): void {
   if (!active) throw new Refusal('inactive client');
   if (redirectUri === '') throw new Refusal('redirect_uri missing');
-  if (!isRegistered(redirectUri, redirectUris)) throw new Refusal('redirect_uri not registered');
-}
-
-export function isRegistered(uri: string, registered: readonly string[]): boolean {
-  return registered.includes(uri);
+  if (!redirectUris.includes(redirectUri)) throw new Refusal('redirect_uri not registered');
 }
 
 export async function checkRedirected(
