@@ -109,13 +109,8 @@ test('several records of an id are listed; --client and --at ask for one', async
 Choose one with --client, --at or both.
 `,
   });
-  const { out } = await runAgainst(both, [
-    ...explain,
-    '--client',
-    'acme',
-    '--at',
-    '2026-11-20T11:59:00.125Z',
-  ]);
+  const choice = '--client acme --at 2026-11-20T11:59:00.125Z'.split(' ');
+  const { out } = await runAgainst(both, [...explain, ...choice]);
   expect(out).toContain('Client    acme\n');
   const [, { clientId, since, until } = {}] = asked;
   expect({ clientId, since: since && timestampMs(since), until: until && timestampMs(until) }).toEqual({
@@ -154,12 +149,8 @@ test('nothing in a record controls the terminal', async () => {
       typeof value === 'string' ? `${value}\u001b[2J\u009b\u202e` : value,
     ]),
   );
-  for (const argv of [
-    explain,
-    ['refusals', 'list'],
-    [...explain, '--json'],
-    ['refusals', 'list', '--json'],
-  ]) {
+  const list = ['refusals', 'list'];
+  for (const argv of [explain, list, [...explain, '--json'], [...list, '--json']]) {
     for (const records of [[hostile], [hostile, hostile]]) {
       const { out, err } = await runAgainst(serviceWith(records), argv);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the control characters that are meant

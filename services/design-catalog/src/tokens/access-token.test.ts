@@ -87,28 +87,21 @@ test('jku, jwk and x5u are not looked at: the key is the one of our set [R16.2]'
 
 const publicPem = ours.publicKey.export({ format: 'pem', type: 'spki' });
 const hmacInput = `${encode({ ...goodHeader, alg: 'HS256' })}.${encode(goodClaims)}`;
+const hmac = createHmac('sha256', publicPem).update(hmacInput).digest('base64url');
 const unsigned = `${encode({ ...goodHeader, alg: 'none' })}.${encode(goodClaims)}`;
 const good = signed(goodHeader, goodClaims);
 const [head = '', , signature = ''] = good.split('.');
 const forgeries: readonly [string, string, TokenRefusal][] = [
   ['alg none without signature', `${unsigned}.`, 'malformed'],
   ['alg none with the good signature', `${unsigned}.${signature}`, 'algorithm'],
-  [
-    'HS256 with the public key as secret',
-    `${hmacInput}.${createHmac('sha256', publicPem).update(hmacInput).digest('base64url')}`,
-    'algorithm',
-  ],
+  ['HS256 with the public key as secret', `${hmacInput}.${hmac}`, 'algorithm'],
   ['another algorithm than the pinned one', signed({ ...goodHeader, alg: 'RS256' }, goodClaims), 'algorithm'],
   ['a foreign kid', signed({ ...goodHeader, kid: 'theirs' }, goodClaims, theirs.privateKey), 'key'],
   ['a foreign key under our kid', signed(goodHeader, goodClaims, theirs.privateKey), 'signature'],
   ['no kid', signed({ alg: 'ES256', typ: 'at+jwt' }, goodClaims), 'key'],
   ['a critical extension', signed({ ...goodHeader, crit: ['b64'], b64: false }, goodClaims), 'malformed'],
   ['one that changes nothing', signed({ ...goodHeader, crit: ['b64'], b64: true }, goodClaims), 'malformed'],
-  [
-    'another type under a foreign kid',
-    signed({ ...goodHeader, kid: 'theirs', typ: 'JWT' }, goodClaims),
-    'type',
-  ],
+  ['another type and kid', signed({ ...goodHeader, kid: 'theirs', typ: 'JWT' }, goodClaims), 'type'],
   ['tampered claims', `${head}.${encode({ ...goodClaims, sub: 'user-2' })}.${signature}`, 'signature'],
   ['an ID token', signed({ ...goodHeader, typ: 'JWT' }, goodClaims), 'type'],
   ['the media type as typ', signed({ ...goodHeader, typ: 'application/at+jwt' }, goodClaims), 'type'],

@@ -23,14 +23,12 @@ const client: Client = {
   redirectUris: [redirectUri],
 };
 const good: AuthorizationParameters = {
-  ...{
-    responseType: 'code',
-    clientId: 'partner',
-    redirectUri,
-    scope: 'openid email',
-    state: 's',
-    nonce: 'n',
-  },
+  responseType: 'code',
+  clientId: 'partner',
+  redirectUri,
+  scope: 'openid email',
+  state: 's',
+  nonce: 'n',
   codeChallenge: '',
   codeChallengeMethod: '',
   prompt: '',

@@ -12,25 +12,17 @@ function edited(options: RedirectUriOptions, plain: Environment = TEST) {
     create(EnvironmentRegistrationSchema, { environment: plain, redirectUris: [a] }),
     create(EnvironmentRegistrationSchema, { environment: PRODUCTION, redirectUris: [b] }),
   ];
-  return withRedirectUris(present, TEST, options).map(({ environment, redirectUris }) => [
-    environment,
-    ...redirectUris,
-  ]);
+  const lists = withRedirectUris(present, TEST, options);
+  return lists.map(({ environment, redirectUris }) => [environment, ...redirectUris].join(' '));
 }
 
 test('a list without an environment is replaced by the name of that environment', () => {
-  const expected = [
-    [TEST, c],
-    [PRODUCTION, b],
-  ];
+  const expected = [`${TEST} ${c}`, `${PRODUCTION} ${b}`];
   expect(edited({ redirectUri: [`test=${c}`] }, UNSPECIFIED)).toEqual(expected);
 });
 
 test('one list may be replaced while the other is added to', () => {
-  const expected = [
-    [TEST, a, c],
-    [PRODUCTION, c],
-  ];
+  const expected = [`${TEST} ${a} ${c}`, `${PRODUCTION} ${c}`];
   expect(edited({ redirectUri: [`production=${c}`], addRedirectUri: [c] })).toEqual(expected);
 });
 

@@ -13,11 +13,8 @@ function part(events: readonly number[], designs: readonly number[] = []) {
 
 test('quantiles are by the nearest rank over all answers, in whichever order they come', () => {
   const [low, high] = [part([1, 3, 5, 7, 9]), part([10, 8, 6, 4, 2])];
-  for (const parts of [
-    [low, high],
-    [high, low],
-  ])
-    expect(volumeOf(parts).eventsPerUser).toEqual({ median: 5, p95: 10, p99: 10, largest: 10 });
+  expect(volumeOf([low, high]).eventsPerUser).toEqual({ median: 5, p95: 10, p99: 10, largest: 10 });
+  expect(volumeOf([high, low])).toEqual(volumeOf([low, high]));
   const hundred = Array.from({ length: 100 }, (_, index) => part([index + 1]));
   expect(volumeOf(hundred).eventsPerUser).toEqual({ median: 50, p95: 95, p99: 99, largest: 100 });
 });

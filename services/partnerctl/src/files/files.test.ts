@@ -62,42 +62,30 @@ test.each(['/dev/null', '/nowhere/clients.yaml', '/'])('an export never replaces
 async function read(content: string | Buffer) {
   const path = join(work, 'lines');
   writeFileSync(path, content);
-  const numbered: [number, string | undefined][] = [];
+  const numbered: string[] = [];
   for await (const { first, lines } of lineBlocks(path))
-    numbered.push(...lines.map((line, index): [number, string | undefined] => [first + index, line]));
+    numbered.push(...lines.map((line, index) => `${first + index} ${line}`));
   return { numbered, identity: await identifyFile(path) };
 }
 
 test('lines are numbered from 1, with or without a break at the end', async () => {
-  expect((await read('a\nb\n')).numbered).toEqual([
-    [1, 'a'],
-    [2, 'b'],
-  ]);
-  expect((await read('a\n\nb')).numbered).toEqual([
-    [1, 'a'],
-    [2, ''],
-    [3, 'b'],
-  ]);
+  expect((await read('a\nb\n')).numbered).toEqual(['1 a', '2 b']);
+  expect((await read('a\n\nb')).numbered).toEqual(['1 a', '2 ', '3 b']);
   expect((await read('')).numbered).toEqual([]);
   expect((await read('a\n\nb')).identity.lines).toBe(3);
   expect((await read('a\nb\n')).identity.lines).toBe(2);
 });
 
 test('a byte order mark is left out, and a line that is not UTF-8 harms no other', async () => {
-  expect((await read('\ufeffa\nb')).numbered[0]).toEqual([1, 'a']);
+  expect((await read('\ufeffa\nb')).numbered).toEqual(['1 a', '2 b']);
   const broken = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xc3, 0x28]), Buffer.from('\nä\n')]);
-  expect((await read(broken)).numbered).toEqual([
-    [1, 'a'],
-    [2, undefined],
-    [3, 'ä'],
-  ]);
+  expect((await read(broken)).numbered).toEqual(['1 a', '2 undefined', '3 ä']);
 });
 
 test('lines across chunks stay whole, characters of several bytes too', async () => {
   const lines = Array.from({ length: 30_000 }, (_, index) => `${index}:${'ä€😀'.repeat(index % 20)}`);
   const { numbered, identity } = await read(lines.join('\n'));
-  expect(numbered.map(([, line]) => line)).toEqual(lines);
-  expect(numbered.every(([number], index) => number === index + 1)).toBe(true);
+  expect(numbered).toEqual(lines.map((line, index) => `${index + 1} ${line}`));
   expect(identity.lines).toBe(30_000);
 });
 

@@ -59,9 +59,7 @@ test.each(['age1nonsense', 'missing.asc', 'package.json'])(
   '"%s" is no key to encrypt to',
   async (encryptTo) => {
     writeFileSync(join(directory, 'package.json'), '{}');
-    await expect(open({ encryptTo })).rejects.toMatchObject({
-      exit: 'usage',
-    });
+    await expect(open({ encryptTo })).rejects.toMatchObject({ exit: 'usage' });
   },
 );
 

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 
 /** A real process that stops in two steps and those of `more`; `body` runs once it listens to signals. */
@@ -29,12 +30,7 @@ function startProcess(
 }
 
 async function end(child: ChildProcessWithoutNullStreams): Promise<{ code: number | null; output: string }> {
-  let output = '';
-  child.stdout.on('data', (chunk) => {
-    output += chunk;
-  });
-  // Not its exit: what it wrote last may come after that.
-  const [code] = await once(child, 'close');
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
   return { code, output };
 }
 

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { metrics } from '@opentelemetry/api';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { counter, gauge, upDownCounter } from './metrics.ts';
@@ -10,15 +11,9 @@ import { startTelemetry } from './telemetry.ts';
 /** Metrics pushed as JSON: the bodies that came, and what pushes the rest of them. */
 async function pushed() {
   const bodies: string[] = [];
-  const collector = createServer((request, response) => {
-    let body = `${request.url} `;
-    request.on('data', (part: Buffer) => {
-      body += part;
-    });
-    request.on('end', () => {
-      bodies.push(body);
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
+  const collector = createServer(async (request, response) => {
+    bodies.push(`${request.url} ${await text(request)}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
   await once(collector.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => {
