@@ -32,17 +32,11 @@ export function changes(...told: readonly Told[]): DesignChange[] {
 /** Who writes, where it does not matter. */
 export const origin = { actor: 'local:platform', requestId: 'request-1', at: '2026-11-20T12:00:00.000Z' };
 
-export interface Application {
-  readonly source?: string;
-  readonly last?: boolean;
-  readonly batch?: number;
-}
-
 /** Applies `list` as the service does: through role catalog_feed, batch after batch. */
 export function apply(
   { feed }: CatalogDatabase,
   list: readonly DesignChange[],
-  { source = '', last = false, batch = 1_000 }: Application = {},
+  { source = '', last = false, batch = 1_000 } = {},
 ) {
   async function* parts() {
     for (const change of list) yield { source, changes: [change], last: false };
