@@ -12,7 +12,7 @@ import {
 } from '@course-exchange/runtime/grpc/server';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { carryContextAcrossAwaits } from '@course-exchange/runtime/process/request-context';
-import { beforeAll, onTestFinished } from 'vitest';
+import { beforeAll, onTestFinished, vi } from 'vitest';
 import { joinLink, type Link } from '../support/tcp-link.ts';
 
 type PodHandlers = Pick<Handlers<typeof TokenService>, 'exchangeToken'> &
@@ -23,15 +23,11 @@ beforeAll(carryContextAcrossAwaits);
 export type Pod = Awaited<ReturnType<typeof pod>>;
 
 export async function pod(handlers: Partial<PodHandlers> = {}, more: Partial<RpcServerOptions> = {}) {
-  let calls = 0;
-  const { exchangeToken = async () => ({}), listEvents = async function* () {} } = handlers;
-  const counted: PodHandlers['exchangeToken'] = (request, call) => {
-    calls += 1;
-    return exchangeToken(request, call);
-  };
+  const { listEvents = async function* () {} } = handlers;
+  const exchangeToken = vi.fn(handlers.exchangeToken ?? (async () => ({})));
   const server = await serveRpc({
     services: [
-      bindService(TokenService, { exchangeToken: counted, getUserInfo: async () => ({}) }),
+      bindService(TokenService, { exchangeToken, getUserInfo: async () => ({}) }),
       bindService(CatalogService, { listEvents, listDesigns: async function* () {} }),
     ],
     errorStatuses: serviceErrorStatuses,
@@ -41,7 +37,7 @@ export async function pod(handlers: Partial<PodHandlers> = {}, more: Partial<Rpc
   });
   onTestFinished(() => server.stop(100));
   /** `calls`: those that reached its handlers. */
-  return { ...server, calls: () => calls };
+  return { ...server, calls: () => exchangeToken.mock.calls.length };
 }
 
 export function client(ports: readonly number[], options: Partial<RpcClientOptions> = {}) {

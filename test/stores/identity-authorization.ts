@@ -145,19 +145,6 @@ export const throttledFor = (retryAfterSeconds: number) => ({ ...throttled, retr
 export const wrongPassword = { reason: 'credentials' };
 export const accepted = { kind: 'accepted' };
 
-/** Counts the passwords that are verified. */
-export function counting(all: FlowDeps[]) {
-  const seen = { passwords: 0 };
-  const counted = all.map((one): FlowDeps => {
-    const verifyPassword: FlowDeps['verifyPassword'] = (check) => {
-      seen.passwords += 1;
-      return one.verifyPassword(check);
-    };
-    return { ...one, verifyPassword };
-  });
-  return { seen, counted };
-}
-
 export function answerOf(answer: object): URLSearchParams {
   const location = 'location' in answer ? String(answer.location) : '';
   if (!location.startsWith(`${redirectUri}?`))
