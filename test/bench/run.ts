@@ -1,7 +1,6 @@
 // Measures what each operation costs in CPU time of our services, beside the least that the same work can cost (bare.ts), and
 // with --peers beside oidc-provider: in short bursts, one subject after the other, in another order each round, so that what else
-// the machine does falls on all of them alike. One that followed itself would be cheaper. Prints Markdown; docs/cost.md says how
-// to read it.
+// the machine does falls on all of them alike. Prints Markdown; docs/cost.md says how to read it.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';

@@ -122,10 +122,7 @@ const driver = `
 {{ dict "kind" "Cases" "rendered" $all | toJson }}
 `;
 
-/**
- * In the order of the cases. One Helm renders them all: most of a call's time is its start and the parsing of templates.
- * `asks` is the address of an API server that `lookup` asks.
- */
+/** In the order of the cases, by one Helm. `asks` is the address of an API server that `lookup` asks. */
 export async function renderAll(cases: readonly Case[], asks?: string): Promise<readonly Rendered[]> {
   const copy = mkdtempSync(join(tmpdir(), 'chart-'));
   try {

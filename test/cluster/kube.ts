@@ -1,5 +1,5 @@
-// What the suite knows about the cluster, from variables only, and kubectl and helm as programs, in one namespace. Each call that fails rejects with the words of the program; what did not
-// reach the API server, or the node behind it, is asked again.
+// The cluster, as variables of test/README.md name it, and kubectl and helm as programs, in one namespace. A call that fails
+// rejects with the words of the program; what did not reach the API server, or the node behind it, is asked again.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Outcome, startProcess } from '../support/process.ts';
 
@@ -17,12 +17,8 @@ export const imageTag = environment.IMAGE_TAG ?? 'test';
 export const postgresImage = environment.POSTGRES_IMAGE ?? 'postgres:18';
 export const redisImage = environment.REDIS_IMAGE ?? 'redis:8';
 
-/** Empty: the class that is the cluster's default. */
 export const ingressClass = environment.INGRESS_CLASS ?? '';
-/** Empty: found from the Ingress, else from the node. */
 export const ingressAddress = environment.INGRESS_ADDRESS ?? '';
-
-/** Empty: every namespace but those of this run may bring the public's requests. */
 export const ingressNamespaceName = environment.INGRESS_NAMESPACE ?? '';
 
 /** Ends the names of this run's namespaces. */

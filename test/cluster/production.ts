@@ -56,13 +56,8 @@ export async function installProduction() {
   const helmWords = [cluster.release, chart, ...files.map((file) => `--values=${file}`)];
   await kube.helm('install', ...helmWords, '--wait', '--timeout=8m');
   const ask = async (component: string, words: readonly string[], input?: string): Promise<string> => {
-    const within = [
-      `deployment/${cluster.release}-${component}`,
-      `--container=${component}`,
-      '--',
-      'partnerctl',
-    ];
-    const said = await kube.tryKubectl(['exec', '--stdin', ...within, ...words], input);
+    const within = [`deployment/${cluster.release}-${component}`, `--container=${component}`];
+    const said = await kube.tryKubectl(['exec', '--stdin', ...within, '--', 'partnerctl', ...words], input);
     return cluster.checked(said, ['partnerctl', ...words]);
   };
   const [partner] = await Promise.all([

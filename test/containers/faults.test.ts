@@ -8,9 +8,9 @@ import type { Target } from '../faults/workload.ts';
 import { until } from '../stores/redis-servers.ts';
 import {
   copyFolder,
-  cutOff,
   dataDirectory,
   end,
+  handleOfNetwork,
   join,
   password,
   query,
@@ -39,7 +39,9 @@ async function startContainers(): Promise<Target> {
   const faults: Target['faults'] = {
     'cut off': async (part) => {
       const name = part === 'every identity' ? 'identity' : (part as 'design-catalog' | 'postgres' | 'redis');
-      await cutOff(network, containers[name]);
+      // Packets get lost from now on without an error: an unplugged cable.
+      const cut = { Container: containers[name].getId(), Force: true };
+      await (await handleOfNetwork(network)).disconnect(cut);
       return () => join(network, containers[name], name);
     },
     'replaced by its replica': async () => {

@@ -152,7 +152,8 @@ export type Copy = Awaited<ReturnType<typeof copyFolder>>;
 const dockerode = async () => (await getContainerRuntimeClient()).container.dockerode;
 export const handleOf = async (container: StartedTestContainer) =>
   (await dockerode()).getContainer(container.getId());
-const handleOfNetwork = async (network: StartedNetwork) => (await dockerode()).getNetwork(network.getId());
+export const handleOfNetwork = async (network: StartedNetwork) =>
+  (await dockerode()).getNetwork(network.getId());
 
 /** What survives the container. */
 export async function copyFolder(container: StartedTestContainer, path: string) {
@@ -172,11 +173,6 @@ export async function end(
   const ended = handle.wait() as Promise<{ readonly StatusCode: number }>;
   await handle.kill({ signal });
   return ended;
-}
-
-/** Packets get lost from now on without an error: an unplugged cable. */
-export async function cutOff(network: StartedNetwork, container: StartedTestContainer): Promise<void> {
-  await (await handleOfNetwork(network)).disconnect({ Container: container.getId(), Force: true });
 }
 
 export async function join(

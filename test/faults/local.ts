@@ -153,24 +153,19 @@ interface Process {
   readonly ready: () => Promise<unknown>;
 }
 
-interface Server extends TestServer {
-  readonly port: number;
-  readonly home: string;
-}
-
 async function startRedisPair() {
   const servers = await openServers();
   const ports = await choosePorts(['one', 'two']);
   /** From identity to the primary, and from the replica to the primary. */
   const [link, replication] = [await joinLink(), await joinLink()];
-  const start = async (name: 'one' | 'two', ...more: readonly string[]): Promise<Server> => {
+  const start = async (name: 'one' | 'two', ...more: readonly string[]) => {
     const port = ports[name];
     const access = [`requirepass ${password}`, `masterauth ${password}`, `user ${identityUser(password)}`];
     const lines = [...durableAt(port), ...access, 'min-replicas-to-write 1', ...more];
     const server = await servers.start({ name, lines, look: { port, password } });
     return { ...server, port, home: join(servers.directory, name) };
   };
-  const leadTo = ({ port }: Pick<Server, 'port'>) => [link, replication].map((way) => way.leadTo(port));
+  const leadTo = ({ port }: { readonly port: number }) => [link, replication].map((way) => way.leadTo(port));
   leadTo({ port: ports.one });
   let primary = await start('one');
   let replica = await start('two', `replicaof 127.0.0.1 ${replication.port}`);
@@ -178,11 +173,11 @@ async function startRedisPair() {
   await synced();
 
   /** What the server is from now on, also when it starts again. */
-  async function become({ admin }: Server, ...primaryAt: [string, number | string]): Promise<void> {
+  async function become({ admin }: TestServer, ...primaryAt: [string, number | string]): Promise<void> {
     await admin.replicaof(...primaryAt);
     await admin.config('REWRITE');
   }
-  const asProcess = (server: Server): Process => ({
+  const asProcess = (server: TestServer): Process => ({
     kill: async () => server.kill('SIGKILL'),
     start: () => server.restart().then(synced),
     signal: server.kill,

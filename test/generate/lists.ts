@@ -1,5 +1,4 @@
 // What the gateway answers, and lists of the repository itself: decisions, suites and scenarios of the rehearsal.
-
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ErrorCode, errorStatuses } from '@course-exchange/rules/error-codes';
