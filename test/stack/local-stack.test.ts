@@ -3,14 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync } fro
 import { dirname, join, resolve } from 'node:path';
 import { visit } from '@course-exchange/testcontainers/browser';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import {
-  command,
-  newRunDirectory,
-  type PrivateStack,
-  processesOf,
-  startStack,
-  untilGone,
-} from '../support/stack.ts';
+import { command, newRunDirectory, type PrivateStack, startStack, untilGone } from '../support/stack.ts';
 import { readStackFile, userWho } from '../support/stack-file.ts';
 import { childrenOf } from '../support/system.ts';
 import { openPartnerBrowser } from '../support/user-agent.ts';
@@ -30,7 +23,7 @@ afterAll(() => rmSync(parent, { recursive: true, force: true, maxRetries: 10 }))
 /** Presses Ctrl-C and expects every process to be gone in time. */
 async function interrupt(stack: PrivateStack): Promise<void> {
   stack.supervisor.kill('SIGINT');
-  expect(await untilGone(processesOf(stack), 10_000)).toBeLessThan(10_000);
+  expect(await untilGone(Object.values(stack.description.processes ?? {}), 10_000)).toBeLessThan(10_000);
   expect(await stack.ended).toBe(0);
 }
 

@@ -71,10 +71,6 @@ export async function command(words: readonly string[]) {
   return { code, output: out + err };
 }
 
-export function processesOf({ description }: PrivateStack): readonly number[] {
-  return Object.values(description.processes ?? {});
-}
-
 /** Milliseconds, of those that this process had, until none of `pids` is left. Rejects after `withinMs`. */
 export async function untilGone(pids: readonly number[], withinMs: number): Promise<number> {
   const elapsed = ownStopwatch();
