@@ -50,17 +50,12 @@ afterAll(patient.close);
 /** Nor on the replicas: a busy machine may answer WAIT too late. */
 const alone = { ...patient, replicas: createReplicas(0) };
 
-const familyKey = (familyId: ClientFamily['familyId']) => grantKeys(familyId)[1];
-
-async function shardOf({ familyId }: ClientFamily): Promise<Shard> {
-  return cluster.shardOf(familyKey(familyId));
-}
-
 /** A family on `shard`. */
 async function beginOn(shard: Shard, on: RedisStore = store): Promise<ClientFamily> {
   for (;;) {
     const client = await beginFamily(on);
-    if ((await shardOf(client)) === shard) return client;
+    const [, key] = grantKeys(client.familyId);
+    if ((await cluster.shardOf(key)) === shard) return client;
   }
 }
 

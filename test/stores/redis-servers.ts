@@ -139,7 +139,6 @@ export function documentedClusterUser(password: string): string[] {
   return [...documentedUser(password), ...more.split(/\s+/)];
 }
 
-const shardNames = ['a', 'b', 'c'] as const;
 const slots = 16_384;
 const password = 'cluster';
 const userPassword = 'user';
@@ -188,7 +187,7 @@ export async function startCluster() {
   const shards = { a: await startShard('a'), b: await startShard('b'), c: await startShard('c') };
   const all = Object.values(shards);
   const nodes = all.flatMap(({ master, replica }) => [master, replica]);
-  const firstOf = (index: number) => Math.ceil((slots / shardNames.length) * index);
+  const firstOf = (index: number) => Math.ceil((slots / all.length) * index);
   for (const [index, { master, replica }] of all.entries()) {
     const { admin } = master;
     await admin.call('CLUSTER', 'ADDSLOTSRANGE', firstOf(index), firstOf(index + 1) - 1);
@@ -209,7 +208,7 @@ export async function startCluster() {
     /** The shard that has `key` by the slots as they were dealt out. */
     shardOf: async (key: string) => {
       const slot = Number(await shards.a.master.admin.call('CLUSTER', 'KEYSLOT', key));
-      return shards[shardNames[shardNames.findLastIndex((_, index) => slot >= firstOf(index))] ?? 'a'];
+      return all[all.findLastIndex((_, index) => slot >= firstOf(index))];
     },
     /**
      * Kills the master of a shard until `meanwhile` has ended. A second later its replica takes the slots, without an election,
