@@ -9,21 +9,11 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { createApp } from '../src/app.ts';
 import { openDatabase } from '../src/database.ts';
-import { createLogger, createPartner, type Partner } from '../src/partner.ts';
+import { createLogger, createPartner } from '../src/partner.ts';
 
-export interface Bench {
-  readonly issuer: TestIssuer;
-  readonly file: string;
-  readonly log: string[];
-  readonly clock: { now: number };
-  app: Awaited<ReturnType<typeof createApp>>;
-  partner: Partner;
-  /** Closes the app and starts it again over the same file. */
-  readonly restart: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
+export type Bench = Awaited<ReturnType<typeof createBench>>;
 
-export async function createBench(): Promise<Bench> {
+export async function createBench() {
   const directory = mkdtempSync(join(tmpdir(), 'demo-partner-'));
   const issuer = await startIssuer();
   const file = join(directory, 'partner.sqlite');
@@ -51,18 +41,19 @@ export async function createBench(): Promise<Bench> {
     });
     return { partner, app: await createApp(partner) };
   };
-  const bench: Bench = {
+  const bench = {
     issuer,
     file,
     log,
     clock,
     ...(await start()),
-    restart: async () => {
+    /** Closes the app and starts it again over the same file. */
+    restart: async (): Promise<void> => {
       await bench.app.close();
       database.close();
       Object.assign(bench, await start());
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await bench.app.close();
       database.close();
       issuer.close();
@@ -72,15 +63,9 @@ export async function createBench(): Promise<Bench> {
   return bench;
 }
 
-interface Page {
-  readonly status: number;
-  readonly location: string;
-  readonly text: string;
-}
-
 export function createBrowser(bench: Bench) {
   const cookies = new Map<string, string>();
-  const send = async (method: 'GET' | 'POST', url: string, payload?: string): Promise<Page> => {
+  const send = async (method: 'GET' | 'POST', url: string, payload?: string) => {
     const answer = await bench.app.inject({
       method,
       url,

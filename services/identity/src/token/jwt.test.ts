@@ -56,19 +56,16 @@ test('until the key set was read no token is refused (R14)', async () => {
 });
 
 test('an ID token is no access token, and an access token is no hint; a hint may be expired [R5.9 R16.3]', async () => {
-  const idToken = await issueIdToken(tokens, user, { clientId, nonce: '', authTime: undefined }, now);
-  const old = await issueIdToken(tokens, user, { clientId, nonce: '', authTime: undefined }, 1_000_000);
-  expect(await readIdTokenHint(tokens, old, clientId)).toBe(sub);
+  const issue = (at: number) => issueIdToken(tokens, user, { clientId, nonce: '', authTime: undefined }, at);
+  const idToken = await issue(now);
+  const hint = (token: string, by = clientId, from = tokens) => readIdTokenHint(from, token, by);
+  expect(await hint(await issue(1_000_000))).toBe(sub);
   expect(await read(idToken)).toHaveProperty('reason');
   expect(await read(idToken, now, { ...tokens, algorithm: 'RS256' })).toHaveProperty('reason');
-  expect(
-    await readIdTokenHint(tokens, await issueAccessToken(tokens, grant, now, 'x'), clientId),
-  ).toBeUndefined();
-  expect(await readIdTokenHint(tokens, idToken, clientId)).toBe(sub);
-  expect(await readIdTokenHint(tokens, idToken, 'other' as ClientId)).toBeUndefined();
-  expect(
-    await readIdTokenHint({ ...tokens, issuer: 'https://else.example' }, idToken, clientId),
-  ).toBeUndefined();
+  expect(await hint(await issueAccessToken(tokens, grant, now, 'x'))).toBeUndefined();
+  expect(await hint(idToken)).toBe(sub);
+  expect(await hint(idToken, 'other' as ClientId)).toBeUndefined();
+  expect(await hint(idToken, clientId, { ...tokens, issuer: 'https://else.example' })).toBeUndefined();
 });
 
 test('no kid begins with a dash, which partnerctl would take for an option', async () => {
