@@ -90,32 +90,23 @@ test('the span names its request; an answer of 500 and more is an error without 
 });
 
 test('a token request’s span has its grant type, and a refusal is recorded without being an error of the span', async () => {
-  const post = (grantType: string, id: string) =>
-    fetch(`${gateway.origin}/token`, {
-      method: 'POST',
-      headers: { 'x-request-id': id, authorization: 'Basic bm9ib2R5Om5vdGhpbmc=' },
-      body: new URLSearchParams({ grant_type: grantType, client_id: 'nobody' }),
-    });
-  await post('refresh_token', 'request-0006');
-  await post('made-up-by-a-caller', 'request-0007');
-  const refused = {
+  const attributes = {
     'http.route': '/token',
     'http.request.method': 'POST',
     'http.response.status_code': 400,
     'error.type': 'invalid_grant',
   };
-  expect(spanOf('request-0006')).toMatchObject({
-    name: 'POST /token refresh_token',
-    attributes: refused,
-    statuses: [],
-  });
-  expect(spanOf('request-0007')).toMatchObject({
-    name: 'POST /token other',
-    attributes: refused,
-    statuses: [],
-  });
-  // Named, and not proven (R32.3).
-  expect(spanOf('request-0006')?.attributes).not.toHaveProperty('course_exchange.client_id');
+  for (const [grant_type, name] of Object.entries({ refresh_token: 'refresh_token', 'made-up': 'other' })) {
+    const id = `request-of-${grant_type}`;
+    await fetch(`${gateway.origin}/token`, {
+      method: 'POST',
+      headers: { 'x-request-id': id, authorization: 'Basic bm9ib2R5Om5vdGhpbmc=' },
+      body: new URLSearchParams({ grant_type, client_id: 'nobody' }),
+    });
+    expect(spanOf(id)).toMatchObject({ name: `POST /token ${name}`, attributes, statuses: [] });
+    // Named, and not authenticated (R32.3).
+    expect(spanOf(id)?.attributes).not.toHaveProperty('course_exchange.client_id');
+  }
 });
 
 test('a caller’s trace is linked, without what else it says, and not followed [R32.1]', async () => {
