@@ -35,7 +35,7 @@ export type Processes = ReturnType<typeof openProcesses>;
  */
 export function openProcesses(file: string, throwaway: readonly string[] = []) {
   const running = new Map<number, RunningProgram>();
-  const reaper = spawn(process.execPath, [join(import.meta.dirname, 'shutdown.ts'), file, ...throwaway], {
+  const reaper = spawn(process.execPath, [join(import.meta.dirname, 'reaper.ts'), file, ...throwaway], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: {},

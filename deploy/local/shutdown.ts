@@ -1,7 +1,6 @@
 // How a stack ends: what asks it to, and the order in which its processes stop. A process is known by its id and start
-// time: an id may belong to another program by now. As a program, this file is the reaper.
+// time: an id may belong to another program by now.
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunDirectory, readJson } from './run-directory.ts';
@@ -139,16 +138,4 @@ function commandOf(pid: number): string {
   } catch {
     return '';
   }
-}
-
-/**
- * The reaper outlives its supervisor by moments: when the pipe between them closes, even by SIGKILL, it stops in order what
- * the file of its first argument still records, removes the directories of the others, and ends.
- */
-if (import.meta.main) {
-  const [file = '', ...throwaway] = process.argv.slice(2);
-  for (const signal of stopSignals) process.on(signal, () => {});
-  await once(process.stdin.resume(), 'end');
-  await stopInOrder(readJson<readonly Stoppable[]>(file, []));
-  for (const path of [file, ...throwaway]) rmSync(path, { recursive: true, force: true });
 }
