@@ -181,7 +181,7 @@ const twice: Input = {
 test('the runbook counts two events that begin their series', () => {
   const queries = [
     /\| Which partner causes the errors\? \| `([^`]+)`/,
-    /\| And why\? \| `([^`]+)`/,
+    /\| Why are a partner's requests refused\? \| [^`]*`([^`]+)`/,
     /### CourseExchangeTokensReplayed[\s\S]+?```promql\n(.+)\n```/,
   ].map((place) => place.exec(runbook)?.[1] ?? expect.unreachable(place.source));
   expectAnswer(twice, queries, 2);
