@@ -170,7 +170,9 @@ test('a queued request whose client goes away is never sent to a service [R14.7]
   await once(gone.socket, 'connect');
   // Answered after it: the request that goes away has come.
   await list(2);
-  gone.socket.destroy();
+  // The gateway closes its end once it has seen this one's.
+  gone.socket.end();
+  await once(gone.socket, 'close');
   const last = refresh(2);
   gate.resolve();
   expect(await last).toBe(200);
