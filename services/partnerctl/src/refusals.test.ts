@@ -93,7 +93,7 @@ test('a client that was only claimed is to be compared before the answer is forw
   const other = await runAgainst(serviceWith([nameless]), explain);
   expect(other.out).toContain('Client    –\n');
   expect(other.out).toContain('Earlier   2026-11-20T11:59:00.123Z, request not known\n');
-  expect(other.out).toContain('No client was named: compare');
+  expect(other.out).toContain('No client was named: compare time and endpoint with the mail');
   expect(other.out).toContain('\nFor the partner:\n');
 });
 

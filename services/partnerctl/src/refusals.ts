@@ -168,8 +168,9 @@ function explanationText(refusal: Refusal): string {
     Duty: refusal.duty ? `specification ${refusal.duty}` : 'none broken for certain',
     'Look next': refusal.operatorLooks,
   });
-  const unproven = clientId ? 'The client was only claimed' : 'No client was named';
-  const warning = `${unproven}: compare the record's client with the sender before you forward this.\n\n`;
+  const warning = clientId
+    ? "The client was only claimed: compare the record's client with the sender before you forward this.\n\n"
+    : 'No client was named: compare time and endpoint with the mail before you forward this.\n\n';
   const compare = clientAuthenticated ? '' : paint('yellow', warning);
   return `${facts}\n${compare}For the partner${clientId && ` ${sanitize(clientId)}`}:\n${sanitize(`${sentence} ${partnerDoes}`)}\n\n${next}`;
 }

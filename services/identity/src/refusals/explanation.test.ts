@@ -44,7 +44,9 @@ test.each(reasons)('"%s" is explained, for the partner without a word of ours', 
     expect(operatorLooks).not.toContain('A newer version');
     for (const text of [sentence, partnerDoes]) {
       expect(text).toMatch(/^[A-Zp][^\n]+\.$/);
-      expect(text).not.toMatch(/partnerctl|Redis|Postgres|identity|gateway|family|CLIENT|USER|\bpod/);
+      expect(text).not.toMatch(
+        /partnerctl|Redis|Postgres|identity|gateway|family|Ask the operator\.|CLIENT|USER|\bpod/,
+      );
     }
     expect(operatorLooks).toMatch(/^[A-Z].+\.$/);
     expect(operatorLooks).not.toMatch(/CLIENT|USER/);
@@ -58,13 +60,21 @@ test('a replaced refresh token names how long before, and the duty', () => {
     sentence:
       'The refresh token was replaced 4.2 s earlier, by a request whose answer your backend may have lost. It is spent: start a new authorization flow.',
     duty: 'S5.lifetime',
-    partnerDoes: 'Refresh one at a time, store the new token in one step, and never send a refresh again.',
+    partnerDoes:
+      'If you have newer tokens, keep them instead. Refresh one at a time, store the new token in one step, and never send a refresh again.',
     operatorLooks: 'Whether there are more: `partnerctl refusals list --client acme --since 7d`.',
   });
   expect(explain(record('refresh_token.refused reused')).sentence).toContain(
     'replaced more than one step ago, or was never one of this grant',
   );
 });
+
+test.each(['form came too late', 'form of another browser', 'decided otherwise before'] as const)(
+  '"%s" does not say that nothing was connected: an earlier decision may have allowed it',
+  (reason) => {
+    expect(explain(record(reason)).partnerDoes).not.toContain('nothing was connected');
+  },
+);
 
 test.each([
   [-300, 'less than 0.1 s'],

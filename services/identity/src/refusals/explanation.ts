@@ -41,7 +41,7 @@ const entries: Readonly<Record<RefusalReason, Entry>> = {
     request: 'The parameter request is not supported.',
     request_uri: 'The parameter request_uri is not supported.',
     response_mode: 'The response_mode is not query.',
-    prompt: 'The prompt has an unknown word, or none beside another one.',
+    prompt: 'The prompt has an unknown value, or combines none with another one.',
     max_age: 'The max_age is not a whole number of seconds.',
     'id_token_hint.refused': 'The id_token_hint is not an ID token of this issuer for this client.',
     'client_authentication.failed no_credentials':
@@ -76,7 +76,7 @@ const entries: Readonly<Record<RefusalReason, Entry>> = {
     theClient,
   ),
   ...alike(
-    'Ask the operator.',
+    'Only the operator can change this.',
     {
       'inactive client': inactive,
       'client_authentication.failed inactive_client': inactive,
@@ -128,6 +128,13 @@ const entries: Readonly<Record<RefusalReason, Entry>> = {
     {
       'consent.denied': 'The user refused consent, or cancelled.',
       'another user than the hinted one': 'The user who logged in is not the one of id_token_hint.',
+    },
+    usersDecision,
+  ),
+  // A decision before may have connected the user.
+  ...alike(
+    'Offer to start again, unless this flow has connected the user already.',
+    {
       'form came too late':
         'The user submitted a page 30 minutes after the flow began, or when it had ended.',
       'form of another browser':
@@ -185,7 +192,8 @@ const entries: Readonly<Record<RefusalReason, Entry>> = {
     sentence:
       'The refresh token was replaced more than one step ago, or was never one of this grant: start a new authorization flow.',
     duty: 'S5.lifetime',
-    partnerDoes: 'Refresh one at a time, store the new token in one step, and never send a refresh again.',
+    partnerDoes:
+      'If you have newer tokens, keep them instead. Refresh one at a time, store the new token in one step, and never send a refresh again.',
     operatorLooks: theOthers,
     since: (before) =>
       `The refresh token was replaced ${before}, by a request whose answer your backend may have lost. It is spent: start a new authorization flow.`,
