@@ -95,7 +95,7 @@ const forbidden = {
     to: { path: ['^proto/generated/', packages('@grpc/grpc-js')] },
   },
   'rpc-on-top': {
-    comment: 'rpc.ts translates for its callers outside; inside nobody needs it but main.',
+    comment: 'rpc.ts translates for its callers outside; inside, only main needs it.',
     from: { path: services, pathNot: [tests, rpc, main] },
     to: { path: `${services}.*${rpc}` },
   },

@@ -54,7 +54,7 @@ function write(path: string, make: (before: string) => string): void {
   const file = join(root, path);
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const after = make(before);
-  if (after.includes(unwritten)) stale.push(`${path}: write a sentence in the place of "${unwritten}"`);
+  if (after.includes(unwritten)) stale.push(`${path}: write a sentence for "${unwritten}"`);
   if (after === before) return;
   if (check) stale.push(`${path} is stale: run \`npx --yes pnpm@12 generate\``);
   else writeFileSync(file, after);

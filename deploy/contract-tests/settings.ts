@@ -53,10 +53,10 @@ export function readContractSettings(
 export function deploymentOf(given: ContractSettings): StackFile {
   const { CONTRACT_STACK, CONTRACT_SEED, CONTRACT_ISSUER } = given;
   const path = CONTRACT_STACK ?? CONTRACT_SEED;
-  const named = path === undefined ? nobody : readSeedFile(path);
+  const named = path === undefined ? noSeed : readSeedFile(path);
   const demo = given.CONTRACT_DEMO
     ? { partners: demoPartners(given.CONTRACT_DEMO_PARTNER_URL), users: allDemoUsers }
-    : nobody;
+    : noSeed;
   const stack =
     CONTRACT_STACK === undefined ? {} : (JSON.parse(readFileSync(CONTRACT_STACK, 'utf8')) as object);
   const deployment = {
@@ -72,4 +72,4 @@ export function deploymentOf(given: ContractSettings): StackFile {
   return deployment;
 }
 
-const nobody = { partners: [], users: [] };
+const noSeed = { partners: [], users: [] };

@@ -66,7 +66,7 @@ const under = (licence: string, name = 'thing') => unaccepted({ [licence]: [{ na
 test('every part of a licence must be accepted', () => {
   expect(under('MIT')).toEqual([]);
   expect(under('(Apache-2.0 AND BSD-3-Clause)')).toEqual([]);
-  expect(under('(MIT OR GPL-3.0)')).toEqual(['thing is under (MIT OR GPL-3.0), which nobody accepted.']);
+  expect(under('(MIT OR GPL-3.0)')).toEqual(['thing is under (MIT OR GPL-3.0), which is not accepted.']);
   expect(under('Unknown')).toHaveLength(1);
 });
 

@@ -105,7 +105,7 @@ export function unaccepted(licences: Licences): readonly string[] {
   return Object.entries(licences).flatMap(([licence, packages]) =>
     packages
       .filter(({ name }) => !isAccepted(licence) && acceptedLicenceOf[name] !== licence)
-      .map(({ name }) => `${name} is under ${licence}, which nobody accepted.`),
+      .map(({ name }) => `${name} is under ${licence}, which is not accepted.`),
   );
 }
 

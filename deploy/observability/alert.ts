@@ -53,7 +53,7 @@ export function rulesFile(about: string, groups: readonly Group[]): string {
 
 function ruleOf(rule: Alert | Recording): object {
   if ('record' in rule) return rule;
-  const { severity, labels, summary, ...judged } = rule;
+  const { severity, labels, summary, ...evaluated } = rule;
   const runbook_url = `${runbook}#${rule.alert.toLowerCase()}`;
-  return { ...judged, labels: { severity, ...labels }, annotations: { summary, runbook_url } };
+  return { ...evaluated, labels: { severity, ...labels }, annotations: { summary, runbook_url } };
 }

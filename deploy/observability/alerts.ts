@@ -110,7 +110,7 @@ const redis = [
     'RedisMemory',
     '5m',
     `max by (${release}) (${series(identityMetrics.redisMemory)}) > 0.8`,
-    'Redis uses {{ $value | humanizePercentage }} of maxmemory: when it is full, nobody logs in or refreshes.',
+    'Redis uses {{ $value | humanizePercentage }} of maxmemory: when it is full, logins and refreshes fail.',
   ),
   warning(
     'RedisSettings',

@@ -90,7 +90,7 @@ test('a clone in which nothing was written yet is refused when its rules and das
 
 const minimal = 'test-minimal-values';
 const unreached = 'No request can reach the gateway';
-const nobody = {
+const unreachable = {
   ingress: { enabled: false },
   networkPolicy: { ingressController: { namespaceSelector: null } },
 };
@@ -104,7 +104,7 @@ test.each<[on: string, values: Values, says: readonly string[], not: string]>([
   ['production-hosts', {}, [port, ...names], unreached],
   ['production-hosts', { identity: { operator: { enabled: false } } }, [], 'partnerctl'],
   ['test-everything-values', {}, ['Both an Ingress and an HTTPRoute'], 'certificates must be'],
-  [minimal, nobody, [unreached], 'Nothing rotates'],
+  [minimal, unreachable, [unreached], 'Nothing rotates'],
   ['production-hosts', { identity: { keyRotation: { tlsSecret: '' } } }, ['Nothing rotates'], unreached],
 ])('the notes of %s with %j', async (on, values, says, not) => {
   const [rendered] = await renderAll([{ on, values, release }]);

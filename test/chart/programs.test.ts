@@ -22,9 +22,9 @@ const everywhere =
   /^(LOG_LEVEL|MALLOC_ARENA_MAX|NODE_EXTRA_CA_CERTS|OTEL_(EXPORTER_OTLP_ENDPOINT|TRACES_SAMPLER_ARG))$/;
 
 everySet('$set: programs get the settings that they know, and all that they require', ({ objects }) => {
-  const judged = containersOf(podsOf(objects)).filter(({ name }) => programOf(name) in programs);
-  expect(judged.length).toBeGreaterThan(6);
-  for (const { name, env } of judged) {
+  const checked = containersOf(podsOf(objects)).filter(({ name }) => programOf(name) in programs);
+  expect(checked.length).toBeGreaterThan(6);
+  for (const { name, env } of checked) {
     const settings = Object.entries(programs[programOf(name)] ?? {});
     const given: string[] = env.map((one: KubernetesObject) => one.name.replace(/_FILE$/, ''));
     const known = settings.map(([one]) => one);

@@ -78,7 +78,7 @@ const accepted: Readonly<Record<string, Values>> = {
   'a host whose name only begins like an example': { 'postgres.host': 'pg.democracy.org' },
   'proxies on the loopback address': { ...localStores, 'redis.hosts': ['127.0.0.1:6379'], ...inTheClear },
   'TLS that a load balancer ends': { ...elsewhere, 'ingress.tls.enabled': false },
-  'a load balancer that ends TLS in the place of an Ingress': {
+  'a load balancer that ends TLS instead of an Ingress': {
     ...{ 'gateway.service.type': 'LoadBalancer', ...elsewhere, 'ingress.enabled': false },
   },
   'no Ingress at all': { 'ingress.enabled': false, 'ingress.tls.enabled': false },

@@ -159,7 +159,7 @@ async function startOnCluster(production: Production): Promise<Target> {
     'rolled back': change((on) => changes.replacePods(on, changes.rollingBack)),
     scaled: change(changes.scale),
     'robbed of a pod of each': change(changes.deletePods),
-    'certified anew': change(changes.renewCertificates),
+    recertified: change(changes.renewCertificates),
   };
   return {
     stack,

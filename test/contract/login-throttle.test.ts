@@ -26,10 +26,10 @@ test('an unknown user, a wrong password and a disabled account look alike [R30.1
   skip,
 }) => {
   const disabled = userWho('disabled');
-  const nobody = `nobody-${randomBytes(6).toString('hex')}@example.com`;
+  const unknown = `nobody-${randomBytes(6).toString('hex')}@example.com`;
   const from = ownNetwork();
   const texts = new Set<string>();
-  for (const user of [typical, { ...typical, email: nobody }, disabled]) {
+  for (const user of [typical, { ...typical, email: unknown }, disabled]) {
     const { agent, page } = await loginPage(from);
     const next = await logIn(agent, page, {
       email: user.email,

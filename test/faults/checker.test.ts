@@ -66,7 +66,7 @@ describe('planted violations', () => {
     expect(broken([replay([3, 3.1], 'good')])).toContain('one success: 0');
   });
 
-  test('a token that is accepted after it was refused, whoever spent it', () => {
+  test('a token that is accepted after it was refused, also when a lost request spent it', () => {
     const unanswered = refresh([3, 3.1], 'unavailable');
     const later = [unanswered, refresh([6, 6.1], 'refused'), refresh([7, 7.1], 'good', 't1', 't2')];
     expect(broken(later, [redisKilled])).toEqual(['spent: 2']);
@@ -80,7 +80,7 @@ describe('planted violations', () => {
     expect(broken([spent, refresh([3, 3.1], 'refused', 't2')], [redisKilled])).toEqual(['successor: 1']);
   });
 
-  test('a token that nobody gets, though two asked for its successor, or that is refused before another has sent it', () => {
+  test('a successor that neither of two senders gets, or a token that is refused before another has sent it', () => {
     const both = [refresh([1, 1.1], 'refused'), refresh([1, 1.2], 'refused')];
     expect(broken(both)).toEqual(['successor: 0', 'successor: 1']);
     const later = refresh([1.2, 1.3], 'good', 't1', 't2');
@@ -238,7 +238,7 @@ describe('what is legal', () => {
     expect(broken([...exchanges, refresh([10, 10.1], 'good', 't9', 't10')], [promoted])).toEqual([]);
   });
 
-  test('what a machine refuses that stood still by itself, and what that has spent', () => {
+  test('what a stalled machine refuses, and what that has spent', () => {
     const stalls = [{ from: 3_000, to: 3_400 }];
     expect(broken([refresh([3.1, 4], 'unavailable'), refresh([9, 9.1], 'refused')], [], stalls)).toEqual([]);
     const moment = [{ from: 3_000, to: 3_290 }];

@@ -84,7 +84,7 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
       await workload.finish();
       const stills = probe.stalls().filter(({ from, to }) => to - from >= standstillMs);
       console.log(
-        `figure: ${operations.length} operations; the machine stood still ${stills.length} times so far`,
+        `figure: ${operations.length} operations; the machine stalled ${stills.length} times so far`,
       );
       return judge(begun);
     },

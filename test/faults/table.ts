@@ -33,7 +33,7 @@ export type FaultName =
   | 'rolled back'
   | 'scaled'
   | 'robbed of a pod of each'
-  | 'certified anew';
+  | 'recertified';
 /** `identity`: one of two. `redis`: the primary. On a cluster there are two of each service. */
 export type PartName =
   | 'gateway'
@@ -182,7 +182,7 @@ const cluster: readonly Row[] = [
   row('release', 'rolled back', rolledOut),
   row('release', 'scaled', { ...rolledOut, endsMs: 140_000, ends: 'it is as before' }),
   row('release', 'robbed of a pod of each', rolledOut),
-  row('release', 'certified anew', { ...unnoticed, endsMs: 30_000, ends: 'every pod has the certificates' }),
+  row('release', 'recertified', { ...unnoticed, endsMs: 30_000, ends: 'every pod has the certificates' }),
   row('machine', 'busy', {
     ...rolledOut,
     lastsMs: 20_000,

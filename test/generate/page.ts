@@ -16,7 +16,7 @@ export function withParts(text: string, parts: Readonly<Record<string, Part>>): 
     (_, begin: string, name: string, before: string, end: string) => {
       found.push(name);
       const part = parts[name];
-      if (!part) throw new Error(`nobody generates "${name}"`);
+      if (!part) throw new Error(`no generator writes "${name}"`);
       return `${begin}\n${part(before).trim()}\n\n${end}`;
     },
   );

@@ -28,7 +28,7 @@ afterAll(() =>
   ),
 );
 
-const nobody = () => ({ email: `nobody-${randomBytes(6).toString('hex')}@example.test`, password: 'wrong' });
+const unknown = () => ({ email: `nobody-${randomBytes(6).toString('hex')}@example.test`, password: 'wrong' });
 
 /**
  * Types e-mail and password into a login page: the status of the answer, and how long it took in milliseconds. Where a
@@ -64,7 +64,7 @@ attack(
       const reference = await tryLogin(agent, costly);
       // Cheap ones before those that count: a pause by what the last logins took would shrink.
       for (let time = 1; time <= 2; time += 1) await tryLogin(agent, cheap);
-      for (const [name, user] of Object.entries({ cheap, disabled, nobody: nobody() })) {
+      for (const [name, user] of Object.entries({ cheap, disabled, unknown: unknown() })) {
         const { status, tookMs } = await tryLogin(agent, user);
         expect([name, status]).toEqual([name, reference.status]);
         longer[name] ??= { costly: 0, other: 0 };

@@ -172,7 +172,7 @@ test.each([
   ['a header', 'GET /nowhere HTTP/1.1\r\nHost'],
   ['nothing', ''],
 ])(
-  'requests of which %s was sent, begun anew whenever they are cut, keep nobody out (R14)',
+  'requests of which %s was sent, begun again whenever they are cut, block no other client (R14)',
   async (_what, sent) => {
     const answered = await beginReading(long);
     // Now and then a piece, so that it is a reader who takes its time, and none who takes nothing.

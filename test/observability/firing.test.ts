@@ -75,11 +75,11 @@ test('nothing fires while all is well', async () => {
   const now = async () => {
     await Promise.all([...use(), ...use()]);
     // Of fewer requests an objective says nothing.
-    const judged = await prometheus.query('course_exchange:objective_requests:increase1h > 10');
-    return { judged: judged.length, fire: (await firing()).map(nameOf) };
+    const evaluated = await prometheus.query('course_exchange:objective_requests:increase1h > 10');
+    return { evaluated: evaluated.length, fire: (await firing()).map(nameOf) };
   };
   // Two of tokens, of resources and of logins, and that of small lists.
-  await expect.poll(now, patient).toEqual({ judged: 7, fire: [] });
+  await expect.poll(now, patient).toEqual({ evaluated: 7, fire: [] });
 });
 
 interface Fault {

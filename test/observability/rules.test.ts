@@ -216,7 +216,7 @@ test.each<[string, Input, number]>([
     },
     0,
   ],
-  ['what a process counts anew', { [reused]: '40x20 2x20', [alive('identity')]: '0x40' }, 2],
+  ['what a process counts from zero', { [reused]: '40x20 2x20', [alive('identity')]: '0x40' }, 2],
 ])('of a series is counted: %s', (_, input, is) => {
   expectAnswer(input, [replayed], is);
 });

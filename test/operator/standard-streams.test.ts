@@ -45,10 +45,10 @@ test('the audit log names the operator who says a name, as in a pod where all sh
 test('plans and applies what export wrote', async () => {
   const { out } = await tool('client', 'export');
   expect(await fed(out, 'client', 'plan', '-', '--check')).toMatchObject({ exit: 0 });
-  const renamed = out.replace('name: Streams of Ann', 'name: Streams anew');
+  const renamed = out.replace('name: Streams of Ann', 'name: Streams again');
   expect(await fed(renamed, 'client', 'apply', '-', '--yes')).toMatchObject({ exit: 0 });
   expect((await answerOf('client', 'show', 'streams')).client).toMatchObject({
-    registration: { name: 'Streams anew' },
+    registration: { name: 'Streams again' },
   });
 });
 

@@ -59,7 +59,7 @@ test.each([100, 100_000, 262_144])(
   },
 );
 
-test('an answer that came while the caller stood still is not missed for its deadline', async () => {
+test('an answer that came while the caller was stalled is not missed for its deadline', async () => {
   const { port } = await pod({
     exchangeToken: async ({ code }) => {
       // In the turn after the one that writes the answer: it lies in the socket when the deadline's timer is due.

@@ -19,7 +19,7 @@ async function summaries(): Promise<unknown[]> {
   return rows;
 }
 
-test('a design that is given away leaves its former owner no event, and truncate nobody one [R22.1 R22.5 R22.6]', async () => {
+test('a design that is given away leaves its former owner no event, and truncate leaves none at all [R22.1 R22.5 R22.6]', async () => {
   await catalog.writer.query(`insert into designs (owner, id, event_id, deleted_at) values
     ('u', '1', 'e', null), ('u', '2', '', null), ('u', '3', null, null), ('u', '4', 'e', now())`);
   expect(await summaries()).toMatchObject([{ owner: 'u', event_id: 'e', design_count: 1 }]);

@@ -109,7 +109,7 @@ test.each([
   },
 );
 
-test('requests that nobody redeems are one number, and strangers break no duty', async () => {
+test('requests that are never redeemed are one number, and strangers break no duty', async () => {
   const other = await addPartner(identity);
   const stranger = { clientId, secret: other.secret };
   const code = await codeFor({ state: '', nonce: '' });

@@ -28,7 +28,7 @@ test(`of ${guesses} guesses at once no more than five are verified [R30.1 R30.2]
   expect(reasons.filter((reason) => reason === 'throttled')).toHaveLength(guesses - accountThreshold);
 });
 
-test('the delay doubles from 1 s to 60 s, as the rule says; even the right password waits, but nobody in another network [R30.2 R30.5 R30.8]', async () => {
+test('the delay doubles from 1 s to 60 s, as the rule says; even the right password waits, but no other network does [R30.2 R30.5 R30.8]', async () => {
   const [form, address] = [await beginForm(), freshAddress()];
   const delays = [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60];
   for (const seconds of delays) {

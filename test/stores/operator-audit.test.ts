@@ -104,7 +104,7 @@ test('a changed, removed, truncated or rewritten log is detected', async () => {
   expect((await verifyAudit(context.database, undefined)).firstBreak).toBeUndefined();
   expect((await verifyAudit(context.database, noted)).firstBreak).toMatchObject({ sequence: noted.sequence });
   await register(bert);
-  expect((await verifyAudit(context.database, noted)).firstBreak?.reason).toContain('written anew');
+  expect((await verifyAudit(context.database, noted)).firstBreak?.reason).toContain('rewritten');
   await tamper(`delete from audit_log where sequence = 30`);
   expect((await verifyAudit(context.database, undefined)).firstBreak?.reason).toBe('Entry 30 is missing.');
   await tamper(`update audit_log set actor = 'local:eve' where sequence = 7`);

@@ -166,7 +166,7 @@ test('several processes clean and write at once; each row goes once, and no more
   expect(await recordsOf({ until: now - 7 * day })).toEqual([]);
 });
 
-test('the service cannot read what it wrote, and nobody changes it', async () => {
+test('the service cannot read what it wrote, and no role changes it', async () => {
   const run = (by: typeof database, text: string) => by.query({ name: '', text }, []);
   const denied = { code: '42501' };
   await expect(run(database, 'select reason from refusals')).rejects.toMatchObject(denied);

@@ -189,7 +189,7 @@ test('secrets that a fence without the log suspended are so after a second resto
   expect(suspended).toEqual([{ secret_id: id }]);
 });
 
-test('whoever accepts not to know has them listed and open', async () => {
+test('an operator who accepts the gap has its objects listed and opened', async () => {
   const { result } = await fence({ trail: undefined, acceptUnknown: true });
   expect(result.unknownSecrets).toMatchObject([{ secretId: await secretId(clientId) }]);
   expect(await rowsOf('client_secrets', 'suspended_at is not null')).toBe(0);

@@ -21,7 +21,7 @@ export const partner: DashboardSource = {
   rows: {
     'What does it ask, and what is it told?': {
       'Answers by route': [
-        'Requests with a secret or token of its own.',
+        'Requests with the client’s secret or tokens.',
         rate('http_route', series(clientRequests, { client_id })),
         'reqps',
       ],
@@ -45,7 +45,7 @@ export const partner: DashboardSource = {
         events('error_type, reason', 'authorizations_refused', { client_id }),
       ],
       'Access tokens refused': [
-        'Tokens of its own, by what is wrong with them, in 15 minutes.',
+        'The client’s tokens, by what is wrong with them, in 15 minutes.',
         events('reason', 'access_tokens_refused', { client_id }),
       ],
       'Grants that ended': [

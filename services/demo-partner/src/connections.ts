@@ -10,7 +10,7 @@ export interface Connection {
   readonly accessTokenExpiresAt: number;
   /** Of the last refresh; `undefined` before the first. */
   readonly refreshedAt: number | undefined;
-  /** For display only: both may change at any time and identify nobody. */
+  /** For display only: both may change at any time and identify no user. */
   readonly name: string | undefined;
   readonly email: string | undefined;
 }

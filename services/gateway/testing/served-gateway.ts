@@ -62,7 +62,7 @@ export async function serveGateway(options: ServedOptions = {}) {
   const app = createApp(allRoutes(services, browser), {
     issuer,
     logger,
-    // Longer than a machine stands still: whoever tests what comes of too little time says how little.
+    // Longer than a stalled machine: a test of too little time says how little.
     budgetMs: options.budgetMs ?? 20_000,
     trustedProxies: options.trustedProxies ?? [],
     now: Date.now,

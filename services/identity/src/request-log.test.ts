@@ -60,7 +60,7 @@ test('names a client only if it has authenticated', async () => {
   expect(named).toEqual(['refresh_token.refused reused acme', 'consent.given  acme']);
 });
 
-/** A log of its own, whose minute the test ends. */
+/** A log whose minute the test ends. */
 function minutes() {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

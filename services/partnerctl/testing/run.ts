@@ -16,7 +16,7 @@ export interface Run {
 }
 
 export interface RunOptions extends Partial<Omit<CliDeps, 'terminal'>> {
-  /** What a person types when asked; undefined: nobody is there. */
+  /** What a person types when asked; undefined: no terminal. */
   readonly answer?: string;
   /** A person watches both outputs, in colour. */
   readonly isTty?: boolean;

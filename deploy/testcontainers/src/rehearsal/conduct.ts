@@ -55,7 +55,7 @@ function refreshedAgain(asked: Asked, before: readonly Asked[]): Breach | undefi
   const lost = ended('nothing');
   if (lost) return after(lost, 'never-again', 'MS after that had ended without an answer of ours');
   const refused = ended('invalid_grant');
-  if (refused) return after(refused, 'start-anew', 'MS after invalid_grant');
+  if (refused) return after(refused, 'start-new-flow', 'MS after invalid_grant');
   const [unavailable, second] = before.filter(({ outcome }) => outcome?.kind === 'unavailable');
   if (unavailable?.outcome?.kind !== 'unavailable') return undefined;
   if (second) return after(second, 'wait-for-retry-after', 'a second time');

@@ -68,8 +68,8 @@ const rows: readonly [DutyName, ScenarioName, readonly (() => Promise<unknown>)[
   ],
   ['wait-for-retry-after', 'refresh-unavailable', [refresh, refresh]],
   ['wait-for-retry-after', 'many-events', [use, busy, busy, busy]],
-  ['start-anew', 'refresh-unavailable', [refresh, () => sleep(1_000), refresh, refresh]],
-  ['start-anew', 'consent-withdrawn', [refresh, refresh]],
+  ['start-new-flow', 'refresh-unavailable', [refresh, () => sleep(1_000), refresh, refresh]],
+  ['start-new-flow', 'consent-withdrawn', [refresh, refresh]],
   ['refresh-once', 'access-token-refused', [use, use]],
   ['take-404-as-answer', 'event-gone', [designs, designs]],
 ];

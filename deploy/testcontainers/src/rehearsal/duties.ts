@@ -46,7 +46,7 @@ export const duties = {
     section: 'R14',
     sentence: 'After our 503 send the refresh token again at most once, and not before Retry-After.',
   },
-  'start-anew': {
+  'start-new-flow': {
     section: 'S7',
     sentence: 'After invalid_grant delete the tokens and start a new authorization flow.',
   },

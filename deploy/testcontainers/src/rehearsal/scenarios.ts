@@ -156,7 +156,7 @@ export const scenarios = {
       await hold(serverMs);
       return jsonAnswer(400, { error: 'invalid_grant' });
     },
-    { duty: 'start-anew', repeats: isSameRefresh },
+    { duty: 'start-new-flow', repeats: isSameRefresh },
   ),
   'event-gone': {
     duty: 'take-404-as-answer',

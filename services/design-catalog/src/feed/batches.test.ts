@@ -14,8 +14,8 @@ async function* parts(count: number): AsyncGenerator<ChangeBatch> {
 }
 
 test.each([
-  ['so many changes', { changes: 2, characters: 1_000 }],
-  ['so many characters', { changes: 1_000, characters: 10 }],
+  ['the most changes', { changes: 2, characters: 1_000 }],
+  ['the most characters', { changes: 1_000, characters: 10 }],
 ])('a batch ends with %s, and none is lost', async (_, limits) => {
   const batches = await Array.fromAsync(changeBatches(parts(5), { ...limits, waitMs: 60_000 }));
   expect(batches.map(({ changes }) => changes.length)).toEqual([2, 2, 1]);

@@ -54,7 +54,7 @@ test('without such a header, or by https, the request is served [R28.4]', async 
 });
 
 test.each<[what: string, options: ServedOptions]>([
-  ['nobody is trusted', { trustedProxies: [] }],
+  ['no proxy is trusted', { trustedProxies: [] }],
   ['another one is trusted', { trustedProxies: ['10.0.0.0/8'] }],
   ['the issuer is http', { issuer: 'http://exchange.test' }],
 ])('the header counts for nothing where %s [R28.4]', async (_what, options) => {

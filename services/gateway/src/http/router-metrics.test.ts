@@ -108,7 +108,7 @@ test('unknown paths, and methods that no route takes, are one series', async () 
     ]);
 });
 
-/** What is in progress while the answer that nobody takes is waited for. */
+/** What is in progress while an answer waits for its reader. */
 let inProgress: readonly string[] = [];
 
 test('an unread answer is counted and logged, without a status if it had not begun', async () => {

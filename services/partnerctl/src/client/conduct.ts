@@ -31,7 +31,7 @@ export function conductCommand() {
       authorizationRequests: all,
       requestsNeverRedeemed: never,
     } = await services.identity(ConductService).getConduct(asked);
-    const requests = `Authorization requests never redeemed: ${never} of ${all}. Users give up too: this is not judged.`;
+    const requests = `Authorization requests never redeemed: ${never} of ${all}. Users give up too: this has no verdict.`;
     const broken = duties.filter(({ verdict }) => verdict === Verdict.BROKEN);
     return {
       json: { clientId, duties: duties.map(dutyJson) },

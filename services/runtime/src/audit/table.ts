@@ -232,6 +232,6 @@ function chainBreak(
   if (hash !== chainHash(previous.hash, entry))
     return `Entry ${sequence} or the one before it was changed after it was written.`;
   return sequence === expected?.sequence && hash !== expected.hash
-    ? `Entry ${sequence} is not the one that was noted: the log was written anew.`
+    ? `Entry ${sequence} is not the one that was noted: the log was rewritten.`
     : undefined;
 }

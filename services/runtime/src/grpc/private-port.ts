@@ -78,7 +78,7 @@ export function privateListener(setting: PrivatePort, logger: Logger) {
   };
 }
 
-/** Combinations that would let strangers in or nobody. Quotes no value. */
+/** Combinations that would admit strangers, or no client. Quotes no value. */
 function privatePortProblems(setting: PrivatePort): readonly string[] {
   const { prefix, HOST, SOCKET, TLS_CERT, TLS_KEY, TLS_CA } = setting;
   const given = [TLS_CERT, TLS_KEY, TLS_CA].filter((part) => part !== undefined).length;

@@ -1,4 +1,4 @@
-// What a log may say of a call that nobody answered.
+// What a log may say of a call without an answer.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import type { Failure } from '../process/errors.ts';

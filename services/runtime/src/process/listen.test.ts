@@ -1,4 +1,4 @@
-// A port that is taken is named with the setting that it comes from, whoever listens.
+// A port that is taken is named with its setting, for every listener.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ afterAll(() => other.close());
 
 const taken = (setting: string) => ({
   name: 'ConfigurationError',
-  mistakes: [`${setting} ${port} is taken: expected a port that nobody listens on`],
+  mistakes: [`${setting} ${port} is taken: expected a free port`],
 });
 
 test('the port of the probes', async () => {

@@ -10,7 +10,7 @@ export async function listenOrFail<T>(setting: string, port: number, listen: () 
   } catch (error) {
     // grpc-js gives the code only in its message.
     if (!(error instanceof Error) || !error.message.includes('EADDRINUSE')) throw error;
-    throw new ConfigurationError([`${setting} ${port} is taken: expected a port that nobody listens on`]);
+    throw new ConfigurationError([`${setting} ${port} is taken: expected a free port`]);
   }
 }
 

@@ -1,4 +1,4 @@
-// What the standard OTEL_* variables change, each in a process of its own that sends real spans to a real receiver.
+// What the standard OTEL_* variables change, each in a process that sends real spans to a real receiver.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';

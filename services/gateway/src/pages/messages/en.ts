@@ -100,7 +100,7 @@ export const en = {
   },
   signedOut: {
     heading: 'You are signed out',
-    text: 'Nobody is signed in to Course Exchange in this browser.',
+    text: 'You are not signed in to Course Exchange in this browser.',
     connected: 'Applications that you connected stay connected. You can close this page.',
   },
   expired: {
