@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { constants, createServer, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { withCall } from '@course-exchange/runtime/process/request-context';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { expect, onTestFinished, test } from 'vitest';
@@ -75,7 +76,9 @@ test('an answer that came while the caller was stalled is not missed for its dea
 });
 
 test('calls are spread over pods, and reach one that comes back', async () => {
-  const [stays, goes] = [await pod(), await pod()];
+  // No connection of a test beside this one takes the port while no pod listens.
+  const address = `127.0.0.1:${(await choosePorts(['goes'])).goes}`;
+  const [stays, goes] = [await pod(), await pod({}, { address })];
   const { exchangeToken } = client([stays.port, goes.port]);
   const reach = async ({ calls }: Pod): Promise<void> => {
     const ask = () => exchangeToken({}).then(calls);
@@ -85,7 +88,7 @@ test('calls are spread over pods, and reach one that comes back', async () => {
   await Promise.all([reach(stays), reach(goes)]);
   await goes.stop(1_000);
   await exchangeToken({});
-  await reach(await pod({}, { address: `127.0.0.1:${goes.port}` }));
+  await reach(await pod({}, { address }));
 });
 
 test('a pod that stops answers what it owes, and no call is lost', async () => {
