@@ -22,7 +22,9 @@ function fakeConnections() {
     return new Promise((resolve) => setTimeout(resolve, 20, { rows: [] })) as never;
   });
   vi.spyOn(prototype, 'end').mockImplementation(async () => {});
-  onTestFinished(() => void vi.restoreAllMocks());
+  // A read takes 20 ms and a connection lives for 100, however long this process takes.
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers().restoreAllMocks());
   return opened;
 }
 
@@ -33,18 +35,22 @@ test('a line whose successor comes after its loss is not connected', async () =>
   const options = { url, applicationName: 'test', schema: 'public', statementTimeoutMs: 1_000, logger };
   const reads = openReads({ ...options, poolSize: 2, lifetimeMs: 100 });
   const read = () => reads.query({ name: 'read', text: 'select 1' }, []);
+  const answered = async (...asked: readonly Promise<unknown>[]) => {
+    await vi.advanceTimersByTimeAsync(20);
+    await Promise.all(asked);
+  };
   const first = read();
   opened[0]?.connect();
-  await first;
+  await answered(first);
   const busy = read();
   await new Promise(setImmediate);
   const other = read();
-  await expect.poll(() => opened.length).toBe(2);
+  expect(opened.length).toBe(2);
   opened[1]?.connect();
-  await Promise.all([busy, other]);
+  await answered(busy, other);
 
-  await new Promise((resolve) => setTimeout(resolve, 120));
-  await read();
+  await vi.advanceTimersByTimeAsync(120);
+  await answered(read());
   expect(opened.length).toBe(3);
   opened[0]?.client.emit('error', new Error('lost'));
   opened[2]?.connect();
@@ -52,5 +58,5 @@ test('a line whose successor comes after its loss is not connected', async () =>
   const last = read();
   await new Promise(setImmediate);
   expect(opened[1]?.reads).toBe(1);
-  await last;
+  await answered(last);
 });
