@@ -80,8 +80,11 @@ test('a read whose backend is killed is temporarily unavailable, and the next on
 });
 
 test('a connection that was closed while idle is replaced unnoticed', async () => {
+  const lines: string[] = [];
+  reads = openAt(url, { logger: createLogger('test', 'warn', (line) => lines.push(line)) });
   await echoOf(1);
-  await administrator.query('select pg_terminate_backend($1, 30000)', [(await backends())[0]]);
+  await administrator.query('select pg_terminate_backend($1)', [(await backends())[0]]);
+  await expect.poll(() => lines.join()).toContain('Postgres connection for reads lost');
   expect(await echoOf(2)).toBe(2);
 });
 
