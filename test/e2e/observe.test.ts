@@ -106,7 +106,8 @@ test('a guess, a wrong secret, a lock and the keys are found by the page alone',
   await withClient(stack.description.postgres ?? '', async (client) => {
     await client.query('begin');
     await client.query('lock table catalog.event_summaries in access exclusive mode');
-    await caller.events(access_token);
+    // Each waits for about 2 s; the locks are read every 500 ms.
+    for (const _ of [1, 2]) await caller.events(access_token);
   });
 
   const page = await openPage(`#${refused.headers['x-request-id']}`);
@@ -177,7 +178,7 @@ test('what a span says is text, whatever it says', async () => {
   expect(answer.status).toBe(200);
   await open(page, traceId, ['<img src=x']);
   await spanOf(page, '<img').click();
-  expect(await page.locator('.more dd').allTextContents()).toContain(hostile);
+  await expect.poll(() => page.locator('.more dd').allTextContents()).toContain(hostile);
   expect(await page.locator('img, #rows script, #request script').count()).toBe(0);
   expect(await page.title()).toBe('Requests');
   expect(
