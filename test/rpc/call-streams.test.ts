@@ -19,7 +19,7 @@ test('a deadline ends the call at both ends', async () => {
   const { exchangeToken, listEvents } = client([port]);
   // Connects.
   await listEvents({});
-  const asked = context.with(withCall(ROOT_CONTEXT, 'r', Date.now() + 2_000), () => exchangeToken({}));
+  const asked = context.with(withCall(ROOT_CONTEXT, 'r', Date.now() + 4_000), () => exchangeToken({}));
   const refused = expect(asked).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   await expect.poll(() => held.length).toBe(1);
   const signal = held[0]?.signal();
@@ -64,13 +64,13 @@ test('an answer that came while the caller was stalled is not missed for its dea
   const { port } = await pod({
     exchangeToken: async ({ code }) => {
       // In the turn after the one that writes the answer: it lies in the socket when the deadline's timer is due.
-      if (code === 'stand still') setImmediate(() => setImmediate(standStill, 2_500));
+      if (code === 'stand still') setImmediate(() => setImmediate(standStill, 4_500));
       return { accessToken: 'in time' };
     },
   });
   const { exchangeToken } = client([port]);
   await exchangeToken({});
-  const called = withCall(ROOT_CONTEXT, 'r', Date.now() + 2_000);
+  const called = withCall(ROOT_CONTEXT, 'r', Date.now() + 4_000);
   const answer = await context.with(called, () => exchangeToken({ code: 'stand still' }));
   expect(answer.accessToken).toBe('in time');
 });
