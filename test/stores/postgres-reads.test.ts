@@ -98,6 +98,22 @@ test('a read that takes too long is temporarily unavailable, and those behind it
   await slow;
 });
 
+test('reads of a locked table on a new connection are temporarily unavailable, all of them [R14.1]', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await administrator.query('create table locked_reads (value int)');
+  onTestFinished(() => void administrator.query('drop table locked_reads'));
+  reads = openAt(url, { statementTimeoutMs: 400 });
+  const count = () => reads.query({ name: 'count locked', text: 'select count(*) from locked_reads' }, []);
+  await administrator.query('begin; lock table locked_reads in access exclusive mode');
+  // The first prepares the statement for all.
+  const refused = await Promise.allSettled([count(), count(), count()]);
+  await administrator.query('commit');
+  const unavailable = { status: 'rejected', reason: { code: 'temporarily_unavailable' } };
+  expect(refused).toMatchObject([unavailable, unavailable, unavailable]);
+  expect(await count()).toEqual([{ count: '0' }]);
+});
+
 test('of several connections one that a read holds up does not hold up those of later turns', async () => {
   const pool = openAt(url, { poolSize: 2 });
   await pool.query(echo, [0]);

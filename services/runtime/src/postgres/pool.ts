@@ -190,8 +190,8 @@ async function inTransaction<T>(
   }
 }
 
-/** SQLSTATE classes of connections, resources and operator intervention. */
-const faultClasses: readonly string[] = ['08', '28', '3D', '53', '57', '58'];
+/** SQLSTATE classes of connections, resources, operator intervention, and a read behind one that was not prepared. */
+const faultClasses: readonly string[] = ['08', '26', '28', '3D', '53', '57', '58'];
 
 /** The server is now a standby: a new connection may reach the primary. */
 function isReadOnly(error: unknown): boolean {
