@@ -84,6 +84,32 @@ test('a security event tells who and whence; a client that has proved nothing is
   expect(store.detail(id(1))).toMatchObject({ client: 'acme', claimed: false, kept: 'plain' });
 });
 
+test('the eleventh of equal refusals has no line of its own: its span tells reason and event', () => {
+  const store = openStore();
+  const traced = { 'course_exchange.error.reason': 'client_authentication.failed wrong_secret' };
+  store.addSpan(span({ service: 'identity', parentSpanId: '1', attributes: traced }));
+  store.addLine(answered(traceId, { status: 401, code: 'invalid_client' }));
+  expect(store.detail(traceId)).toMatchObject({
+    ...{ code: 'invalid_client', reason: 'wrong_secret', event: 'client_authentication.failed' },
+  });
+  const silent = { 'course_exchange.error.reason': 'the server is silent' };
+  store.addSpan(span({ traceId: id(1), attributes: silent }));
+  expect(store.detail(id(1))).toMatchObject({ reason: 'the server is silent', event: '' });
+});
+
+test('an operator’s change is listed with the requests, and kept as long as a refusal', () => {
+  const store = openStore();
+  const said = { service: 'identity', message: 'security event', event: 'consent.withdrawn', client: 'acme' };
+  store.addSpan(span({ service: 'identity', name: 'ConsentService/WithdrawConsent', attributes: {} }));
+  expect(store.detail(traceId)).toMatchObject({ background: true });
+  store.addLine(line({ service: 'identity', message: 'audited', event: 'operator.change', traceId }));
+  store.addLine(line({ ...said, traceId }));
+  expect(store.detail(traceId)).toMatchObject({
+    ...{ event: 'operator.change consent.withdrawn', client: 'acme', claimed: false },
+    ...{ background: false, kept: 'notable' },
+  });
+});
+
 test('what was refused or slow outlives the other requests; its own polling and background work push nothing out', () => {
   const store = openStore({ notable: 2, plain: 2, background: 1, spans: 2, lines: 1 });
   store.addLine(answered(id(1), { status: 401 }));

@@ -100,10 +100,11 @@ function slowness() {
 function summarise(id: string, spans: readonly Span[], lines: readonly LogLine[]) {
   const root = spans.find(({ parentSpanId }) => parentSpanId === '');
   const answer = lines.find(({ service, message }) => service === 'gateway' && message === 'request');
-  const parties = partiesOf(lines, answer?.fields ?? {});
+  const parties = partiesOf(spans, lines, answer?.fields);
   const course = answer ? asAnswered(answer, root) : asTraced(spans, lines, root);
   return {
     ...{ id, ...course, ...parties, spans: spans.length },
+    background: course.background && !parties.alarming,
     requestId: lines.find(({ requestId }) => requestId !== '')?.requestId ?? '',
     /** What else the filter finds: processes, stores and calls. */
     words: joined(
@@ -139,16 +140,18 @@ function asTraced(spans: readonly Span[], lines: readonly LogLine[], root: Span 
 const usual = ['login.accepted', 'session.begun', 'consent.given'];
 
 /** Who asked, and what the services said of it. `answer`: the fields of the gateway's line. */
-function partiesOf(lines: readonly LogLine[], answer: LogLine['fields']) {
-  const said = (name: string) => answer[name] ?? lines.find(({ fields }) => fields[name])?.fields[name] ?? '';
-  const events = lines.filter(({ message }) => message === 'security event').map(({ fields }) => fields);
+function partiesOf(spans: readonly Span[], lines: readonly LogLine[], answer?: LogLine['fields']) {
+  const said = (key: string) => answer?.[key] ?? lines.find(({ fields }) => fields[key])?.fields[key] ?? '';
+  // Of equal refusals only the first have a line (R33.4). A span has the event before the reason.
+  const traced = spans.map(({ attributes }) => attributes['course_exchange.error.reason']).find(Boolean);
+  const [, event, reason = ''] = /^(\w+\.\w+)? ?(.*)/.exec(traced ?? '') ?? [];
+  const events = lines.flatMap(({ fields }) => fields.event ?? []);
   return {
-    ...{ code: said('code'), reason: said('reason'), client: said('client') },
-    ...{ user: said('user'), network: said('network') },
-    event: joined(events.map(({ event }) => event)),
+    ...{ code: said('code'), reason: said('reason') || reason, client: said('client') },
+    ...{ user: said('user'), network: said('network'), event: joined([...events, event]) },
     /** The request named this client and has not proved to be it. */
-    claimed: answer.client === undefined && said('client') !== '',
-    alarming: events.some(({ event = '' }) => !usual.includes(event)),
+    claimed: answer !== undefined && answer.client === undefined && said('client') !== '',
+    alarming: events.some((one) => !usual.includes(one)),
   };
 }
 
