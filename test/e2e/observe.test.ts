@@ -132,7 +132,10 @@ test('a guess, a wrong secret, a lock and the keys are found by the page alone',
   await page.getByRole('searchbox', { name: 'Filter' }).fill('of no request');
   await page.getByText('No request matches the filter.').waitFor();
   await page.setViewportSize({ width: 360, height: 740 });
-  await page.locator('[data-tile="refusals"]').getByText('login.refused').waitFor();
+  await page.locator('[data-tile="refusals"]').getByText('login.refused').click();
+  const { y: count = 0 } = (await page.locator('#count').boundingBox()) ?? {};
+  const { height: header = 0 } = (await page.locator('header').boundingBox()) ?? {};
+  expect(count).toBeGreaterThanOrEqual(header);
   await inspect(page, 'phone');
   expect(await overflow(page)).toBeLessThanOrEqual(0);
 });

@@ -125,7 +125,7 @@ function close() {
 function filterBy(words) {
   filter.value = words;
   show();
-  find('list').scrollIntoView();
+  find('count').scrollIntoView();
 }
 
 function step(event) {
