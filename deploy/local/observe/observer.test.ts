@@ -100,13 +100,14 @@ test('the eleventh of equal refusals has no line of its own: its span tells reas
 test('an operator’s change is listed with the requests, and kept as long as a refusal', () => {
   const store = openStore();
   const said = { service: 'identity', message: 'security event', event: 'consent.withdrawn', client: 'acme' };
-  store.addSpan(span({ service: 'identity', name: 'ConsentService/WithdrawConsent', attributes: {} }));
+  const name = 'courseexchange.operator.v1.ConsentService/WithdrawConsent';
+  store.addSpan(span({ service: 'identity', name, attributes: {} }));
   expect(store.detail(traceId)).toMatchObject({ background: true });
   store.addLine(line({ service: 'identity', message: 'audited', event: 'operator.change', traceId }));
   store.addLine(line({ ...said, traceId }));
   expect(store.detail(traceId)).toMatchObject({
-    ...{ event: 'operator.change consent.withdrawn', client: 'acme', claimed: false },
-    ...{ background: false, kept: 'notable' },
+    ...{ name: 'ConsentService/WithdrawConsent', event: 'operator.change consent.withdrawn' },
+    ...{ client: 'acme', claimed: false, background: false, kept: 'notable' },
   });
 });
 

@@ -129,7 +129,7 @@ function asAnswered({ fields, time: end }: LogLine, root: Span | undefined) {
 function asTraced(spans: readonly Span[], lines: readonly LogLine[], root: Span | undefined) {
   const first = root ?? spans.toSorted((a, b) => a.start - b.start)[0];
   return {
-    name: first?.name ?? lines[0]?.message ?? '',
+    name: (first?.name ?? lines[0]?.message ?? '').replace(/^[\w.]+\./, ''),
     status: root?.attributes['http.response.status_code'] ?? '',
     ms: root && root.end - root.start,
     time: first?.start ?? lines[0]?.time ?? 0,
