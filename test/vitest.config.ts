@@ -17,6 +17,7 @@ interface Suite {
   /** Of `test/setup`: what is started or found once, and what each worker learns of it. */
   readonly setup?: readonly string[];
   readonly own?: string;
+  /** After which a test counts as hung, on a busy machine too. */
   readonly timeoutMs?: number;
   /** File after file. */
   readonly alone?: boolean;
@@ -31,8 +32,8 @@ export const suites: Readonly<Record<string, Suite>> = {
   // Before the operator, who brings more data.
   contract: onStack,
   operator: onStack,
-  stack: { timeoutMs: 180_000 },
-  stores: { setup: ['stores'], own: 'own-stores', timeoutMs: 180_000 },
+  stack: {},
+  stores: { setup: ['stores'], own: 'own-stores' },
   chart: {},
   rpc: onStack,
   secrets: {},
@@ -41,8 +42,8 @@ export const suites: Readonly<Record<string, Suite>> = {
   unit: { include: [...beside, 'test/*.test.ts', 'test/check/*.test.ts'] },
   // The other tiers.
   examples: {},
-  faults: { timeoutMs: 180_000, alone: true },
-  containers: { setup: ['containers'], own: 'own-containers', timeoutMs: 180_000, alone: true },
+  faults: { alone: true },
+  containers: { setup: ['containers'], own: 'own-containers', alone: true },
   observability: { timeoutMs: 600_000, alone: true },
   cluster: { setup: ['cluster'], timeoutMs: 600_000 },
 };
@@ -68,14 +69,14 @@ export default defineConfig({
     sequence: { sequencer: InOrder },
     reporters: ['default', new ClauseReporter()],
     projects: Object.entries(suites).map(
-      ([name, { include, setup = [], own, timeoutMs = 120_000, alone }]) => ({
+      ([name, { include, setup = [], own, timeoutMs = 300_000, alone }]) => ({
         root,
         test: {
           name,
           include: [...(include ?? [`test/${name}/**/*.test.ts`])],
           exclude: ['**/node_modules/**'],
           testTimeout: timeoutMs,
-          hookTimeout: 180_000,
+          hookTimeout: 300_000,
           expect: { poll: { timeout: 30_000 } },
           maxWorkers: alone || isGiven ? 1 : 3,
           isolate: false,

@@ -10,7 +10,7 @@ import { pythonWith } from '../support/programs.ts';
 import { openPartnerBrowser } from '../support/user-agent.ts';
 import { agree, registration } from './user.ts';
 
-test('Authlib runs the flow [R5.17 S5.flow.3 S5.flow.4]', { timeout: 240_000 }, async () => {
+test('Authlib runs the flow [R5.17 S5.flow.3 S5.flow.4]', async () => {
   const folder = join(root, 'docs/examples/python');
   const { command, env } = await pythonWith(join(folder, 'requirements.txt'));
   const { http } = await choosePorts(['http']);

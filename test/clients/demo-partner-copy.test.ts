@@ -46,7 +46,7 @@ beforeAll(async () => {
     async () => expect((await fetch(`http://127.0.0.1:${ports.health}/readyz`)).ok, output).toBe(true),
     { timeout: 60_000, interval: 100 },
   );
-}, 240_000);
+});
 
 afterAll(() => {
   partner?.kill('SIGKILL');

@@ -16,7 +16,7 @@ let observe: string;
 beforeAll(async () => {
   stack = await startStack(['--observe']);
   observe = stack.description.addresses?.observe ?? '';
-}, 180_000);
+});
 afterAll(() => stack?.stop());
 
 async function openPage(hash = '', colorScheme: 'light' | 'dark' = 'light'): Promise<Page> {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   system = await startSystem();
   const caller = await openCaller(system.stack, '2,000 events');
   accessToken = (await caller.newTokens()).access_token;
-}, 120_000);
+});
 afterAll(() => system?.stop());
 
 /**

@@ -18,7 +18,7 @@ beforeAll(async () => {
   // On a slow machine too, an answer reaches a partner that waits for it: what is tested is what a refusal means.
   system = await startSystem({ RPC_TIMEOUT_MS: '10000', TRUSTED_PROXIES: '127.0.0.0/8' });
   caller = await openCaller(system.stack);
-}, 120_000);
+});
 afterAll(() => system?.stop());
 
 /** Longer than the service needs for any answer, on a slow machine too; and of own time, until no refresh is begun any more. */

@@ -7,7 +7,7 @@ import { type System, startSystem } from '../support/system.ts';
 let system: System;
 beforeAll(async () => {
   system = await startSystem();
-}, 120_000);
+});
 afterAll(() => system?.stop());
 
 const services = ['identity', 'design-catalog'] as const;

@@ -141,4 +141,4 @@ test('a live form decides nothing by a name that every object has', async () => 
         expect(outcome.kind === 'departure' && outcome.parameters.get('code')).toBeFalsy();
       }
   }
-}, 120_000);
+});

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const rules = scaled(read('helm/course-exchange/rules/course-exchange.yaml'));
   prometheus = await startPrometheus(system.stack.addresses, rules);
   caller = await openCaller(system.stack);
-}, 180_000);
+});
 
 afterAll(async () => {
   redis?.disconnect();

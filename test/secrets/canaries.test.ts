@@ -44,7 +44,7 @@ beforeAll(async () => {
     OTEL_BSP_SCHEDULE_DELAY: '500',
   }));
   flows = await openFlows(system);
-}, 120_000);
+});
 afterAll(async () => {
   await system?.stop();
   await traces?.stop();
@@ -69,7 +69,7 @@ test('every flow was walked, with stores up and down', async () => {
   await flows.login();
   expect(flows.canaries.size).toBeGreaterThan(40);
   expect(logLines(system).length).toBeGreaterThan(100);
-}, 180_000);
+});
 
 test('the security events that were counted are those that were logged, by event and reason [R33.2]', async () => {
   // A login that its caller gave up while a store was away may still end.
@@ -97,7 +97,7 @@ test('and with services killed, which ends what they have counted', async () => 
     await answersAgain();
   }
   await flows.failInTheDrivers();
-}, 180_000);
+});
 
 test('no log line contains a canary, and every line is JSON, as the schema says [R27.1 R33.2]', () => {
   for (const line of logLines(system)) flows.expectNone(line, line);

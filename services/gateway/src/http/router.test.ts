@@ -74,7 +74,7 @@ test('what follows a refused body on its connection is answered', async () => {
       'GET /elsewhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
   );
   expect(answers.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(['400', '404']);
-}, 10_000);
+});
 
 test('the access line names the route, never the path or the query (R27)', async () => {
   await gateway.ask('GET', '/api/events/canary-id/designs?code=canary-code', token);
