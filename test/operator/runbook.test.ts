@@ -164,7 +164,7 @@ describe('the runbook as written', () => {
     variables.NEW_KEY = rs256.find(({ state }) => state === 'staged')?.kid ?? '';
     variables.OLD_KEY = rs256.find(({ state }) => state === 'active')?.kid ?? '';
     await next('Compromised signing key');
-    await expect.poll(publishedKeys, { timeout: 15_000 }).not.toContain(variables.OLD_KEY);
+    await expect.poll(publishedKeys).not.toContain(variables.OLD_KEY);
     expect(await publishedKeys()).toContain(variables.NEW_KEY);
     await connect(acme);
   });
@@ -212,7 +212,7 @@ describe('the runbook as written', () => {
     expect(after).toMatchObject({ kind: 'page', url: expect.stringContaining('/consent') });
     const mara = async () => (await answerOf('user', 'show', 'mara@example.com')).user;
     // Rehashed after the login, which does not wait for it.
-    await expect.poll(mara, { timeout: 15_000 }).toMatchObject({ passwordAlgorithm: 'argon2id' });
+    await expect.poll(mara).toMatchObject({ passwordAlgorithm: 'argon2id' });
     await next('Import users');
   });
 

@@ -183,9 +183,9 @@ describe('a place is free whatever its call waits for', () => {
         () => 'served',
         ({ code }) => code,
       );
-    await expect.poll(ask, { timeout: 10_000 }).toBe('temporarily_unavailable');
+    await expect.poll(ask).toBe('temporarily_unavailable');
     end(caller);
-    await expect.poll(ask, { timeout: 10_000 }).toBe('served');
+    await expect.poll(ask).toBe('served');
   });
 });
 

@@ -34,7 +34,7 @@ async function probe(path: string): Promise<{ status: number; body: unknown }> {
 }
 
 /** What it says once the machine leaves the checks their 700 ms. */
-const told = (path: string) => expect.poll(() => probe(path), { timeout: 20_000 });
+const told = (path: string) => expect.poll(() => probe(path));
 
 /** Sets `maxmemory` so that what is there now is `share` of it. */
 async function fill(share: number): Promise<void> {

@@ -41,7 +41,6 @@ afterEach(() => {
   sockets.clear();
 });
 
-const patient = { timeout: 15_000 };
 const form = 'Content-Type: application/x-www-form-urlencoded';
 
 interface Held {
@@ -84,7 +83,7 @@ async function fill(request: string, networks: readonly number[], each: number):
   for (const network of networks) {
     const held = Array.from({ length: each }, () => hold(request, network));
     all.push(...held);
-    await expect.poll(() => held.some(({ answer }) => answer.endsWith('}')), patient).toBe(true);
+    await expect.poll(() => held.some(({ answer }) => answer.endsWith('}'))).toBe(true);
   }
   for (const { answer } of all.filter((held) => held.answer !== '')) {
     expect(answer).toMatch(/^HTTP\/1\.1 503 /);
@@ -147,21 +146,21 @@ test('bodies that never arrive hold no capacity, not even their own network’s 
 
 test('refreshes that hang fill only the capacity of their network and class [R14.7, R14.10]', async () => {
   const held = await fill(heldRefresh, [1], 700);
-  await expect.poll(() => held.filter(({ answer }) => answer === '').length, patient).toBe(512);
+  await expect.poll(() => held.filter(({ answer }) => answer === '').length).toBe(512);
   // A flood does not fill the log: after ten lines comes their number.
   expect(gateway.lines.filter((line) => line.includes('answer failed')).length).toBeLessThanOrEqual(10);
   expect([await list(1), await ask('/userinfo', 1), await ask('/authorize', 1)]).toEqual([200, 200, 303]);
   const other = refresh(2);
   gate.resolve();
   expect(await other).toBe(200);
-  await expect.poll(() => refresh(1), patient).toBe(200);
+  await expect.poll(() => refresh(1)).toBe(200);
 });
 
 test('addresses of one /48 are one network [R14.10]', async () => {
   const held = Array.from({ length: 600 }, (_, nth) =>
     hold(heldRefresh, 1, `2001:db8:0:${nth.toString(16)}::1`),
   );
-  await expect.poll(() => held.filter(({ answer }) => answer === '').length, patient).toBe(512);
+  await expect.poll(() => held.filter(({ answer }) => answer === '').length).toBe(512);
 });
 
 test('a queued request whose client goes away is never sent to a service [R14.7]', async () => {
@@ -176,7 +175,7 @@ test('a queued request whose client goes away is never sent to a service [R14.7]
   const last = refresh(2);
   gate.resolve();
   expect(await last).toBe(200);
-  await expect.poll(() => refresh(1), patient).toBe(200);
+  await expect.poll(() => refresh(1)).toBe(200);
   expect(exchanged).not.toContain('gone');
 });
 
@@ -185,7 +184,7 @@ test('lists that hang leave the capacity of tokens, pages and user-info free, an
   for (const network of [1, 2, 3, 4, 5])
     expect([await refresh(network), await ask('/authorize', network)]).toEqual([200, 303]);
   gate.resolve();
-  await expect.poll(() => held.filter(({ answer }) => answer === '').length, patient).toBe(0);
+  await expect.poll(() => held.filter(({ answer }) => answer === '').length).toBe(0);
   expect(held.filter(({ answer }) => answer.startsWith('HTTP/1.1 200 ')).length).toBeGreaterThan(100);
   expect(await list(4)).toBe(200);
 });
