@@ -75,7 +75,9 @@ test('a wrong password is an answer, not an error; a login that outlasts its dea
   expect(await logIn('')).toMatchObject(rejected(LoginRejected_Reason.INCOMPLETE));
   const late = logIn('wrong', { 'grpc-timeout': '2m' });
   // By the clock that is first.
-  expect([Code.DeadlineExceeded, Code.Unavailable]).toContain((await refusalOf(late)).status);
+  // The reset of the stream may overtake the status.
+  const ends = [Code.DeadlineExceeded, Code.Unavailable, Code.Canceled];
+  expect(ends).toContain((await refusalOf(late)).status);
 });
 
 test('2,000 events come whole, in parts; a list that outlasts its deadline ends with it', async () => {
@@ -85,7 +87,9 @@ test('2,000 events come whole, in parts; a list that outlasts its deadline ends 
   const text = Buffer.concat(parts.map(({ body }) => body)).toString();
   expect(JSON.parse(text).items).toHaveLength(2_000);
   const late = listEvents(longList, { 'grpc-timeout': '1m' });
-  expect([Code.DeadlineExceeded, Code.Unavailable]).toContain((await refusalOf(late)).status);
+  // The reset of the stream may overtake the status.
+  const ends = [Code.DeadlineExceeded, Code.Unavailable, Code.Canceled];
+  expect(ends).toContain((await refusalOf(late)).status);
 });
 
 test('an oversized message is refused before it is read, an unknown method is unimplemented', async () => {
