@@ -60,7 +60,8 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     rewriteUrl: ({ url = '' }) => routableUrl(url),
     genReqId: ({ headers: { 'x-request-id': sent } }) =>
       typeof sent === 'string' && isWellFormedRequestId(sent) ? sent : options.makeRequestId(),
-    clientErrorHandler: (error, socket) => answerBrokenConnection(error, socket, options, routes),
+    clientErrorHandler: (error, socket) =>
+      answerBrokenConnection(error, socket, connections.answersOn(socket), options, routes),
     frameworkErrors: (_error, request, reply) => {
       if (!refused(request, reply)) sendError(reply, 'not_found', options);
     },
@@ -75,7 +76,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     options.logger.error('unforeseen error', describeError(error));
     return sendError(reply, 'server_error', options);
   });
-  limitConnections(app, options.logger);
+  const connections = limitConnections(app, options.logger);
   addRoutes(app, routes, options, {
     admit: createAdmission(options.now),
     readBody: createBodyReader(),
@@ -129,7 +130,7 @@ function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions, rout
   app.server.on('connect', (_request, socket) => {
     // Node has released this socket: an unhandled error would end the process.
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
-    answerBrokenConnection(new Error('CONNECT is not supported'), socket as Socket, options, routes);
+    answerBrokenConnection(new Error('CONNECT is not supported'), socket as Socket, [], options, routes);
   });
 }
 

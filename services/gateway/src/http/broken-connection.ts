@@ -1,5 +1,5 @@
 // Answers input that never became a request: malformed, too large or too slow (R25).
-import { STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { logText } from '@course-exchange/runtime/process/logger';
 import { gatewayMetrics, namedMethod } from '../metrics.ts';
@@ -19,15 +19,15 @@ interface ConnectionError extends Error {
   readonly rawPacket?: unknown;
 }
 
-/** A connection that is gone, or is mid-answer, is only closed. */
+/** `answers`: those begun on the connection. One that is gone, or is mid-answer, is only closed. */
 export function answerBrokenConnection(
   error: ConnectionError,
-  socket: Socket & { readonly _httpMessage?: { readonly headersSent: boolean } | null },
+  socket: Socket,
+  answers: readonly ServerResponse[],
   options: RoutingOptions,
   routes: readonly Route[],
 ): void {
-  const answering = socket._httpMessage?.headersSent === true;
-  if (error.code === 'ECONNRESET' || !socket.writable || answering) {
+  if (error.code === 'ECONNRESET' || !socket.writable || answers.some(({ headersSent }) => headersSent)) {
     socket.destroy();
     return;
   }
@@ -36,7 +36,7 @@ export function answerBrokenConnection(
     errorCode: logText(error.code ?? 'unknown'),
     status: answer.status,
   });
-  if (!socket._httpMessage)
+  if (answers.length === 0)
     gatewayMetrics.requests.record(0, {
       'http.request.method': namedMethod(''),
       'url.scheme': 'http',

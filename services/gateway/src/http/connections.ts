@@ -1,5 +1,5 @@
 // Bounds client connections, their pipelined requests, and how long answers may stay unread.
-import type { IncomingMessage } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from '@course-exchange/runtime/process/logger';
 import type { FastifyInstance } from 'fastify';
@@ -15,7 +15,7 @@ const sweepMs = 5_000;
 const longestStall = 4;
 
 interface Connection {
-  readonly requests: Set<IncomingMessage>;
+  readonly answers: Set<ServerResponse>;
   /** Bytes read at the last sweep; -1 when nothing was pending. */
   read: number;
   stalls: number;
@@ -25,7 +25,7 @@ interface Connection {
  * At capacity the longest idle connection ends (since it opened, its last answer or a header), so that unfinished
  * requests cannot keep others out. One that is being answered stays.
  */
-export function limitConnections(app: FastifyInstance, logger: Logger): void {
+export function limitConnections(app: FastifyInstance, logger: Logger) {
   /** Longest idle first. */
   const connections = new Map<Socket, Connection>();
   const waitsFromNowOn = (socket: Socket, connection: Connection): void => {
@@ -34,9 +34,9 @@ export function limitConnections(app: FastifyInstance, logger: Logger): void {
   };
   const makeRoom = (): void => {
     const most = Math.floor(app.server.maxConnections * fullShare);
-    for (const [socket, { requests }] of connections) {
+    for (const [socket, { answers }] of connections) {
       if (connections.size < most) return;
-      if (requests.values().some(({ complete }) => complete)) continue;
+      if (answers.values().some(({ req }) => req.complete)) continue;
       connections.delete(socket);
       socket.destroy();
     }
@@ -44,26 +44,30 @@ export function limitConnections(app: FastifyInstance, logger: Logger): void {
   app.server.maxConnections = maxConnections;
   app.server.on('drop', makeRoom).on('connection', (socket: Socket) => {
     makeRoom();
-    connections.set(socket, { requests: new Set(), read: -1, stalls: 0 });
+    connections.set(socket, { answers: new Set(), read: -1, stalls: 0 });
     socket.setMaxListeners(0).once('close', () => connections.delete(socket));
   });
-  app.addHook('onRequest', ({ raw, socket }, reply, done) => {
+  app.addHook('onRequest', ({ socket }, reply, done) => {
     const connection = connections.get(socket);
-    if (connection === undefined || connection.requests.size >= maxAhead) {
+    if (connection === undefined || connection.answers.size >= maxAhead) {
       reply.hijack();
       socket.destroy();
       return;
     }
-    connection.requests.add(raw);
+    connection.answers.add(reply.raw);
     waitsFromNowOn(socket, connection);
     reply.raw.once('close', () => {
-      connection.requests.delete(raw);
+      connection.answers.delete(reply.raw);
       if (connections.has(socket)) waitsFromNowOn(socket, connection);
     });
     done();
   });
   const sweep = setInterval(() => endStalled(connections, logger), sweepMs).unref();
   app.addHook('onClose', async () => clearInterval(sweep));
+  return {
+    /** Begun and not ended, in the order of their requests. */
+    answersOn: (socket: Socket): ServerResponse[] => [...(connections.get(socket)?.answers ?? [])],
+  };
 }
 
 /** Node's socket timeout would restart with each byte that the client sends. */
