@@ -1,4 +1,4 @@
-// The gateway's clients of identity and design-catalog. Discovery and key set outlive identity for an hour (R14).
+// The clients of identity and design-catalog. Discovery and key set are served for an hour without identity (R14).
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';

@@ -54,7 +54,7 @@ test('a key published later is found as soon as a token names it', async () => {
   expect(await keySet.find('b')).toBeDefined();
 });
 
-test('keys outlive identity for an hour: old ones serve while it is away, an empty answer forgets nothing', async () => {
+test('keys are used for an hour without identity; an empty answer forgets none', async () => {
   let answer: () => Promise<readonly JWK[]> = async () => [key];
   const { keySet, seen } = keySetOf(() => answer());
   await keySet.find('a');
