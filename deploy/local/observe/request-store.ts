@@ -57,7 +57,8 @@ export function openRequestStore(next: () => number, most = limits) {
   };
   return {
     addSpan: (span: Span): void => {
-      if (span.parentSpanId !== '' || !polling.test(span.name)) add(span.traceId, 'spans', span);
+      const name = span.name.replace(/^courseexchange\.[\w.]*?\.(?=\w+\/)/, '');
+      if (span.parentSpanId !== '' || !polling.test(name)) add(span.traceId, 'spans', { ...span, name });
     },
     addLine: (line: LogLine): void => {
       const id = line.traceId || line.requestId;
@@ -129,7 +130,7 @@ function asAnswered({ fields, time: end }: LogLine, root: Span | undefined) {
 function asTraced(spans: readonly Span[], lines: readonly LogLine[], root: Span | undefined) {
   const first = root ?? spans.toSorted((a, b) => a.start - b.start)[0];
   return {
-    name: (first?.name ?? lines[0]?.message ?? '').replace(/^[\w.]+\./, ''),
+    name: first?.name ?? lines[0]?.message ?? '',
     status: root?.attributes['http.response.status_code'] ?? '',
     ms: root && root.end - root.start,
     time: first?.start ?? lines[0]?.time ?? 0,

@@ -135,11 +135,8 @@ function waterfall(lines, spans) {
   `;
 }
 
-/** Without the package; a line may end after the name of a service. */
-function callName(name) {
-  const parts = name.replace(/^courseexchange\.[\w.]*?\.(?=\w+\/)/, '').split(/(?<=\/)/);
-  return parts.map((part) => html`<wbr>${part}`);
-}
+/** A line may end after the name of a service. */
+const callName = (name) => name.split(/(?<=\/)/).map((part) => html`<wbr>${part}`);
 
 function spanRow(span, start, whole, lines) {
   const { spanId, service, name, kind, depth, failed, attributes, events } = span;
