@@ -6,14 +6,14 @@ import { expect, test } from 'vitest';
 /** A real process that stops in two steps and those of `more`; `body` runs once it listens to signals. */
 function startProcess(
   body: string,
-  { stopWithParent = false, more = '', stopTimeoutMs = 30_000 } = {},
+  { stopWithParent = false, more = '', stopTimeoutMs = 30_000, delayMs = 0 } = {},
 ): ChildProcessWithoutNullStreams {
   const program = `
     import { stopOnSignal } from '${import.meta.dirname}/lifecycle.ts';
     import { createLogger } from '${import.meta.dirname}/logger.ts';
     stopOnSignal({
       logger: createLogger('child', 'info'),
-      config: { STOP_WITH_PARENT: ${stopWithParent}, SHUTDOWN_DELAY_MS: 0 },
+      config: { STOP_WITH_PARENT: ${stopWithParent}, SHUTDOWN_DELAY_MS: ${delayMs} },
       health: { stopping: () => {}, close: async () => {} },
       telemetry: { flush: async () => {} },
       stopTimeoutMs: ${stopTimeoutMs},
@@ -64,6 +64,10 @@ test('a step that fails does not keep the next from running, and the process end
 test('a step that hangs ends the process with 1 when the time is over', async () => {
   const hanging = { more: 'hanging: () => new Promise(() => {}),', stopTimeoutMs: 1_000 };
   expect(await stopped(hanging, 'SIGTERM')).toMatchObject({ code: 1 });
+});
+
+test('the time to stop begins after the delay', async () => {
+  expect(await stopped({ delayMs: 1_500, stopTimeoutMs: 1_000 }, 'SIGTERM')).toMatchObject({ code: 0 });
 });
 
 test('an error outside a request is logged without its text and stops the process with 1', async () => {

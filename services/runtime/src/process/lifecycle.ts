@@ -18,7 +18,7 @@ export interface StopOptions {
   readonly telemetry: Telemetry;
   /** What the process has opened, by name, in closing order. */
   readonly steps: Readonly<Record<string, Step>>;
-  /** For all steps, in milliseconds; then the process exits with code 1. */
+  /** For all steps after the delay, in milliseconds; then the process exits with code 1. */
   readonly stopTimeoutMs?: number;
 }
 
@@ -37,7 +37,7 @@ export function stopOnSignal(options: StopOptions): void {
       sumUpRepeated();
       logger.error('stop took too long');
       process.exit(1);
-    }, stopTimeoutMs);
+    }, config.SHUTDOWN_DELAY_MS + stopTimeoutMs);
     void runSteps(options).then((clean) => {
       sumUpRepeated();
       logger.info('stopped');
