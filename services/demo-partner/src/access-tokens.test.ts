@@ -94,13 +94,24 @@ describe('a refresh', () => {
     expect((await browser.post('/refresh')).status).toBe(303);
   });
 
-  it('refused by a service that is not available keeps the tokens, and succeeds later', async () => {
-    bench.issuer.tokenFault = { status: 503, body: { error: 'temporarily_unavailable' } };
+  it('refused by a service that is not available is sent once more, when Retry-After has passed', async () => {
+    bench.issuer.tokenFault = { status: 503, body: { error: 'temporarily_unavailable' }, retryAfter: 2 };
     const { status, text } = await browser.post('/refresh');
     expect([status, text.includes('connect again')]).toEqual([503, false]);
     bench.issuer.tokenFault = undefined;
+    bench.clock.now += 1_999;
+    expect([(await browser.post('/refresh')).status, bench.issuer.count('/token')]).toEqual([503, 2]);
+    bench.clock.now += 1;
     expect((await browser.post('/refresh')).status).toBe(303);
     expect(stored()?.refreshToken).toBe('refresh-canary-3');
+  });
+
+  it('refused so a second time deletes the tokens', async () => {
+    bench.issuer.tokenFault = { status: 503, body: { error: 'temporarily_unavailable' }, retryAfter: 2 };
+    await browser.post('/refresh');
+    bench.clock.now += 2_000;
+    expect((await browser.post('/refresh')).status).toBe(401);
+    expect(stored()).toBeUndefined();
   });
 
   it('that a crash interrupted leaves no token to send again', async () => {

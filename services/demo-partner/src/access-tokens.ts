@@ -1,5 +1,6 @@
 // Access tokens and their refresh (specification §3, §5): one refresh at a time per user, the replacement stored
-// before use, and a token that may have been consumed never sent again.
+// before use, and a token that may have been consumed never sent again. One that a 503 left unused is sent once more, after its
+// Retry-After.
 import * as client from 'openid-client';
 import { tokensOf } from './authorization.ts';
 import type { Connections, StoredConnection } from './connections.ts';
@@ -18,7 +19,13 @@ interface AccessTokenDeps {
   readonly now: () => number;
 }
 
-export function createAccessTokens(deps: AccessTokenDeps) {
+interface RefreshDeps extends AccessTokenDeps {
+  /** When a refresh token that was refused with a 503 may be sent a second, last time. */
+  readonly retryAt: Map<string, number>;
+}
+
+export function createAccessTokens(given: AccessTokenDeps) {
+  const deps: RefreshDeps = { ...given, retryAt: new Map() };
   const { connections, now } = deps;
   const running = new Map<string, Promise<string>>();
 
@@ -47,13 +54,14 @@ export function createAccessTokens(deps: AccessTokenDeps) {
   };
 }
 
-async function refreshOnce(deps: AccessTokenDeps, identity: Identity, rejected?: string): Promise<string> {
-  const { provider, connections, now } = deps;
+async function refreshOnce(deps: RefreshDeps, identity: Identity, rejected?: string): Promise<string> {
+  const { provider, connections, now, retryAt } = deps;
   // Discovery first: if it fails, nothing has been sent and the tokens stay.
   const configuration = await provider();
   const old = connections.find(identity);
   if (!old) throw new PartnerFailure('reconnect');
   if (rejected !== undefined && old.accessToken !== rejected) return old.accessToken;
+  if (now() < (retryAt.get(old.refreshToken) ?? 0)) throw new PartnerFailure('unavailable');
   // Marked before the request: after a crash the token is discarded, not sent again.
   if (!connections.startRefresh(identity, old.version)) throw new PartnerFailure('unavailable');
   const fresh = await request(deps, configuration, identity, old);
@@ -62,7 +70,7 @@ async function refreshOnce(deps: AccessTokenDeps, identity: Identity, rejected?:
 }
 
 async function request(
-  { connections, now }: AccessTokenDeps,
+  { connections, now, retryAt }: RefreshDeps,
   configuration: client.Configuration,
   identity: Identity,
   old: StoredConnection,
@@ -70,12 +78,15 @@ async function request(
   try {
     return tokensOf(await client.refreshTokenGrant(configuration, old.refreshToken), old, now());
   } catch (error) {
+    const isSecond = retryAt.delete(old.refreshToken);
     if (isInvalidClient(error)) {
       // Our own credentials were refused before the token was checked: it is still good.
       connections.cancelRefresh(identity, old.version);
       throw new PartnerFailure('connection_failed', { cause: error });
     }
-    if (await isRefusedUntouched(error)) {
+    const wait = await retryAfter(error);
+    if (wait !== undefined && !isSecond) {
+      retryAt.set(old.refreshToken, now() + wait);
       connections.cancelRefresh(identity, old.version);
       throw new PartnerFailure('unavailable', { cause: error });
     }
@@ -85,13 +96,14 @@ async function request(
   }
 }
 
-/** Overload, or a store that is down: reported before anything is consumed. */
-async function isRefusedUntouched(error: unknown): Promise<boolean> {
+/** Milliseconds, of a 503 that says that nothing was consumed: overload, or a store that is down. */
+async function retryAfter(error: unknown): Promise<number | undefined> {
   // openid-client reads no body of a 5xx.
   const answer = error instanceof client.ClientError ? error.cause : undefined;
-  if (!(answer instanceof Response) || answer.status !== 503) return false;
+  if (!(answer instanceof Response) || answer.status !== 503) return undefined;
   const body: unknown = await answer.json().catch(() => undefined);
-  return (body as { readonly error?: unknown } | undefined)?.error === 'temporarily_unavailable';
+  if ((body as { readonly error?: unknown } | undefined)?.error !== 'temporarily_unavailable') return undefined;
+  return 1_000 * (Number(answer.headers.get('retry-after')) || 1);
 }
 
 function isInvalidClient(error: unknown): boolean {

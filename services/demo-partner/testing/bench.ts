@@ -102,6 +102,8 @@ export function createBrowser(bench: Bench) {
 interface Answer {
   readonly status: number;
   readonly body: unknown;
+  /** In seconds. */
+  readonly retryAfter?: number;
 }
 
 export interface TestIssuer {
@@ -156,8 +158,9 @@ async function serve(state: TestIssuer, request: IncomingMessage, response: Serv
     await state.tokenGate;
     if (state.tokenFault === 'drop') return void request.socket.destroy();
   }
-  const { status, body: answered } = answer(state, path, authorization.replace('Bearer ', ''));
+  const { status, body: answered, retryAfter } = answer(state, path, authorization.replace('Bearer ', ''));
   const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="x"' } : {};
+  if (retryAfter !== undefined) response.setHeader('retry-after', retryAfter);
   response.writeHead(status, { 'content-type': 'application/json', ...challenge });
   response.end(JSON.stringify(answered));
 }
