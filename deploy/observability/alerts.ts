@@ -168,7 +168,7 @@ const abuse = [
     'TokensForged',
     '0m',
     `sum by (${release}) (${recent('access_tokens_refused', { reason: '=~signature|issuer|audience' })}) > 20`,
-    '{{ $value | humanize }} access tokens in 15 minutes were not ours by signature, issuer or audience: somebody forges them.',
+    '{{ $value | humanize }} access tokens in 15 minutes failed on signature, issuer or audience: somebody forges them, or uses tokens of another service.',
   ),
   critical(
     'AuditFell',

@@ -1,5 +1,5 @@
 // Programs that suites need and a machine may lack: what a variable names, else what is on PATH in a version that fits, else
-// what pip or apt brings into the cache, in pinned versions. Nothing is installed on the machine.
+// what pip, in pinned versions, or apt brings into the cache. Nothing is installed on the machine.
 import { execFile } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';

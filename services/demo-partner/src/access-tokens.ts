@@ -102,7 +102,8 @@ async function retryAfter(error: unknown): Promise<number | undefined> {
   const answer = error instanceof client.ClientError ? error.cause : undefined;
   if (!(answer instanceof Response) || answer.status !== 503) return undefined;
   const body: unknown = await answer.json().catch(() => undefined);
-  if ((body as { readonly error?: unknown } | undefined)?.error !== 'temporarily_unavailable') return undefined;
+  if ((body as { readonly error?: unknown } | undefined)?.error !== 'temporarily_unavailable')
+    return undefined;
   return 1_000 * (Number(answer.headers.get('retry-after')) || 1);
 }
 
