@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { type ServedGateway, serveGateway } from '../../services/gateway/testing/served-gateway.ts';
 
-const part = Buffer.alloc(64 * 1024, ' ');
-const longBytes = 512 * part.length;
+const part = Buffer.alloc(256 * 1024, ' ');
+const longBytes = 128 * part.length;
 const long = 'GET /api/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer long\r\n\r\n';
 const form = 'Content-Type: application/x-www-form-urlencoded';
 
