@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prepares a namespace for `helm install`: makes the Secrets of the chart's values-test.yaml and values-production.yaml, and the
-# database's roles with the passwords in them. It changes nothing that exists, so it can run again. It leaves nothing on this
-# machine.
+# database's roles with the passwords in them. It can run again: it keeps Secrets that exist and sets the roles' passwords to
+# theirs. It leaves nothing on this machine.
 #   deploy/kubernetes/prepare.sh             namespace, Secrets, roles
 #   deploy/kubernetes/prepare.sh --dry-run   prints the missing namespace and Secrets as YAML; changes nothing
 #   deploy/kubernetes/prepare.sh roles       only the roles, with passwords from another tool's Secrets

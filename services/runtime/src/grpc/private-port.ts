@@ -21,7 +21,7 @@ function settingsFor(callers: string, defaultPort: number) {
     SOCKET: text().optional().describe(`Path of a Unix socket that answers ${callers} instead`),
     TLS_CERT: text(pem).optional().describe('Certificate of that port, PEM'),
     TLS_KEY: secret(pem).optional().describe('Key of that certificate, PEM'),
-    TLS_CA: text(pem).optional().describe(`Authority of the certificates that ${callers} show, PEM`),
+    TLS_CA: text(pem).optional().describe(`Authority that signs the certificates of ${callers}, PEM`),
   };
 }
 
