@@ -224,6 +224,21 @@ test('a second restore of one backup follows both logs that came of it', async (
   );
 });
 
+test('what operators change between the restore and the fence hides nothing that had ended', async () => {
+  const [other, third] = [await addUser(identity), await addUser(identity)];
+  const restore = await backUpPostgres();
+  for (const who of [sub, other]) await disableUser(context, anna, { sub: who });
+  await restore();
+  const saved = [...trail];
+  for (const change of [disableUser, enableUser, disableUser]) await change(context, anna, { sub: third });
+  expect((await refusalOf(fence({ trail: trail.slice(1) }))).code).toBe('refused');
+  const both = [sub, other].map((who) => `user.disable user:${who}`).toSorted();
+  expect((await fence({ trail: saved }, dry)).result.endedAgain.toSorted()).toEqual(both);
+  expect((await fence({})).result.endedAgain.toSorted()).toEqual(both);
+  await enableUser(context, anna, { sub });
+  expect((await fence({})).result.endedAgain).toEqual([]);
+});
+
 test('ends what every user has, over more users than one statement takes', async () => {
   const many = 12_000;
   await identity.sql(`insert into users (sub, email, password_hash)
