@@ -118,15 +118,8 @@ test('after a restore of Postgres what ended since the backup ends again, by the
   const [old, kept] = [await secretId(clientId), await secretId(second.partner.clientId)];
   await addSecret(identity, clientId, 'its successor');
   const restore = await backUpPostgres();
-  await withdrawConsent(context, anna, {
-    user: { sub },
-    clientId,
-  });
-  await retireSecret(context, anna, {
-    clientId,
-    secretId: old,
-    evenIfInUse: true,
-  });
+  await withdrawConsent(context, anna, { user: { sub }, clientId });
+  await retireSecret(context, anna, { clientId, secretId: old, evenIfInUse: true });
   await setActive(context, anna, { clientId: second.partner.clientId, active: false, expectedVersion: 0 });
   for (const sub of [second.granted.sub, back]) await disableUser(context, anna, { sub });
   await enableUser(context, anna, { sub: back });

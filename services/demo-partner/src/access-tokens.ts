@@ -1,6 +1,5 @@
 // Access tokens and their refresh (specification §3, §5): one refresh at a time per user, the replacement stored
-// before use, and a token that may have been consumed never sent again. One that a 503 left unused is sent once more, after its
-// Retry-After.
+// before use, and a token that may have been consumed never sent again. After a 503 it is, once.
 import * as client from 'openid-client';
 import { tokensOf } from './authorization.ts';
 import type { Connections, StoredConnection } from './connections.ts';
@@ -20,7 +19,7 @@ interface AccessTokenDeps {
 }
 
 interface RefreshDeps extends AccessTokenDeps {
-  /** When a refresh token that was refused with a 503 may be sent a second, last time. */
+  /** When a refresh token may be sent a second, last time, after a 503. */
   readonly retryAt: Map<string, number>;
 }
 

@@ -33,23 +33,22 @@ function actionOf({ action, fields }: AuditedChange): string {
   return active.after === 'true' ? 'client.activate' : 'client.deactivate';
 }
 
-/** The audit log that a restore brought back. */
 export interface RestoredLog extends AuditHead {
-  /** The hashes of its entries that the lines name, and where it began. */
+  /** Hashes; those that the lines name. */
   readonly entries: ReadonlySet<string>;
-  /** When the last fence after a restore of Postgres was put up, in milliseconds since the epoch. */
+  /** Of the last fence for Postgres, in milliseconds since the epoch. */
   readonly fencedAt: number;
 }
 
 /**
- * What the restored log lacks. Changes made since the restore hide nothing: lines follow any of its entries. `last`:
- * undefined when no line does. `parted`: the first line after a missing one.
+ * Lines follow any entry, since a change after the restore hides nothing. `last`: undefined when none does. `parted`: the
+ * first line after a missing one.
  */
 export function continuationOf(
   lines: readonly AuditedTransaction[],
   { hash, entries, fencedAt }: RestoredLog,
 ) {
-  // A log collector may deliver a line twice. What a fence has followed is older than it.
+  // A log collector may deliver a line twice.
   const trail = [...new Map(lines.map((line) => [line.hash, line])).values()];
   const lost = trail.filter((line) => !entries.has(line.hash) && line.at > fencedAt);
   const found = followingLines(lost, entries);

@@ -45,7 +45,7 @@ export const withdrawEveryConsent = changeAll<[]>('withdraw consents', {
 
 type Restored = { readonly entries: readonly string[]; readonly headAt: number; readonly fencedAt: number };
 
-/** `entries`: those of `hashes` that the log has. The times are 0 when there is no such entry. */
+/** `entries`: the known ones of `hashes`. A time is 0 when there is none. */
 export const readRestored = onlyRow<Restored, [hashes: readonly string[]]>(
   'restored audit log',
   `select array(select encode(hash, 'hex') from audit_log where encode(hash, 'hex') = any($1::text[])) as entries,
