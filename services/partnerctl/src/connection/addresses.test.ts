@@ -29,6 +29,13 @@ test('what the operator names wins over what is found: flag, variable, stack fil
   expect(findAddress('catalog', sources({})).url).toBe('http://127.0.0.1:7301');
 });
 
+test('the local stack that is found is not mixed with a service of another installation', () => {
+  const elsewhere = { environment: { PARTNERCTL_IDENTITY: 'identity.example:2' }, directory: home };
+  expect(findAddress('catalog', sources(elsewhere)).url).toBe('http://127.0.0.1:7301');
+  const stack = join(home, '.run', 'stack.json');
+  expect(findAddress('catalog', sources({ ...elsewhere, flags: { stack } })).socket).toBe('/run/feed.sock');
+});
+
 test("in the service's own container its settings say where; what an operator names still wins", () => {
   const found = (environment: Record<string, string>, name: 'identity' | 'catalog' = 'identity') =>
     findAddress(name, sources({ environment }));

@@ -28,13 +28,20 @@ export interface AddressSources {
 
 export function findAddress(name: ServiceName, sources: AddressSources): Address {
   const { flags, environment } = sources;
-  const variable = `PARTNERCTL_${name.toUpperCase()}`;
-  if (flags[name]) return parseAddress(flags[name], `--${name}`);
-  if (environment[variable]) return parseAddress(environment[variable], variable);
+  const named = (each: ServiceName): Address | undefined => {
+    const variable = `PARTNERCTL_${each.toUpperCase()}`;
+    if (flags[each]) return parseAddress(flags[each], `--${each}`);
+    return environment[variable] ? parseAddress(environment[variable], variable) : undefined;
+  };
+  const address = named(name);
+  if (address) return address;
   const stack = flags.stack ?? (environment.PARTNERCTL_STACK || undefined);
   const own = stack === undefined ? fromServiceSettings(name, environment) : undefined;
   const usual = parseAddress(`127.0.0.1:${services[name].port}`, 'the default');
-  return own ?? fromStackFile(name, sources.directory, stack) ?? { ...usual, isAssumed: true };
+  // Or two installations would be mixed.
+  const isElsewhere = stack === undefined && (named('identity') ?? named('catalog')) !== undefined;
+  const found = isElsewhere ? undefined : fromStackFile(name, sources.directory, stack);
+  return own ?? found ?? { ...usual, isAssumed: true };
 }
 
 /** `host:port`, `unix:/path` or `https://host:port`. */
