@@ -116,7 +116,9 @@ test('a file of audit entries tells a fence what ended after a restore', async (
     continuation: { restoredSequence: sequence, lastSequence: sequence + 1, lastAt: lost.at },
   });
   const { out } = await tool(...fence.split(' '));
-  expect(out).toContain(`ends with entry ${sequence}, the lines with entry ${sequence + 1} of`);
+  expect(out).toContain(
+    `ends with entry ${sequence}; the lines bring entries ${sequence + 1} to ${sequence + 1}`,
+  );
 });
 
 test.each([

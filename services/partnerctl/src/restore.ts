@@ -143,7 +143,11 @@ async function* fenceRequests(
 function trailText({ continuation }: FenceResponse): string {
   if (continuation === undefined) return '';
   const { restoredSequence, lastSequence, lastAt } = continuation;
-  return `The restored audit log ends with entry ${restoredSequence}, the lines with entry ${lastSequence} of ${localTime(lastAt)}.
+  const brought =
+    lastSequence === restoredSequence
+      ? 'no entry after it'
+      : `entries ${restoredSequence + 1n} to ${lastSequence}, the last of ${localTime(lastAt)}`;
+  return `The restored audit log ends with entry ${restoredSequence}; the lines bring ${brought}.
 What identity wrote after that is not known: compare with the last value of course_exchange.audit.sequence.
 `;
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type AuditedTransaction, continuationOf, endingsOf } from './audit-trail.ts';
 
-const restored = { sequence: 5, hash: 'head', entries: new Set(['head']), fencedAt: 0 };
+const head = { sequence: 5, hash: 'head' };
 
 /** A line of its own hash; `ending` is an action and an object. */
 function line(sequence: number, previous: string, at: number, ending: string): AuditedTransaction {
@@ -11,7 +11,7 @@ function line(sequence: number, previous: string, at: number, ending: string): A
 }
 
 const ended = (...trail: readonly AuditedTransaction[]) =>
-  continuationOf(trail, restored).endings.map(({ action, object }) => `${action} ${object}`);
+  continuationOf(trail, head, 0).endings.map(({ action, object }) => `${action} ${object}`);
 
 test('of one log the sequence tells the order, not the clocks of the pods, also where lines came twice', () => {
   const on = line(6, 'head', 3_000, 'user.disable user:a');
@@ -26,7 +26,7 @@ test('a missing line shows by the last that follows and the first that does not'
   const [six, seven] = [line(6, 'head', 1, 'a b'), line(7, 'head.1', 2, 'a b')];
   const [eight, nine] = [line(8, 'head.1.2', 3, 'a b'), line(9, 'head.1.2.3', 4, 'a b')];
   const seen = (...trail: readonly AuditedTransaction[]) => {
-    const { isWhole, last, parted } = continuationOf(trail, restored);
+    const { isWhole, last, parted } = continuationOf(trail, head, 0);
     return [isWhole, last?.sequence, parted?.sequence];
   };
   expect(seen(nine, eight, seven, six)).toEqual([true, 9, undefined]);
@@ -38,10 +38,10 @@ test('a missing line shows by the last that follows and the first that does not'
 test('of the logs that restores began the later one tells, also where it is shorter', () => {
   const first = line(6, 'head', 1_000, 'client.deactivate client:a');
   const second = line(7, first.hash, 2_000, 'client.deactivate client:a');
-  const later = line(6, 'head', 3_000, 'client.activate client:a');
-  expect(ended(later, second, first)).toEqual([]);
+  const restored = line(6, 'head', 3_000, 'client.activate client:a');
+  expect(ended(restored, second, first)).toEqual([]);
   const older = line(7, first.hash, 4_000, 'client.deactivate client:a');
-  expect(ended(older, later, second, first)).toEqual(['client.deactivate client:a']);
+  expect(ended(older, restored, second, first)).toEqual(['client.deactivate client:a']);
 });
 
 test('a suspended secret stays so until it is resumed, and a retired one is not made resumable', () => {

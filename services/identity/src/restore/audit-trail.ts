@@ -33,28 +33,18 @@ function actionOf({ action, fields }: AuditedChange): string {
   return active.after === 'true' ? 'client.activate' : 'client.deactivate';
 }
 
-export interface RestoredLog extends AuditHead {
-  /** Hashes; those that the lines name. */
-  readonly entries: ReadonlySet<string>;
-  /** Of the last fence for Postgres, in milliseconds since the epoch. */
-  readonly fencedAt: number;
-}
-
 /**
- * Lines follow any entry, since a change after the restore hides nothing. `last`: undefined when none does. `parted`: the
- * first line after a missing one.
+ * `headAt`: when the restored log was last written to. `last`: undefined when no line follows it. `parted`: the first
+ * line after a missing one.
  */
-export function continuationOf(
-  lines: readonly AuditedTransaction[],
-  { hash, entries, fencedAt }: RestoredLog,
-) {
+export function continuationOf(lines: readonly AuditedTransaction[], head: AuditHead, headAt: number) {
   // A log collector may deliver a line twice.
   const trail = [...new Map(lines.map((line) => [line.hash, line])).values()];
-  const lost = trail.filter((line) => !entries.has(line.hash) && line.at > fencedAt);
-  const found = followingLines(lost, entries);
-  const reachesBack = found.size > 0 || trail.some((line) => line.hash === hash);
-  const [parted] = lost
-    .filter((line) => !found.has(line))
+  const found = followingLines(trail, head);
+  const reachesBack = found.size > 0 || trail.some(({ hash }) => hash === head.hash);
+  // Lines of an ended fork are older than the restored log's end.
+  const [parted] = trail
+    .filter((line) => !found.has(line) && line.sequence > head.sequence && line.at > headAt)
     .sort((one, other) => one.sequence - other.sequence);
   const endings = new Map<string, Ending>();
   for (const line of found)
@@ -76,18 +66,15 @@ export function continuationOf(
  * By sequence within one log, since pods' clocks differ. Of several lines after one hash the first continues its log;
  * each other starts a newer one, after a restore.
  */
-function followingLines(
-  trail: readonly AuditedTransaction[],
-  entries: ReadonlySet<string>,
-): Set<AuditedTransaction> {
+function followingLines(trail: readonly AuditedTransaction[], head: AuditHead): Set<AuditedTransaction> {
   const following = Map.groupBy(trail, ({ previous }) => previous);
   const begun = new Map<AuditedTransaction, number>();
-  const ends: { hash: string; logBegun?: number }[] = [...entries].map((hash) => ({ hash }));
+  const ends = [{ hash: head.hash, logBegun: 0 }];
   for (let end = ends.pop(); end; end = ends.pop()) {
     const next = (following.get(end.hash) ?? []).toSorted((one, other) => one.at - other.at);
     for (const [nth, line] of next.entries()) {
       if (begun.has(line)) continue;
-      const logBegun = nth === 0 ? (end.logBegun ?? line.at) : line.at;
+      const logBegun = nth === 0 ? end.logBegun : line.at;
       begun.set(line, logBegun);
       ends.push({ hash: line.hash, logBegun });
     }

@@ -1,5 +1,5 @@
-// The restore fence's reads of the audit log, and its writes over whole tables, in batches by primary key.
-import { milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
+// The restore fence's writes over whole tables, in batches by primary key.
+import { onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 
 const batch = 10_000;
 
@@ -42,15 +42,3 @@ export const withdrawEveryConsent = changeAll<[]>('withdraw consents', {
   set: 'withdrawn_at = now()',
   where: `coalesce(withdrawn_at, 'infinity') = 'infinity'`,
 });
-
-type Restored = { readonly entries: readonly string[]; readonly headAt: number; readonly fencedAt: number };
-
-/** `entries`: the known ones of `hashes`. A time is 0 when there is none. */
-export const readRestored = onlyRow<Restored, [hashes: readonly string[]]>(
-  'restored audit log',
-  `select array(select encode(hash, 'hex') from audit_log where encode(hash, 'hex') = any($1::text[])) as entries,
-    coalesce(max(${milliseconds('at')}), 0) as "headAt",
-    coalesce(max(${milliseconds('at')}) filter (where action = 'restore.fence' and exists (
-      select from json_array_elements(fields) as f where f->>'after' = '"postgres"')), 0) as "fencedAt"
-    from audit_log`,
-);

@@ -5,7 +5,7 @@
 //   is known from the log lines `operator.change` (`audit-trail.ts`). Without them all secrets are suspended and all
 //   earlier keys leave the key set, unless the operator accepts not to know.
 
-import { type AuditHead, chainStart, readAuditHead } from '@course-exchange/runtime/audit/table';
+import { type AuditHead, listAudit, readAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import {
   type AdminAction,
@@ -24,7 +24,7 @@ import { listKeys, lockKeys } from '../keys/key-table.ts';
 import { disableSub } from '../users/admin.ts';
 import { everySub } from '../users/user-table.ts';
 import { type AuditedTransaction, continuationOf, type Ending } from './audit-trail.ts';
-import { readRestored, signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
+import { signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
 
 export interface Restore {
   readonly store: 'redis' | 'postgres';
@@ -78,11 +78,10 @@ async function readTrail(
   trail: readonly AuditedTransaction[],
 ): Promise<Followed & { readonly endings: readonly Ending[] }> {
   const restored = await readAuditHead(queries);
-  const named = trail.flatMap(({ hash, previous }) => [hash, previous]);
-  const { entries, headAt, fencedAt } = await readRestored(queries, named);
-  const log = { ...restored, entries: new Set([chainStart, ...entries]), fencedAt };
-  const { isWhole, last, parted, endings } = continuationOf(trail, log);
-  if (isWhole) return { restored, last: last ?? { ...restored, at: headAt }, endings };
+  const [newest] = await listAudit(queries, {}, { afterSequence: restored.sequence - 1, limit: 1 });
+  const restoredAt = newest === undefined ? 0 : Date.parse(newest.at);
+  const { isWhole, last, parted, endings } = continuationOf(trail, restored, restoredAt);
+  if (isWhole) return { restored, last: last ?? { ...restored, at: restoredAt }, endings };
   const brought = last === undefined ? 'none that follows it' : `it up to entry ${last.sequence}`;
   const then = parted === undefined ? '' : `, then entry ${parted.sequence}: the lines between are missing`;
   throw refused(

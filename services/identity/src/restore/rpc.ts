@@ -5,6 +5,7 @@ import {
   RestoredStore,
   type RestoreService,
 } from '@course-exchange/proto/operator/v1/restore';
+import { readAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext } from '../admin/context.ts';
@@ -15,7 +16,8 @@ import { putUpFence } from './fence.ts';
 export function createRestoreHandlers(context: AdminContext): Handlers<typeof RestoreService> {
   return {
     fence: async (requests, call) => {
-      const { asked, trail } = await collect(requests, context.keyedUser);
+      const { sequence } = await readAuditHead(context.database);
+      const { asked, trail } = await collect(requests, sequence, context.keyedUser);
       if (asked === undefined || asked.restored === RestoredStore.UNSPECIFIED)
         throw new DetailedFailure('invalid_argument', 'What was restored is not said.');
       const { result, changes } = await putUpFence(context, adminRequest(call, asked), {
@@ -42,14 +44,19 @@ export function createRestoreHandlers(context: AdminContext): Handlers<typeof Re
   };
 }
 
-/** The first message, and the lines of all. */
-async function collect(requests: AsyncIterable<FenceRequest>, keyedUser: AdminContext['keyedUser']) {
+/** The first message, and the lines from `sequence` on. */
+async function collect(
+  requests: AsyncIterable<FenceRequest>,
+  sequence: number,
+  keyedUser: AdminContext['keyedUser'],
+) {
   let asked: FenceRequest | undefined;
   let trail: AuditedTransaction[] | undefined;
   for await (const request of requests) {
     asked ??= { ...request, transactions: [] };
     if (request.transactions.length > 0) trail ??= [];
     for (const { at, change, ...line } of request.transactions) {
+      if (line.sequence < sequence) continue;
       const endings = change ? endingsOf([change], keyedUser).map(endingOf) : line.endings;
       const time = at === undefined ? 0 : timestampMs(at);
       trail?.push({ ...line, endings, sequence: Number(line.sequence), at: time });

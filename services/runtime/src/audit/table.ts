@@ -22,7 +22,7 @@ export interface AuditEntry {
 
 type AuditRecord = Omit<AuditEntry, 'hash'>;
 
-export const chainStart = '0'.repeat(64);
+const chainStart = '0'.repeat(64);
 
 const covered = ['sequence', 'at', 'actor', 'action', 'object', 'clientId', 'requestId', 'fields'] as const;
 
