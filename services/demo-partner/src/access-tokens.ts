@@ -1,5 +1,5 @@
 // Access tokens and their refresh (specification §3, §5): one refresh at a time per user, the replacement stored
-// before use, and a token that may have been consumed never sent again. After a 503 it is, once.
+// before use, and a token sent again only after a 503, once.
 import * as client from 'openid-client';
 import { tokensOf } from './authorization.ts';
 import type { Connections, StoredConnection } from './connections.ts';
@@ -74,10 +74,10 @@ async function request(
   identity: Identity,
   old: StoredConnection,
 ): Promise<ReturnType<typeof tokensOf>> {
+  const isSecond = retryAt.delete(old.refreshToken);
   try {
     return tokensOf(await client.refreshTokenGrant(configuration, old.refreshToken), old, now());
   } catch (error) {
-    const isSecond = retryAt.delete(old.refreshToken);
     if (isInvalidClient(error)) {
       // Our own credentials were refused before the token was checked: it is still good.
       connections.cancelRefresh(identity, old.version);

@@ -42,7 +42,8 @@ async function main(config: Config): Promise<void> {
 
 function stopWithGrace(config: Config, logger: Logger, stop: () => Promise<void>): void {
   const onTimeout = () => logger.error('stop took too long');
-  const { close } = closeWithGrace({ delay: 20_000, logger: false, onTimeout }, async ({ err, signal }) => {
+  const delay = config.SHUTDOWN_DELAY_MS + 20_000;
+  const { close } = closeWithGrace({ delay, logger: false, onTimeout }, async ({ err, signal }) => {
     if (err) logger.error(describeError(err), 'uncaught error');
     logger.info({ reason: signal ?? (err ? 'uncaught error' : 'parent gone') }, 'stopping');
     await stop();

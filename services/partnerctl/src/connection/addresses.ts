@@ -26,20 +26,19 @@ export interface AddressSources {
   readonly directory: string;
 }
 
+const variableOf = (name: ServiceName): string => `PARTNERCTL_${name.toUpperCase()}`;
+
 export function findAddress(name: ServiceName, sources: AddressSources): Address {
   const { flags, environment } = sources;
-  const named = (each: ServiceName): Address | undefined => {
-    const variable = `PARTNERCTL_${each.toUpperCase()}`;
-    if (flags[each]) return parseAddress(flags[each], `--${each}`);
-    return environment[variable] ? parseAddress(environment[variable], variable) : undefined;
-  };
-  const address = named(name);
-  if (address) return address;
+  const variable = variableOf(name);
+  if (flags[name]) return parseAddress(flags[name], `--${name}`);
+  if (environment[variable]) return parseAddress(environment[variable], variable);
   const stack = flags.stack ?? (environment.PARTNERCTL_STACK || undefined);
   const own = stack === undefined ? fromServiceSettings(name, environment) : undefined;
   const usual = parseAddress(`127.0.0.1:${services[name].port}`, 'the default');
+  const other = name === 'identity' ? 'catalog' : 'identity';
   // Or two installations would be mixed.
-  const isElsewhere = stack === undefined && (named('identity') ?? named('catalog')) !== undefined;
+  const isElsewhere = stack === undefined && Boolean(flags[other] || environment[variableOf(other)]);
   const found = isElsewhere ? undefined : fromStackFile(name, sources.directory, stack);
   return own ?? found ?? { ...usual, isAssumed: true };
 }
