@@ -9,7 +9,7 @@ import type { ClientId, Sub } from '../../services/identity/src/ids.ts';
 import { activateKey, retireKey, rotateKeys } from '../../services/identity/src/keys/admin.ts';
 import { type AuditedTransaction, endingsOf } from '../../services/identity/src/restore/audit-trail.ts';
 import { putUpFence, type Restore } from '../../services/identity/src/restore/fence.ts';
-import { disableUser, enableUser } from '../../services/identity/src/users/admin.ts';
+import { disableUser, enableUser, signOutUser } from '../../services/identity/src/users/admin.ts';
 import {
   addConsent,
   addGrant,
@@ -25,15 +25,7 @@ import { type IdentityDatabase, openIdentityDatabase } from './postgres.ts';
 import { serverOf } from './redis-servers.ts';
 
 const [redis] = await useRedis();
-const tables = [
-  'users',
-  'clients',
-  'client_approvals',
-  'client_secrets',
-  'consents',
-  'signing_keys',
-  'audit_log',
-];
+const tables = 'users clients client_approvals client_secrets consents signing_keys audit_log'.split(' ');
 
 let identity: IdentityDatabase;
 let context: AdminContext;
@@ -47,11 +39,8 @@ beforeEach(async () => {
   onTestFinished(identity.close);
   trail = [];
   context = openAdminContext(identity, {
-    onAudited: (head, _actor, changes) => {
-      const ended = endingsOf(changes, context.keyedUser).map((text) => text.split(' '));
-      const endings = ended.map(([action = '', object = '']) => ({ action, object }));
-      trail.push({ ...head, at: Date.now(), endings });
-    },
+    onAudited: (head, _actor, changes) =>
+      void trail.push({ ...head, at: Date.now(), endings: endingsOf(changes, context.keyedUser) }),
   });
   endpoint = await openEndpoint(identity, redis);
   ({ clientId, sub } = endpoint.granted);
@@ -83,6 +72,9 @@ const refresh = (token: string) => outcomeOf(endpoint.refresh(token));
 const newFamily = async () => (await endpoint.exchange(await endpoint.issue())).refreshToken ?? '';
 const fence = (over: Partial<Restore>, request = anna) =>
   putUpFence(context, request, { store: 'postgres', trail, acceptUnknown: false, ...over });
+const endedAgain = async (over: Partial<Restore>, request = anna) =>
+  (await fence(over, request)).result.endedAgain.toSorted();
+const disabled = (...subs: readonly string[]) => subs.map((sub) => `user.disable user:${sub}`).toSorted();
 const secretId = async (clientId: string) =>
   String(
     (await identity.sql('select secret_id from client_secrets where client_id = $1', [clientId]))[0]
@@ -118,15 +110,8 @@ test('after a restore of Postgres what ended since the backup ends again, by the
   const [old, kept] = [await secretId(clientId), await secretId(second.partner.clientId)];
   await addSecret(identity, clientId, 'its successor');
   const restore = await backUpPostgres();
-  await withdrawConsent(context, anna, {
-    user: { sub },
-    clientId,
-  });
-  await retireSecret(context, anna, {
-    clientId,
-    secretId: old,
-    evenIfInUse: true,
-  });
+  await withdrawConsent(context, anna, { user: { sub }, clientId });
+  await retireSecret(context, anna, { clientId, secretId: old, evenIfInUse: true });
   await setActive(context, anna, { clientId: second.partner.clientId, active: false, expectedVersion: 0 });
   for (const sub of [second.granted.sub, back]) await disableUser(context, anna, { sub });
   await enableUser(context, anna, { sub: back });
@@ -197,8 +182,7 @@ test('an operator who accepts the gap has its objects listed and opened', async 
 });
 
 test('lines that do not follow the restored log are refused, and nothing is done', async () => {
-  await disableUser(context, anna, { sub });
-  await enableUser(context, anna, { sub });
+  for (const change of [disableUser, enableUser]) await change(context, anna, { sub });
   const restore = await backUpPostgres();
   for (const change of [disableUser, enableUser, disableUser]) await change(context, anna, { sub });
   await restore();
@@ -207,7 +191,35 @@ test('lines that do not follow the restored log are refused, and nothing is done
   for (const lines of [[first], [fifth], [second, third, fifth], [foreign]])
     expect((await refusalOf(fence({ trail: lines as AuditedTransaction[] }))).code).toBe('refused');
   expect(await rowsOf('audit_log', "action = 'restore.fence'")).toBe(0);
-  expect((await fence({})).result.endedAgain).toHaveLength(1);
+  expect(await endedAgain({})).toEqual(disabled(sub));
+});
+
+test('what operators change between the restore and the fence hides nothing that had ended, nor does the fence undo it', async () => {
+  const [other, third] = [await addUser(identity), await addUser(identity)];
+  for (const change of [enableUser, disableUser]) await change(context, anna, { sub: third });
+  const restore = await backUpPostgres();
+  for (const who of [sub, other]) await disableUser(context, anna, { sub: who });
+  const saved = [...trail];
+  await restore();
+  await enableUser(context, anna, { sub: third });
+  // The lost lines are missing, or their first is, or the file begins after the backup.
+  for (const lines of [saved.slice(0, 1), saved.toSpliced(1, 1), trail.slice(2)])
+    expect((await refusalOf(fence({ trail: lines }))).code).toBe('refused');
+  expect(await endedAgain({ trail: saved }, dry)).toEqual(disabled(sub, other));
+  expect(await endedAgain({})).toEqual(disabled(sub, other));
+  await enableUser(context, anna, { sub });
+  expect(await endedAgain({ trail: saved })).toEqual([]);
+});
+
+test('a secret that was retired after the backup is retired again, although a fence without the log let it be resumed', async () => {
+  const id = await secretId(clientId);
+  await signOutUser(context, anna, { sub });
+  const restore = await backUpPostgres();
+  await retireSecret(context, anna, { clientId, secretId: id, evenIfInUse: true });
+  await restore();
+  await fence({ trail: undefined });
+  await resumeSecret(context, anna, { clientId, secretId: id });
+  expect(await endedAgain({})).toEqual([`secret.retire secret:${id}`]);
 });
 
 test('a second restore of one backup follows both logs that came of it', async () => {
@@ -218,10 +230,7 @@ test('a second restore of one backup follows both logs that came of it', async (
   await fence({});
   await disableUser(context, anna, { sub: other });
   await restore();
-  const { result } = await fence({});
-  expect(result.endedAgain.toSorted()).toEqual(
-    [sub, other].map((who) => `user.disable user:${who}`).toSorted(),
-  );
+  expect(await endedAgain({})).toEqual(disabled(sub, other));
 });
 
 test('ends what every user has, over more users than one statement takes', async () => {

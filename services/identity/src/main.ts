@@ -212,7 +212,10 @@ async function openOperatorPort(
     keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
     previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
     pseudonymize: (text) => `hmac:${keyedUser(`personal:${text}`)}`,
-    onAudited: (head, actor, changes) => logAuditHead(logger, head, actor, endingsOf(changes, keyedUser)),
+    onAudited: (head, actor, changes) => {
+      const endings = endingsOf(changes, keyedUser).map(({ action, object }) => `${action} ${object}`);
+      logAuditHead(logger, head, actor, endings);
+    },
   };
   const server = await serveRpc({
     ...listener,

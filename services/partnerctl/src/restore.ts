@@ -143,11 +143,10 @@ async function* fenceRequests(
 function trailText({ continuation }: FenceResponse): string {
   if (continuation === undefined) return '';
   const { restoredSequence, lastSequence, lastAt } = continuation;
-  const brought =
-    lastSequence === restoredSequence
-      ? 'no entry after it'
-      : `entries ${restoredSequence + 1n} to ${lastSequence}, the last of ${localTime(lastAt)}`;
-  return `The restored audit log ends with entry ${restoredSequence}; the lines bring ${brought}.
+  const brought = lastAt
+    ? `the last line that it lacks is entry ${lastSequence} of ${localTime(lastAt)}`
+    : 'it lacks none of the lines';
+  return `The restored audit log ends with entry ${restoredSequence}; ${brought}.
 What identity wrote after that is not known: compare with the last value of course_exchange.audit.sequence.
 `;
 }

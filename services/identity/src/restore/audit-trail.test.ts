@@ -1,8 +1,13 @@
 // What the audit trail says that ended: in the order of the log, whatever the clocks of its writers said (R10, R17).
 import { expect, test } from 'vitest';
-import { type AuditedTransaction, continuationOf, endingsOf } from './audit-trail.ts';
+import { type AuditedTransaction, continuationOf, type Ending, endingsOf } from './audit-trail.ts';
 
 const head = { sequence: 5, hash: 'head' };
+/** Of the restored log the entries that the lines name. */
+const entries = new Map([
+  ['earlier', 3],
+  ['head', 5],
+]);
 
 /** A line of its own hash; `ending` is an action and an object. */
 function line(sequence: number, previous: string, at: number, ending: string): AuditedTransaction {
@@ -10,8 +15,10 @@ function line(sequence: number, previous: string, at: number, ending: string): A
   return { sequence, previous, hash: `${previous}.${at}`, at, endings: [{ action, object }] };
 }
 
+const textOf = ({ action, object }: Ending) => `${action} ${object}`;
+
 const ended = (...trail: readonly AuditedTransaction[]) =>
-  continuationOf(trail, head, 0).endings.map(({ action, object }) => `${action} ${object}`);
+  continuationOf(trail, head, entries).endings.map(textOf);
 
 test('of one log the sequence tells the order, not the clocks of the pods, also where lines came twice', () => {
   const on = line(6, 'head', 3_000, 'user.disable user:a');
@@ -26,13 +33,31 @@ test('a missing line shows by the last that follows and the first that does not'
   const [six, seven] = [line(6, 'head', 1, 'a b'), line(7, 'head.1', 2, 'a b')];
   const [eight, nine] = [line(8, 'head.1.2', 3, 'a b'), line(9, 'head.1.2.3', 4, 'a b')];
   const seen = (...trail: readonly AuditedTransaction[]) => {
-    const { isWhole, last, parted } = continuationOf(trail, head, 0);
+    const { isWhole, last, parted } = continuationOf(trail, head, entries);
     return [isWhole, last?.sequence, parted?.sequence];
   };
   expect(seen(nine, eight, seven, six)).toEqual([true, 9, undefined]);
   expect(seen(nine, six, seven)).toEqual([false, 7, 9]);
   expect(seen(nine, eight)).toEqual([false, undefined, 8]);
-  expect(seen()).toEqual([false, undefined, undefined]);
+});
+
+test('lines that end before the restored log are whole only if what it lacks follows the last entry that they name', () => {
+  const isWhole = (named: readonly (readonly [string, number])[], ...trail: readonly AuditedTransaction[]) =>
+    continuationOf(trail, head, new Map(named)).isWhole;
+  const lost = line(4, 'earlier', 1, 'a b');
+  expect(isWhole([['head', 5]])).toBe(true);
+  expect(isWhole([['earlier', 3]])).toBe(false);
+  expect(isWhole([['earlier', 3]], lost)).toBe(true);
+  expect(
+    isWhole(
+      [
+        ['earlier', 3],
+        ['later', 4],
+      ],
+      lost,
+    ),
+  ).toBe(false);
+  expect(isWhole([])).toBe(false);
 });
 
 test('of the logs that restores began the later one tells, also where it is shorter', () => {
@@ -55,7 +80,7 @@ test('a suspended secret stays so until it is resumed, and a retired one is not 
 
 test('a client that lost its activation with its approval was deactivated', () => {
   const lowered = (...fields: readonly { readonly field: string; readonly after: string }[]) =>
-    endingsOf([{ action: 'client.approval', object: 'client:a', fields }], (sub) => sub);
+    endingsOf([{ action: 'client.approval', object: 'client:a', fields }], (sub) => sub).map(textOf);
   const approval = { field: 'approval_state', after: '"test"' };
   expect(lowered(approval, { field: 'active', after: 'false' })).toEqual(['client.deactivate client:a']);
   expect(lowered(approval)).toEqual([]);

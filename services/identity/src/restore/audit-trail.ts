@@ -17,12 +17,15 @@ export interface AuditedTransaction extends AuditHead {
   readonly endings: readonly Ending[];
 }
 
-export function endingsOf(changes: readonly AuditedChange[], keyedUser: (sub: string) => string): string[] {
-  return changes.flatMap((change) => {
+export function endingsOf<C extends AuditedChange>(
+  changes: readonly C[],
+  keyedUser: (sub: string) => string,
+) {
+  return changes.flatMap((change): (C & Ending)[] => {
     const action = actionOf(change);
     if (!['ends', 'restores'].includes(effectOf(action) ?? '')) return [];
     const [, sub] = /^user:(.*)$/.exec(change.object) ?? [];
-    return [`${action} ${sub === undefined ? change.object : `user:${keyedUser(sub)}`}`];
+    return [{ ...change, action, object: sub === undefined ? change.object : `user:${keyedUser(sub)}` }];
   });
 }
 
@@ -33,54 +36,72 @@ function actionOf({ action, fields }: AuditedChange): string {
   return active.after === 'true' ? 'client.activate' : 'client.deactivate';
 }
 
+/** A line that the restored log lacks. */
+interface LostLine extends AuditedTransaction {
+  /** The sequence of the entry that is in the restored log and before its log's first line. */
+  readonly root: number;
+  /** When its log began. */
+  readonly begun: number;
+}
+
 /**
- * `headAt`: when the restored log was last written to. `last`: undefined when no line follows it. `parted`: the first
- * line after a missing one.
+ * `entries`: of the restored log those that the lines name, sequences by hash. Lines follow any of them, so a change after
+ * the restore hides nothing. `parted`: the first line that follows none.
  */
-export function continuationOf(lines: readonly AuditedTransaction[], head: AuditHead, headAt: number) {
-  // A log collector may deliver a line twice.
-  const trail = [...new Map(lines.map((line) => [line.hash, line])).values()];
-  const found = followingLines(trail, head);
-  const reachesBack = found.size > 0 || trail.some(({ hash }) => hash === head.hash);
-  // Lines of an ended fork are older than the restored log's end.
-  const [parted] = trail
-    .filter((line) => !found.has(line) && line.sequence > head.sequence && line.at > headAt)
-    .sort((one, other) => one.sequence - other.sequence);
-  const endings = new Map<string, Ending>();
-  for (const line of found)
-    for (const ending of line.endings) {
-      // Suspends also what had been retired after its backup.
-      const isKnown =
-        ending.action === 'secret.suspend' && endings.get(ending.object)?.action === 'secret.retire';
-      if (!isKnown) endings.set(ending.object, ending);
-    }
+export function continuationOf(
+  lines: readonly AuditedTransaction[],
+  head: AuditHead,
+  entries: ReadonlyMap<string, number>,
+) {
+  // A line may come twice, also as a log line and as an archived entry, which does not depend on USER_HASH_KEY.
+  const trail = new Map<string, AuditedTransaction>();
+  for (const line of lines.filter(({ hash }) => !entries.has(hash))) {
+    const endings = [...(trail.get(line.hash)?.endings ?? []), ...line.endings];
+    trail.set(line.hash, { ...line, endings });
+  }
+  const lost = followingLines([...trail.values()], entries);
+  for (const { hash } of lost) trail.delete(hash);
+  const [parted] = [...trail.values()].sort((one, other) => one.sequence - other.sequence);
+  const named = Math.max(0, ...entries.values());
+  const reachesEnd = named === head.sequence || lost.some(({ root }) => root === named);
+  const endings = new Map<string, Ending & Pick<LostLine, 'root' | 'at'>>();
+  for (const { root, at, endings: itsEndings } of lost)
+    for (const ending of itsEndings)
+      if (!isFinal(endings.get(ending.object))) endings.set(ending.object, { ...ending, root, at });
   return {
-    isWhole: reachesBack && parted === undefined,
-    last: [...found].at(-1),
+    isWhole: entries.size > 0 && parted === undefined && reachesEnd,
+    named,
+    last: lost.at(-1),
     parted,
     endings: [...endings.values()].filter(({ action }) => effectOf(action) !== 'restores'),
   };
+}
+
+/** A suspension after it, by the fence of an earlier restore, makes nothing resumable. */
+export function isFinal(ending: Ending | undefined): boolean {
+  return ending?.action.endsWith('.retire') ?? false;
 }
 
 /**
  * By sequence within one log, since pods' clocks differ. Of several lines after one hash the first continues its log;
  * each other starts a newer one, after a restore.
  */
-function followingLines(trail: readonly AuditedTransaction[], head: AuditHead): Set<AuditedTransaction> {
+function followingLines(
+  trail: readonly AuditedTransaction[],
+  entries: ReadonlyMap<string, number>,
+): LostLine[] {
   const following = Map.groupBy(trail, ({ previous }) => previous);
-  const begun = new Map<AuditedTransaction, number>();
-  const ends = [{ hash: head.hash, logBegun: 0 }];
+  const lost: LostLine[] = [];
+  const ends: { hash: string; root: number; begun?: number }[] = [];
+  for (const [hash, root] of entries) ends.push({ hash, root });
   for (let end = ends.pop(); end; end = ends.pop()) {
     const next = (following.get(end.hash) ?? []).toSorted((one, other) => one.at - other.at);
     for (const [nth, line] of next.entries()) {
-      if (begun.has(line)) continue;
-      const logBegun = nth === 0 ? end.logBegun : line.at;
-      begun.set(line, logBegun);
-      ends.push({ hash: line.hash, logBegun });
+      const begun = nth === 0 ? (end.begun ?? line.at) : line.at;
+      const found = { ...line, root: end.root, begun };
+      lost.push(found);
+      ends.push(found);
     }
   }
-  const inOrder = [...begun].sort(([one, oneBegun], [other, otherBegun]) =>
-    oneBegun === otherBegun ? one.sequence - other.sequence : oneBegun - otherBegun,
-  );
-  return new Set(inOrder.map(([line]) => line));
+  return lost.sort((one, other) => one.begun - other.begun || one.sequence - other.sequence);
 }

@@ -1,5 +1,6 @@
-// The restore fence's writes over whole tables, in batches by primary key.
-import { onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
+// The restore fence's reads of the audit log, and its writes over whole tables, in batches by primary key.
+import type { AuditedChange, AuditHead } from '@course-exchange/runtime/audit/table';
+import { allRows, milliseconds, onlyRow, type Queries } from '@course-exchange/runtime/postgres/pool';
 
 const batch = 10_000;
 
@@ -42,3 +43,21 @@ export const withdrawEveryConsent = changeAll<[]>('withdraw consents', {
   set: 'withdrawn_at = now()',
   where: `coalesce(withdrawn_at, 'infinity') = 'infinity'`,
 });
+
+/** `sequences`: of the entries; null reads the whole table. */
+export const findEntries = allRows<
+  AuditHead,
+  [hashes: readonly string[], sequences: readonly number[] | null]
+>(
+  'audit entries by hash',
+  `select sequence::float8 as sequence, encode(hash, 'hex') as hash from audit_log
+    where ($2::bigint[] is null or sequence = any($2)) and hash in (select decode(h, 'hex') from unnest($1::text[]) as h)
+    order by sequence`,
+);
+
+/** After entry `$1`: those that may have brought back what had ended. */
+export const listRestores = allRows<AuditedChange & { sequence: number; at: number }, [after: number]>(
+  'audit entries that restore',
+  `select sequence::float8 as sequence, ${milliseconds('at')} as at, action, object, fields from audit_log
+    where sequence > $1 and action ~ '^client[.]|[.](enable|resume)$'`,
+);

@@ -5,13 +5,14 @@
 //   is known from the log lines `operator.change` (`audit-trail.ts`). Without them all secrets are suspended and all
 //   earlier keys leave the key set, unless the operator accepts not to know.
 
-import { type AuditHead, listAudit, readAuditHead } from '@course-exchange/runtime/audit/table';
+import { type AuditHead, readAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import {
   type AdminAction,
   type AdminTransaction,
   auditedTransaction,
   type EndingAction,
+  effectOf,
   fieldChanges,
   refused,
 } from '../admin/context.ts';
@@ -23,8 +24,8 @@ import { activate, publish, retire as retireKey } from '../keys/admin.ts';
 import { listKeys, lockKeys } from '../keys/key-table.ts';
 import { disableSub } from '../users/admin.ts';
 import { everySub } from '../users/user-table.ts';
-import { type AuditedTransaction, continuationOf, type Ending } from './audit-trail.ts';
-import { signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
+import { type AuditedTransaction, continuationOf, type Ending, endingsOf, isFinal } from './audit-trail.ts';
+import { findEntries, listRestores, signOutEverybody, withdrawEveryConsent } from './fence-table.ts';
 
 export interface Restore {
   readonly store: 'redis' | 'postgres';
@@ -45,7 +46,8 @@ export interface Fence {
 
 interface Followed {
   readonly restored: AuditHead;
-  readonly last: { readonly sequence: number; readonly at: number };
+  /** Of the lines that the restored log lacks; undefined: it lacks none. */
+  readonly last: { readonly sequence: number; readonly at: number } | undefined;
 }
 
 /** Throws `refused` when `trail` does not continue the restored audit log. Atomic. */
@@ -56,7 +58,7 @@ export const putUpFence: AdminAction<Restore, Fence> = (
 ) => {
   return auditedTransaction(context, request, async (transaction) => {
     const { queries, now, recordChange } = transaction;
-    const followed = store === 'postgres' && trail ? await readTrail(queries, trail) : undefined;
+    const followed = store === 'postgres' && trail ? await readTrail(transaction, trail) : undefined;
     const unknown = store === 'postgres' && followed === undefined;
     const usersSignedOut = await signOutEverybody(queries, now());
     const consentsWithdrawn = store === 'postgres' ? await withdrawEveryConsent(queries) : 0;
@@ -73,21 +75,38 @@ export const putUpFence: AdminAction<Restore, Fence> = (
   });
 };
 
+/** Of `lines` those that the audit log lacks, and the last that it has. */
+export async function withoutKnown(queries: Queries, lines: readonly AuditedTransaction[]) {
+  const [hashes, sequences] = [lines.map(({ hash }) => hash), lines.map(({ sequence }) => sequence)];
+  const found = await findEntries(queries, hashes, sequences);
+  const known = new Set(found.slice(0, -1).map(({ hash }) => hash));
+  return lines.filter(({ hash }) => !known.has(hash));
+}
+
 async function readTrail(
-  queries: Queries,
+  { queries, keyedUser }: AdminTransaction,
   trail: readonly AuditedTransaction[],
 ): Promise<Followed & { readonly endings: readonly Ending[] }> {
   const restored = await readAuditHead(queries);
-  const [newest] = await listAudit(queries, {}, { afterSequence: restored.sequence - 1, limit: 1 });
-  const restoredAt = newest === undefined ? 0 : Date.parse(newest.at);
-  const { isWhole, last, parted, endings } = continuationOf(trail, restored, restoredAt);
-  if (isWhole) return { restored, last: last ?? { ...restored, at: restoredAt }, endings };
-  const brought = last === undefined ? 'none that follows it' : `it up to entry ${last.sequence}`;
-  const then = parted === undefined ? '' : `, then entry ${parted.sequence}: the lines between are missing`;
-  throw refused(
-    `The lines do not follow entry ${restored.sequence}, the last of the restored audit log: give all lines from the backup on.`,
-    `They bring ${brought}${then}.`,
-  );
+  const hashes = trail.flatMap(({ hash, previous }) => [hash, previous]);
+  const found = [
+    ...(await findEntries(queries, hashes, null)),
+    ...(restored.sequence === 0 ? [restored] : []),
+  ];
+  const entries = new Map(found.map(({ hash, sequence }) => [hash, sequence]));
+  const { isWhole, named, last, parted, endings } = continuationOf(trail, restored, entries);
+  if (!isWhole)
+    throw refused(
+      `The lines do not follow the restored audit log, which ends with entry ${restored.sequence}: give all lines from the backup on.`,
+      parted
+        ? `Entry ${parted.sequence} of ${new Date(parted.at).toISOString()} follows neither that log nor another line.`
+        : `They end with entry ${named}.`,
+    );
+  const later = await listRestores(queries, Math.min(restored.sequence, ...endings.map(({ root }) => root)));
+  const restores = endingsOf(later, keyedUser).filter(({ action }) => effectOf(action) === 'restores');
+  const isBack = ({ object, root, at }: (typeof endings)[number]) =>
+    restores.some((one) => one.object === object && one.sequence > root && one.at > at);
+  return { restored, last, endings: endings.filter((ending) => isFinal(ending) || !isBack(ending)) };
 }
 
 /** Earlier keys only verify; with `removeAll` not even that. */

@@ -5,19 +5,17 @@ import {
   RestoredStore,
   type RestoreService,
 } from '@course-exchange/proto/operator/v1/restore';
-import { readAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext } from '../admin/context.ts';
 import { adminRequest, changeMessages } from '../admin/messages.ts';
-import { type AuditedTransaction, type Ending, endingsOf } from './audit-trail.ts';
-import { putUpFence } from './fence.ts';
+import { type AuditedTransaction, endingsOf } from './audit-trail.ts';
+import { putUpFence, withoutKnown } from './fence.ts';
 
 export function createRestoreHandlers(context: AdminContext): Handlers<typeof RestoreService> {
   return {
     fence: async (requests, call) => {
-      const { sequence } = await readAuditHead(context.database);
-      const { asked, trail } = await collect(requests, sequence, context.keyedUser);
+      const { asked, trail } = await collect(requests, context);
       if (asked === undefined || asked.restored === RestoredStore.UNSPECIFIED)
         throw new DetailedFailure('invalid_argument', 'What was restored is not said.');
       const { result, changes } = await putUpFence(context, adminRequest(call, asked), {
@@ -35,8 +33,10 @@ export function createRestoreHandlers(context: AdminContext): Handlers<typeof Re
         ...(continuation && {
           continuation: {
             restoredSequence: BigInt(continuation.restored.sequence),
-            lastSequence: BigInt(continuation.last.sequence),
-            lastAt: timestampFromMs(continuation.last.at),
+            ...(continuation.last && {
+              lastSequence: BigInt(continuation.last.sequence),
+              lastAt: timestampFromMs(continuation.last.at),
+            }),
           },
         }),
       };
@@ -44,29 +44,19 @@ export function createRestoreHandlers(context: AdminContext): Handlers<typeof Re
   };
 }
 
-/** The first message, and the lines from `sequence` on. */
-async function collect(
-  requests: AsyncIterable<FenceRequest>,
-  sequence: number,
-  keyedUser: AdminContext['keyedUser'],
-) {
+/** The first message; of the lines in each those that the audit log lacks, and the last that it has. */
+async function collect(requests: AsyncIterable<FenceRequest>, { database, keyedUser }: AdminContext) {
   let asked: FenceRequest | undefined;
-  let trail: AuditedTransaction[] | undefined;
+  const trail: AuditedTransaction[] = [];
   for await (const request of requests) {
     asked ??= { ...request, transactions: [] };
-    if (request.transactions.length > 0) trail ??= [];
-    for (const { at, change, ...line } of request.transactions) {
-      if (line.sequence < sequence) continue;
-      const endings = change ? endingsOf([change], keyedUser).map(endingOf) : line.endings;
-      const time = at === undefined ? 0 : timestampMs(at);
-      trail?.push({ ...line, endings, sequence: Number(line.sequence), at: time });
-    }
+    const lines = request.transactions.map(({ sequence, at, change, ...line }) => ({
+      ...line,
+      sequence: Number(sequence),
+      at: at ? timestampMs(at) : 0,
+      endings: change ? endingsOf([change], keyedUser) : line.endings,
+    }));
+    trail.push(...(await withoutKnown(database, lines)));
   }
-  return { asked, trail };
-}
-
-/** `secret.retire secret:<id>` */
-function endingOf(text: string): Ending {
-  const [action = '', object = ''] = text.split(' ');
-  return { action, object };
+  return { asked, trail: trail.length > 0 ? trail : undefined };
 }
