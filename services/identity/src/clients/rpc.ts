@@ -32,7 +32,21 @@ export function createClientHandlers(context: AdminContext): Handlers<typeof Cli
     changes: changeMessages(changes),
   });
   return {
-    ...readingHandlers(context),
+    describeInstallation: async (_request, call) => ({
+      issuer: context.issuer,
+      environment: Environment[enumKey(environment)],
+      actor: actorOf(call),
+    }),
+    getClient: async ({ clientId }) => {
+      return { client: clientMessage(await getClient(context, clientId), context.now()) };
+    },
+    listClients: async ({ active, approvalState: state }) => {
+      const clients = await listClients(context, { active, approvalState: approvalState(state) });
+      return { clients: clients.map((client) => clientMessage(client, context.now())) };
+    },
+    exportClients: async () => {
+      return { clients: (await exportClients(context)).map(declarationMessage) };
+    },
     registerClient: async (request, call) => {
       const { withSecret, secretExpiresIn } = request;
       const firstSecret = withSecret ? { expiresIn: durationMs(secretExpiresIn) } : undefined;
@@ -68,10 +82,7 @@ export function createClientHandlers(context: AdminContext): Handlers<typeof Cli
   };
 }
 
-type ApplyRequest = Pick<
-  Parameters<Handlers<typeof ClientService>['applyClients']>[0],
-  'clients' | 'deactivateUndeclared' | 'expectedVersions' | 'dryRun'
->;
+type ApplyRequest = Omit<Parameters<Handlers<typeof ClientService>['applyClients']>[0], '$typeName'>;
 
 async function planOf(context: AdminContext, call: IncomingCall, request: ApplyRequest) {
   const set = {
@@ -80,28 +91,6 @@ async function planOf(context: AdminContext, call: IncomingCall, request: ApplyR
     expectedVersions: new Map(request.expectedVersions.map(({ clientId, version }) => [clientId, version])),
   };
   return { clients: planMessages(await applyClients(context, adminRequest(call, request), set)) };
-}
-
-type Reading = 'describeInstallation' | 'getClient' | 'listClients' | 'exportClients';
-
-function readingHandlers(context: AdminContext): Pick<Handlers<typeof ClientService>, Reading> {
-  return {
-    describeInstallation: async (_request, call) => ({
-      issuer: context.issuer,
-      environment: Environment[enumKey(context.environment)],
-      actor: actorOf(call),
-    }),
-    getClient: async ({ clientId }) => {
-      return { client: clientMessage(await getClient(context, clientId), context.now()) };
-    },
-    listClients: async ({ active, approvalState: state }) => {
-      const clients = await listClients(context, { active, approvalState: approvalState(state) });
-      return { clients: clients.map((client) => clientMessage(client, context.now())) };
-    },
-    exportClients: async () => {
-      return { clients: (await exportClients(context)).map(declarationMessage) };
-    },
-  };
 }
 
 export function createSecretHandlers(context: AdminContext): Handlers<typeof SecretService> {
