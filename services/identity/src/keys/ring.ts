@@ -7,17 +7,12 @@ import type { PublishedKey } from './key-table.ts';
 import { decryptPrivateKey, type KeyEncryptionKey } from './private-key.ts';
 import type { SigningAlgorithm } from './signing-key.ts';
 
-export interface SigningKey {
-  readonly kid: string;
-  readonly algorithm: SigningAlgorithm;
+export interface SigningKey extends Pick<PublishedKey, 'kid' | 'algorithm'> {
   readonly privateKey: KeyObject;
 }
 
-export interface VerificationKey {
-  readonly kid: string;
-  readonly algorithm: SigningAlgorithm;
+export interface VerificationKey extends Pick<PublishedKey, 'kid' | 'algorithm' | 'publicJwk'> {
   readonly publicKey: KeyObject;
-  readonly publicJwk: Readonly<Record<string, unknown>>;
 }
 
 export type KeyRing = ReturnType<typeof createKeyRing>;

@@ -16,11 +16,12 @@ import {
 } from '@course-exchange/rules/token-verification';
 import { logText } from '@course-exchange/runtime/process/logger';
 import { annotate } from '@course-exchange/runtime/process/spans';
-import { formatScope, type Scope } from '../clients/scope.ts';
+import { formatScope } from '../clients/scope.ts';
 import type { ClientId, Sub } from '../ids.ts';
 import type { KeyRing, SigningKey } from '../keys/ring.ts';
 import type { SigningAlgorithm } from '../keys/signing-key.ts';
 import type { User } from '../users/user.ts';
+import type { AuthorizationCode, GrantRecord } from './grant-record.ts';
 
 export const idTokenAlgorithm: SigningAlgorithm = 'RS256';
 
@@ -35,11 +36,7 @@ export interface TokenIssuer {
   readonly algorithm: SigningAlgorithm;
 }
 
-export interface AccessGrant {
-  readonly sub: Sub;
-  readonly clientId: ClientId;
-  readonly scopes: readonly Scope[];
-}
+type AccessGrant = Pick<GrantRecord, 'sub' | 'clientId' | 'scopes'>;
 
 /** `now` in seconds since the epoch, `id` unique. */
 export function issueAccessToken(
@@ -75,12 +72,7 @@ export async function readAccessToken(
   return { sub: verified.sub as Sub, clientId: verified.clientId as ClientId };
 }
 
-export interface IdTokenRequest {
-  readonly clientId: ClientId;
-  readonly nonce: string;
-  /** Seconds since the epoch; only under `max_age` (R5). */
-  readonly authTime: number | undefined;
-}
+export type IdTokenRequest = Pick<AuthorizationCode, 'clientId' | 'nonce' | 'authTime'>;
 
 const idTokenType = 'JWT';
 const idTokenUse = 'id_token';
