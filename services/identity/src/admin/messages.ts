@@ -34,9 +34,9 @@ export function pageTokenOf(...words: readonly (string | number | boolean)[]): s
   return Buffer.from(words.join('|')).toString('base64url');
 }
 
-/** The groups of `form`; undefined for the first page. Throws `invalid_argument`. */
-export function readPageToken(token: string, form: RegExp): readonly string[] | undefined {
-  if (token === '') return undefined;
+/** The groups of `form`; none for the first page. Throws `invalid_argument`. */
+export function readPageToken(token: string, form: RegExp): readonly string[] {
+  if (token === '') return [];
   const found = form.exec(Buffer.from(token, 'base64url').toString());
   if (!found) throw new DetailedFailure('invalid_argument', 'The page token is not one of ours.');
   return found.slice(1);

@@ -58,8 +58,6 @@ function consentMessage(consent: ConsentRecord): MessageInitShape<typeof Consent
 const tokenForm = /^(\d{4,6}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00)\|([A-Za-z0-9_-]{1,64})$/;
 
 function readPosition(token: string) {
-  const words = readPageToken(token, tokenForm);
-  if (words === undefined) return undefined;
-  const [position = '', consentId = ''] = words;
-  return { position, consentId };
+  const [position, consentId] = readPageToken(token, tokenForm);
+  return position && consentId ? { position, consentId } : undefined;
 }

@@ -57,8 +57,7 @@ function readTime(time: Timestamp | undefined): number | undefined {
 const tokenForm = /^(\d{1,15})\|(\d{1,18})\|(true|false)$/;
 
 function readPosition(token: string): RefusalPage['after'] {
-  const words = readPageToken(token, tokenForm);
-  if (words === undefined) return undefined;
-  const [at, position = '', authenticated] = words;
+  const [at, position, authenticated] = readPageToken(token, tokenForm);
+  if (position === undefined) return undefined;
   return { at: Number(at), position, clientAuthenticated: authenticated === 'true' };
 }
