@@ -54,8 +54,7 @@ export interface PresentedToken {
   readonly hash: SecretHash;
 }
 
-const familyIdLength = 22;
-const familyIdPattern = /^[A-Za-z0-9_-]{22}$/;
+const tokenForm = /^([A-Za-z0-9_-]{22})([A-Za-z0-9_-]{43})$/;
 
 /** The family's 22 characters, then the secret's 43, without a separator (R18). */
 export function formatToken(familyId: FamilyId, secret: string): string {
@@ -63,8 +62,7 @@ export function formatToken(familyId: FamilyId, secret: string): string {
 }
 
 export function parseToken(token: string): PresentedToken | undefined {
-  const familyId = token.slice(0, familyIdLength);
-  const secret = token.slice(familyIdLength);
-  if (!familyIdPattern.test(familyId) || !secretPattern.test(secret)) return undefined;
+  const [, familyId, secret] = tokenForm.exec(token) ?? [];
+  if (familyId === undefined || secret === undefined) return undefined;
   return { familyId: familyId as FamilyId, hash: hashSecret(secret) };
 }
