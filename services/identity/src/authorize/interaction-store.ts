@@ -28,10 +28,6 @@ const idPattern = /^[A-Za-z0-9_-]{22}$/;
 
 const prefix = 'interaction:{all}:';
 
-function keyOf(id: string): string {
-  return `${prefix}${id}`;
-}
-
 /** Replaces an evicted decided record whose seal is still out. */
 const spent = 'spent';
 
@@ -87,7 +83,7 @@ async function keepInteraction(
 ): Promise<StoredInteraction | undefined> {
   const raw = JSON.stringify(recode(next, 'utf8', 'base64url'));
   const [left, joined] = [listingOf(before.interaction), listingOf(next)];
-  const keys = [keyOf(next.id), left.list, joined.list] as const;
+  const keys = [`${prefix}${next.id}`, left.list, joined.list] as const;
   const repeatableUntil = next.decision ? next.decision.at + repeatWindowMs : 0;
   const keptUntil = Math.max(next.createdAt + interactionValidMs, repeatableUntil);
   const values = [before.raw, raw, left.member, joined.member, now, keptUntil];
@@ -106,7 +102,7 @@ export function createInteraction(
 
 export async function findInteraction(store: RedisStore, id: string): Promise<StoredInteraction | undefined> {
   if (!idPattern.test(id)) return undefined;
-  const key = keyOf(id);
+  const key = `${prefix}${id}`;
   const raw = await store.run('find interaction', key, (redis) => redis.get(key));
   return raw === null || raw === spent
     ? undefined
