@@ -76,16 +76,14 @@ async function redisMemoryShare(store: RedisStore): Promise<number | undefined> 
 
 export function observeStores(observed: Observed & { readonly now: () => number }): void {
   const { database, redis, keys, now } = observed;
-  const { signingKeyAge, secretExpiry, redisMemory, redisSettings, redisReplicas, redisReplicasRequired } =
-    identityMetrics;
   // Prometheus sees no increase in the first value of a series.
   for (const reason of tokenRefusals) identityMetrics.accessTokensRefused.add({ reason }, 0);
-  signingKeyAge.observe(() =>
+  identityMetrics.signingKeyAge.observe(() =>
     keys
       .states()
       .map(({ kid, algorithm, state, since }) => [(now() - since) / 1000, { kid, algorithm, state }]),
   );
-  secretExpiry.observe(async () => {
+  identityMetrics.secretExpiry.observe(async () => {
     const secrets = await listLastingSecrets(database);
     return secrets.map(({ clientId, secretId, expiresAt }) => [
       // Infinite, not left out: needs no alert.
@@ -93,11 +91,11 @@ export function observeStores(observed: Observed & { readonly now: () => number 
       { client_id: clientId, secret_id: secretId },
     ]);
   });
-  redisMemory.observe(async () => {
+  identityMetrics.redisMemory.observe(async () => {
     const share = await redisMemoryShare(redis);
     return share === undefined ? [] : [[share, {}]];
   });
-  redisSettings.observe(async () => [[(await settingDifferences(redis)).length, {}]]);
-  redisReplicas.observe(async () => [[await acknowledgingReplicas(redis), {}]]);
-  redisReplicasRequired.observe(() => [[redis.replicas.required, {}]]);
+  identityMetrics.redisSettings.observe(async () => [[(await settingDifferences(redis)).length, {}]]);
+  identityMetrics.redisReplicas.observe(async () => [[await acknowledgingReplicas(redis), {}]]);
+  identityMetrics.redisReplicasRequired.observe(() => [[redis.replicas.required, {}]]);
 }

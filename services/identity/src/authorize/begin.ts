@@ -104,12 +104,11 @@ async function begin(
   const page = pageOf(interaction);
   if (request.prompts.includes('none'))
     return refuseByRedirect(deps, request, `prompt=none, and ${page} is to be asked`, subject?.sub);
-  const expiresIn = interactionValidMs / 1000;
   const begun = {
     kind: 'interaction',
     interactionId: interaction.id,
     interactionCookie,
-    expiresIn,
+    expiresIn: interactionValidMs / 1000,
     page,
   } as const;
   if (page === 'login') {

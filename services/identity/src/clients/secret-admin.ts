@@ -67,8 +67,7 @@ export async function issueSecret(
     throw refused(`Client ${clientId} has ${valid.length} valid secrets; retire one first.`);
   const plain = newSecret(randomBytes);
   const expiresAt = expiresIn === null ? null : time + expiresIn;
-  const hash = digestSecret(plain);
-  const { secretId } = await insertSecret(queries, clientId, hash, expiresAt);
+  const { secretId } = await insertSecret(queries, clientId, digestSecret(plain), expiresAt);
   const fields = fieldChanges({}, { expires_at: timeText(expiresAt) ?? 'never' });
   recordChange({ action: 'secret.add', object: `secret:${secretId}`, clientId, fields });
   return { secretId, plain, expiresAt };
@@ -167,7 +166,6 @@ function requireUnused(
       `Secret ${secret.secretId} was used at ${timeText(secret.lastUsedAt)}; the partner may still send it.`,
       free,
     );
-  const known = secret.lastUsedAt !== null;
-  if (active && known && others.every((one) => one.lastUsedAt === null))
+  if (active && secret.lastUsedAt !== null && others.every((one) => one.lastUsedAt === null))
     throw refused(`Client ${secret.clientId} has not used another secret yet: it still knows this one only.`);
 }

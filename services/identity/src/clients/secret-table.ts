@@ -90,8 +90,6 @@ const recordUse = allRows<never, [clientId: ClientId, hash: string]>(
       and (last_used_at is null or last_used_at < now() - interval '55 seconds')`,
 );
 
-export type OnSecretUsed = (clientId: ClientId, hash: string) => void;
-
 const writeEveryMs = 60_000;
 
 export interface SecretUseDeps {
@@ -101,9 +99,9 @@ export interface SecretUseDeps {
 }
 
 /** After the answer, at most once a minute, best effort. */
-export function createSecretUse({ database, now, logger }: SecretUseDeps): OnSecretUsed {
+export function createSecretUse({ database, now, logger }: SecretUseDeps) {
   const written = new Map<string, number>();
-  return (clientId, hash) => {
+  return (clientId: ClientId, hash: string): void => {
     const time = now();
     if (time - (written.get(hash) ?? 0) < writeEveryMs) return;
     written.set(hash, time);

@@ -64,13 +64,11 @@ const duties: Readonly<Record<string, Duty>> = {
   token_storage: ['S5.lifetime', 'Refresh tokens encrypted at rest'],
 };
 
-type Verdict = 'kept' | 'broken' | 'not_seen' | 'not_visible';
-
 export interface JudgedDuty {
   readonly duty: string;
   readonly section: string;
   readonly about: string;
-  readonly verdict: Verdict;
+  readonly verdict: 'kept' | 'broken' | 'not_seen' | 'not_visible';
   /** Undefined if there are none. */
   readonly breaches: Omit<ActCount, 'clientId' | 'day' | 'act'> | undefined;
 }

@@ -205,6 +205,7 @@ export const reencryptKeys: AdminAction<void, Record<'reencrypted' | 'alreadyCur
   context,
   request,
 ) => {
+  const { previousKeyEncryptionKey: previous } = context;
   return auditedTransaction(context, request, async ({ queries, recordChange }) => {
     await lockKeys(queries);
     const keys = (await listKeys(queries)).filter(
@@ -212,7 +213,12 @@ export const reencryptKeys: AdminAction<void, Record<'reencrypted' | 'alreadyCur
     );
     const others = keys.filter((key) => !isCurrentlyEncrypted(context, key));
     for (const key of others) {
-      const encrypted = encryptPrivateKey(context, key.kid, decryptWithPrevious(context, key));
+      const pkcs8 = previous && decryptPrivateKey([previous], key);
+      if (pkcs8 === undefined)
+        throw refused(
+          `Key ${key.kid} opens neither with KEY_ENCRYPTION_KEY nor with KEY_ENCRYPTION_KEY_PREVIOUS.`,
+        );
+      const encrypted = encryptPrivateKey(context, key.kid, pkcs8);
       await replaceEncryptedKey(queries, key.kid, encrypted);
       const fields = fieldChanges({ encryption: 'previous' }, { encryption: 'current' });
       recordChange({ action: 'key.reencrypt', object: `key:${key.kid}`, fields });
@@ -220,12 +226,3 @@ export const reencryptKeys: AdminAction<void, Record<'reencrypted' | 'alreadyCur
     return { reencrypted: others.length, alreadyCurrent: keys.length - others.length };
   });
 };
-
-function decryptWithPrevious({ previousKeyEncryptionKey: previous }: AdminContext, key: StoredKey): Buffer {
-  const pkcs8 = previous && decryptPrivateKey([previous], key);
-  if (pkcs8 === undefined)
-    throw refused(
-      `Key ${key.kid} opens neither with KEY_ENCRYPTION_KEY nor with KEY_ENCRYPTION_KEY_PREVIOUS.`,
-    );
-  return pkcs8;
-}
