@@ -139,7 +139,6 @@ async function* fenceRequests(
   for await (const transactions of readTrail(log)) if (transactions.length > 0) yield { transactions };
 }
 
-/** No line shows that the end is missing: the operator compares. */
 function trailText({ continuation }: FenceResponse): string {
   if (continuation === undefined) return '';
   const { restoredSequence, lastSequence, lastAt } = continuation;

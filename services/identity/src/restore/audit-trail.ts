@@ -1,5 +1,5 @@
 // The audit trail outside the database: log lines `operator.change`, one per transaction, each with the previous hash,
-// so that lines after a restored audit log are found even if an earlier restore forked it.
+// so that lines after a restored audit log are found, forks too.
 import type { AuditedChange, AuditHead } from '@course-exchange/runtime/audit/table';
 import { effectOf } from '../admin/context.ts';
 
@@ -29,7 +29,7 @@ export function endingsOf<C extends AuditedChange>(
   });
 }
 
-/** Any change that made a client active or inactive counts as that. */
+/** Any change that made a client active or inactive. */
 function actionOf({ action, fields }: AuditedChange): string {
   const active = action.startsWith('client.') && fields.find(({ field }) => field === 'active');
   if (!active) return action;
@@ -38,22 +38,22 @@ function actionOf({ action, fields }: AuditedChange): string {
 
 /** A line that the restored log lacks. */
 interface LostLine extends AuditedTransaction {
-  /** The sequence of the entry that is in the restored log and before its log's first line. */
+  /** The restored log's last entry before it. */
   readonly root: number;
-  /** When its log began. */
+  /** When its log parted. */
   readonly begun: number;
 }
 
 /**
- * `entries`: of the restored log those that the lines name, sequences by hash. Lines follow any of them, so a change after
- * the restore hides nothing. `parted`: the first line that follows none.
+ * `entries`: those of the restored log that the lines name, sequences by hash. Lines may follow any, since changes after the
+ * restore hide nothing. `parted`: the first line that follows none.
  */
 export function continuationOf(
   lines: readonly AuditedTransaction[],
   head: AuditHead,
   entries: ReadonlyMap<string, number>,
 ) {
-  // A line may come twice, also as a log line and as an archived entry, which does not depend on USER_HASH_KEY.
+  // A line may come twice, and archived, where USER_HASH_KEY does not matter.
   const trail = new Map<string, AuditedTransaction>();
   for (const line of lines.filter(({ hash }) => !entries.has(hash))) {
     const endings = [...(trail.get(line.hash)?.endings ?? []), ...line.endings];
@@ -77,7 +77,7 @@ export function continuationOf(
   };
 }
 
-/** A suspension after it, by the fence of an earlier restore, makes nothing resumable. */
+/** A suspension after it, by an earlier fence, makes nothing resumable. */
 export function isFinal(ending: Ending | undefined): boolean {
   return ending?.action.endsWith('.retire') ?? false;
 }

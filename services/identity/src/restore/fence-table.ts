@@ -55,7 +55,7 @@ export const findEntries = allRows<
     order by sequence`,
 );
 
-/** After entry `$1`: those that may have brought back what had ended. */
+/** Entries that may have brought something back. */
 export const listRestores = allRows<AuditedChange & { sequence: number; at: number }, [after: number]>(
   'audit entries that restore',
   `select sequence::float8 as sequence, ${milliseconds('at')} as at, action, object, fields from audit_log

@@ -39,14 +39,14 @@ export interface Fence {
   readonly consentsWithdrawn: number;
   /** `secret.retire secret:<id>` */
   readonly endedAgain: readonly string[];
-  /** Perhaps retired after the backup; suspended unless that is accepted. */
+  /** Perhaps retired after the backup; suspended unless accepted. */
   readonly unknownSecrets: readonly IssuedSecret[];
   readonly continuation: Followed | undefined;
 }
 
 interface Followed {
   readonly restored: AuditHead;
-  /** Of the lines that the restored log lacks; undefined: it lacks none. */
+  /** That the restored log lacks, if any. */
   readonly last: { readonly sequence: number; readonly at: number } | undefined;
 }
 

@@ -44,7 +44,7 @@ export function createRestoreHandlers(context: AdminContext): Handlers<typeof Re
   };
 }
 
-/** The first message; of the lines in each those that the audit log lacks, and the last that it has. */
+/** The first message, and the lines. */
 async function collect(requests: AsyncIterable<FenceRequest>, { database, keyedUser }: AdminContext) {
   let asked: FenceRequest | undefined;
   const trail: AuditedTransaction[] = [];
