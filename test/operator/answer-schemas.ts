@@ -80,6 +80,7 @@ export const schemas = {
     consentsWithdrawn: count,
     endedAgain: z.array(text),
     unknownSecrets: z.array(texts('clientId secretId')),
+    unknownUsers: z.array(text),
     continuation: z.json(),
   }),
   recount: z.object({ owners: count, events: count, differences: z.array(z.looseObject({})) }),

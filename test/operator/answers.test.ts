@@ -104,21 +104,37 @@ test('a file of audit entries tells a fence what ended after a restore', async (
   await append();
   const { head } = await answer('verified', 'audit verify');
   const { sequence, hash } = head as { sequence: number; hash: string };
-  // An entry that the restored log does not have.
-  const lost = { sequence: sequence + 1, hash: '1'.repeat(64), previous: hash, at: new Date().toISOString() };
+  // Entries that the restored log does not have.
   const { sub = '' } = runningStack().users[0] ?? {};
-  const change = { action: 'user.disable', object: `user:${sub}`, fields: [] };
-  appendFileSync(file, `${JSON.stringify({ ...lost, change })}\n`);
+  const at = new Date().toISOString();
+  const [first, second] = ['1'.repeat(64), '2'.repeat(64)];
+  for (const [nth, previous, own, user] of [
+    [1, hash, first, sub],
+    [2, first, second, 'not-in-the-backup'],
+  ] as const) {
+    const change = { action: 'user.disable', object: `user:${user}`, fields: [] };
+    appendFileSync(
+      file,
+      `${JSON.stringify({ sequence: sequence + nth, hash: own, previous, at, change })}\n`,
+    );
+  }
   expect(await append()).toEqual({ appended: sequence });
   const fence = `restore fence --restored postgres --audit-log ${file} --dry-run`;
   expect(await answer('fence', fence)).toMatchObject({
     endedAgain: [`user.disable user:${sub}`],
-    continuation: { restoredSequence: sequence, lastSequence: sequence + 1, lastAt: lost.at },
+    unknownUsers: [expect.any(String)],
+    continuation: {
+      restoredSequence: sequence,
+      namedSequence: sequence,
+      lastSequence: sequence + 2,
+      lastAt: at,
+    },
   });
   const { out } = await tool(...fence.split(' '));
   expect(out).toContain(
-    `ends with entry ${sequence}; the last line that it lacks is entry ${sequence + 1} of`,
+    `ends with entry ${sequence}; the last line that it lacks is entry ${sequence + 2} of`,
   );
+  expect(out).toContain('Users that were disabled and are not in this database');
 });
 
 test.each([

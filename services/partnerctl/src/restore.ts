@@ -139,15 +139,18 @@ async function* fenceRequests(
   for await (const transactions of readTrail(log)) if (transactions.length > 0) yield { transactions };
 }
 
-function trailText({ continuation }: FenceResponse): string {
+function trailText({ continuation, unknownUsers }: FenceResponse): string {
   if (continuation === undefined) return '';
-  const { restoredSequence, lastSequence, lastAt } = continuation;
+  const { restoredSequence, namedSequence, lastSequence, lastAt } = continuation;
   const brought = lastAt
     ? `the last line that it lacks is entry ${lastSequence} of ${localTime(lastAt)}`
     : 'it lacks none of the lines';
+  const isOlder = `The lines name it only up to entry ${namedSequence}: after another restore since, lines are missing.\n`;
+  const hashes = unknownUsers.map((hash) => `  ${sanitize(hash)}\n`);
+  const users = `Users that were disabled and are not in this database (\`user show --hash\` finds them after an import):\n`;
   return `The restored audit log ends with entry ${restoredSequence}; ${brought}.
-What identity wrote after that is not known: compare with the last value of course_exchange.audit.sequence.
-`;
+${namedSequence < restoredSequence ? isOlder : ''}What identity wrote after that is not known: compare with the last value of course_exchange.audit.sequence.
+${hashes.length > 0 ? users + hashes.join('') : ''}`;
 }
 
 function unknownText({ unknownSecrets }: FenceResponse, accepted: boolean): string {

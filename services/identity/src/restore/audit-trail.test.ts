@@ -69,6 +69,24 @@ test('of the logs that restores began the later one tells, also where it is shor
   expect(ended(older, restored, second, first)).toEqual(['client.deactivate client:a']);
 });
 
+test('a restore that was undone leaves its log behind: what came after tells, and that log brings nothing back', () => {
+  const kept = line(6, 'head', 1_000, 'client.edit client:b');
+  const abandoned = line(6, 'head', 2_000, 'client.deactivate client:a');
+  const activated = line(7, abandoned.hash, 2_500, 'client.activate client:a');
+  const after = line(7, kept.hash, 3_000, 'client.deactivate client:a');
+  expect(ended(kept, abandoned, activated, after)).toEqual(['client.deactivate client:a']);
+  const before = line(6, 'head', 1_000, 'client.deactivate client:a');
+  const alone = line(6, 'head', 2_000, 'client.activate client:a');
+  const last = line(7, before.hash, 3_000, 'client.edit client:b');
+  expect(ended(before, alone, last)).toEqual(['client.deactivate client:a']);
+  expect(ended(before, alone)).toEqual([]);
+});
+
+test('what a newer version wrote hides no ending', () => {
+  const off = line(6, 'head', 1_000, 'user.disable user:a');
+  expect(ended(off, line(7, off.hash, 2_000, 'user.lock user:a'))).toEqual(['user.disable user:a']);
+});
+
 test('a suspended secret stays so until it is resumed, and a retired one is not made resumable', () => {
   const suspended = line(6, 'head', 1_000, 'secret.suspend secret:a');
   const resumed = line(7, suspended.hash, 2_000, 'secret.resume secret:a');

@@ -36,13 +36,8 @@ function actionOf({ action, fields }: AuditedChange): string {
   return active.after === 'true' ? 'client.activate' : 'client.deactivate';
 }
 
-/** A line that the restored log lacks. */
-interface LostLine extends AuditedTransaction {
-  /** The restored log's last entry before it. */
-  readonly root: number;
-  /** When its log parted. */
-  readonly begun: number;
-}
+/** `root`: the restored log's last entry before it. `time`: `at`, or that of a line before it. */
+type LostLine = AuditedTransaction & { readonly root: number; readonly time: number };
 
 /**
  * `entries`: those of the restored log that the lines name, sequences by hash. Lines may follow any, since changes after the
@@ -60,48 +55,54 @@ export function continuationOf(
     trail.set(line.hash, { ...line, endings });
   }
   const lost = followingLines([...trail.values()], entries);
-  for (const { hash } of lost) trail.delete(hash);
-  const [parted] = [...trail.values()].sort((one, other) => one.sequence - other.sequence);
-  const named = Math.max(0, ...entries.values());
+  const reached = new Set(lost.map(({ hash }) => hash));
+  const [parted] = [...trail.values()]
+    .filter(({ hash }) => !reached.has(hash))
+    .sort((one, other) => one.sequence - other.sequence);
+  const named = [...entries.values()].reduce((most, sequence) => Math.max(most, sequence), 0);
   const reachesEnd = named === head.sequence || lost.some(({ root }) => root === named);
-  const endings = new Map<string, Ending & Pick<LostLine, 'root' | 'at'>>();
-  for (const { root, at, endings: itsEndings } of lost)
-    for (const ending of itsEndings)
-      if (!isFinal(endings.get(ending.object))) endings.set(ending.object, { ...ending, root, at });
   return {
     isWhole: entries.size > 0 && parted === undefined && reachesEnd,
     named,
     last: lost.at(-1),
     parted,
-    endings: [...endings.values()].filter(({ action }) => effectOf(action) !== 'restores'),
+    endings: standingEndings(lost, trail),
   };
 }
 
-/** A suspension after it, by an earlier fence, makes nothing resumable. */
-export function isFinal(ending: Ending | undefined): boolean {
-  return ending?.action.endsWith('.retire') ?? false;
+/** In the log that was lost last, only that log brings back what ended. */
+function standingEndings(lost: readonly LostLine[], trail: ReadonlyMap<string, AuditedTransaction>) {
+  const last = new Set<string>();
+  for (let line: AuditedTransaction | undefined = lost.at(-1); line; line = trail.get(line.previous))
+    last.add(line.hash);
+  const known = new Map<string, Ending & Pick<LostLine, 'root' | 'at'> & { inLast: boolean }>();
+  for (const { hash, root, at, endings } of lost)
+    for (const ending of endings.filter(({ action }) => effectOf(action) !== undefined)) {
+      const inLast = last.has(hash);
+      const before = known.get(ending.object);
+      const ended = before?.inLast && effectOf(before.action) === 'ends';
+      if (isFinal(before) || (ended && !inLast && !isFinal(ending))) continue;
+      known.set(ending.object, { ...ending, root, at, inLast });
+    }
+  return [...known.values()].filter(({ action }) => effectOf(action) === 'ends');
 }
 
-/**
- * By sequence within one log, since pods' clocks differ. Of several lines after one hash the first continues its log;
- * each other starts a newer one, after a restore.
- */
+/** An earlier fence may have suspended it since. */
+export const isFinal = ({ action = '' }: Partial<Ending> = {}): boolean => action.endsWith('.retire');
+
+/** By time, but within one log by sequence, since pods' clocks differ. */
 function followingLines(
   trail: readonly AuditedTransaction[],
   entries: ReadonlyMap<string, number>,
 ): LostLine[] {
   const following = Map.groupBy(trail, ({ previous }) => previous);
   const lost: LostLine[] = [];
-  const ends: { hash: string; root: number; begun?: number }[] = [];
-  for (const [hash, root] of entries) ends.push({ hash, root });
-  for (let end = ends.pop(); end; end = ends.pop()) {
-    const next = (following.get(end.hash) ?? []).toSorted((one, other) => one.at - other.at);
-    for (const [nth, line] of next.entries()) {
-      const begun = nth === 0 ? (end.begun ?? line.at) : line.at;
-      const found = { ...line, root: end.root, begun };
+  const ends = [...entries].map(([hash, root]) => ({ hash, root, time: 0 }));
+  for (let end = ends.pop(); end; end = ends.pop())
+    for (const line of following.get(end.hash) ?? []) {
+      const found = { ...line, root: end.root, time: Math.max(line.at, end.time) };
       lost.push(found);
       ends.push(found);
     }
-  }
-  return lost.sort((one, other) => one.begun - other.begun || one.sequence - other.sequence);
+  return lost.sort((one, other) => one.time - other.time || one.sequence - other.sequence);
 }

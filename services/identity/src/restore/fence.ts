@@ -41,11 +41,15 @@ export interface Fence {
   readonly endedAgain: readonly string[];
   /** Perhaps retired after the backup; suspended unless accepted. */
   readonly unknownSecrets: readonly IssuedSecret[];
+  /** Keyed subs of disabled users that are not in the backup. */
+  readonly unknownUsers: readonly string[];
   readonly continuation: Followed | undefined;
 }
 
 interface Followed {
   readonly restored: AuditHead;
+  /** Its last entry that the lines name. */
+  readonly named: number;
   /** That the restored log lacks, if any. */
   readonly last: { readonly sequence: number; readonly at: number } | undefined;
 }
@@ -68,10 +72,11 @@ export const putUpFence: AdminAction<Restore, Fence> = (
     );
     recordChange({ action: 'restore.fence', object: 'installation', fields });
     if (store === 'postgres') await replaceKeys(transaction, unknown && !acceptUnknown);
-    const endedAgain = await endAgain(transaction, followed?.endings ?? []);
+    const { endedAgain, unknownUsers } = await endAgain(transaction, followed?.endings ?? []);
     const closeSecrets = () => (acceptUnknown ? listValidSecrets(queries) : suspend(transaction, null));
     const unknownSecrets = unknown ? await closeSecrets() : [];
-    return { usersSignedOut, consentsWithdrawn, endedAgain, unknownSecrets, continuation: followed };
+    const listed = { endedAgain, unknownSecrets, unknownUsers };
+    return { usersSignedOut, consentsWithdrawn, ...listed, continuation: followed };
   });
 };
 
@@ -100,13 +105,14 @@ async function readTrail(
       `The lines do not follow the restored audit log, which ends with entry ${restored.sequence}: give all lines from the backup on.`,
       parted
         ? `Entry ${parted.sequence} of ${new Date(parted.at).toISOString()} follows neither that log nor another line.`
-        : `They end with entry ${named}.`,
+        : `They end with entry ${named}: append to the file again, or add newer lines.`,
     );
-  const later = await listRestores(queries, Math.min(restored.sequence, ...endings.map(({ root }) => root)));
+  const first = endings.reduce((least, { root }) => Math.min(least, root), restored.sequence);
+  const later = await listRestores(queries, first);
   const restores = endingsOf(later, keyedUser).filter(({ action }) => effectOf(action) === 'restores');
   const isBack = ({ object, root, at }: (typeof endings)[number]) =>
     restores.some((one) => one.object === object && one.sequence > root && one.at > at);
-  return { restored, last, endings: endings.filter((ending) => isFinal(ending) || !isBack(ending)) };
+  return { restored, named, last, endings: endings.filter((ending) => isFinal(ending) || !isBack(ending)) };
 }
 
 /** Earlier keys only verify; with `removeAll` not even that. */
@@ -125,12 +131,13 @@ async function replaceKeys(transaction: AdminTransaction, removeAll: boolean): P
   for (const key of before.filter(({ state }) => state !== 'staged')) await retireKey(transaction, key);
 }
 
-async function endAgain(transaction: AdminTransaction, ended: readonly Ending[]): Promise<readonly string[]> {
-  const changes: string[] = [];
+async function endAgain(transaction: AdminTransaction, ended: readonly Ending[]) {
+  const endedAgain: string[] = [];
+  let unknownUsers: readonly string[] = [];
   const watched: AdminTransaction = {
     ...transaction,
     recordChange: (change) => {
-      changes.push(`${change.action} ${change.object}`);
+      endedAgain.push(`${change.action} ${change.object}`);
       transaction.recordChange(change);
     },
   };
@@ -158,14 +165,15 @@ async function endAgain(transaction: AdminTransaction, ended: readonly Ending[])
       if (keyedSubs.length === 0) return;
       const disabled = new Set(keyedSubs);
       for await (const sub of everySub(transaction.queries))
-        if (disabled.has(transaction.keyedUser(sub))) await disableSub(watched, sub);
+        if (disabled.delete(transaction.keyedUser(sub))) await disableSub(watched, sub);
+      unknownUsers = [...disabled];
     },
   };
   for (const [ending, endThem] of Object.entries(again)) {
     const objects = ended.filter(({ action }) => action === ending).map(({ object }) => object);
     await endThem(objects.map((object) => object.slice(object.indexOf(':') + 1)));
   }
-  return changes;
+  return { endedAgain, unknownUsers };
 }
 
 /** The valid ones of `secretIds`; null: all. */

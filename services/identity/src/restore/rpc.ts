@@ -23,16 +23,18 @@ export function createRestoreHandlers(context: AdminContext): Handlers<typeof Re
         trail,
         acceptUnknown: asked.acceptUnknown,
       });
-      const { usersSignedOut, consentsWithdrawn, endedAgain, unknownSecrets, continuation } = result;
+      const { usersSignedOut, consentsWithdrawn, unknownSecrets, continuation } = result;
       return {
         usersSignedOut: BigInt(usersSignedOut),
         consentsWithdrawn: BigInt(consentsWithdrawn),
-        endedAgain: [...endedAgain],
+        endedAgain: [...result.endedAgain],
+        unknownUsers: [...result.unknownUsers],
         unknownSecrets: unknownSecrets.map(({ clientId, secretId }) => ({ clientId, secretId })),
         changes: changeMessages(changes),
         ...(continuation && {
           continuation: {
             restoredSequence: BigInt(continuation.restored.sequence),
+            namedSequence: BigInt(continuation.named),
             ...(continuation.last && {
               lastSequence: BigInt(continuation.last.sequence),
               lastAt: timestampFromMs(continuation.last.at),
@@ -44,12 +46,13 @@ export function createRestoreHandlers(context: AdminContext): Handlers<typeof Re
   };
 }
 
-/** The first message, and the lines. */
 async function collect(requests: AsyncIterable<FenceRequest>, { database, keyedUser }: AdminContext) {
   let asked: FenceRequest | undefined;
   const trail: AuditedTransaction[] = [];
   for await (const request of requests) {
     asked ??= { ...request, transactions: [] };
+    if (request.transactions.some(({ at }) => !at))
+      throw new DetailedFailure('invalid_argument', 'A line has no time.');
     const lines = request.transactions.map(({ sequence, at, change, ...line }) => ({
       ...line,
       sequence: Number(sequence),
