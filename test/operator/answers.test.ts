@@ -134,7 +134,7 @@ test('a file of audit entries tells a fence what ended after a restore', async (
   expect(out).toContain(
     `ends with entry ${sequence}; the last line that it lacks is entry ${sequence + 2} of`,
   );
-  expect(out).toContain('Users that were disabled and are not in this database');
+  expect(out).toContain('Disabled users that this database lacks');
 });
 
 test.each([

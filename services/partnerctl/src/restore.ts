@@ -145,9 +145,9 @@ function trailText({ continuation, unknownUsers }: FenceResponse): string {
   const brought = lastAt
     ? `the last line that it lacks is entry ${lastSequence} of ${localTime(lastAt)}`
     : 'it lacks none of the lines';
-  const isOlder = `The lines name it only up to entry ${namedSequence}: after another restore since, lines are missing.\n`;
+  const isOlder = `The lines name it up to entry ${namedSequence}: the rest was written since, or they are of an earlier restore.\n`;
   const hashes = unknownUsers.map((hash) => `  ${sanitize(hash)}\n`);
-  const users = `Users that were disabled and are not in this database (\`user show --hash\` finds them after an import):\n`;
+  const users = `Disabled users that this database lacks (\`user show --hash\` finds them if an import keeps their sub):\n`;
   return `The restored audit log ends with entry ${restoredSequence}; ${brought}.
 ${namedSequence < restoredSequence ? isOlder : ''}What identity wrote after that is not known: compare with the last value of course_exchange.audit.sequence.
 ${hashes.length > 0 ? users + hashes.join('') : ''}`;
