@@ -1,4 +1,4 @@
-// Every mistake of identity's configuration is told at once, also what settings must be together.
+// Every mistake of identity's configuration is reported at once, also what settings must be together.
 import { expect, test } from 'vitest';
 import { readConfig } from './config.ts';
 

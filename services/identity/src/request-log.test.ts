@@ -76,7 +76,7 @@ function minutes() {
 
 const reused = { event: 'refresh_token.refused', reason: 'reused', client: 'sums' as ClientId } as const;
 
-test('of equal refusals ten in a minute have a line, the others one line with their number; all are counted [R33.2 R33.4]', async () => {
+test('ten equal refusals in a minute have a line each, the others one line with their number; all are counted [R33.2 R33.4]', async () => {
   const { record, endMinute, written } = minutes();
   for (let nth = 0; nth < 25; nth += 1) record({ ...reused, sub: 'ada' as Sub, network: '192.0.2.0/24' });
   record({ ...reused, sub: 'ada' as Sub, network: '198.51.100.0/24' });
@@ -90,7 +90,7 @@ test('of equal refusals ten in a minute have a line, the others one line with th
   expect((await counted()).get('refresh_token.refused reused sums')).toBe(27);
 });
 
-test('a process writes 1,000 lines of refusals a minute; beyond that sums tell event and reason alone [R33.5]', () => {
+test('a process writes 1,000 lines of refusals a minute; beyond that sums name event and reason alone [R33.5]', () => {
   const { record, endMinute, written } = minutes();
   for (let nth = 0; nth < 5_000; nth += 1) record({ ...reused, network: `network ${nth}` });
   for (let nth = 0; nth < 5; nth += 1) record({ event: 'login.throttled', network: `network ${nth}` });

@@ -1,4 +1,4 @@
-// Until somebody has logged in, the browser holds the interaction, encrypted (JWE, RFC 7516), in the form of the login
+// The browser holds the interaction until somebody has logged in, encrypted (JWE, RFC 7516), in the form of the login
 // page, and no store does (R6.10). From then on Redis holds it as JSON; each change is a compare-and-set on the whole
 // text.
 //
@@ -21,7 +21,7 @@ export type StoredInteraction =
   | { readonly interaction: Interaction; readonly raw: string; readonly sealed?: undefined }
   | { readonly interaction: Interaction; readonly sealed: string };
 
-/** Of a browser session and of a user; the latter also bounds decided ones. */
+/** A browser session's and a user's; the latter also bounds decided ones. */
 const [mostOfSession, mostOfUser] = [16, 64];
 
 const idPattern = /^[A-Za-z0-9_-]{22}$/;

@@ -28,7 +28,7 @@ export interface ActCount {
   readonly count: number;
   /** Milliseconds since the epoch. */
   readonly lastAt: number;
-  /** Of the last one; empty if unknown. */
+  /** The last one's; empty if unknown. */
   readonly requestId: string;
 }
 

@@ -14,7 +14,7 @@ import { connectMaster } from './sentinel.ts';
 import type { RedisTarget } from './settings.ts';
 
 export interface RedisStore {
-  /** Without an answer in this time a command has failed, executed or not. */
+  /** A command without an answer in this time has failed, executed or not. */
   readonly commandTimeoutMs: number;
   readonly replicas: Replicas;
   /**

@@ -7,7 +7,7 @@ import { connectRedis, type RedisStore } from './connect.ts';
 import { type RedisConfig, redisTarget } from './settings.ts';
 
 const durableSettings = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', appendfsync: 'always' };
-/** With fewer replicas a master refuses a write. */
+/** A master with fewer replicas refuses a write. */
 const leastReplicas = 'min-replicas-to-write';
 /** Seconds for which it counts a hung replica. */
 const longestReplicaLag = 'min-replicas-max-lag';
@@ -49,7 +49,7 @@ export async function readSettingsWarning(store: RedisStore): Promise<string | u
   return `Redis may lose or bring back tokens: ${differences.join('; ')}`;
 }
 
-/** Of any master. Throws when CONFIG is not permitted. */
+/** Those of any master. Throws when CONFIG is not permitted. */
 export async function settingDifferences({ masters, replicas }: RedisStore): Promise<readonly string[]> {
   const all = await Promise.all(masters().map(readSettings));
   const differences = all
@@ -61,7 +61,7 @@ export async function settingDifferences({ masters, replicas }: RedisStore): Pro
 /** Seconds since the last acknowledgement: a replica sends one each second. */
 const longestLag = 2;
 
-/** Of the master that has fewest. Throws when INFO is not permitted. */
+/** The fewest of any master. Throws when INFO is not permitted. */
 export async function acknowledgingReplicas({ masters }: RedisStore): Promise<number> {
   const infos = await Promise.all(masters().map((master) => master.info('replication')));
   const counts = infos.map((info) => {

@@ -1,4 +1,4 @@
-// Which setups of Redis the settings can say, which mistakes are told, and that credentials follow their files.
+// Which setups of Redis the settings can say, which mistakes are reported, and that credentials follow their files.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ const mistakes: readonly (readonly [Source, string])[] = [
   ],
 ];
 
-test.each(mistakes)('%j is told in one sentence', (source, sentence) => {
+test.each(mistakes)('%j is reported in one sentence', (source, sentence) => {
   expect(() => targetOf(source)).toThrow(mistake(sentence));
 });
 
@@ -74,7 +74,7 @@ test.each([
   expect(() => targetOf(source)).not.toThrow();
 });
 
-test('user and password of their own replace those in the URL', () => {
+test('separate user and password replace those in the URL', () => {
   const url = 'redis://one:first@redis';
   expect(targetOf({ REDIS_URL: url }).credentials()).toMatchObject({ username: 'one', password: 'first' });
   const own = { REDIS_USERNAME: 'two', REDIS_PASSWORD: 'second' };

@@ -70,7 +70,7 @@ export function continuationOf(
   };
 }
 
-/** In the log that was lost last, only that log brings back what ended. */
+/** Only the log that was lost last brings back what ended in it. */
 function standingEndings(lost: readonly LostLine[], trail: ReadonlyMap<string, AuditedTransaction>) {
   const last = new Set<string>();
   for (let line: AuditedTransaction | undefined = lost.at(-1); line; line = trail.get(line.previous))

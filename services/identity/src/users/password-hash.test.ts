@@ -45,7 +45,7 @@ describe('password hashes of other systems', () => {
   it.each([
     ['salt', '$2a$05$CCCCCCCCCCCCCCCCCCCCC/E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW'],
     ['key', '$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeX'],
-  ])('bcrypt with bits set behind the %s never matches, and is told', async (_part, hash) => {
+  ])('bcrypt with bits set behind the %s never matches, and is reported', async (_part, hash) => {
     expect(await matchesHash(hash, 'U*U')).toBe(false);
     expect(isDamagedBcrypt(hash)).toBe(true);
     expect(readPasswordHash(hash)).toBeUndefined();
