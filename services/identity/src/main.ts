@@ -1,4 +1,4 @@
-// The identity process. The one place that constructs anything.
+// The identity process. The one file that constructs anything.
 import { randomBytes as randomBytesOfNode } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,7 +53,7 @@ import { createTokenHandlers } from './token/rpc.ts';
 import { listPasswordForms } from './users/user-table.ts';
 
 const operatorStatementTimeoutMs = 15_000;
-/** 5 s at most, half of R14's ten. */
+/** 5 s at most, half of R14.5's ten. */
 const waitingPerHash = 50;
 /** A batch of users with long names fits. */
 const maxOperatorRequestBytes = 4 * 1024 * 1024;

@@ -25,7 +25,7 @@ process.exitCode = await runMigrationJob({
   after: async (config) => ({ keys: await makeFirstKeys(config) }),
 });
 
-/** Returns how many were created. The first keys sign at once (R17). */
+/** Returns how many were created. The first keys sign at once (R17.3). */
 async function makeFirstKeys(config: MigrationConfig): Promise<number> {
   const deps = { keyEncryptionKey: config.KEY_ENCRYPTION_KEY, randomBytes };
   const database = openDatabase({

@@ -72,7 +72,7 @@ export function preflight(config: MigrationConfig, schemaVersion: number, logger
   });
 }
 
-/** Partners reach the issuer by its host (R28). */
+/** Partners reach the issuer by its host. */
 function checkIssuer({ ISSUER, PUBLIC_HOST }: MigrationConfig): readonly Finding[] {
   if (ISSUER === undefined) return [{ kind: 'skipped', message: 'ISSUER is not set here.' }];
   const { hostname } = new URL(ISSUER);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { FamilyId } from './ids.ts';
 import { formatToken, hashSecret, newId, newSecret, parseToken, pooled } from './secrets.ts';
 
-test('a token is its family and its secret, in characters that no client garbles (R18)', () => {
+test('a token is its family and its secret, in characters that no client garbles (R18.1)', () => {
   for (let i = 0; i < 200; i += 1) {
     const familyId = newId<FamilyId>(randomBytes);
     const secret = newSecret(randomBytes);

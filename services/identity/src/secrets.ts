@@ -1,8 +1,8 @@
-// Random secrets, codes and tokens. Only their SHA-256 is stored (R18).
+// Random secrets, codes and tokens. Only their SHA-256 is stored (R18.2).
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { ConsentId, FamilyId, RandomBytes, SecretHash, Sub } from './ids.ts';
 
-/** 256 bits as base64url, which no client library garbles (R18). */
+/** 256 bits as base64url, which no client library garbles (R18.1). */
 export function newSecret(randomBytes: RandomBytes): string {
   return randomBytes(32).toString('base64url');
 }
@@ -56,7 +56,7 @@ export interface PresentedToken {
 
 const tokenForm = /^([A-Za-z0-9_-]{22})([A-Za-z0-9_-]{43})$/;
 
-/** The family's 22 characters, then the secret's 43, without a separator (R18). */
+/** The family's 22 characters, then the secret's 43, without a separator (R18.1). */
 export function formatToken(familyId: FamilyId, secret: string): string {
   return `${familyId}${secret}`;
 }

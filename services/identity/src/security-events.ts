@@ -1,9 +1,9 @@
-// Security events: a log line each, or a sum of equal refusals (R33). The known client, user and network are named,
-// the latter two as keyed hashes (R27); a mere claim is left out.
+// Security events: a log line each, or a sum of equal refusals (R33.1, R33.4). The known client, user and network are
+// named, the latter two as keyed hashes (R27.3, R33.1); a mere claim is left out.
 
 import type { ClientId, Sub } from './ids.ts';
 
-/** R13. */
+/** R13.2, R13.5. */
 const loginEnds = ['user_disabled', 'signed_out_by_operator', 'user_deleted'] as const;
 const grantEnds = ['consent_withdrawn', ...loginEnds] as const;
 
@@ -51,7 +51,7 @@ export type ReasonOf<Name extends SecurityEventName> = (typeof securityEvents)[N
 
 export type SecurityEvent<Name extends SecurityEventName = SecurityEventName> = {
   readonly event: Name;
-  /** Of a client that exists. */
+  /** An existing client's. */
   readonly client?: ClientId | undefined;
   readonly sub?: Sub | undefined;
   /** As the login throttle counts it; default: the request's. */

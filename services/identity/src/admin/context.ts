@@ -8,7 +8,7 @@ import type { KeyEncryptionKey } from '../keys/private-key.ts';
 import type { SigningAlgorithm } from '../keys/signing-key.ts';
 import type { OnSecurityEvent } from '../security-events.ts';
 
-/** The restore fence repeats what `ends` something (R33), unless a `restores` came later. */
+/** The restore fence repeats what `ends` something (R33.6), unless a `restores` came later. */
 const effects = {
   'client.register': 'changes',
   'client.edit': 'changes',

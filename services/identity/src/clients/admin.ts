@@ -105,7 +105,7 @@ interface Edit {
   readonly expectedVersion: number;
 }
 
-/** Effective at the next request (R13). Throws `invalid_argument`, `not_found`, `conflict`. Atomic. */
+/** Effective at the next request (R13.8). Throws `invalid_argument`, `not_found`, `conflict`. Atomic. */
 export const editClient: AdminAction<Edit, ClientView> = async (
   context,
   request,

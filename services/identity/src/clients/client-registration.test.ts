@@ -33,7 +33,7 @@ const empty: ClientRegistration = {
   retentionRequirements: '',
 };
 
-describe('a registration (specification §1, R3)', () => {
+describe('a registration (specification §1, R3.2)', () => {
   it('without a mistake may be registered, also with gaps', () => {
     expect(registrationProblems(registration, 'test')).toEqual([]);
     expect(registrationProblems({ ...registration, userJourney: 'first\n\tthen' }, 'test')).toEqual([]);
@@ -51,7 +51,7 @@ describe('a registration (specification §1, R3)', () => {
     ['a name of control characters', { name: 'a\u0000b' }, /name/],
     ['a scope named twice', { scopes: ['openid', 'openid'] }, /twice/],
     ['a contact without address', { credentialContacts: [contact('x', '')] }, /e-mail/],
-    ['a name that turns the text around it', { name: 'Acme \u202egpj' }, /name/],
+    ['a name that reverses the text around it', { name: 'Acme \u202egpj' }, /name/],
     ['a user journey with an escape', { userJourney: 'a\u001b[2Jb' }, /user journey/],
     ['a contact with a control character', { technicalContact: contact('T\u009b') }, /cannot be shown/],
     ['a novel', { userJourney: 'x'.repeat(4_001) }, /4000 characters/],

@@ -19,7 +19,7 @@ export interface ClientRegistration {
   readonly technicalContact: Contact;
   /** They receive secrets and are called for a rotation. */
   readonly credentialContacts: readonly Contact[];
-  /** An installation uses those of its environment (R28) and keeps the others. */
+  /** An installation uses those of its environment (R28.1) and keeps the others. */
   readonly redirectUris: Readonly<Record<Environment, readonly string[]>>;
   readonly scopes: readonly Scope[];
   readonly userJourney: string;

@@ -1,4 +1,4 @@
-// Tables `clients` and `client_approvals`. Requests read a client fresh (R13); operators change it under its row lock.
+// Tables `clients`, `client_approvals`. Requests read a client fresh (R13.1); operators change it under its row lock.
 import {
   allRows,
   firstRow,

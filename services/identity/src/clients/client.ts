@@ -5,11 +5,11 @@
 //
 // - Registration makes an inactive draft. Each step up needs more of the registration (`client-registration.ts`) and
 //   records who took it.
-// - In production only an approved client may be active, elsewhere one in test or approved. A step down deactivates a
-//   client where its new state does not allow it.
+// - Only an approved client may be active in production, elsewhere one in test or approved. A step down deactivates a
+//   client whose new state does not allow it.
 // - A deactivation holds at the next request; access tokens live out their time.
-// - A client has up to ten valid secrets (`secret.ts`), and redirect URIs for both environments (R28).
-// - Of operators who change the same client, one succeeds: they name the version that they have read.
+// - A client has up to ten valid secrets (`secret.ts`), and redirect URIs for both environments.
+// - One of the operators who change the same client succeeds: they name the version that they have read.
 // - Operators change one client (`admin.ts`, `secret-admin.ts`) or the whole set (`apply.ts`); no one deletes them.
 import type { ClientId } from '../ids.ts';
 import {
@@ -27,7 +27,7 @@ export interface Client {
   readonly active: boolean;
   /** Approved; never empty. */
   readonly scopes: readonly Scope[];
-  /** Compared as raw strings (R3). */
+  /** Compared as raw strings (R3.1). */
   readonly redirectUris: readonly string[];
 }
 

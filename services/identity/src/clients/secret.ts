@@ -1,4 +1,4 @@
-// A client's secret: 256 random bits that are shown once and kept as SHA-256 only (R18).
+// A client's secret: 256 random bits that are shown once and kept as SHA-256 only (R18.1, R18.2).
 //
 //   valid ──► near-expiry ──► expired       by time, where the secret expires at all
 //      ├────────────┴──► retired            by an operator, for good

@@ -1,5 +1,5 @@
-// Counts clients' acts in memory, and within 20 s in Postgres, for operators. A count may be lost; it never delays or
-// fails a request (R34).
+// Counts clients' acts in memory, and within 20 s in Postgres, for operators (R34.4). A count may be lost; it never
+// delays or fails a request.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';
 import { currentCall, outsideRequests } from '@course-exchange/runtime/process/request-context';
@@ -86,7 +86,7 @@ export function createConductCounters({ database, now, logger }: CountersDeps) {
     const isToken = refusal.facts.event?.event === 'refresh_token.refused' && presented;
     const repeated = isToken && remember(clientId, presented.hash);
     if (isToken) count(clientId, 'refresh_refused');
-    // Of several at once the second to lose was sent before the first was refused.
+    // The second of several to lose was sent before the first was refused.
     const act = repeated && breach !== 'refresh_concurrent' ? 'token_repeated' : breach;
     if (act) count(clientId, act);
   };

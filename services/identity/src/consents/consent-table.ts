@@ -1,4 +1,4 @@
-// Table `consents`. Requests read the current consent fresh: a withdrawal takes effect at the next one (R13).
+// Table `consents`. Requests read the current consent fresh: a withdrawal takes effect at the next one (R13.3).
 import { allRows, firstRow, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, Sub } from '../ids.ts';
@@ -21,14 +21,14 @@ const grant = firstRow<Consent, [ConsentId, Sub, ClientId, readonly Scope[]]>(
     returning consent_id as "consentId", scopes`,
 );
 
-/** A current consent is extended and keeps its identifier (R13). Atomic. */
+/** A current consent is extended and keeps its identifier (R13.6). Atomic. */
 export async function grantConsent(
   database: Queries,
   newConsentId: ConsentId,
   { sub, clientId, scopes }: { sub: Sub; clientId: ClientId; scopes: readonly Scope[] },
 ): Promise<Consent> {
   const consent = await grant(database, newConsentId, sub, clientId, scopes);
-  // Withdrawn since: what is issued under it is dead (R13).
+  // Withdrawn since: what is issued under it is dead (R13.3).
   return consent ?? { consentId: newConsentId, scopes };
 }
 

@@ -1,11 +1,11 @@
-// A consent: what a user agreed to share with a client (R13).
+// A consent: what a user agreed to share with a client (R6.1).
 //
 //   (none) ──► current ──► withdrawn
 //                │  ▲
 //                └──┘ extended by further scopes; the identifier stays
 //
 // - A user and a client have at most one current consent (index consents_current).
-// - A withdrawal is final: what was issued under that identifier stays dead. Agreeing again makes a new consent.
+// - A withdrawal is final: what was issued under it stays dead (R13.4). Agreeing again makes a new consent.
 // - Codes and refresh families name their consent; each exchange and refresh reads it again (`token/`).
 // - Users grant and extend it (`authorize/`), operators list and withdraw it (`admin.ts`), no one deletes it.
 import type { Scope } from '../clients/scope.ts';

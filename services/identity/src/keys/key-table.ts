@@ -1,5 +1,5 @@
-// Table `signing_keys`: the states of `signing-key.ts`, written under one lock. Private keys stay encrypted (R17,
-// R18).
+// Table `signing_keys`: the states of `signing-key.ts`, written under one lock. Private keys stay encrypted
+// (R18.4).
 import {
   allRows,
   firstRow,
@@ -73,7 +73,7 @@ const insertFirst = firstRow<{ kid: string }, KeyValues>(
     on conflict do nothing returning kid`,
 );
 
-/** Signs at once. False if its algorithm has a key (R17). Atomic. */
+/** Signs at once (R17.3). False if its algorithm has a key. Atomic. */
 export async function insertFirstKey(database: Queries, key: NewSigningKey): Promise<boolean> {
   return (await insertFirst(database, ...valuesOf(key))) !== undefined;
 }

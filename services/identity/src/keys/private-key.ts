@@ -1,5 +1,5 @@
-// Private keys under AES-256-GCM with KEY_ENCRYPTION_KEY (R18). Layout: 12 bytes nonce, 16 bytes tag, ciphertext. The
-// kid is authenticated data, so that rows cannot be swapped.
+// Private keys under AES-256-GCM with KEY_ENCRYPTION_KEY (R18.4). Layout: 12 bytes nonce, 16 bytes tag, ciphertext.
+// The kid is authenticated data, so that rows cannot be swapped.
 import { createCipheriv, createDecipheriv, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { Secret } from '@course-exchange/runtime/process/secret';
 import { calculateJwkThumbprint, type JWK } from 'jose';

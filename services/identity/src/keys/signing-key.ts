@@ -1,15 +1,15 @@
-// A signing key (R15, R17, R18).
+// A signing key.
 //
 //   staged ──────► active ──────► superseded ──────► retired
 //   published,     published,     published,         out of the key set,
 //   does not sign  signs          signs no more      private half erased, for good
 //
 // - Each algorithm has at most one active key and, by the rule of `admin.ts`, at most one staged key. The migration job
-//   makes the first key, which is active at once; every later one is staged first.
-// - staged → active only after `publicationTime`: cached key sets without it have expired. In the same transaction the
-//   active key becomes superseded.
-// - superseded → retired by an operator after `supersededLifetime`: its last token has expired. The key set omits it from
-//   then on in any case. A staged key may be retired at any time.
+//   makes the first key, which is active at once (R17.3); every later one is staged first.
+// - staged → active only after `publicationTime`: cached key sets without it have expired (R17.1). The active key
+//   becomes superseded in the same transaction.
+// - superseded → retired by an operator after `supersededLifetime`: its last token has expired (R17.2). The key set
+//   omits it from then on in any case. A staged key may be retired at any time.
 // - An emergency skips both waits. Nothing leads back, and an active key is never retired.
 import { keySetLifetime, tokenLifetime } from '@course-exchange/rules/access-token';
 
@@ -22,7 +22,7 @@ const followTime = 10;
 /** Seconds. */
 const publicationTime = keySetLifetime + followTime;
 
-/** Seconds: the last token's life (R17), and a minute for slow pods. */
+/** Seconds: the last token's life (R17.2), and a minute for slow pods. */
 export const supersededLifetime = tokenLifetime + 60;
 
 export type KeyState = 'staged' | 'active' | 'superseded' | 'retired';

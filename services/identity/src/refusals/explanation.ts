@@ -1,5 +1,5 @@
-// Explains a refusal to support (R34): what happened and what the partner does, which may be forwarded; the duty that
-// the client broke; the operator's next step. A reason without an entry does not compile.
+// Explains a refusal to support: what happened and what the partner does, which may be forwarded; the duty that the
+// client broke; the operator's next step. A reason without an entry does not compile.
 import {
   alike,
   type Entry,

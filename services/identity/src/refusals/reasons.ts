@@ -1,5 +1,5 @@
 // Why identity refuses a request at the token, authorization or user-info endpoint. The caller sees only the code, log
-// and metrics the reason, support a record (R34). An unlisted reason does not compile.
+// and metrics the reason, support a record (R34.1). An unlisted reason does not compile.
 import type { ErrorCode } from '@course-exchange/rules/error-codes';
 import type { TokenRefusal } from '@course-exchange/rules/token-verification';
 import { Failure } from '@course-exchange/runtime/process/errors';
@@ -122,14 +122,14 @@ export function refusedAs<Event extends RefusedEvent>(
   return new Refusal(`${event.event} ${event.reason}` as RefusalReason, { ...facts, event });
 }
 
-/** For support (R34): nothing of R27. */
+/** For support (R34.1): nothing of R27 (R34.2). */
 export interface RefusalRecord {
   /** As sent by the caller: not unique. */
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly endpoint: 'token' | 'authorization' | 'userinfo';
-  /** Of a registered client, or an id of that form. */
+  /** A registered client's, or an id of that form. */
   readonly clientId: ClientId | undefined;
   /** By its secret or by an access token that we signed. */
   readonly clientAuthenticated: boolean;

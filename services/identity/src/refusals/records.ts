@@ -1,5 +1,6 @@
-// The records of refusals (R34). They are written behind the answer, in batches, from a bounded queue: nothing waits
-// for it; a record that finds it full, or Postgres down, is lost and counted. Old ones are deleted; operators read.
+// The records of refusals (R34.1). They are written behind the answer, in batches, from a bounded queue: nothing waits
+// for it (R34.3); a record that finds it full, or Postgres down, is lost and counted. Old ones are deleted;
+// operators read.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { describeError, type Logger } from '@course-exchange/runtime/process/logger';

@@ -19,7 +19,7 @@ export async function insertRefusals(queries: Queries, records: readonly Refusal
   await insert(queries, JSON.stringify(records));
 }
 
-/** Of authenticated clients and of strangers: two million (R34), less what may arrive between two cleanings. */
+/** Authenticated clients' and strangers': two million (R34.1), less what may arrive between two cleanings. */
 const mostRefusals = { clients: 1_400_000, strangers: 500_000 };
 
 const cleanedAtOnce = 5_000;

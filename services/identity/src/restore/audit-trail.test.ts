@@ -1,15 +1,15 @@
-// What the audit trail says that ended: in the order of the log, whatever the clocks of its writers said (R10, R17).
+// What ended, as the audit trail says: in the order of the log, whatever its writers' clocks said.
 import { expect, test } from 'vitest';
 import { type AuditedTransaction, continuationOf, type Ending, endingsOf } from './audit-trail.ts';
 
 const head = { sequence: 5, hash: 'head' };
-/** Of the restored log the entries that the lines name. */
+/** The entries of the restored log that the lines name. */
 const entries = new Map([
   ['earlier', 3],
   ['head', 5],
 ]);
 
-/** A line of its own hash; `ending` is an action and an object. */
+/** `previous` and `at` make its hash; `ending` is an action and an object. */
 function line(sequence: number, previous: string, at: number, ending: string): AuditedTransaction {
   const [action = '', object = ''] = ending.split(' ');
   return { sequence, previous, hash: `${previous}.${at}`, at, endings: [{ action, object }] };
@@ -20,7 +20,7 @@ const textOf = ({ action, object }: Ending) => `${action} ${object}`;
 const ended = (...trail: readonly AuditedTransaction[]) =>
   continuationOf(trail, head, entries).endings.map(textOf);
 
-test('of one log the sequence tells the order, not the clocks of the pods, also where lines came twice', () => {
+test('the sequence gives the order of one log, not the clocks of the pods, also for lines that came twice', () => {
   const on = line(6, 'head', 3_000, 'user.disable user:a');
   const off = line(7, on.hash, 2_000, 'user.enable user:a');
   const again = line(8, off.hash, 1_000, 'user.disable user:a');
@@ -60,7 +60,7 @@ test('lines that end before the restored log are whole only if what it lacks fol
   expect(isWhole([])).toBe(false);
 });
 
-test('of the logs that restores began the later one tells, also where it is shorter', () => {
+test('the later of the logs that restores began decides, also a shorter one', () => {
   const first = line(6, 'head', 1_000, 'client.deactivate client:a');
   const second = line(7, first.hash, 2_000, 'client.deactivate client:a');
   const restored = line(6, 'head', 3_000, 'client.activate client:a');
@@ -69,7 +69,7 @@ test('of the logs that restores began the later one tells, also where it is shor
   expect(ended(older, restored, second, first)).toEqual(['client.deactivate client:a']);
 });
 
-test('a restore that was undone leaves its log behind: what came after tells, and that log brings nothing back', () => {
+test('a restore that was undone leaves its log behind: what came after decides, and that log brings nothing back', () => {
   const kept = line(6, 'head', 1_000, 'client.edit client:b');
   const abandoned = line(6, 'head', 2_000, 'client.deactivate client:a');
   const activated = line(7, abandoned.hash, 2_500, 'client.activate client:a');

@@ -1,9 +1,9 @@
 // The restore fence: what had ended since a backup stays ended after its restore (docs/recovery.md).
 //
-// - Redis alone: sessions, codes and refresh families of every user end, as by a sign-out (R13).
+// - Redis alone: sessions, codes and refresh families of every user end, as by a sign-out (R13.5).
 // - Postgres: also every consent is asked again, new keys sign, and what operators ended after the backup ends again. That
-//   is known from the log lines `operator.change` (`audit-trail.ts`). Without them all secrets are suspended and all
-//   earlier keys leave the key set, unless the operator accepts not to know.
+//   is known from the log lines `operator.change` (`audit-trail.ts`). All secrets are suspended and all earlier keys
+//   leave the key set if the lines are missing, unless the operator accepts not to know.
 
 import { type AuditHead, readAuditHead } from '@course-exchange/runtime/audit/table';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
@@ -80,7 +80,7 @@ export const putUpFence: AdminAction<Restore, Fence> = (
   });
 };
 
-/** Of `lines` those that the audit log lacks, and the last that it has. */
+/** The `lines` that the audit log lacks, and the last that it has. */
 export async function withoutKnown(queries: Queries, lines: readonly AuditedTransaction[]) {
   const [hashes, sequences] = [lines.map(({ hash }) => hash), lines.map(({ sequence }) => sequence)];
   const found = await findEntries(queries, hashes, sequences);

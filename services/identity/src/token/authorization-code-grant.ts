@@ -1,4 +1,4 @@
-// Exchanges a code for tokens, once (specification §3, R9, R10).
+// Exchanges a code for tokens, once (specification §3, R9.2, R10.1).
 import { Refusal } from '../refusals/reasons.ts';
 import { parseToken } from '../secrets.ts';
 import {
@@ -32,7 +32,7 @@ export const authorizationCodeGrant: Grant<AuthorizationCode> = {
       refused,
       scopes: code.scopes,
       idToken: code,
-      // As granted: a scope that is approved again returns (R13).
+      // As granted: a scope that is approved again returns (R13.8).
       consume: async (next, latest) => {
         const outcome = await exchangeCode(deps.redis, code, next, latest);
         if (outcome === 'gone') throw refusedGrant(refused, 'not_known', clientId, code);
@@ -47,7 +47,7 @@ function checkParameters({ code, redirectUri, codeVerifier }: TokenRequest): voi
   checkVerifierForm(codeVerifier);
 }
 
-/** Knowing the code revokes nothing: the request must have been valid but for the first one (R10). */
+/** Knowing the code revokes nothing: the request must have been valid but for the first one (R10.2, R10.4). */
 async function refuseReplay(
   deps: TokenDeps,
   code: AuthorizationCode,

@@ -16,7 +16,7 @@ function codeOf(work: () => unknown): string {
   }
 }
 
-test('whatever a client form-encodes into Basic is read again (R7)', () => {
+test('text that a client form-encodes into Basic is read again (R7.7)', () => {
   const text = fc.string({ unit: fc.constantFrom(...'aZ09-_:+% &=.{}ä€😀\0\n') });
   fc.assert(
     fc.property(text, text, (clientId, clientSecret) => {
@@ -26,7 +26,7 @@ test('whatever a client form-encodes into Basic is read again (R7)', () => {
   );
 });
 
-test('Basic is split at the first colon, and only then decoded (R7)', () => {
+test('Basic is split at the first colon, and only then decoded (R7.7)', () => {
   expect(parseBasic(basicOf('a%3Ab:c:d'))).toEqual({ clientId: 'a:b', clientSecret: 'c:d' });
   expect(parseBasic(basicOf('a+b:c%2Bd'))).toEqual({ clientId: 'a b', clientSecret: 'c+d' });
 });
@@ -37,13 +37,13 @@ test('the scheme is read in any letter case, and padding may be left out', () =>
 });
 
 test.each(['Basic', 'Basic ', 'Basic !!!!', 'Bearer YTpi', 'YTpi', 'Basic YTpi YTpi', basicOf('no colon')])(
-  'the Authorization header %j is malformed: invalid_client (R7)',
+  'the Authorization header %j is malformed: invalid_client (R7.9)',
   (authorization) => {
     expect(codeOf(() => readClientCredentials({ ...none, authorization }))).toBe('invalid_client');
   },
 );
 
-test('broken percent-encoding and broken UTF-8 are malformed too (R7)', () => {
+test('broken percent-encoding and broken UTF-8 are malformed too (R7.9)', () => {
   expect(parseBasic(basicOf('a:%zz'))).toBeUndefined();
   expect(parseBasic(`Basic ${Buffer.from([0x61, 0x3a, 0xff]).toString('base64')}`)).toBeUndefined();
 });
@@ -57,7 +57,7 @@ test('no header at all makes the parser throw anything but a Failure', () => {
   );
 });
 
-test('two methods at once are invalid_request, also when the header is malformed (R7)', () => {
+test('two methods at once are invalid_request, also when the header is malformed (R7.5)', () => {
   for (const authorization of [basicOf('a:b'), 'Basic !'])
     expect(codeOf(() => readClientCredentials({ ...none, authorization, clientSecret: 'b' }))).toBe(
       'invalid_request',

@@ -1,4 +1,4 @@
-// Client authentication: client_secret_basic or client_secret_post, never both (R7, R18, RFC 6749 §2.3).
+// Client authentication: client_secret_basic or client_secret_post, never both (R7.5, RFC 6749 §2.3).
 import { timingSafeEqual } from 'node:crypto';
 import { Refusal, refusedAs } from '../refusals/reasons.ts';
 import { digestSecret } from '../secrets.ts';
@@ -9,7 +9,7 @@ export interface ClientCredentials {
   readonly clientSecret: string;
 }
 
-/** Empty is absent (R1). */
+/** Empty is absent. */
 export interface PresentedCredentials extends ClientCredentials {
   readonly authorization: string;
 }
@@ -58,7 +58,7 @@ function formDecode(text: string): string | undefined {
   }
 }
 
-/** An unknown client costs as much as a wrong secret. */
+/** An unknown client costs as much as a wrong secret (R18.5). */
 const noSecret = ['0'.repeat(64)];
 
 export function authenticateClient(

@@ -16,7 +16,7 @@ import { refreshTokenGrant } from './refresh-token-grant.ts';
 const tokenParameters =
   'grant_type code redirect_uri code_verifier refresh_token scope client_id client_secret'.split(' ');
 
-/** Consumes nothing when it refuses (R9), but deletes a dead grant (R13). Throws `Failure`. */
+/** Consumes nothing when it refuses (R9.1), but deletes a dead grant (R13.2, R13.3). Throws `Failure`. */
 export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Promise<TokenResponse> {
   try {
     const { response, client, grant } = await answerByGrant(deps, request);

@@ -1,12 +1,12 @@
 // What Redis holds of a code and of the refresh family that descends from it (specification §3), as a hash:
 //
 //   code    valid for 5 minutes → used, in the step that begins its family → forgotten 10 minutes after its issue
-//   family  its current token is valid for 30 days → expired, or revoked meanwhile by replay of its code (R10) or
-//           withdrawal (R13) → forgotten 37 days after the last rotation (R33.3)
+//   family  its current token is valid for 30 days → expired, or revoked meanwhile by replay of its code (R10.2) or
+//           withdrawal (R13.3) → forgotten 37 days after the last rotation (R33.3)
 //
-// Both match the SHA-256 of their current secret alone (R18): a consumed refresh token no longer matches (R11). Of the
-// one that it replaced last a family keeps the beginning of the hash, to explain a refusal. A revoked family matches
-// nothing, for ever.
+// Both match the SHA-256 of their current secret alone (R18.2): a consumed refresh token no longer matches (R11.2). A
+// family keeps the beginning of the hash that it replaced last, to explain a refusal. A revoked family matches nothing,
+// for ever.
 import { formatScope, parseScope, type Scope } from '../clients/scope.ts';
 import type { ClientId, ConsentId, FamilyId, SecretHash, Sub } from '../ids.ts';
 import type { EarlierRequest } from '../refusals/reasons.ts';
@@ -25,7 +25,7 @@ export interface GrantRecord {
   readonly consentId: ConsentId;
   /** A refresh narrows its access token only (R12). */
   readonly scopes: readonly Scope[];
-  /** The login of the grant, milliseconds since the epoch. A later sign-out ends it (R13). */
+  /** The login of the grant, milliseconds since the epoch. A later sign-out ends it (R13.5). */
   readonly loggedInAt: number;
 }
 
@@ -35,16 +35,16 @@ export interface AuthorizationCode extends GrantRecord {
   /** The authorization request had no `state`. */
   readonly stateMissing?: boolean;
   readonly pkce: PkceChallenge | undefined;
-  /** Seconds since the epoch; only under `max_age` (R5). */
+  /** Seconds since the epoch; only under `max_age` (R5.6). */
   readonly authTime: number | undefined;
-  /** The next request is a replay (R10). */
+  /** The next request is a replay (R10.1). */
   readonly used?: boolean;
   /** Undefined also if an older release exchanged it. */
   readonly usedBy?: EarlierRequest | undefined;
 }
 
 export interface RefreshFamily extends GrantRecord {
-  /** Of the current token, milliseconds since the epoch. */
+  /** The current token's, milliseconds since the epoch. */
   readonly issuedAt: number;
 }
 
@@ -80,7 +80,7 @@ export interface FoundFields {
   readonly now: number;
 }
 
-/** Characters of a hash, 96 bits: they tell one family's tokens apart and open nothing. */
+/** Characters of a hash, 96 bits: they distinguish one family's tokens and open nothing. */
 export const labelLength = 16;
 
 export function labelOf(hash: SecretHash): string {

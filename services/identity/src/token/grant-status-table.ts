@@ -1,4 +1,4 @@
-// The current client, user and consent, in one statement per token request (R13).
+// The current client, user and consent, in one statement per token request (R13.1, R13.2, R13.3).
 import { isClientId } from '@course-exchange/rules/access-token';
 import { firstRow, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Client } from '../clients/client.ts';
@@ -39,7 +39,7 @@ const grantStatus = firstRow<Row, [clientId: string, consentId: ConsentId | null
     where c.client_id = $1`,
 );
 
-/** `consentId` null: the client alone. An impossible client id is looked up, too, for equal time (R18). */
+/** `consentId` null: the client alone. An impossible client id is looked up, too, for equal time (R18.5). */
 export async function loadGrantStatus(
   database: Queries,
   clientId: string,

@@ -135,15 +135,15 @@ local function revoke(reason, request, at)
   return 1
 end`;
 
-// A used code revokes its family (R10): whether there was one, and who used the code.
+// A used code revokes its family (R10.2): whether there was one, and who used the code.
 const revokeReplayed = `${revoke}
 local used = redis.call('HGET', KEYS[1], 'used')
 if used and redis.call('HGET', KEYS[1], 'hash') == ARGV[1] then
   return {revoke('code_replayed', ARGV[2], ARGV[3]), used}
 end`;
 
-// Uses the code and starts the family in one step; concurrent exchanges find the mark and are replays (R9, R10). An
-// existing family is left as it is.
+// Uses the code and starts the family in one step (R9.3); concurrent exchanges find the mark and are replays (R10.2).
+// An existing family is left as it is.
 const exchange = script(`${revokeReplayed}
 if redis.call('HGET', KEYS[1], 'hash') ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then
   return {0}
@@ -156,9 +156,9 @@ redis.call('EXPIRE', KEYS[2], ARGV[6])
 return 1`);
 
 /**
- * Uses `code` and starts its family with `next`. If the code was used meanwhile this is a replay, and the family is
- * `revoked` (R10); `gone`: it expired or ended. After `latest` (milliseconds since the epoch) it throws
- * `temporarily_unavailable`, and nothing has changed. Atomic.
+ * Uses `code` and starts its family with `next`. A code that was used meanwhile makes this a replay, and the
+ * family is `revoked` (R10.2); `gone`: it expired or ended. Throws `temporarily_unavailable` after `latest`
+ * (milliseconds since the epoch), and nothing has changed. Atomic.
  */
 export async function exchangeCode(
   store: RedisStore,
@@ -205,9 +205,9 @@ redis.call('EXPIRE', KEYS[1], ${familyLifetime})
 return 1`);
 
 /**
- * Replaces the current token of `family` by `next`, for another 30 days. If it is no longer current, returns the
- * family as it is; after `latest` (milliseconds since the epoch) it throws `temporarily_unavailable`: nothing has
- * changed. Atomic.
+ * Replaces the current token of `family` by `next`, for another 30 days. Returns the family as it is if the token is no
+ * longer current; throws `temporarily_unavailable` after `latest` (milliseconds since the epoch): nothing has changed.
+ * Atomic.
  */
 export async function rotateRefreshToken(
   store: RedisStore,
@@ -234,7 +234,7 @@ redis.call('HSET', KEYS[1], 'used', 1)
 redis.call('EXPIRE', KEYS[1], 60)
 return 1`);
 
-/** If `hash` is the current secret of either (R13). Atomic. */
+/** If `hash` is the current secret of either (R13.2, R13.3). Atomic. */
 export async function deleteGrant(
   store: RedisStore,
   { familyId, hash }: PresentedToken,

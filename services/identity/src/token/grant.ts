@@ -46,7 +46,7 @@ export interface TokenDeps extends RequestLog {
   readonly conduct: ConductLog;
 }
 
-/** After one form-decoding; empty is absent (R1). */
+/** After one form-decoding; empty is absent. */
 export interface TokenRequest extends PresentedCredentials {
   readonly grantType: string;
   readonly code: string;
@@ -99,7 +99,7 @@ export function refusedGrant(
   return refusedAs({ event, client, sub: record?.sub, reason }, { grant: record, earlier });
 }
 
-/** If its current secret was presented and it is this client's. Changes nothing (R11). */
+/** If its current secret was presented and it is this client's. Changes nothing (R11.1). */
 export function requireOwn<Loaded extends GrantRecord>(
   event: GrantRefused,
   { presented, record }: LoadedGrant<Loaded>,
@@ -126,7 +126,7 @@ export function whyRefused(
 
 interface Issue {
   readonly refused: GrantRefused;
-  /** Of the access token, before they are limited to those approved. */
+  /** The access token's, before they are limited to those approved. */
   readonly scopes: readonly Scope[];
   /** Only if `openid` is granted. */
   readonly idToken?: IdTokenRequest;
@@ -176,7 +176,7 @@ export async function issueTokens(
   };
 }
 
-/** Ends a grant whose user or consent is no longer valid (R13). */
+/** Ends a grant whose user or consent is no longer valid (R13.2, R13.3). */
 async function requireValidGrant(
   { redis, now, requestId, onSecurityEvent }: TokenDeps,
   record: GrantRecord,

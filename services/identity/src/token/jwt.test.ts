@@ -47,7 +47,7 @@ test('an access token names user and client until its exp, for its issuer and al
   expect(await read(resigned)).toMatchObject({ reason: 'algorithm' });
 });
 
-test('until the key set was read no token is refused (R14)', async () => {
+test('no token is refused until the key set was read (R14.1)', async () => {
   const unread = createKeyRing({ readKeys: async () => [], encryptionKeys: [key], needed: [] });
   const token = await issueAccessToken(tokens, grant, now, 'id-1');
   await expect(read(token, now, { ...tokens, keys: unread })).rejects.toMatchObject({

@@ -99,7 +99,7 @@ export function issueIdToken(
   });
 }
 
-/** The user, if this issuer made the token for `clientId`; ignores its expiry (R5). */
+/** The user, if this issuer made the token for `clientId`; ignores its expiry (R5.9). */
 export async function readIdTokenHint(
   { keys, issuer }: TokenIssuer,
   hint: string,

@@ -8,7 +8,7 @@ const verifier = fc.string({ unit: fc.constantFrom(...unreserved), minLength: 43
 
 const failure = (code: string) => expect.objectContaining({ code });
 
-test('a verifier opens its own S256 and plain challenge and no other (R2)', () => {
+test('a verifier opens its own S256 and plain challenge and no other (R2.5)', () => {
   fc.assert(
     fc.property(verifier, verifier, (own, other) => {
       const hashed = createHash('sha256').update(own).digest('base64url');
@@ -22,7 +22,7 @@ test('a verifier opens its own S256 and plain challenge and no other (R2)', () =
   );
 });
 
-test('any text that cannot be a verifier is invalid_request (R2)', () => {
+test('any text that cannot be a verifier is invalid_request (R2.4)', () => {
   const other = fc.string().filter((text) => text !== '' && !/^[A-Za-z0-9\-._~]{43,128}$/.test(text));
   fc.assert(
     fc.property(other, (text) => {

@@ -1,4 +1,4 @@
-// PKCE (RFC 7636): optional, but binding once used (R2).
+// PKCE (RFC 7636): optional, but binding once used (R2.1, R2.4).
 import { hash } from 'node:crypto';
 import { Refusal, type RefusedGrant } from '../refusals/reasons.ts';
 import { sameText } from '../secrets.ts';
@@ -14,7 +14,7 @@ export interface PkceChallenge {
 /** Of verifier and challenge alike (RFC 7636 §4.1, §4.2). */
 const wellFormed = /^[A-Za-z0-9\-._~]{43,128}$/;
 
-/** Empty is absent (R1); `plain` when only the method is. Throws `invalid_request`. */
+/** Empty is absent (R1.8); `plain` when only the method is (R2.2). Throws `invalid_request`. */
 export function parseChallenge(challenge: string, method: string): PkceChallenge | undefined {
   if (challenge === '' && method === '') return undefined;
   const known = challengeMethods.find((candidate) => candidate === (method || 'plain'));

@@ -1,4 +1,4 @@
-// Consumes and replaces the presented token (specification §3, R11, R12).
+// Consumes and replaces the presented token (specification §3, R11.2).
 import { isWithin, parseScope, type Scope } from '../clients/scope.ts';
 import { Refusal } from '../refusals/reasons.ts';
 import { parseToken } from '../secrets.ts';

@@ -1,4 +1,4 @@
-// Table `users`. Requests read it fresh: disabling an account takes effect at the next one (R13).
+// Table `users`. Requests read it fresh: disabling an account takes effect at the next one (R13.2).
 import { allRows, firstRow, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
 import type { Sub } from '../ids.ts';
 import type { KnownUser, User, UserAccount, UserName, UserRecord, UserWithPassword } from './user.ts';

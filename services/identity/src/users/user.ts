@@ -5,8 +5,8 @@
 // - Users come by import, in batches that may be repeated (`import.ts`); the sub is opaque and never reused (R19).
 // - A disabled user is refused login, exchange, refresh and user-info from the next request on. Enabling restores the
 //   login, not what the disabling ended.
-// - `signedOutAt` ends sessions, codes and refresh families by their time of issue, without a search through Redis (R13).
-//   Disabling sets it too.
+// - `signedOutAt` ends sessions, codes and refresh families by their time of issue (R13.5), without a search through
+//   Redis. Disabling sets it too.
 // - Operators read accounts, disable, enable and sign out (`admin.ts`); no one deletes them.
 import type { Sub } from '../ids.ts';
 
@@ -16,11 +16,11 @@ export interface User {
   readonly emailVerified: boolean;
   readonly name: string;
   readonly disabled: boolean;
-  /** Milliseconds since the epoch: what was issued until then is dead (R13). */
+  /** Milliseconds since the epoch: what was issued until then is dead (R13.5). */
   readonly signedOutAt: number | null;
 }
 
-/** `loggedInAt`: milliseconds since the epoch (R13). */
+/** `loggedInAt`: milliseconds since the epoch. */
 export function isLoginValid(
   { disabled, signedOutAt }: Pick<User, 'disabled' | 'signedOutAt'>,
   loggedInAt: number,
@@ -34,7 +34,7 @@ export function whyLoginEnded(user: Pick<User, 'disabled'> | undefined) {
 }
 
 export interface UserWithPassword extends User {
-  /** In PHC form: argon2id (R18), or as imported until the next login. */
+  /** In PHC form: argon2id (R18.3), or as imported until the next login. */
   readonly passwordHash: string;
   /** SHA-256 of the hash imported last, in hex. */
   readonly importedHash: string | null;
