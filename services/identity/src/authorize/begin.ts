@@ -54,7 +54,7 @@ export type AuthorizeResult =
       readonly login?: LoginPage;
     };
 
-/** Throws a Refusal that is answered directly (R1, R2, R5). */
+/** Throws a Refusal that is answered directly (R1.1). */
 export async function beginAuthorization(
   deps: BeginDeps,
   received: ReceivedRequest,

@@ -1,5 +1,5 @@
-// The user's choices. Account page: continue, or end the session and use another account (R5, R29). Consent page: the
-// decision (R6), before which client, redirect URI, user and scopes are checked again.
+// The user's choices. Account page: continue, or end the session and use another account (R5.4, R29.3). Consent page:
+// the decision, before which client, user, scopes (R6.5) and redirect URI are checked again.
 import { isWithin } from '../clients/scope.ts';
 import type { ConsentId } from '../ids.ts';
 import { newId } from '../secrets.ts';
@@ -41,7 +41,7 @@ export async function submitAccountChoice(
 }
 
 async function switchAccount(deps: StepDeps, own: OwnedForm, cookie: string): Promise<AccountChoice> {
-  // After the decision the session stays.
+  // The session stays after the decision.
   const tooLate = () => false;
   const result: FormResult =
     own.stored.sealed === undefined

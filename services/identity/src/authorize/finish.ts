@@ -1,8 +1,8 @@
 // How an interaction ends, in two steps with a crash point between them:
 //   1. the decision is recorded (compare-and-set: the first one is final);
 //   2. consent and code are created, each "unless it is there already", and the decision is marked completed.
-// After a crash in between, the browser's repeat within 10 s creates the same code, since it is derived from the
-// interaction cookie. Without a repeat there is no code; there are never two.
+// The browser's repeat within 10 s of a crash in between creates the same code, since it is derived from the
+// interaction cookie. There is no code without a repeat; there are never two.
 import { grantConsent } from '../consents/consent-table.ts';
 import { Refusal } from '../refusals/reasons.ts';
 import { countCode, createAuthorizationCode } from '../token/grant-store.ts';
@@ -77,7 +77,7 @@ export async function issueCode(
     stateMissing: state === '',
     pkce,
     authTime: authTimeClaim(request, authTime),
-    // A sign-out between login and code leaves the code dead (R13).
+    // An operator's sign-out between login and code leaves the code dead (R13.5).
     loggedInAt: authTime,
   });
 }

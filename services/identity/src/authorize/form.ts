@@ -1,4 +1,4 @@
-// A submitted form (R6): effective only in the browser that started the interaction, and until the decision.
+// A submitted form: effective only in the browser that started the interaction (R6.6), and until the decision.
 import type { Client } from '../clients/client.ts';
 import { findClient } from '../clients/client-table.ts';
 import { isWithin } from '../clients/scope.ts';
@@ -40,7 +40,7 @@ export interface OwnedForm {
   readonly client: Client;
 }
 
-/** `not_owner`: another browser's, or too late; returns to the partner. `expired`: unknown. */
+/** `not_owner`: another browser's, or not open; returns to the partner. `expired`: unknown. */
 export type RejectedForm =
   | (Omit<PartnerRedirect, 'kind'> & { readonly kind: 'not_owner' })
   | { readonly kind: 'expired' };
@@ -87,7 +87,7 @@ export function isOpen(interaction: Interaction, now: number): boolean {
   return decision === undefined ? !isExpired(interaction, now) : isRepeatable(decision, now);
 }
 
-/** Throws when it is inactive or lost the redirect URI (R1, R6.5). */
+/** Throws when it is inactive or lost the redirect URI (R1.3, R1.4, R6.5). */
 export async function findAnswerableClient(deps: StepDeps, { request }: Interaction): Promise<Client> {
   const client = await findClient(deps.database, request.clientId);
   return refuseDirectly(deps, client?.clientId, () => {
@@ -98,8 +98,8 @@ export async function findAnswerableClient(deps: StepDeps, { request }: Interact
 }
 
 /**
- * Applies `change`, then decides if nothing needs asking: all is granted, a scope was lost (R6) or another user hinted
- * at (R5). After a login as another user in another tab, that user's page comes next.
+ * Applies `change`, then decides if nothing needs asking: all is granted (R6.2), a scope was lost (R6.5) or another
+ * user hinted at (R5.19). A login as another user in another tab leads to that user's page.
  */
 export async function advance(
   deps: StepDeps,

@@ -28,12 +28,12 @@ const request: AuthorizationRequest = {
 };
 const interaction: Interaction = { id: 'i', cookieHash: hashSecret(cookie), createdAt: 0, request };
 
-describe('a session is accepted without a login form (R5)', () => {
+describe('a session is accepted without a login form', () => {
   const session = { sub: ada, authTime: 100_000, lastUsed: 100_000 };
   const accepts = (parts: Partial<AuthorizationRequest>, now: number) =>
     acceptsSession({ ...request, ...parts }, session, now);
 
-  it('but not under prompt=login, nor when hinted at somebody else', () => {
+  it('but not under prompt=login, nor when hinted at somebody else (R5.3, R5.10)', () => {
     expect(accepts({}, 200_000)).toBe(true);
     expect(accepts({ prompts: ['login'] }, 200_000)).toBe(false);
     expect(accepts({ hintedSub: ada }, 200_000)).toBe(true);
@@ -46,14 +46,14 @@ describe('a session is accepted without a login form (R5)', () => {
     expect(accepts({ maxAge: 0 }, 100_000)).toBe(false);
   });
 
-  it('and auth_time is sent only if max_age was (R5)', () => {
+  it('and auth_time is sent only if max_age was (R5.6)', () => {
     expect(authTimeClaim(request, 1_999)).toBeUndefined();
     expect(authTimeClaim({ ...request, maxAge: 0 }, 1_999)).toBe(1);
   });
 });
 
 describe('what is derived from an interaction cookie', () => {
-  it('is one code, always the same, of which the store sees a hash (R6, R18)', () => {
+  it('is one code, always the same, of which the store sees a hash (R6.7, R18.2)', () => {
     const derived = deriveCode(cookie);
     expect(derived).toEqual(deriveCode(cookie));
     expect(derived.code).toMatch(/^[A-Za-z0-9_-]{65}$/);

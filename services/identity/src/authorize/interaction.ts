@@ -1,12 +1,12 @@
-// An interaction: one browser's way from the authorization request to its answer (R5, R6). `pageOf` and `nextStep`
-// derive its state.
+// An interaction: one browser's way from the authorization request to its answer. `pageOf` and `nextStep` derive its
+// state.
 //
 //   state     leaves by                                            to
 //   login     login form                                           account, consent, complete
 //   account   "continue", or "use another account"                 consent, complete; login
 //   consent   "allow", "deny"                                      decided
 //   complete  nothing left to ask: decided without a page          decided
-//   decided   the redirect to the partner, repeated for 10 s (R6)  -
+//   decided   redirect to the partner, repeated for 10 s (R6.7)    -
 //
 // A login form is accepted in any state before the decision, so Back works; "cancel" denies in any of them. The first
 // decision of a stored interaction is final. An undecided one expires after 30 minutes, or when its holder begins too
@@ -19,14 +19,14 @@ import { type AuthorizationRequest, needsConsent } from './request.ts';
 import type { RedirectedError } from './response.ts';
 
 export const interactionValidMs = 30 * 60 * 1000;
-/** A repeated decision gets the same answer in this time (R6). */
+/** A repeated decision gets the same answer in this time (R6.7). */
 export const repeatWindowMs = 10_000;
 
 export interface Subject {
   readonly sub: Sub;
   /** Milliseconds since the epoch. */
   readonly authTime: number;
-  /** `login-once`: no session is kept (R29). */
+  /** `login-once`: no session is kept (R29.7). */
   readonly origin: 'session' | 'login' | 'login-once';
 }
 
@@ -49,7 +49,7 @@ export type Outcome = Allowed | Refused;
 export type Decision = Outcome & { readonly at: number };
 
 declare const brand: unique symbol;
-/** 256 random bits, base64url; the store keeps its hash (R18). */
+/** 256 random bits, base64url; the store keeps its hash. */
 export type InteractionCookie = string & { readonly [brand]: 'InteractionCookie' };
 
 export interface Holder {
@@ -135,7 +135,7 @@ function accountPart(interactionCookie: InteractionCookie, sub: Sub): string {
   return derive(interactionCookie, `account ${sub}`).toString('base64url');
 }
 
-/** Always the same (R6). `code` goes to the partner, `hash` to the store. */
+/** Always the same (R6.7). `code` goes to the partner, `hash` to the store. */
 export function deriveCode(interactionCookie: InteractionCookie) {
   const familyId = derive(interactionCookie, 'family').subarray(0, 16).toString('base64url') as FamilyId;
   const secret = derive(interactionCookie, 'code').toString('base64url');

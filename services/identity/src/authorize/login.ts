@@ -65,7 +65,7 @@ async function signIn(
     await endSession(deps.redis, browserSession);
     return result;
   }
-  // Ends the previous session of this browser, also of another user (R29).
+  // Ends the previous session of this browser, also of another user.
   const client = own.client.clientId;
   await signOut(deps, form.browserSession, 'new_login', client);
   if (!form.forgetMe) deps.onSecurityEvent({ event: 'session.begun', client, sub });

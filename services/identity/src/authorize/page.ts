@@ -18,7 +18,7 @@ export interface LoginPage {
   readonly kind: 'login';
   readonly page: PageContext;
   readonly email: string;
-  /** Signed in while the form asks for the password again (R5). */
+  /** Signed in while the form asks for the password again (R5.3). */
   readonly account?: Account;
 }
 

@@ -44,7 +44,7 @@ type Changes = Partial<AuthorizationParameters>;
 
 const readHint = async (hint: string) => (hint === 'good' ? ('ada' as Sub) : undefined);
 
-describe('errors by redirect (R5)', () => {
+describe('errors by redirect (R5.7, R5.11, R5.18)', () => {
   const checked = async (changes: Changes) =>
     checkRedirected({ ...good, ...changes }, checkDirectly(good, client), readHint);
 
@@ -85,7 +85,7 @@ describe('errors by redirect (R5)', () => {
   });
 });
 
-describe('repeated parameters (R1)', () => {
+describe('repeated parameters (R1.2, R1.9)', () => {
   it.each(['state', 'claims', 'code_challenge_method', 'response_mode'])('%s must not come twice', (name) => {
     expect(() => checkRepetition(['foo', name])).toThrow();
   });
@@ -96,7 +96,7 @@ describe('repeated parameters (R1)', () => {
   });
 });
 
-describe('prompt (R5)', () => {
+describe('prompt (R5.5)', () => {
   it('is a list of words, each counted once', () => {
     expect(parsePrompt('')).toEqual([]);
     expect(parsePrompt('login consent login')).toEqual(['login', 'consent']);
@@ -125,7 +125,7 @@ describe('prompt (R5)', () => {
   });
 });
 
-describe('max_age (R5)', () => {
+describe('max_age (R5.7)', () => {
   it('is a whole number of seconds', () => {
     expect(parseMaxAge('')).toBeUndefined();
     expect(parseMaxAge('0')).toBe(0);
@@ -148,7 +148,7 @@ describe('max_age (R5)', () => {
   });
 });
 
-it('an answer is appended to the registered text, unchanged (R3)', () => {
+it('an answer is appended to the registered text, unchanged (R3.3)', () => {
   expect(
     codeRedirect({ redirectUri: 'https://Partner.example/Call%62ack', state: 'a b+c&d=é' }, 'family.secret')
       .location,

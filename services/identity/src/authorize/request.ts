@@ -1,5 +1,5 @@
-// An authorization request and its checks. Until the redirect URI is trusted, a failed check throws and is answered
-// directly, in the order of R1; afterwards it returns an error for the redirect (R5).
+// An authorization request and its checks, in the rulings' order. A failed check throws and is answered directly (R1.1)
+// until the redirect URI is trusted; afterwards it returns an error for the redirect.
 import type { Client } from '../clients/client.ts';
 import { isWithin, parseScope, parseWords, type Scope } from '../clients/scope.ts';
 import type { ClientId, Sub } from '../ids.ts';
@@ -7,7 +7,7 @@ import { Refusal } from '../refusals/reasons.ts';
 import { type PkceChallenge, parseChallenge } from '../token/pkce.ts';
 import type { RedirectReason } from './response.ts';
 
-/** After one form-decoding; empty is absent (R1). */
+/** After one form-decoding; empty is absent (R1.8). */
 export interface AuthorizationParameters {
   readonly responseType: string;
   readonly clientId: string;
@@ -44,13 +44,13 @@ export interface AuthorizationRequest
   readonly hintedSub?: Sub | undefined;
 }
 
-/** None may be repeated (R1.2), even those that R5 ignores. */
+/** None may be repeated (R1.2), even those that R5.13 ignores. */
 const knownParameters = (
   'response_type client_id redirect_uri scope state nonce response_mode code_challenge code_challenge_method ' +
   'prompt max_age login_hint id_token_hint ui_locales request request_uri claims acr_values display claims_locales'
 ).split(' ');
 
-/** Bytes: longer `state` or `nonce` is refused, others are ignored (R3). */
+/** Bytes: longer `state` or `nonce` is refused (R3.6), others are ignored (R3.7). */
 const longest = { state: 2_048, nonce: 2_048, login_hint: 254, ui_locales: 100 };
 
 export function checkRepetition(repeated: readonly string[]): void {
@@ -79,7 +79,7 @@ export function checkDirectly(
   return { client, redirectUri, scopes, pkce };
 }
 
-/** Throws when there is no address to answer to (R1, R6). */
+/** Throws when there is no address to answer to (R1.3, R1.4). */
 export function requireAnswerable({ active, redirectUris }: Client, redirectUri: string): void {
   if (!active) throw new Refusal('inactive client');
   if (redirectUri === '') throw new Refusal('redirect_uri missing');
@@ -133,7 +133,7 @@ export function parseMaxAge(text: string): number | 'malformed' | undefined {
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
-/** By `prompt=login`, `max_age` and the hinted user (R5). */
+/** By `prompt=login` (R5.3), `max_age` and the hinted user (R5.10). */
 export function acceptsSession(
   request: AuthorizationRequest,
   session: { readonly sub: Sub; readonly authTime: number },
@@ -150,12 +150,12 @@ export function isHinted({ hintedSub }: AuthorizationRequest, sub: Sub): boolean
   return hintedSub === undefined || hintedSub === sub;
 }
 
-/** For a scope not granted yet, or `prompt=consent` (R6). */
+/** For a scope not granted yet, or `prompt=consent` (R6.2). */
 export function needsConsent({ prompts, scopes }: AuthorizationRequest, granted: readonly Scope[]): boolean {
   return prompts.includes('consent') || !isWithin(scopes, granted);
 }
 
-/** Seconds since the epoch; only if `max_age` was sent (R5). */
+/** Seconds since the epoch; only if `max_age` was sent (R5.6). */
 export function authTimeClaim({ maxAge }: AuthorizationRequest, authTime: number): number | undefined {
   return maxAge === undefined ? undefined : Math.floor(authTime / 1000);
 }

@@ -1,5 +1,5 @@
-// Answers to the partner: appended to the registered redirect URI, never rebuilt by a URL object; `state` exactly as
-// sent; no `iss` (R3, R4).
+// Answers to the partner: appended to the registered redirect URI, never rebuilt by a URL object (R3.3); `state`
+// exactly as sent (R3.4); no `iss` (R4.2).
 import type { ClientId, Sub } from '../ids.ts';
 import { codeOf, Refusal, type RequestReason } from '../refusals/reasons.ts';
 import type { RequestLog } from '../request-log.ts';

@@ -1,4 +1,4 @@
-// Keys `session:<hash>`: browser sessions under the SHA-256 of their cookie (R29).
+// Keys `session:<hash>`: browser sessions under the SHA-256 of their cookie (R29.8).
 import type { Sub } from '../ids.ts';
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, script } from '../redis/script.ts';

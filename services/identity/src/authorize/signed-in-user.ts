@@ -1,4 +1,4 @@
-// The user signed in in a browser, and the sign-out page (R29).
+// The user signed in in a browser, and the sign-out page (R29.4).
 import type { ClientId } from '../ids.ts';
 import type { LoginDeps } from '../login/credentials.ts';
 import type { RequestLog } from '../request-log.ts';
@@ -9,7 +9,7 @@ import { formToken, type Interaction, isFormToken } from './interaction.ts';
 import type { InteractionSeal } from './interaction-store.ts';
 import { type BrowserSession, endSession, findSession } from './session-store.ts';
 
-/** Stores throw `temporarily_unavailable` when they do not answer (R14). */
+/** Stores throw `temporarily_unavailable` when they do not answer (R14.1). */
 export interface StepDeps
   extends Pick<LoginDeps, 'database' | 'redis' | 'randomBytes' | 'now'>,
     Pick<RequestLog, 'onSecurityEvent' | 'onAuthorizationRefused' | 'onConsentShown'> {
@@ -21,7 +21,7 @@ interface SignedIn {
   readonly user: User;
 }
 
-/** Ends a session whose user may no longer sign in (R13). */
+/** Ends a session whose user may no longer sign in (R29.5). */
 export async function findSignedIn(deps: StepDeps, cookie: string): Promise<SignedIn | undefined> {
   const session = await findSession(deps.redis, cookie, deps.now());
   if (session === undefined) return undefined;

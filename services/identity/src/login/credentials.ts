@@ -1,9 +1,9 @@
-// A login: whether e-mail and password are those of somebody who may sign in, behind the throttle (R18, R30).
+// A login: whether e-mail and password are those of somebody who may sign in, behind the throttle.
 //
 //   attempt → admitted → verified → accepted | wrong (counts as a failure)
-//           → throttled: no password is verified until the delay is over
+//           → throttled: no password is verified until the delay is over (R30.2)
 //
-// Unknown e-mail, wrong password and disabled account take the same steps, and so the same time.
+// Unknown e-mail, wrong password and disabled account take the same steps, and so the same time (R18.5).
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
@@ -44,7 +44,7 @@ export interface Credentials {
   readonly clientAddress: string;
   /** Shows an earlier login to an account; may be empty. */
   readonly deviceCookie: string;
-  /** "Shared computer: do not keep me signed in" (R29). */
+  /** "Shared computer: do not keep me signed in" (R29.7). */
   readonly forgetMe: boolean;
 }
 

@@ -4,8 +4,8 @@ import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { createHashingQueue, createPasswordVerifier, hashPassword } from './password.ts';
 
-describe('passwords (R18)', () => {
-  it('are argon2id with a salt of their own', async () => {
+describe('passwords (R18.3)', () => {
+  it('are argon2id, each with a fresh salt', async () => {
     const [one, two] = await Promise.all([hashPassword('grün 🐎'), hashPassword('grün 🐎')]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(one).not.toBe(two);
@@ -22,7 +22,7 @@ describe('passwords (R18)', () => {
   });
 });
 
-describe('the hashing queue (R14)', () => {
+describe('the hashing queue (R14.5)', () => {
   it('bounds what runs and what is queued, and refuses the rest without running it', async () => {
     const queue = createHashingQueue({ concurrency: 2, waiting: 3 });
     let [running, most, ran] = [0, 0, 0];
@@ -39,7 +39,7 @@ describe('the hashing queue (R14)', () => {
     expect(refused[0]?.reason).toMatchObject({ code: 'temporarily_unavailable' });
   });
 
-  it('keeps half of the places for those that are not suspect', async () => {
+  it('keeps half of its capacity for logins that are not suspect', async () => {
     const queue = createHashingQueue({ concurrency: 1, waiting: 4 });
     const held = Promise.withResolvers<void>();
     const waiting = [queue(() => held.promise), ...[1, 2].map(() => queue(async () => {}, true))];

@@ -1,5 +1,5 @@
-// Passwords as argon2id (R18), verified in the same time for every account, off the event loop, with bounded
-// concurrency and queue (R14). Imported hashes of other schemes are verified until a login replaces them.
+// Passwords as argon2id (R18.3), verified in the same time for every account (R18.5), off the event loop, with bounded
+// concurrency and queue (R14.5). Imported hashes of other schemes are verified until a login replaces them.
 import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
@@ -27,7 +27,7 @@ export function needsRehash(passwordHash: string): boolean {
 export interface HashingLimits {
   readonly concurrency: number;
   readonly waiting: number;
-  /** Default: half of a login's time (R14). */
+  /** Default: half of a login's time (R14.5). */
   readonly longestWaitMs?: number;
 }
 

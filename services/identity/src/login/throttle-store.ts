@@ -1,5 +1,5 @@
 // Failed logins and those in flight, by network and account, and the networks and browsers that an account knows
-// (R30). An attempt takes a permit before its password is verified, so that concurrent attempts get no further than
+// (R30.11). An attempt takes a permit before its password is verified, so that concurrent attempts get no further than
 // sequential ones.
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, type Script, script } from '../redis/script.ts';

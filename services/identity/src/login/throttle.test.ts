@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { isComplete, readEmail } from './credentials.ts';
 import { accountKey, secondsToWait } from './throttle.ts';
 
-describe('the delay (R30)', () => {
+describe('the delay (R30.2)', () => {
   it('is in whole seconds, never zero', () => {
     expect([1, 999, 1000, 1001, 60_000].map(secondsToWait)).toEqual([1, 1, 1, 2, 60]);
   });
 });
 
-describe('the network of an address (R30)', () => {
+describe('the network of an address (R30.8, R30.10)', () => {
   it.each([
     ['192.0.2.77', '192.0.2.0/24'],
     ['::ffff:192.0.2.77', '192.0.2.0/24'],
@@ -62,7 +62,7 @@ describe('the login form', () => {
     expect(readEmail('  a@b.example ')).toBe('a@b.example');
   });
 
-  it('counts an account under a name that tells nothing and does not depend on letter case', () => {
+  it('counts an account under a name that reveals nothing and does not depend on letter case', () => {
     const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
     expect(accountKey(key, 'Ada@Example.org')).toBe(accountKey(key, 'ada@example.ORG'));
     expect(accountKey(key, 'ada@example.org')).toMatch(/^[A-Za-z0-9_-]{22}$/);

@@ -1,15 +1,15 @@
-// The rules of the login throttle (R30); throttle-store.ts computes the delay atomically.
+// The rules of the login throttle; throttle-store.ts computes the delay atomically.
 import { createHmac } from 'node:crypto';
 import { foldEmail } from '@course-exchange/rules/email';
 import type { Networks } from '@course-exchange/runtime/process/ip-address';
 
 const failureWindowMs = 15 * 60 * 1000;
-/** Of one account from one network. */
+/** One account's from one network (R30.1). */
 export const accountThreshold = 5;
-/** Of one account within an hour, from anywhere; one more delays strangers. */
+/** One account's within an hour, from anywhere; one more delays strangers (R30.11). */
 const accountBudget = 100;
 const hourMs = 60 * 60 * 1000;
-/** For all accounts: /24 or /64, then /56 and /48. */
+/** For all accounts: /24 or /64, then /56 and /48 (R30.7, R30.10). */
 const networkThresholds = [50, 150, 400] as const;
 /** Each further failure doubles the delay. */
 export const firstDelayMs = 1_000;
@@ -19,7 +19,7 @@ export function secondsToWait(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }
 
-/** Unknown e-mails count alike (R30). Keyed: a reader of the store cannot test e-mails. */
+/** Unknown e-mails count alike. Keyed: a reader of the store cannot test e-mails. */
 export function accountKey(key: Buffer, email: string): string {
   return keyedHash(key, `login ${foldEmail(email)}`);
 }
@@ -54,7 +54,7 @@ export interface LoginOrigin {
 
 /**
  * In two steps: networks and account. All counters delay a stranger, its own failures a known network, only its own a
- * known browser (R30).
+ * known browser (R30.11, R30.12).
  */
 export function countersOf({ account, networks, knownNetwork = false, knownDevice }: LoginOrigin) {
   const [smallest, ...others] = networks;
