@@ -1,4 +1,4 @@
-// The HTTP server: Fastify, with the defaults changed that would break the contract (R20, R25).
+// The HTTP server: Fastify, with the defaults changed that would break the contract.
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -19,7 +19,7 @@ import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { connectionClosed, gatewayMetrics, namedMethod } from './metrics.ts';
 
 export interface AppOptions extends RoutingOptions {
-  /** CIDRs whose X-Forwarded-For and X-Forwarded-Proto are believed (R30, R28). */
+  /** CIDRs whose X-Forwarded-For and X-Forwarded-Proto are believed (R30.9, R28.3). */
   readonly trustedProxies: readonly string[];
 }
 
@@ -31,7 +31,7 @@ const keepAliveMs = 620_000;
 const headersMs = 10_000;
 const requestMs = 20_000;
 const sweepMs = 100;
-/** No path is refused for its length (R20). */
+/** No path is refused for its length (R20.3). */
 const longestPath = 16 * 1024;
 
 export function createApp(routes: readonly Route[], options: AppOptions): FastifyInstance {
@@ -87,7 +87,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
   return app;
 }
 
-/** Fastify rejects percent-encoding that is not UTF-8; such bytes become U+FFFD, which no issued id holds (R20). */
+/** Fastify rejects percent-encoding that is not UTF-8; such bytes become U+FFFD, which no issued id holds (R20.7). */
 function routableUrl(url: string): string {
   const [path = ''] = url.split(/[?#]/, 1);
   if (!path.includes('%')) return url;
@@ -100,7 +100,7 @@ function isUtf8Encoded(run: string): boolean {
 }
 
 /**
- * Node keeps the first of several `Host` headers (R25), and accepts any transfer coding that ends in `chunked` (RFC
+ * Node keeps the first of several `Host` headers (R25.11), and accepts any transfer coding that ends in `chunked` (RFC
  * 9112 §6.1).
  */
 function isUnderstood({ headers, headersDistinct, httpVersion }: IncomingMessage): boolean {
@@ -123,7 +123,7 @@ function closeIdleConnectionsWhileStopping(app: FastifyInstance): void {
   });
 }
 
-/** By default Node answers these with an empty body. */
+/** Node answers these with an empty body by default. */
 function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions, routes: readonly Route[]): void {
   // Unknown expectations are ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));

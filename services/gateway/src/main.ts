@@ -49,7 +49,7 @@ async function run(config: Config): Promise<void> {
     now: Date.now,
     makeRequestId: randomUUID,
   });
-  // No checks: a gateway without its services still answers correctly (R14).
+  // No checks: a gateway without its services still answers correctly (R14.1).
   const health = await serveHealth({
     host: config.HEALTH_HOST,
     port: config.HEALTH_PORT,

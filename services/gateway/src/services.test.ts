@@ -8,7 +8,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { cannedAnswers } from '../testing/served-gateway.ts';
 import { connectServices, withLastAnswer } from './services.ts';
 
-test('once identity has answered for discovery and key set, though late, they outlive it [R14.1]', async () => {
+test('discovery and key set outlive identity once it has answered for them, even at a retry [R14.1]', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const getKeySet = vi

@@ -1,4 +1,4 @@
-// The clients of identity and design-catalog. Discovery and key set are served for an hour without identity (R14).
+// The clients of identity and design-catalog. Discovery and key set are served for an hour without identity.
 import { CatalogService } from '@course-exchange/proto/catalog/v1';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
@@ -79,7 +79,7 @@ const longestReuse = 3_600_000;
 /** Milliseconds after a failure without a new call. */
 const pause = 2_000;
 
-/** Concurrent callers share a `read`. While it is unavailable, the last success of the past hour counts. */
+/** Concurrent callers share a `read`. The last success of the past hour counts while it is unavailable. */
 export function withLastAnswer<T>(read: () => Promise<T>, now: () => number): () => Promise<T> {
   let last: { readonly answer: T; readonly at: number } | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import type { Route } from './http/route.ts';
 
-// In an image the files are beside main.js.
+// The files are beside main.js in an image.
 const stylesheet = ['colours.css', 'pages.css']
   .map((name) => readFileSync(join(import.meta.dirname, 'pages', name), 'utf8'))
   .join('');
@@ -14,7 +14,7 @@ const stylesheetName = `pages-${contentHash}.css`;
 
 export const stylesheetPath = `/assets/${stylesheetName}`;
 
-/** During a roll-out one pod's page may request its stylesheet from another. */
+/** One pod's page may request its stylesheet from another during a roll-out. */
 const anyVersion = /^pages-[A-Za-z0-9_-]{16}\.css$/;
 
 export const stylesheetRoute: Route = {

@@ -1,4 +1,4 @@
-// Admission with a clock of the test's: who has room, and whose turn it is (R14.7, R14.10).
+// Admission with a clock of the test's: what is admitted, and in which order (R14.7, R14.10).
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { beforeEach, expect, test } from 'vitest';
 import { type Admission, createAdmission, type Work } from './admission.ts';

@@ -1,4 +1,4 @@
-// Answers input that never became a request: malformed, too large or too slow (R25).
+// Answers input that never became a request: malformed, too large or too slow (R25.1, R25.3).
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { logText } from '@course-exchange/runtime/process/logger';
@@ -45,7 +45,7 @@ export function answerBrokenConnection(
   socket.end(rawAnswer(answer, options));
 }
 
-/** Node's parser rejects unknown methods: the path decides, as for other methods (specification §4, R20, R31). */
+/** Node's parser rejects unknown methods: the path decides, as for other methods (specification §4, R20.1, R31.3). */
 function answerTo({ code = '', rawPacket }: ConnectionError, routes: readonly Route[]): Answer {
   const path = code === 'HPE_INVALID_METHOD' ? requestedPath(rawPacket) : undefined;
   if (path === undefined) {

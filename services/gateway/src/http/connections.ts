@@ -22,7 +22,7 @@ interface Connection {
 }
 
 /**
- * At capacity the longest idle connection ends (since it opened, its last answer or a header), so that unfinished
+ * The longest idle connection (since it opened, its last answer or a header) ends at capacity, so that unfinished
  * requests cannot keep others out. One that is being answered stays.
  */
 export function limitConnections(app: FastifyInstance, logger: Logger) {

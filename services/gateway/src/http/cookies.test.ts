@@ -1,4 +1,4 @@
-// Cookies of the session and of each interaction (R25, R29).
+// Cookies of the session and of each interaction (R25.7, R29.6).
 import { expect, test } from 'vitest';
 import { createCookies } from './cookies.ts';
 
@@ -17,12 +17,12 @@ test('the cookie of an interaction has its life, that of the session the browser
   expect(plain.setDevice('d')).toContain('device=d; Max-Age=2592000;');
 });
 
-test('each interaction has a separate cookie; of two with one name the first counts', () => {
+test('each interaction has a separate cookie; the first of two with one name counts', () => {
   const header = 'interaction-a=1; interaction-b=2; interaction-a=3; session=x';
   expect([...'abc'].map((id) => plain.interaction(header, id))).toEqual(['1', '2', '']);
 });
 
-test('with a new interaction at most eight are kept; the oldest go', () => {
+test('at most eight are kept with a new interaction; the oldest go', () => {
   const presented = Array.from({ length: 10 }, (_, index) => `interaction-i${index}=b`).join('; ');
   const cleared = plain.clearSurplusInteractions(presented).map((cookie) => cookie.split('=')[0]);
   expect(cleared).toEqual(['interaction-i0', 'interaction-i1', 'interaction-i2']);

@@ -4,7 +4,7 @@
 export type Cookies = ReturnType<typeof createCookies>;
 
 const maxInteractions = 8;
-/** Thirty days: as long as identity remembers a device (R30). */
+/** Thirty days: as long as identity remembers a device (R30.11). */
 const deviceSeconds = 30 * 24 * 60 * 60;
 const wellFormed = /^[A-Za-z0-9._-]{1,256}$/;
 
@@ -24,7 +24,7 @@ export function createCookies(issuer: string) {
     /** '' when there is none. Secret. */
     interaction: (header: string | undefined, id: string) =>
       presented(header).get(interactionPrefix + id) ?? '',
-    /** Ends with the browser (R29). */
+    /** Ends with the browser (R29.6). */
     setSession: (value: string) => `${sessionName}=${value}; ${attributes}`,
     setDevice: (value: string) => `${deviceName}=${value}; Max-Age=${deviceSeconds}; ${attributes}`,
     clearSession: () => clear(sessionName),

@@ -1,4 +1,4 @@
-// Maps an error code to its HTTP status and one-field body (specification §7, R7, R14, R20).
+// Maps an error code to its HTTP status and one-field body (specification §7, R7.3, R14.1, R20.1).
 import type { ErrorCode } from '@course-exchange/rules/error-codes';
 import { retryAfterSeconds } from '@course-exchange/runtime/process/errors';
 import { type Answer, jsonAnswer, type ResponseProfile } from './route.ts';
@@ -32,7 +32,7 @@ function isReplyCode(code: string): code is ReplyCode {
   return Object.hasOwn(statuses, code);
 }
 
-/** At the authorization endpoint an unknown client is a direct 400 (R1). */
+/** An unknown client is a direct 400 at the authorization endpoint (R1.1, R1.3). */
 function statusOf(code: ReplyCode, profile: ResponseProfile): number {
   return code === 'invalid_client' && profile !== 'token' ? 400 : statuses[code];
 }

@@ -1,4 +1,4 @@
-// Form decoding: once, empty is absent, repetitions are reported (R1, R3, R7).
+// Form decoding: once, empty is absent, repetitions are reported (R3.1, R1.8, R7.5).
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeForm, readForm } from './form.ts';

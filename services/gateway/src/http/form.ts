@@ -1,10 +1,10 @@
-// Decodes application/x-www-form-urlencoded text once (R3): the query of /authorize and every form.
+// Decodes application/x-www-form-urlencoded text once (R3.1): the query of /authorize and every form.
 import type { DescMessage, MessageInitShape } from '@bufbuild/protobuf';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { bringsForm, type IncomingRequest } from './request.ts';
 
 export interface Form {
-  /** '' when absent: empty and absent are the same (R1). */
+  /** '' when absent: empty and absent are the same (R1.8). */
   readonly get: (name: string) => string;
   readonly repeated: readonly string[];
   readonly notUtf8: () => string[];
@@ -39,7 +39,7 @@ function notUtf8(encoded: string): string[] {
   return [...withoutSent].flatMap(([name, value]) => (value.includes('\uFFFD') ? [name] : []));
 }
 
-/** The form of a POST. Throws `invalid_request` for any other body (R7). */
+/** The form of a POST. Throws `invalid_request` for any other body (R7.5). */
 export function readForm(request: IncomingRequest): Form {
   return decodeForm(formText(request));
 }

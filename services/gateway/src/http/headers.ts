@@ -1,4 +1,4 @@
-// Response headers by profile (R25). None is a CORS header (R20).
+// Response headers by profile (R7.4, R25.3, R25.4). None is a CORS header (R20.6).
 import type { ResponseProfile } from './route.ts';
 
 export type Headers = Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ function everywhere(issuer: string): Headers {
 }
 
 /**
- * No script, no frame, only our stylesheet. `form-action` is left out where a form may lead to a partner (R25):
+ * No script, no frame, only our stylesheet. `form-action` is left out where a form may lead to a partner (R25.8):
  * Chromium applies it to every redirect after a form.
  */
 export function contentSecurityPolicy(leadsToPartner: boolean): string {

@@ -1,4 +1,4 @@
-// What a trusted proxy received by http is not served where the issuer is https (R28).
+// What a trusted proxy received by http is not served where the issuer is https (R28.3).
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { type ServedGateway, type ServedOptions, serveGateway } from '../../testing/served-gateway.ts';
 import { trustedProxy } from './plain-http.ts';
@@ -16,7 +16,7 @@ async function ask(...request: Parameters<ServedGateway['ask']>) {
 
 const http = { 'x-forwarded-proto': 'http' };
 
-test('over http GET and HEAD are redirected to the issuer, before any path or method is checked [R28.3]', async () => {
+test('GET and HEAD over http are redirected to the issuer, before any path or method is checked [R28.3]', async () => {
   const paths = [discovery, '/authorize?client_id=a&state=%ff', '/nowhere', '/token', '//evil.test/%zz'];
   for (const method of ['GET', 'HEAD'])
     for (const path of paths) {
@@ -28,7 +28,7 @@ test('over http GET and HEAD are redirected to the issuer, before any path or me
     expect((await ask('GET', discovery, { 'x-forwarded-proto': said })).status).toBe(308);
 });
 
-test('over http everything else is 400, before any path, method or credential is checked [R28.3]', async () => {
+test('everything else over http is 400, before any path, method or credential is checked [R28.3]', async () => {
   const refused = { status: 400, location: undefined, body: '{"error":"invalid_request"}' };
   for (const path of ['/token', '/authorize', '/userinfo', '/nowhere', '/%zz'])
     for (const method of ['POST', 'PUT', 'OPTIONS', 'DELETE'])
@@ -47,7 +47,7 @@ test('a redirect carries what every answer does, and no byte of the path ends a 
     expect(answer).toContain(`\r\n${header}`);
 });
 
-test('without such a header, or by https, the request is served [R28.4]', async () => {
+test('the request is served without such a header, or by https [R28.4]', async () => {
   expect((await ask('GET', discovery)).status).toBe(200);
   for (const said of ['https', 'http, https', ''])
     expect((await ask('GET', discovery, { 'x-forwarded-proto': said })).status).toBe(200);

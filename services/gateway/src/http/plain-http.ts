@@ -29,7 +29,7 @@ export function plainHttpAnswer(
   trusts: (address: string) => boolean,
 ): Answer | undefined {
   if (!issuer.startsWith('https:') || !trusts(raw.socket.remoteAddress ?? '')) return undefined;
-  // Of several values the last one is from the nearest proxy.
+  // The last of several values is from the nearest proxy.
   const said = raw.headersDistinct['x-forwarded-proto']?.join(',').split(',').at(-1);
   if (said?.trim().toLowerCase() !== 'http') return undefined;
   const { authorization, cookie } = raw.headers;

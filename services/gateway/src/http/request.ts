@@ -13,7 +13,7 @@ export interface IncomingRequest {
   readonly headers: IncomingHttpHeaders;
   /** The whole header; several are joined, which no scheme accepts. Secret. */
   readonly authorization: string | undefined;
-  /** From trusted proxies only (R30). Personal. */
+  /** From trusted proxies only (R30.9). Personal. */
   readonly clientAddress: string;
   /** Capacity is shared by network (R14.10). */
   readonly network: string;
@@ -36,7 +36,7 @@ export function incomingRequest(
     params: params as Readonly<Record<string, string>>,
     query: raw.url?.replace(/^[^?]*\??/, '') ?? '',
     headers: raw.headers,
-    // Node hides all but the first (R7).
+    // Node hides all but the first (R7.9).
     get authorization() {
       return raw.headersDistinct.authorization?.join(', ');
     },

@@ -17,7 +17,7 @@ export interface Route {
   readonly head?: boolean;
   /** Default: by profile. */
   readonly work?: Work;
-  /** Time for the answer in milliseconds; default: the gateway's budget (R14). */
+  /** Time for the answer in milliseconds; default: the gateway's budget (R14.2). */
   readonly budgetMs?: number;
   /** A thrown `Failure` is answered by its code, anything else by server_error. */
   readonly answer: (request: IncomingRequest) => Promise<Answer>;
@@ -37,7 +37,7 @@ export interface Answer {
   readonly cookies: readonly string[];
   /** Bytes are UTF-8 and counted by `IncomingRequest.holdAnswer`. */
   readonly body: string | readonly Uint8Array[];
-  /** Of a failure (specification §7), for logs and metrics. */
+  /** The failure's code (specification §7), for logs and metrics. */
   readonly code?: string;
 }
 

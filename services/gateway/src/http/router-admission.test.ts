@@ -77,7 +77,7 @@ const refresh = (network: number) =>
   ask('/token', network, { grant_type: 'refresh_token', refresh_token: 'x' });
 const list = (network: number) => ask('/api/events', network);
 
-/** Holds more of `request` from each network than it has room for; all that were answered were refused. */
+/** Holds more of `request` from each network than its capacity; all that were answered were refused. */
 async function fill(request: string, networks: readonly number[], each: number): Promise<Held[]> {
   const all: Held[] = [];
   for (const network of networks) {

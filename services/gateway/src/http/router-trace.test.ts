@@ -48,7 +48,7 @@ await startTelemetry('gateway', {
 });
 trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: recordingSpan }) as never });
 const away = () => Promise.reject(new Failure('temporarily_unavailable'));
-const refused = () => Promise.reject(new Failure('invalid_grant', 'a reason that no partner is told'));
+const refused = () => Promise.reject(new Failure('invalid_grant', 'a reason that no partner gets'));
 const gateway = await serveGateway({ answers: { getUserInfo: away, exchangeToken: refused } });
 afterAll(async () => {
   await gateway.close();

@@ -1,4 +1,4 @@
-// Routing over a real socket: what contract cannot ask of a deployment behind an ingress (R20, R25, R31).
+// Routing over a real socket: what contract cannot ask of a deployment behind an ingress.
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { serveGateway } from '../../testing/served-gateway.ts';
 import { errorReply } from './errors.ts';
@@ -8,12 +8,12 @@ afterAll(() => gateway.close());
 
 const token = { authorization: 'Bearer aaa.bbb.ccc' };
 
-test('an encoded slash, a NUL and a very long id are ids, not routes (R20)', async () => {
+test('an encoded slash, a NUL and a very long id are ids, not routes (R20.3, R20.7)', async () => {
   for (const id of ['a%2Fb', '%00', '%ff', '%2F%ff', 'x'.repeat(12_000)])
     expect((await gateway.ask('GET', `/api/events/${id}/designs`, token)).status).toBe(200);
 });
 
-test('an unknown HTTP method is answered by its path like any other (R20, R31)', async () => {
+test('an unknown HTTP method is answered by its path like any other (R20.1, R31.3)', async () => {
   const brew = (path: string) => gateway.raw(`BREW ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
   for (const [path, allow] of [
     ['/api/events', 'GET'],
@@ -35,7 +35,7 @@ test('an unknown HTTP method is answered by its path like any other (R20, R31)',
 
 const get = (headers: string) => `GET /api/events HTTP/1.1\r\nConnection: close\r\n${headers}\r\n\r\n`;
 
-describe('what never became a request is refused with a one-field body (R25)', () => {
+describe('what never became a request is refused with a one-field body (R25.1, R25.3, R25.11)', () => {
   test.each([
     ['garbage', '\u0001\u0002\r\n\r\n', 400],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
@@ -82,7 +82,7 @@ test('the access line names the route, never the path or the query (R27)', async
   expect(gateway.lines.join('')).not.toContain('canary');
 });
 
-test('an unknown code is a server_error that says nothing (R14)', () => {
+test('an unknown code is a server_error that says nothing (R14.6)', () => {
   for (const code of ['connection to 10.0.0.1 refused', '__proto__', 'toString'])
     expect(errorReply(code, 'token', undefined)).toMatchObject({
       status: 500,

@@ -1,4 +1,4 @@
-// Registers the routes in Fastify: route before method before everything else (R20), with one span, deadline,
+// Registers the routes in Fastify: route before method before everything else (R20.1), with one span, deadline,
 // admission and translation of failures.
 import { type IncomingMessage, METHODS } from 'node:http';
 import { Failure, isFault, Overloaded } from '@course-exchange/runtime/process/errors';
@@ -66,7 +66,7 @@ function refuseOtherMethods(
   });
 }
 
-/** `/api/events//designs` is an unknown route (R20). */
+/** `/api/events//designs` is an unknown route (R20.2). */
 function hasEmptyParameter(request: FastifyRequest): boolean {
   return Object.values(request.params as Record<string, string>).includes('');
 }
@@ -170,7 +170,7 @@ export function sendPublic(reply: FastifyReply, answer: Answer, { issuer }: Rout
 }
 
 /**
- * `answer`'s headers override the profile's. After an upgrade request Node drops what follows: the connection closes.
+ * `answer`'s headers override the profile's. Node drops what follows an upgrade request: the connection closes.
  */
 function send(
   reply: FastifyReply,

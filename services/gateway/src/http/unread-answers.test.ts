@@ -1,4 +1,4 @@
-// What a client is told when there is no room for its answer: whether there may be later.
+// What a client gets when no capacity is free for its answer: whether there may be some later.
 import type { AddressInfo } from 'node:net';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import fastify from 'fastify';
@@ -7,7 +7,7 @@ import { limitUnreadAnswers } from './unread-answers.ts';
 
 const mebibyte = 1024 * 1024;
 
-test('an answer that alone takes more than there is can never be given: server_error, and its bytes are free again [R14]', async () => {
+test('an answer larger than the largest share can never be given: server_error, and its bytes are free again [R14.8]', async () => {
   const app = fastify();
   const hold = limitUnreadAnswers();
   app.get<{ Params: { parts: string } }>('/:parts', async ({ params }, reply) => {

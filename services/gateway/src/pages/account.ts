@@ -1,4 +1,4 @@
-// Pages about the signed-in account: "Continue with this account?", sign-out and signed out (R29).
+// Pages about the signed-in account: "Continue with this account?", sign-out and signed out (R5.4, R29.4).
 import type { AccountSummary, AccountView } from '@course-exchange/proto/identity/v1/authorization';
 import { html, nameOf } from './html.ts';
 import {

@@ -58,7 +58,7 @@ function neverShared(consent: Messages['consent'], partner: Html, opens: boolean
 <details><summary>${consent.neverMore}</summary>${list(items.slice(4))}</details></section>`;
 }
 
-/** Only `openid` releases more than before (R6). */
+/** Only `openid` releases more than before (R6.8, R6.9). */
 function askedInAddition({ language }: PageLayout, content: ConsentContent): Html | undefined {
   if (content.scopesGrantedBefore.length === 0) return undefined;
   const { consent } = language.messages;
@@ -74,7 +74,7 @@ function isScope(scope: string): scope is keyof Messages['consent']['scopes'] {
   return scope === 'openid' || scope === 'email' || scope === 'profile';
 }
 
-/** Disconnecting at the partner does not withdraw the consent (R6). */
+/** Disconnecting at the partner does not withdraw the consent (R6.1). */
 function howItEnds({ language, links }: PageLayout, partner: Html, opens: boolean): Html {
   const { consent } = language.messages;
   const contact = links.support

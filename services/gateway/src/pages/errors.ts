@@ -1,4 +1,4 @@
-// Error pages, without protocol words (R6, R14).
+// Error pages, without protocol words (R6.4, R14.4).
 import { type Html, html } from './html.ts';
 import { type PageLayout, renderPage } from './layout.ts';
 

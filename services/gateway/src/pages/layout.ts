@@ -63,7 +63,7 @@ function footer({ messages }: Language, links: Links): Html | undefined {
 export interface InteractionFields {
   readonly interactionId: string;
   readonly formToken: string;
-  /** Of an interaction before login; otherwise empty. */
+  /** Empty after the login. */
   readonly sealedInteraction: string;
   readonly partner: string;
 }

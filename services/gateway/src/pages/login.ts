@@ -18,7 +18,7 @@ export interface LoginProblem {
   readonly again?: string;
 }
 
-/** `account` is set when a signed-in user is asked again (R5). */
+/** `account` is set when a signed-in user is asked again (R5.3). */
 export interface LoginContent extends InteractionFields, Pick<LoginView, 'account' | 'email'> {
   readonly forgetMe?: boolean;
   readonly problem?: LoginProblem;

@@ -1,4 +1,5 @@
-// What the consent page says is true: what is asked for, how long it lasts, how it ends (specification §1, R6), and in which language (R5).
+// What the consent page says is true: what is asked for, how long it lasts, how it ends (specification §1, R6.8), and in
+// which language (R5.14).
 import { describe, expect, test } from 'vitest';
 import { contentSecurityPolicy } from '../http/headers.ts';
 import { type ConsentContent, consentPage } from './consent.ts';
@@ -35,7 +36,7 @@ function read(changes: Partial<ConsentContent> = {}, ...how: [tag?: string, supp
     .replace(/\s+/g, ' ');
 }
 
-describe('how consent ends (R6)', () => {
+describe('how consent ends (R6.1, R6.2)', () => {
   test('by the operator, for whom support stands where there is one', () => {
     expect(read()).toContain('To withdraw it, write to the operator of Course Exchange.');
     expect(read({}, 'en', 'https://help.example')).toContain('To withdraw it, write to our support.');
@@ -74,7 +75,7 @@ test.each([
 describe('consent that is asked again', () => {
   const again = (scopesGrantedBefore: readonly string[]) => read({ scopesGrantedBefore });
 
-  test('names what is asked for in addition, and says when nothing more is shared (R6)', () => {
+  test('names what is asked for in addition, and says when nothing more is shared (R6.8, R6.9)', () => {
     expect(again(['openid'])).toContain(
       'This time it also asks for your e-mail address and your name. Nothing more is shared than before.',
     );
@@ -131,7 +132,7 @@ test('a field of the login form names its errors', () => {
 test.each([
   [false, "img-src 'self'; form-action 'self';"],
   [true, "img-src 'self';"],
-])('the policy of a page; where it leads to a partner (%s) forms may too (R25)', (leadsToPartner, own) => {
+])('the policy of a page; leads to a partner: %s (R25.5, R25.8)', (leadsToPartner, own) => {
   const policy = `default-src 'none'; style-src 'self'; ${own} frame-ancestors 'none'; base-uri 'none'`;
   expect(contentSecurityPolicy(leadsToPartner)).toBe(policy);
 });

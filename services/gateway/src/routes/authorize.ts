@@ -1,4 +1,4 @@
-// GET and POST /authorize: starts an interaction and shows its page, or answers at once (R1, R5).
+// GET and POST /authorize: starts an interaction and shows its page, or answers at once (R1.1, R5.15).
 import { AuthorizationParametersSchema } from '@course-exchange/proto/identity/v1/authorization';
 import { Failure } from '@course-exchange/runtime/process/errors';
 import { decodeForm, type Form, formText, textsOf } from '../http/form.ts';

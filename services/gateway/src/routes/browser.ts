@@ -13,7 +13,7 @@ export interface BrowserRouteDeps {
   readonly authorization: Services['authorization'];
   readonly cookies: Cookies;
   readonly links: Links;
-  /** In milliseconds (R14). */
+  /** In milliseconds (R14.5). */
   readonly loginBudgetMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -27,7 +27,7 @@ export function layoutOf(deps: BrowserRouteDeps, request: IncomingRequest, uiLoc
   };
 }
 
-/** Never by Origin, which is `null` under no-referrer (R25). */
+/** Never by Origin, which is `null` under no-referrer (R25.9). */
 export function isCrossSite(request: IncomingRequest): boolean {
   const site = request.headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';
@@ -37,7 +37,7 @@ export function expiredAnswer(deps: BrowserRouteDeps, request: IncomingRequest):
   return { ...htmlAnswer(400, expiredPage(layoutOf(deps, request))), code: 'invalid_request' };
 }
 
-/** A page instead of JSON (R14); `retryAt`: where to try again. */
+/** A page instead of JSON (R14.4); `retryAt`: where to try again. */
 export function renderUnavailable(
   deps: BrowserRouteDeps,
   retryAt: (query: Form) => string | undefined,
@@ -52,7 +52,7 @@ export function renderUnavailable(
   };
 }
 
-/** The same for a form; a body that is not a form is a foreign form (R6). */
+/** The same for a form; a body that is not a form is a foreign form (R6.4). */
 export function renderFormError(
   deps: BrowserRouteDeps,
   retryAt: (query: Form) => string | undefined,

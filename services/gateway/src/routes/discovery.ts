@@ -1,4 +1,4 @@
-// Discovery and the key set, GET and HEAD (specification §4, R5, R17). Both survive an outage of identity
+// Discovery and the key set, GET and HEAD (specification §4, R17.4, R31.1). Both survive an outage of identity
 // (services.ts).
 import { toJson } from '@bufbuild/protobuf';
 import {

@@ -1,5 +1,5 @@
 // The browser's side of an interaction: the proof that it belongs to this browser, page addresses, GET of the pages
-// (which changes nothing), and POST of choices. Identity owns its state and refuses a form without the proof (R6).
+// (which changes nothing), and POST of choices. Identity owns its state and refuses a form without the proof (R6.3).
 import {
   SubmitConsentRequest_Decision as Decision,
   type GetInteractionResponse,
@@ -80,7 +80,7 @@ const decisions: ReadonlyMap<string, Decision> = new Map([
   ['deny', Decision.DENY],
 ]);
 
-/** POST /account: continue, or use another account (R5, R29). POST /consent: allow or deny (R6). POST /cancel. */
+/** POST /account: continue, or use another account (R5.4, R29.3). POST /consent: allow or deny. POST /cancel. */
 export function choiceRoutes(deps: BrowserRouteDeps): readonly Route[] {
   const { authorization, cookies } = deps;
   return [
@@ -110,7 +110,7 @@ function interactionIdOf(form: Form): string {
   return interactionName.test(id) ? id : '';
 }
 
-/** Another site's form gets no proof, so that the owner's interaction goes on (R6, R25). */
+/** Another site's form gets no proof, so that the owner's interaction goes on (R6.6, R25.9). */
 function interactionRef(deps: BrowserRouteDeps, request: IncomingRequest, form: Form): InteractionRef {
   const interactionId = interactionIdOf(form);
   const named = { interactionId, sealedInteraction: form.get('sealed_interaction') };

@@ -1,4 +1,4 @@
-// POST /login (R18, R30).
+// POST /login (R30.2).
 import {
   type LoginAccepted,
   type LoginRejected,
@@ -49,7 +49,7 @@ function loginAnswer(at: InteractionForm, outcome: SubmitLoginResponse['outcome'
   }
 }
 
-/** "Shared computer" also clears the old session's cookie (R29). */
+/** "Shared computer" also clears the old session's cookie (R29.7). */
 function loginCookies(
   { cookies }: BrowserRouteDeps,
   { browserSession, deviceCookie }: Pick<LoginAccepted, 'browserSession' | 'deviceCookie'>,

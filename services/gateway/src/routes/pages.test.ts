@@ -72,7 +72,7 @@ test('/authorize ties the interaction to the browser by a cookie and leads to it
   );
 });
 
-test('a form that another site sent comes to identity without the browser’s hold (R6, R25)', async () => {
+test('a form that another site sent reaches identity without the browser’s proof (R6.6, R25.9)', async () => {
   const seen: unknown[] = [];
   await serve({
     submitConsent: async ({ interaction }) => {
@@ -99,7 +99,7 @@ test('a sign-out that another site sent ends no session [R25.9]', async () => {
   expect(endBrowserSession).toHaveBeenCalledOnce();
 });
 
-test('a throttled login says when to try again (R30)', async () => {
+test('a throttled login says when to try again (R30.2)', async () => {
   const value = { reason: LoginRejected_Reason.THROTTLED, retryAfterSeconds: 8, view: { page, email: '' } };
   await serve({ submitLogin: async () => ({ outcome: { case: 'rejected', value } }) });
   const answer = await post('/login', { interaction: interactionId, email: 'a', password: 'x' });
@@ -123,7 +123,7 @@ test('the user’s address comes through trusted proxies only [R30.9]', async ()
   expect(seen).toEqual(['127.0.0.1', '198.51.100.7', '127.0.0.1']);
 });
 
-test('a store that does not answer is a page for a person, with a reference and Retry-After (R14)', async () => {
+test('a store that does not answer is a page for a person, with a reference and Retry-After (R14.1, R14.4)', async () => {
   const fail = async (): Promise<never> => {
     throw new Failure('temporarily_unavailable');
   };
@@ -136,7 +136,7 @@ test('a store that does not answer is a page for a person, with a reference and 
   }
 });
 
-test('the page’s policy opens the way back to the partner (R25)', async () => {
+test('the page’s policy opens the way back to the partner (R25.8)', async () => {
   await serve();
   const policy = (await get(login)).headers.get('content-security-policy');
   expect(policy).not.toContain('form-action');

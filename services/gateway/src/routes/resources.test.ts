@@ -40,7 +40,7 @@ test.each([
   },
 );
 
-test('the token goes on as it came; what cannot be one goes nowhere (R20, R21)', async () => {
+test('the token goes on as it came; what cannot be one goes nowhere (R20.5, R21.1)', async () => {
   const seen: (string | undefined)[] = [];
   await serve({
     getUserInfo: async (_request, { authorization }) => {
@@ -65,7 +65,7 @@ test('user-info answers POST by the header, whatever a body is that is no form (
   expect((await fetch(`${gateway.origin}/userinfo`, { method: 'POST', headers, body })).status).toBe(200);
 });
 
-test('a token request is handed on as it came, the query string is not (R7)', async () => {
+test('a token request is handed on as it came, the query string is not (R7.6)', async () => {
   const seen: unknown[] = [];
   await serve({
     exchangeToken: async ({ $typeName: _type, ...fields }) => {
@@ -95,7 +95,7 @@ test('a token request is handed on as it came, the query string is not (R7)', as
   });
 });
 
-test('another content type is refused without asking identity, an oversized body too (R7)', async () => {
+test('another content type is refused without asking identity (R7.5), an oversized body too', async () => {
   const exchangeToken = vi.fn(() => Promise.reject(new Failure('invalid_grant')));
   await serve({ exchangeToken });
   const ask = (headers: Record<string, string>, body: string) =>
@@ -122,7 +122,7 @@ test('an unforeseen error is a server_error without its text [R14.6]', async () 
   expect([answer.status, await answer.text()]).toEqual([500, '{"error":"server_error"}']);
 });
 
-test('a service that does not answer is 503 within the budget (R14)', async () => {
+test('a service that does not answer is 503 within the budget (R14.1, R14.2)', async () => {
   await serve({ getUserInfo: () => new Promise<never>(() => {}) }, { budgetMs: 1_800 });
   const elapsed = ownStopwatch();
   const silent = await fetch(`${gateway.origin}/userinfo`, { headers: bearer });

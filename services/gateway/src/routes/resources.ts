@@ -1,5 +1,4 @@
-// GET /api/events and GET /api/events/{eventId}/designs: design-catalog's answer, byte for byte (specification §4,
-// R23).
+// GET /api/events and GET /api/events/{eventId}/designs: design-catalog's answer, byte for byte (specification §4).
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, jsonAnswer, type Route } from '../http/route.ts';
 import { bearerCall, type Services } from '../services.ts';

@@ -1,4 +1,4 @@
-// GET and POST /sign-out: a plain page with a button; not an end-session endpoint (R29).
+// GET and POST /sign-out: a plain page with a button; not an end-session endpoint (R29.4).
 import { readForm } from '../http/form.ts';
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, htmlAnswer, type Route, redirectAnswer } from '../http/route.ts';

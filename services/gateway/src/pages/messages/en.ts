@@ -50,7 +50,7 @@ export const en = {
     /** `scopes` is what is asked for in addition, as HTML. */
     more: (partner: Html, scopes: string) =>
       html`You agreed to a connection with ${partner} before. This time it also asks for ${scopes}.`,
-    /** After `more`, when it releases nothing new (R6). */
+    /** After `more`, when it releases nothing new (R6.8). */
     moreOfTheSame: 'Nothing more is shared than before.',
     scopes: { openid: 'your events and course designs', email: 'your e-mail address', profile: 'your name' },
     shared: (partner: Html) => html`What ${partner} will see`,
@@ -61,7 +61,7 @@ export const en = {
     identifier: (partner: Html) =>
       html`<strong>An identifier for your account,</strong> so that ${partner} recognises you next time`,
     whatever: 'Your name and e-mail address are always shared.',
-    /** Replaces that list without `openid` (R6). */
+    /** Replaces that list without `openid` (R6.9). */
     nothing: (partner: Html) =>
       html`<strong>Nothing.</strong> ${partner} will not be able to see your name, your e-mail address, your events or your course designs.`,
     never: (partner: Html) => html`What ${partner} never gets`,

@@ -1,4 +1,4 @@
-// The languages of the pages, chosen by ui_locales, then Accept-Language, then English (R5).
+// The languages of the pages, chosen by ui_locales, then Accept-Language, then English (R5.14).
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 
