@@ -1,8 +1,8 @@
-// Shared by the issuer and the verifier of access tokens (specification §5, R15–R17).
+// Shared by the issuer and the verifier of access tokens (specification §5, R15.1).
 
-/** The token's `aud`: the resource API. No client may have this name. */
+/** The token's `aud`: the resource API. No client may have this name (R15.3). */
 export const apiAudience = 'design-api';
-/** As the database checks at registration (R15). */
+/** As the database checks at registration. */
 export function isClientId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(text);
 }
@@ -17,10 +17,10 @@ export function bearerToken(authorization = ''): string | undefined {
 export const accessTokenType = 'at+jwt';
 /** Its claim `token_use`; an ID token has another. */
 export const accessTokenUse = 'access_token';
-/** Seconds that `iat` may be ahead; `exp` has no leeway (R16). */
+/** Seconds that `iat` may be ahead; `exp` has no leeway (R16.4). */
 export const issuedLeeway = 5;
 
 /** Validity of access and ID tokens in seconds (specification §5). */
 export const tokenLifetime = 900;
-/** Seconds for which the key set may be cached (R17). */
+/** Seconds for which the key set may be cached (R17.4). */
 export const keySetLifetime = 300;

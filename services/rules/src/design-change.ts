@@ -26,7 +26,7 @@ export interface DesignUpsertFields {
 const maxOwnerBytes = 255;
 const maxIdBytes = 512;
 const maxEventIdBytes = 512;
-/** Longest texts in code points, as in Postgres (R23). */
+/** Longest texts in code points, as in Postgres (R23.5). */
 const maxCharacters = 1_000;
 const maxDescriptionCharacters = 2_000;
 /** Revisions are unsigned 64-bit numbers. */

@@ -1,4 +1,4 @@
-// Every error code and its gRPC status: public (specification §7, R5, R14), operator's port and feed.
+// Every error code and its gRPC status: public (specification §7, R14.1, R14.6), operator's port and feed.
 
 export const errorStatuses = {
   access_denied: 'PERMISSION_DENIED',

@@ -1,4 +1,4 @@
-// Verifies a JWT of this issuer (R16). Also refuses what jose accepts but we never issue.
+// Verifies a JWT of this issuer (R16.1, R16.2). Also refuses what jose accepts but we never issue.
 import {
   type CryptoKey,
   errors,
@@ -98,8 +98,8 @@ export interface VerifiedAccessToken<Key> extends Omit<VerifiedJwt<Key>, 'claims
 }
 
 /**
- * The subject, or why the token is not valid at `now` (milliseconds since the epoch). Without `openid` it opens
- * nothing (R21.2).
+ * The subject, or why the token is not valid at `now` (milliseconds since the epoch). A token opens
+ * nothing without `openid` (R21.2).
  */
 export async function verifyAccessToken<Key extends CryptoKey | KeyObject>(
   token: string,

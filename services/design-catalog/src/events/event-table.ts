@@ -86,7 +86,7 @@ export async function findEventWithDesigns(
 }
 
 /**
- * From Postgres' `2026-05-01 09:30:00.25+00`, truncated to milliseconds (R23). The connection uses UTC and ISO dates,
+ * From Postgres' `2026-05-01 09:30:00.25+00`, truncated to milliseconds (R23.2). The connection uses UTC and ISO dates,
  * the schema four-digit years.
  */
 export function isoTime(text: string | null): string | null {

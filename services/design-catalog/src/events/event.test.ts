@@ -18,7 +18,7 @@ test('every stored identifier comes back from its public form, which needs no es
   );
 });
 
-test('whatever is accepted is exactly what would be issued for it (R20)', () => {
+test('whatever is accepted is exactly what would be issued for it (R20.3)', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.base64String(), fc.stringMatching(/^[A-Za-z0-9_-]*$/)), (text) => {
       const accepted = storedEventId(text);
@@ -27,7 +27,7 @@ test('whatever is accepted is exactly what would be issued for it (R20)', () => 
   );
 });
 
-test('the longest identifier passes and one byte more does not (R20)', () => {
+test('the longest identifier passes and one byte more does not (R20.3)', () => {
   const longest = 'x'.repeat(longestStoredId) as StoredEventId;
   expect(storedEventId(publicEventId(longest))).toBe(longest);
   expect(storedEventId(publicEventId(`${longest}x` as StoredEventId))).toBeUndefined();

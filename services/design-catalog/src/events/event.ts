@@ -1,5 +1,5 @@
 // Events and designs as the catalog reads them. An Event groups a user's non-deleted designs by event identifier
-// (R22); the triggers of migration 0001 write its summary.
+// (R22.1); the triggers of migration 0001 write its summary.
 import { isUtf8 } from 'node:buffer';
 
 declare const brand: unique symbol;
@@ -9,7 +9,7 @@ type Branded<Name extends string> = string & { readonly [brand]: Name };
 export type Owner = Branded<'Owner'>;
 /** As the platform stored it; never empty. */
 export type StoredEventId = Branded<'StoredEventId'>;
-/** For partners: base64url of the stored identifier's UTF-8 (R22). */
+/** For partners: base64url of the stored identifier's UTF-8 (R22.8). */
 export type PublicEventId = Branded<'PublicEventId'>;
 
 /** Designs in one answer (specification §8). */
@@ -23,7 +23,7 @@ export function publicEventId(stored: StoredEventId): PublicEventId {
   return Buffer.from(stored, 'utf8').toString('base64url') as PublicEventId;
 }
 
-/** Undefined when `candidate` cannot be one that we issued (R20). */
+/** Undefined when `candidate` cannot be one that we issued (R20.3). */
 export function storedEventId(candidate: string): StoredEventId | undefined {
   if (candidate.length > longestPublicId || !publicForm.test(candidate)) return undefined;
   const bytes = Buffer.from(candidate, 'base64url');

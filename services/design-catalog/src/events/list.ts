@@ -30,7 +30,7 @@ export async function eventsJson(deps: ListDeps, authorization: string | undefin
 }
 
 /**
- * The token is verified first (R20). Throws `not_found` for an invalid id, a nonexistent Event and a foreign one
+ * The token is verified first (R20.1). Throws `not_found` for an invalid id, a nonexistent Event and a foreign one
  * (R24).
  */
 export async function designsJson(

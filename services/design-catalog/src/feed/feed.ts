@@ -50,8 +50,8 @@ export interface ApplyDeps {
 }
 
 /**
- * Writes everything, in order, gathering the next batch meanwhile. After a failure the earlier batches are written,
- * and their resume point says so. Throws DetailedFailure `invalid_argument` for a stream out of order.
+ * Writes everything, in order, gathering the next batch meanwhile. The batches before a failure are written, and
+ * their resume point says so. Throws DetailedFailure `invalid_argument` for a stream out of order.
  */
 export async function applyBatches(
   { write, limits }: ApplyDeps,

@@ -1,6 +1,6 @@
 // The data volume (specification §8): Events per owner and designs per Event, as frequencies, which add up over parts
-// and name no owner. They are counted from `event_summaries`, which are exact at every commit (R22), in short read-only
-// transactions.
+// and name no owner. They are counted from `event_summaries`, which are exact at every commit (R22.4), in short
+// read-only transactions.
 import type { Database, Queries, Statement } from '@course-exchange/runtime/postgres/pool';
 import type { Owner } from '../events/event.ts';
 import { listEvents } from '../events/event-table.ts';

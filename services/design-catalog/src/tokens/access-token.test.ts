@@ -165,7 +165,7 @@ test.each([
   ['one for another audience', signed(goodHeader, { ...goodClaims, aud: 'partner' }), 'partner'],
   ['a forged one', signed(goodHeader, { ...goodClaims, exp: seconds }, theirs.privateKey), undefined],
   ['a made-up name', signed(goodHeader, { ...goodClaims, exp: seconds, client_id: 'a b' }), undefined],
-])('a refused token names its client where the signature is ours: %s [R33]', async (_what, token, client) => {
+])('a refused token names its client where the signature is ours: %s', async (_what, token, client) => {
   expect((await refusalOf(token))?.client).toBe(client);
 });
 
@@ -187,7 +187,7 @@ test('a remembered token is refused once its key has left the set', async () => 
   await expect(authenticate(`Bearer ${good}`)).rejects.toMatchObject({ code: 'invalid_token' });
 });
 
-test('while no key set was ever fetched nothing is known about a token: temporarily_unavailable (R14)', async () => {
+test('nothing is known about a token before the first key set: temporarily_unavailable (R14.1)', async () => {
   const { authenticate } = verification(() => Promise.reject(new Error('away')));
   await expect(authenticate(`Bearer ${good}`)).rejects.toMatchObject({ code: 'temporarily_unavailable' });
 });

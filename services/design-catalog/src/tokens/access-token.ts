@@ -1,4 +1,4 @@
-// Verifies access tokens at the resource server (specification §5, R15, R16). A verified token is cached until it
+// Verifies access tokens at the resource server (specification §5, R15.1). A verified token is cached until it
 // expires or its key leaves the set.
 import { hash } from 'node:crypto';
 import { bearerToken } from '@course-exchange/rules/access-token';

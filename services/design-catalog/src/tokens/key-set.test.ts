@@ -71,7 +71,7 @@ test('keys are used for an hour without identity; an empty answer forgets none',
   await expect(keySet.find('a')).rejects.toMatchObject({ code: 'temporarily_unavailable' });
 });
 
-test('before the first fetch it says so, refuses with temporarily_unavailable, and recovers', async () => {
+test('it says that no set was fetched yet, refuses with temporarily_unavailable, and recovers', async () => {
   let answer: () => Promise<readonly JWK[]> = () => Promise.reject(new Error('away'));
   const { keySet, seen } = keySetOf(() => answer());
   await expect(keySet.find('a')).rejects.toMatchObject({ code: 'temporarily_unavailable' });

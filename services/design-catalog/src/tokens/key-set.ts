@@ -1,4 +1,4 @@
-// Identity's public keys, cached as long as they may be (R17), and longer while identity is down.
+// Identity's public keys, cached as long as they may be (R17.4), and longer while identity is down.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keySetLifetime } from '@course-exchange/rules/access-token';
 import { unavailable } from '@course-exchange/runtime/process/errors';

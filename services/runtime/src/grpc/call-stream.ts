@@ -6,7 +6,7 @@ import { deserializer, methodPath, serializer } from './methods.ts';
 import { unansweredCall } from './status.ts';
 
 export interface WaitingCall extends Pick<Call, 'id' | 'method' | 'message' | 'metadata'> {
-  /** Of message and metadata, in bytes. */
+  /** Bytes of message and metadata. */
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
@@ -37,7 +37,7 @@ interface CallStreamEvents {
 
 export function openCallStream(channel: Client, { onChange, onSilent }: CallStreamEvents) {
   const waiting = new Map<number, WaitingCall>();
-  // In a Node stream the status could overtake messages when the connection breaks.
+  // The status could overtake messages in a Node stream when the connection breaks.
   const call = channel.getChannel().createCall(methodPath(carry), Infinity, null, null, null);
   /** Probe intervals since the server's last message. */
   let unheard = 0;

@@ -60,7 +60,7 @@ export function openCallStreams({ target, current, replace }: Channel) {
     scheduled = false;
     const [draining, serving] = [those('draining'), those('serving')];
     const usable = serving.length > 0 ? serving : draining;
-    // Until one stream has answered, more would all go to the first connected address.
+    // More would all go to the first connected address until one stream has answered.
     const wanted = usable.length > 0 ? streamCount : Math.min(queue.size, 1);
     for (let at = serving.length + those('opening').length; at < wanted && !closed; at += 1) open();
     for (; usable.length > 0 && queue.size > 0; next += 1)

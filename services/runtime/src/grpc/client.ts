@@ -137,7 +137,7 @@ function channelOptions(
     'grpc.max_reconnect_backoff_ms': 1000,
     // A new channel makes its own connections.
     'grpc.use_local_subchannel_pool': 1,
-    // Streams probe. After a GOAWAY a ping drops calls that the server still answers (grpc/grpc-node#3068).
+    // Streams probe. A ping after a GOAWAY drops calls that the server still answers (grpc/grpc-node#3068).
     ...(streams ? {} : { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 }),
     'grpc.enable_channelz': 0,
   };

@@ -71,7 +71,7 @@ const unanswered: readonly number[] = [
   status.RESOURCE_EXHAUSTED,
 ];
 
-/** `server_error` if it can never be answered, else `temporarily_unavailable` (R14). */
+/** `server_error` if it can never be answered (R14.8), else `temporarily_unavailable` (R14.1). */
 export function fromStatus(error: ServiceError): Failure {
   const [code] = error.metadata?.get(trailer) ?? [];
   if (typeof code === 'string') return new Failure(code);

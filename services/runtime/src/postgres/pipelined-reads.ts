@@ -190,7 +190,7 @@ function observeLines(lines: readonly Line[], { applicationName, poolSize }: Rea
   });
 }
 
-/** After any other error the connection is lost. */
+/** The connection is lost after any other error. */
 function isStatementError(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.severity === 'ERROR';
 }

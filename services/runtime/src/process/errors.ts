@@ -1,7 +1,7 @@
 // Errors that callers see: a code, no text about the request.
 import { randomInt } from 'node:crypto';
 
-/** With a public code (specification §7, R14); other errors lose their text at the process boundary. */
+/** With a public code (specification §7); other errors lose their text at the process boundary (R14.6). */
 export class Failure<Code extends string = string> extends Error {
   readonly code: Code;
 
@@ -48,7 +48,7 @@ export function isFault(error: unknown): boolean {
   return error.code === 'temporarily_unavailable' || error.code === 'server_error';
 }
 
-/** A store or service did not answer (R14). */
+/** A store or service did not answer (R14.1). */
 export function unavailable(what: string, cause?: unknown): Failure<'temporarily_unavailable'> {
   return new Failure('temporarily_unavailable', `${what} does not answer`, { cause });
 }

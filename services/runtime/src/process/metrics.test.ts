@@ -42,7 +42,7 @@ async function scraped(): Promise<() => Promise<string>> {
 
 const vanishing = gauge({ name: 'course_exchange.keys', unit: '{key}', labels: ['kid'], about: 'Keys' });
 
-test('with OTEL_METRICS_EXPORTER=otlp they are pushed, the last of them at the stop, and not answered', async () => {
+test('OTEL_METRICS_EXPORTER=otlp: metrics are pushed, the last of them at the stop, and not answered', async () => {
   const { bodies, telemetry } = await pushed();
   expect(telemetry.metricsText).toBeUndefined();
   upDownCounter({ name: 'course_exchange.open', unit: '{test}', labels: [], about: 'Open' }).observe(() => [

@@ -1,4 +1,4 @@
-// Metric definitions, from which the instruments and docs/telemetry.md are made. Without a reader nothing is counted.
+// Metric definitions, from which the instruments and docs/telemetry.md are made. Nothing is counted without a reader.
 // A label has few values, none of them a caller's.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attributes, Meter, MetricOptions, Observable } from '@opentelemetry/api';

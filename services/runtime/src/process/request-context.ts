@@ -63,14 +63,14 @@ export function timeLeft(): number {
   return currentCall().deadline - Date.now();
 }
 
-/** Throws `Overloaded` after the caller's deadline (R14). */
+/** Throws `Overloaded` after the caller's deadline (R14.7). */
 export function requireTime(): void {
   if (timeLeft() <= 0) throw new Overloaded('deadline');
 }
 
 const wellFormed = /^[A-Za-z0-9._-]{8,64}$/;
 
-/** 8–64 characters of A–Z a–z 0–9 . _ - (R25). */
+/** 8–64 characters of A–Z a–z 0–9 . _ - (R25.2). */
 export function isWellFormedRequestId(candidate: string | undefined): candidate is string {
   return candidate !== undefined && wellFormed.test(candidate);
 }

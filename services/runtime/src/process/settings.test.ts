@@ -98,7 +98,7 @@ test('what variables must be together is reported with the mistakes of others', 
   ]);
 });
 
-test('an origin has neither path nor trailing slash (R28); numbers lie in their range', () => {
+test('an origin has neither path nor trailing slash; numbers lie in their range', () => {
   expect(origin().parse('http://127.0.0.1:8080')).toBe('http://127.0.0.1:8080');
   for (const wrong of ['exchange.example', 'https://x.example/', 'https://x.example/a', 'ftp://x.example'])
     expect(origin().safeParse(wrong).success).toBe(false);

@@ -128,7 +128,7 @@ test.each<Environment>([
   expect(await exported(environment)).toEqual([]);
 });
 
-test('while it is away each failure has one line, and the process stops as usual', async () => {
+test('each failure has one line while it is away, and the process stops as usual', async () => {
   let broken = 0;
   const { endpoint } = await startReceiver(async (socket) => {
     broken += 1;
