@@ -156,7 +156,7 @@ async function callback(partner: Partner, request: FastifyRequest, reply: Fastif
   return reply.redirect(outcome.destination, 303);
 }
 
-/** Without a revocation endpoint this is all that a partner can, and must, do. */
+/** All that a partner can, and must, do without a revocation endpoint. */
 async function disconnect({ sessions, connections }: Partner, request: FastifyRequest, reply: FastifyReply) {
   const session = sessions.connected(request);
   requireFormToken(session, request.body);

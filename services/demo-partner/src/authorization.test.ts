@@ -1,5 +1,5 @@
 // The duties of a client in the authorization-code flow (specification §5), against a real issuer on loopback. Those that a
-// rehearsal plays are proven there: test/clients/rehearsals.test.ts.
+// rehearsal plays are tested there: test/clients/rehearsals.test.ts.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, createBench, createBrowser, type TestIssuer } from '../testing/bench.ts';

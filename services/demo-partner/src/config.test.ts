@@ -1,4 +1,4 @@
-// The settings: what is missing or wrong is told at once and never quoted, and the README names every one.
+// The settings: what is missing or wrong is reported at once and never quoted, and the README names every one.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -24,7 +24,7 @@ function integer(max: number, what: string) {
 }
 const port = integer(65_535, 'a port number (0 lets the system choose)');
 
-/** The only place for http without TLS. */
+/** The only hosts for http without TLS. */
 export function isLoopbackHttp(url: URL): boolean {
   return url.protocol === 'http:' && /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(url.hostname);
 }

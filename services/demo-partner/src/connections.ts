@@ -8,7 +8,7 @@ export interface Connection {
   readonly refreshToken: string;
   /** Milliseconds since the epoch. */
   readonly accessTokenExpiresAt: number;
-  /** Of the last refresh; `undefined` before the first. */
+  /** The last refresh; `undefined` before the first. */
   readonly refreshedAt: number | undefined;
   /** For display only: both may change at any time and identify no user. */
   readonly name: string | undefined;

@@ -62,7 +62,7 @@ async function read(deps: DesignApiDeps, identity: Identity, path: string): Prom
   const token = await deps.accessTokens.current(identity);
   const first = await getWithBackOff(deps, path, token);
   if (first.status !== 401) return bodyOf(first);
-  // Refresh once. If the new token is refused, only a new authorization can help.
+  // Refresh once. Only a new authorization can help if the new token is refused.
   const fresh = await deps.accessTokens.refresh(identity, token);
   const second = await getWithBackOff(deps, path, fresh);
   if (second.status === 401) throw new PartnerFailure('reconnect');

@@ -46,7 +46,7 @@ async function discover(registration: Registration, fetch: Fetch): Promise<clien
       [client.customFetch]: (url, init) => fetch(url, init as RequestInit),
       timeout: timeoutSeconds,
       execute: [
-        // Without this openid-client trusts TLS and skips the ID token's signature.
+        // Otherwise openid-client trusts TLS and skips the ID token's signature.
         client.enableNonRepudiationChecks,
         ...(isLoopbackHttp(issuer) ? [client.allowInsecureRequests] : []),
       ],

@@ -2,7 +2,7 @@
 import { Argument, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import { newCommand, withAction } from './cli/command.ts';
 
-/** Per line: word, tab, explanation. Without candidates the shell offers files. */
+/** Per line: word, tab, explanation. The shell offers files if no line comes. */
 export function candidateLines(program: CommandUnknownOpts, argv: readonly string[]): string {
   const typed = argv.at(-1) ?? '';
   const before = argv.slice(0, -1);

@@ -1,4 +1,4 @@
-// `key`: signing keys, which go staged → active → superseded → retired (R17).
+// `key`: signing keys, which go staged → active → superseded → retired (R17.1, R17.2).
 import { Option } from '@commander-js/extra-typings';
 import {
   KeyAlgorithm,

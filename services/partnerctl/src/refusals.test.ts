@@ -124,7 +124,7 @@ Choose one with --client, --at or both.
   expect((await runAgainst(same, [...explain, '--at', '1m'])).exit).toBe(2);
 });
 
-test('of many records of an id twenty are listed', async () => {
+test('twenty of many records of an id are listed', async () => {
   const many = Array.from({ length: 25 }, () => reused);
   const { err } = await runAgainst(serviceWith(many), [...explain, '--json']);
   const { mistakes } = JSON.parse(err).error;

@@ -1,4 +1,4 @@
-// `explain` and `refusals`: why identity refused a request (R34), for the answer to a partner's mail.
+// `explain` and `refusals`: why identity refused a request (R34.1), for the answer to a partner's mail.
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate, timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import {

@@ -59,7 +59,7 @@ function fenceCommand() {
   return withAction(command, async (context, { restored, auditLog, acceptUnknown: accepts }) => {
     const acceptUnknown = accepts === true;
     if (restored === 'redis' && (auditLog !== undefined || acceptUnknown))
-      throw usageError('After a restore of Redis alone nothing is unknown.', 'Leave the other options out.');
+      throw usageError('Nothing is unknown after a restore of Redis alone.', 'Leave the other options out.');
     const log = auditLog === undefined ? undefined : await importContent(context, auditLog, lessenLog);
     if (log !== undefined) await requireTrail(log, auditLog ?? '');
     await context.confirm('Every user will have to log in again.');

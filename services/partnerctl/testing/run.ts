@@ -59,7 +59,7 @@ function collecting(isTTY: boolean) {
   return Object.assign(stream, { isTTY, written, hasColors: () => isTTY });
 }
 
-/** As `run`, with both services played by `routes` on a port of their own. */
+/** As `run`, with both services played by `routes` on a separate port. */
 export async function runAgainst(
   routes: (router: ConnectRouter) => void,
   argv: readonly string[],

@@ -58,7 +58,7 @@ export function registerCommand() {
   });
 }
 
-/** Without --with-secret no secret is created: they would be ignored silently. */
+/** No secret is created without --with-secret: they would be ignored silently. */
 function refuseSecretOptions(options: object): void {
   const flags = { toFile: '--to-file', encryptTo: '--encrypt-to', expiresIn: '--expires-in' };
   const used = Object.entries(flags).flatMap(([name, flag]) => (name in options ? [flag] : []));

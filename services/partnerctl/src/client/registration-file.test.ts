@@ -61,7 +61,7 @@ test('mistakes that the service finds are reported beside those in the file, and
   ]);
 });
 
-test('a secret has no place in a file', () => {
+test('a secret in a file is a mistake and is not quoted', () => {
   const { mistakes } = readRegistration('a.yaml', 'clientId: a\nsecret: hunter2\n');
   expect(mistakes.join()).not.toContain('hunter2');
 });

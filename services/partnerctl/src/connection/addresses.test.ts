@@ -36,7 +36,7 @@ test('the local stack that is found is not mixed with a service of another insta
   expect(findAddress('catalog', sources({ ...elsewhere, flags: { stack } })).socket).toBe('/run/feed.sock');
 });
 
-test("in the service's own container its settings say where; what an operator names still wins", () => {
+test("the service's settings say where in its container; what an operator names still wins", () => {
   const found = (environment: Record<string, string>, name: 'identity' | 'catalog' = 'identity') =>
     findAddress(name, sources({ environment }));
   expect(found({ OPERATOR_PORT: '7999' }).url).toBe('http://127.0.0.1:7999');

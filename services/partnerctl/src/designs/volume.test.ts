@@ -19,7 +19,7 @@ test('quantiles are by the nearest rank over all answers, in whichever order the
   expect(volumeOf(hundred).eventsPerUser).toEqual({ median: 50, p95: 95, p99: 99, largest: 100 });
 });
 
-test('an event of 500 designs is seen whole, of more the ones beyond are not', () => {
+test('an event of 500 designs is seen whole; designs beyond these are not', () => {
   expect(volumeOf([part([], [500, 501]), part([], [700])])).toMatchObject({
     ...{ events: 3, designs: 1701, eventsOver500: 2, designsNeverSeen: 201 },
   });
@@ -31,7 +31,7 @@ test('the longest list is the one with the most events in any answer', () => {
   expect(volumeOf(parts).longestList).toEqual({ events: 7, bytes: 70, milliseconds: 1 });
 });
 
-test('of a client only its users are asked for, page by page, and each once', async () => {
+test('only the users of a client are asked for, page by page, and each once', async () => {
   const asked: string[][] = [];
   const pages = [['ann', 'bo'], [], ['bo', 'cy']];
   const { exit, out } = await runAgainst(

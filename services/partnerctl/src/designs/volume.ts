@@ -11,7 +11,7 @@ import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
 import { consentPages } from '../consent.ts';
 import { fields, table } from '../output/table.ts';
 
-/** Designs of an Event that partners see (R23). */
+/** Designs of an Event that partners see (R23.1). */
 const maxDesigns = 500;
 
 export function volumeCommand() {

@@ -91,7 +91,7 @@ function linesIn(block: Buffer, first: number): (string | undefined)[] {
   const marked = first === 1 && block.subarray(0, byteOrderMark.length).equals(byteOrderMark);
   const bytes = marked ? block.subarray(byteOrderMark.length) : block;
   if (isUtf8(bytes)) return bytes.toString().split('\n');
-  // In latin1 every byte is a character.
+  // Every byte is a character in latin1.
   const lines = bytes
     .toString('latin1')
     .split('\n')

@@ -11,7 +11,7 @@ const made = { secretId: 's_1', plainSecret: secret };
 const directory = mkdtempSync(join(tmpdir(), 'partnerctl-handover-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Of a command's context, what a handover reads. */
+/** What a handover reads of a command's context. */
 function contextOf(options: { readonly isTty?: boolean; readonly json?: boolean } = {}): CommandContext {
   const out = { isTty: options.isTty ?? false, paint: (_: string, text: string) => text };
   const { json = false } = options;

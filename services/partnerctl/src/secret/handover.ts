@@ -29,7 +29,7 @@ interface NewSecret {
   readonly plainSecret: string;
 }
 
-/** `create` runs once the destination is open. Without `options` no secret is requested. */
+/** `create` runs once the destination is open. No secret is requested without `options`. */
 export async function withHandover<R extends ChangeResponse & { readonly secret?: NewSecret | undefined }>(
   context: CommandContext,
   options: HandoverOptions | undefined,
