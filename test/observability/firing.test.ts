@@ -210,7 +210,7 @@ async function callTooLate(): Promise<void> {
 }
 
 /** It did not happen, or not recently. */
-const mayBeEmpty = ['Grants that ended', 'Refused for overload, or late', 'Its secrets expire in'];
+const mayBeEmpty = ['Grants that ended', 'Refused for overload, or timed out', 'Its secrets expire in'];
 
 test('each series and label that rules, dashboards and the runbook ask for is there, and each panel shows something', async () => {
   const queries = [...new Set([...asked.flatMap(wanted), ...named])];

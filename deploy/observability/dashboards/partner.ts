@@ -19,7 +19,7 @@ export const partner: DashboardSource = {
   about: 'What one client asks, what it is refused and why, and how it keeps its duties.',
   variables: { client_id: clientRequests },
   rows: {
-    'What does it ask, and what is it told?': {
+    'What does it ask, and what is the answer?': {
       'Answers by route': [
         'Requests with the client’s secret or tokens.',
         rate('http_route', series(clientRequests, { client_id })),
@@ -37,7 +37,7 @@ export const partner: DashboardSource = {
     },
     'Why is it refused?': {
       'Token requests refused': [
-        'By the reason that the partner is not told, in 15 minutes.',
+        'By the reason, which the partner does not see, in 15 minutes.',
         events('error_type, reason', 'tokens_refused', { client_id }),
       ],
       'Authorization requests refused': [
@@ -62,7 +62,7 @@ export const partner: DashboardSource = {
     },
     'Does it keep its duties?': {
       'Duties broken': [
-        'In 15 minutes, as `partnerctl client conduct` names and judges them. A client that keeps its duties has none.',
+        'In 15 minutes, as `partnerctl client conduct` names them. A client that keeps its duties has none.',
         events('act', 'client_acts', { act: breaches, client_id }),
       ],
       'Requests and codes': [
@@ -72,8 +72,8 @@ export const partner: DashboardSource = {
           client_id,
         }),
       ],
-      'Refused for overload, or late': [
-        'Share of its requests told to come again later.',
+      'Refused for overload, or timed out': [
+        'Share of its requests that got `temporarily_unavailable`.',
         { share: `(${refusedForOverload} or 0 * ${asked()}) / ${asked()}` },
         'percentunit',
       ],
