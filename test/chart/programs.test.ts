@@ -99,7 +99,7 @@ everySet('$set: every address of another component is that of a Service with the
     expect(ports).toContain(address.replace(/^[a-z]+:\/+/, '').replace(/\.cluster\.\w+(?=:\d+$)/, ''));
 });
 
-everySet('$set: all know the same issuer, and each the environment that it is told', ({ set, objects }) => {
+everySet('$set: all know one issuer, and each the environment of its installation', ({ set, objects }) => {
   const variables: KubernetesObject[] = containersOf(podsOf(objects)).flatMap(({ env }) => env);
   const told = (name: RegExp) => [
     ...new Set(variables.filter((one) => name.test(one.name)).map(({ value }) => value)),

@@ -11,7 +11,7 @@ import { agree, registration } from './user.ts';
 
 const source = resolve(import.meta.dirname, '../../services/demo-partner');
 const folder = mkdtempSync(join(tmpdir(), 'demo-partner-copy-'));
-/** Where the callback is registered; the copy listens elsewhere and the test carries the browser across. */
+/** The origin of the registered callback; the copy listens elsewhere and the test carries the browser across. */
 const publicUrl = new URL(registration.redirectUri).origin;
 let address: string;
 let partner: ChildProcess;
@@ -53,7 +53,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('it connects a user, reads, refreshes, disconnects and stops when told', async () => {
+test('it connects a user, reads, refreshes, disconnects and stops on SIGTERM', async () => {
   const { load, connect, press } = openPartnerBrowser(address);
   const { arrival } = await connect(async (request) => new URL(await agree(request.href)));
   expect(arrival.url).toBe(`${address}/events`);

@@ -91,7 +91,7 @@ interface RedisOptions {
   readonly restore?: Copy;
 }
 
-/** A disk that is slow for a second would be an outage of Redis, rightly (R14): what a test counts is not to depend on it. */
+/** A disk that is slow for a second would be an outage of Redis, rightly (R14.1): what a test counts is not to depend on it. */
 export async function startRedis(
   network: StartedNetwork,
   { words = [], files = {}, restore, onDisk = restore !== undefined }: RedisOptions = {},

@@ -1,4 +1,4 @@
-// What rests in the stores after a flow (R18, R19, R29): hashes, never what was given out.
+// What rests in the stores after a flow: hashes, never what was given out.
 import { createHash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { expect } from 'vitest';

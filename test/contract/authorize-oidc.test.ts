@@ -1,4 +1,4 @@
-// What OpenID Connect adds to the authorization request (R5).
+// What OpenID Connect adds to the authorization request.
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { logIn, logInAndAgree, loginForm } from '../support/flow.ts';

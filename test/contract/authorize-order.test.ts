@@ -1,5 +1,5 @@
-// The order of checks at the authorization endpoint (R1): of two faults the earlier one is answered. Its POST is answered as the
-// GET (R5).
+// The order of checks at the authorization endpoint: of two faults the earlier one is answered. Its POST is answered as the
+// GET (R5.15).
 import { describe, expect, test } from 'vitest';
 import { authorizeUrl, logInAndAgree, loginForm } from '../support/flow.ts';
 import { type Answer, send } from '../support/http.ts';
@@ -93,7 +93,7 @@ test('an inactive client is invalid_client, alone and before what is checked lat
     expectError(await ask(inactive(fault.apply(plain))), 400, 'invalid_client');
 });
 
-test('of any two faults the earlier in R1 is answered [R1.2 R1.3 R1.4 R1.5 R1.6 R1.7]', async () => {
+test('the earlier of any two faults is answered [R1.2 R1.3 R1.4 R1.5 R1.6 R1.7]', async () => {
   for (const [index, first] of faults.entries()) {
     const undoes = (second: Fault): boolean => first.name === 'client_id twice' && second.rank === 2;
     const later = faults.slice(index + 1).filter((fault) => fault.rank > first.rank && !undoes(fault));

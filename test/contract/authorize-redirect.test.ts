@@ -1,4 +1,4 @@
-// Redirect URIs, state and the form of the redirect (R3, R4).
+// Redirect URIs, state and the form of the redirect.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { authorizeUrl } from '../support/flow.ts';

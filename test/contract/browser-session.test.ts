@@ -1,4 +1,4 @@
-// The browser session: how it begins, is used, and ends (R29).
+// The browser session: how it begins, is used, and ends.
 import { expect, test } from 'vitest';
 import { formWith, logInAndAgree, loginForm } from '../support/flow.ts';
 import type { UserAgent } from '../support/user-agent.ts';

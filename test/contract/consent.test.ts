@@ -1,4 +1,4 @@
-// Consent: remembered, asked again, refused, decided twice, submitted by a stranger (R6).
+// Consent: remembered, asked again, refused, decided twice, submitted by a stranger.
 import { expect, test } from 'vitest';
 import { formWith, walkOn } from '../support/flow.ts';
 import type { DemoUser, Partner } from '../support/stack-file.ts';

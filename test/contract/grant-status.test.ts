@@ -1,4 +1,4 @@
-// What changed since the grant is honoured at the exchange and on refresh (R13).
+// What changed since the grant is honoured at the exchange and on refresh.
 import { expect } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
 import { send } from '../support/http.ts';

@@ -1,4 +1,4 @@
-// Headers that every answer carries (R25), and methods of known routes (R31).
+// Headers that every answer carries, and methods of known routes.
 import { describe, expect, test } from 'vitest';
 import { authorizeUrl } from '../support/flow.ts';
 import { type Answer, type Sent, send } from '../support/http.ts';

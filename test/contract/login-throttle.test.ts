@@ -1,4 +1,4 @@
-// Login: what a failure looks like, and when the next try is not looked at (R30). Every test calls from a
+// Login: what a failure looks like, and when the next try is not looked at (R30.2). Every test calls from a
 // separate network, so that it slows no other.
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
@@ -36,7 +36,7 @@ test('an unknown user, a wrong password and a disabled account look alike [R30.1
       password: user === disabled ? user.password : 'wrong',
     });
     if (next.kind === 'departure') throw new Error('a login that must fail succeeded');
-    // Where no network is the test's own, earlier runs may have started a delay (R30).
+    // Earlier runs may have started a delay unless the network is for this test alone (R30.1).
     skip(from === undefined && next.answer.status === 429, 'an earlier run’s failures still count');
     expect(loginForm(next)).toBeDefined();
     texts.add(next.text.replaceAll(user.email, ''));

@@ -1,4 +1,4 @@
-// PKCE is optional, but binding once used (R2).
+// PKCE is optional, but binding once used.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { authorizeUrl, pkce } from '../support/flow.ts';

@@ -1,4 +1,4 @@
-// Which answer comes first at the resource API: route, method, token, event (R20, R21, R24).
+// Which answer comes first at the resource API: route, method, token, event (R20.1).
 import { describe, expect, test } from 'vitest';
 import { type Answer, send } from '../support/http.ts';
 import { accessTokenOf, issuer, oidc, tokensFor, typical } from './deployment.ts';

@@ -1,4 +1,4 @@
-// Events and designs (§2, §4, R22–R24), mostly of the demo users: fields, nulls, deleted ones, 730 designs, 2,000 events.
+// Events and designs (specification §2, §4), mostly of the demo users: fields, nulls, deleted ones, 730 designs, 2,000 events.
 // How any designs become events is compared with a plain model: test/stores/catalog-json.test.ts.
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/http.ts';

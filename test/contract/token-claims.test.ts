@@ -1,4 +1,4 @@
-// What stands in the tokens, and what discovery and the key set say about them (R15, R17, specification §2).
+// What stands in the tokens, and what discovery and the key set say about them (specification §2).
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, type JSONWebKeySet, jwtVerify } from 'jose';
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';

@@ -1,4 +1,4 @@
-// Statuses, headers and order of the token endpoint (R7, R8).
+// Statuses, headers and order of the token endpoint.
 import { describe, expect, test } from 'vitest';
 import { basic } from '../support/flow.ts';
 import { type Answer, type Fields, formEncoded, send } from '../support/http.ts';

@@ -1,5 +1,5 @@
-// One use of an authorization code and of a refresh token, what a replay revokes (R9 to R12), and what is left of them when
-// Redis does not answer (R14).
+// One use of an authorization code and of a refresh token, what a replay revokes (R10.2), and what is left of them when
+// Redis does not answer.
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { tokensOf } from '../support/flow.ts';
@@ -140,7 +140,7 @@ async function expectUnavailable(ask: () => Promise<Answer>): Promise<void> {
 }
 
 test.skipIf(redis === undefined)(
-  'while Redis stands still tokens are 503 within 2 s, reads and keys go on, and what was refused is good afterwards [R14.1 R14.2 R14.3]',
+  'tokens are 503 within 2 s while Redis is stalled, reads and keys go on, and what was refused is good afterwards [R14.1 R14.2 R14.3]',
   async () => {
     const [code, tokens] = [await grant(), await tokensFor()];
     process.kill(redis ?? 0, 'SIGSTOP');

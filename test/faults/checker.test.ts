@@ -158,7 +158,7 @@ describe('planted violations', () => {
     expect(broken([op('user-info', [7.1, 8], 'unavailable')], [frozen])).toEqual(['table: 0']);
   });
 
-  test('an answer that is late', () => {
+  test('an answer that takes too long', () => {
     expect(broken([op('events', [3, 5.01], 'unavailable')], [postgresKilled])).toEqual(['time: 0']);
     const slow = op('login', [20, 30.01], 'good', { person: 'ann', brings: 'code 2' });
     expect(broken([slow])).toEqual(['time: 0']);

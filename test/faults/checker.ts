@@ -17,7 +17,7 @@ export interface Operation {
   /** When the answer came, or was given up. */
   readonly answered: number;
   /**
-   * `good`: what an operation of its kind gets while all is well. `refused`: `invalid_grant`. `unavailable`: what R14 says,
+   * `good`: what an operation of its kind gets while all is well. `refused`: `invalid_grant`. `unavailable`: what R14.1 says,
    * whole. `none`: no answer. Any other by its status and code.
    */
   readonly answer: string;

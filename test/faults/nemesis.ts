@@ -28,7 +28,7 @@ export async function startRound(target: Target, probe: Pick<Probe, 'stalls'>, s
   const [operations, outages]: [Operation[], Outage[]] = [[], []];
   const workload = await startWorkload(target, operations, randomOf(seed));
   const known = new Set<string>();
-  /** What is wrong since then and was not told before. */
+  /** What is wrong since then and was not reported before. */
   const judge = (since: number): readonly string[] => {
     const lines = check({ operations, outages, stalls: probe.stalls() }, since).map(told);
     const news = lines.filter((line) => !known.has(line));

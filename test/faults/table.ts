@@ -56,7 +56,7 @@ export interface Row {
   readonly disturbs: readonly Kind[];
   /** At most this many of them; by default all. */
   readonly mostFailures?: number;
-  /** What a failure looks like: R14's answer, or none where nothing of ours is left to give one. */
+  /** What a failure looks like: the answer of R14.1, or none where nothing of ours is left to give one. */
   readonly as: readonly ('unavailable' | 'none')[];
   /** A code or token whose operation failed may be spent. Else it is good, and a refusal of it a violation. */
   readonly spends: boolean;

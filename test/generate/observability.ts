@@ -97,7 +97,7 @@ const keyedHash = { type: 'string', pattern: '^[\\w-]{22}$' };
 const constantly = (values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { const: value }]));
 
-/** JSON Schema of a line of the services and their Jobs (R33). The demo partner writes its own. */
+/** JSON Schema of a line of the services and their Jobs. The demo partner writes its own. */
 export function logEventsSchema(): object {
   const lines = loggedEvents().filter(({ by }) => [...by].some((one) => one !== 'demo-partner'));
   return {

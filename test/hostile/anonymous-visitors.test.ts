@@ -7,12 +7,12 @@ import { runningStack } from '../support/stack-file.ts';
 import { openUserAgent } from '../support/user-agent.ts';
 
 const stack = runningStack();
-/** A network of this test's own: its failed logins count for no other test (R30). */
+/** A network for this test alone: its failed logins count for no other test (R30.7). */
 const from = process.platform === 'linux' ? '127.0.78.9' : undefined;
 const redis = new Redis(stack.redis ?? '');
 afterAll(() => redis.disconnect());
 
-/** As long as the bounds of R3 permit: stored, each request would take 5 KB and more. */
+/** As long as the bounds of R3.6 and R3.7 permit: stored, each request would take 5 KB and more. */
 const longest = {
   state: 's'.repeat(2_048),
   nonce: 'n'.repeat(2_048),
@@ -57,7 +57,7 @@ test('1,200 authorization requests leave nothing in a Redis that has 2 MB left, 
   if (page.kind !== 'page') throw new Error(`no page: ${page.location}`);
   await logIn(stranger, page, { email: 'nobody@example.org', password: 'x'.repeat(500) });
   const left = (await redis.keys('*')).filter((key) => !before.has(key));
-  // What R30 counts, and the probe of /healthz.
+  // The counters that R6.10 permits, and the probe of /healthz.
   for (const key of left) expect(key).toMatch(/^(login-|health:)/);
   expect((await refresh((await newTokens()).refresh_token)).status).toBe(200);
 });

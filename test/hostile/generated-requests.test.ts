@@ -78,7 +78,7 @@ const request = fc.record({
 });
 type Generated = typeof request extends fc.Arbitrary<infer T> ? T : never;
 
-/** A network of this test's own: its failed logins count for no other test (R30). */
+/** A network for this test alone: its failed logins count for no other test (R30.7). */
 const from = '127.0.77.7';
 
 function ask({ method, path, query, body, headers }: Generated): Promise<Answer> {

@@ -31,8 +31,8 @@ afterAll(() =>
 const unknown = () => ({ email: `nobody-${randomBytes(6).toString('hex')}@example.test`, password: 'wrong' });
 
 /**
- * Types e-mail and password into a login page: the status of the answer, and how long it took in milliseconds. Where a
- * store was too slow (R14), it tries again, as a person would.
+ * Types e-mail and password into a login page: the status of the answer, and how long it took in milliseconds. Tries
+ * again when a store was too slow (R14.4), as a person would.
  */
 async function tryLogin(agent: UserAgent, user: Pick<DemoUser, 'email' | 'password'>) {
   for (let time = 1; ; time += 1, await sleep(1_000)) {

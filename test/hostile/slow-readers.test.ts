@@ -76,7 +76,7 @@ async function listEvents(token: string): Promise<[number, number]> {
   return [answer.status, (await answer.arrayBuffer()).byteLength];
 }
 
-test('readers that take nothing hold a bounded part of the memory, and none for longer than 25 s (R14)', async () => {
+test('readers that take nothing hold a bounded part of the memory, and none for longer than 25 s (R14.7, R14.10)', async () => {
   const slow = await beginReading(long);
   // Almost nothing at first: the others take long to begin on a busy machine.
   let pauseMs = 1_000;
@@ -112,7 +112,7 @@ test('readers that take nothing hold a bounded part of the memory, and none for 
   expect(await listEvents('long')).toEqual([200, longBytes]);
 });
 
-test('forms that do not end hold a bounded part of the memory, and everybody else is served (R14)', async () => {
+test('forms that do not end hold a bounded part of the memory, and everybody else is served (R14.7, R14.10)', async () => {
   let refused = 0;
   const sockets = Array.from({ length: 640 }, () => {
     const socket = connect(gateway.port, '127.0.0.1').on('error', () => socket.destroy());
@@ -156,7 +156,7 @@ async function isServed(): Promise<boolean> {
   return reader !== undefined;
 }
 
-test('connections are bounded, above what a gateway serves, and idle ones close for others (R14)', async () => {
+test('connections are bounded, above what a gateway serves, and idle ones close for others', async () => {
   const idle = await Promise.all(
     [1, 2, 3].map(() => beginReading('GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n')),
   );
@@ -172,7 +172,7 @@ test.each([
   ['a header', 'GET /nowhere HTTP/1.1\r\nHost'],
   ['nothing', ''],
 ])(
-  'requests of which %s was sent, begun again whenever they are cut, block no other client (R14)',
+  'requests of which %s was sent, begun again whenever they are cut, block no other client',
   async (_what, sent) => {
     const answered = await beginReading(long);
     // Now and then a piece, so that it is a reader who takes its time, and none who takes nothing.
@@ -209,6 +209,6 @@ test.each([
   },
 );
 
-test('a form that does not end is answered with 408 (R14)', async () => {
+test('a form that does not end is answered with 408', async () => {
   expect((await unfinished).head).toMatch(/^HTTP\/1\.1 408 /);
 });

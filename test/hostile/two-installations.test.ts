@@ -1,4 +1,4 @@
-// Each environment is a separate installation (R28): what one issued is worthless to the other.
+// Each environment is a separate installation (R28.1): what one issued is worthless to the other.
 import { expect, test } from 'vitest';
 import { authorizeUrl, basic, discover, openCaller, tokensOf } from '../support/flow.ts';
 import { type Fields, send, sendUntilServed } from '../support/http.ts';

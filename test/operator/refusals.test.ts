@@ -45,7 +45,7 @@ const newIds = () => [randomUUID(), randomUUID(), randomUUID()] as const;
 const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const span = '(less than 0\\.1|\\d+\\.\\d) s earlier';
 
-test('a replaced refresh token is told with the request that replaced it, in fields that scripts rely on [R34.1]', async () => {
+test('a replaced refresh token is explained by the request that replaced it, in fields that scripts rely on [R34.1]', async () => {
   const [first, second] = newIds();
   const { refresh_token } = await caller.newTokens();
   const before = Date.now();
@@ -82,7 +82,7 @@ test('a token of two refreshes ago has no earlier request', async () => {
   expect(told.sentence).toContain('replaced more than one step ago, or was never one of this grant');
 });
 
-test('a replayed code is told with the request that used it, its revoked token with the replay [R34.1]', async () => {
+test('a replayed code is explained by the request that used it, its revoked token by the replay [R34.1]', async () => {
   const [exchange, replay, refresh] = newIds();
   const form = await caller.codeForm();
   const { refresh_token } = tokensOf(await ask(form, exchange));

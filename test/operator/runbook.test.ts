@@ -235,7 +235,7 @@ describe('the runbook as written', () => {
   });
 });
 
-/** The last use is written within a minute (R18 keeps no plain secret to ask). */
+/** The last use of a secret is written within a minute. */
 async function waitForLastUse(secretId: string): Promise<void> {
   const lastUse = async () =>
     (await listSecrets()).find((secret) => secret.secretId === secretId)?.lastUsedAt;

@@ -156,7 +156,7 @@ test('an id that is used twice ends the stream with INVALID_ARGUMENT, and its ca
   expect(aborted).toEqual([1, 1]);
 });
 
-describe('a place is free whatever its call waits for', () => {
+describe('capacity is freed whatever its call waits for', () => {
   const never = new Promise<never>(() => {});
   /** Handlers that never end but for `last`: one waits for itself, the other for a caller that reads nothing. */
   const handlers: Parameters<typeof pod>[0] = {

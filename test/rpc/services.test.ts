@@ -66,7 +66,7 @@ test('a wrong password is an answer, not an error; a login that outlasts its dea
   const { interactionId, interactionCookie, login: page } = outcome.value;
   const { formToken = '', sealedInteraction = '' } = page?.page ?? {};
   const interaction = { interactionId, interactionCookie, formToken, sealedInteraction };
-  // A network without counted failures (R30).
+  // A network without counted failures (R30.7).
   const headers = { 'x-client-address': `2001:db8:${randomBytes(2).toString('hex')}::1` };
   const logIn = (password: string, more = {}) =>
     authorization.submitLogin(

@@ -124,7 +124,7 @@ test('a call refused for want of capacity is counted by its reason', async () =>
   );
 });
 
-test('a call to a port where nothing listens is temporarily_unavailable within its time (R14)', async () => {
+test('a call to a port where nothing listens is temporarily_unavailable within its time (R14.2)', async () => {
   const elapsed = ownStopwatch();
   const failure = await client([1], { timeoutMs: 300 })
     .exchangeToken({})

@@ -136,7 +136,7 @@ test('no span and no metric contains a canary, after the faults above neither [R
   flows.expectNone(metrics, 'a metric');
 });
 
-test('no record of a refusal contains a canary, at any endpoint (R34)', async () => {
+test('no record of a refusal contains a canary, at any endpoint (R34.2)', async () => {
   const { postgres = '' } = system.stack;
   const kept = async () =>
     (await withClient(postgres, (client) => client.query('select * from identity.refusals'))).rows;

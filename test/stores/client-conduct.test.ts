@@ -1,4 +1,4 @@
-// What identity counts of a client, how it is evaluated, and that no other client can spoil it (R34).
+// What identity counts of a client (R34.4), how it is evaluated, and that no other client can spoil it.
 import { createHash, randomBytes } from 'node:crypto';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
@@ -15,7 +15,7 @@ carryContextAcrossAwaits();
 const logger = createLogger('identity', 'error', () => {});
 let failing = false;
 const clock = { now: Date.now() };
-/** Of counters and token endpoint alike: no test turns on how fast the machine is. */
+/** Of counters and token endpoint alike: no test depends on how fast the machine is. */
 const now = () => clock.now;
 const conduct = createConductCounters({
   database: {
@@ -76,7 +76,7 @@ async function codeFor(asked: Partial<AuthorizationParameters>): Promise<string>
 
 const atAuthorization = ['pkce', 's256', 'state', 'nonce'];
 
-test('a client that does all it should keeps what it has shown; what identity cannot see it does not judge', async () => {
+test('a client that does all it should keeps what it has shown; identity does not evaluate what it cannot see', async () => {
   expect(await dutiesThat('not_visible')).toEqual(['callback', 'id_token', 'account_key', 'token_storage']);
   expect((await dutiesThat('not_seen')).slice(0, 4)).toEqual(atAuthorization);
   const { refreshToken } = await exchange(await codeFor(blameless), { codeVerifier: verifier });
@@ -181,7 +181,7 @@ test('a scope beyond the grant is counted, one within it is not', async () => {
   expect(await dutiesThat('broken')).toContainEqual(['scope_within_grant', 1, sent]);
 });
 
-test('what is written in a day adds up; the last request is told, and days are told apart [R34.4]', async () => {
+test('what is written in a day adds up; the last request is named, and each day has a separate sum [R34.4]', async () => {
   const [first = '', second = '', third = ''] = [await spentToken(), await spentToken(), await spentToken()];
   const day = 86_400_000;
   await refused(() => refresh(first));

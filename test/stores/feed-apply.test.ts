@@ -43,7 +43,7 @@ test('a deletion leaves the key, the revision and the time, and nothing else of 
   expect(await differences(catalog.writer)).toEqual([]);
 });
 
-test('a deletion of what never was keeps out the older design that comes late', async () => {
+test('a deletion of what never was keeps out the older design that follows it', async () => {
   await apply(catalog, changes({ revision: 3, deleted: true }));
   await apply(catalog, changes({ revision: 2 }));
   expect(await designs(catalog)).toMatchObject([{ revision: '3', event_id: null }]);

@@ -1,4 +1,4 @@
-// The budget of failures that an account has over all networks, and who is known to it and so not held back (R30), in a
+// The budget of failures that an account has over all networks, and who is known to it and so not held back (R30.11, R30.12), in a
 // real Redis by a clock that the tests set.
 
 import { networksOf } from '@course-exchange/runtime/process/ip-address';

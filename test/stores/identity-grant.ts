@@ -202,7 +202,7 @@ export function hashOf(text: string): string {
   return createHmac('sha256', logKey).update(text).digest('base64url').slice(0, 22);
 }
 
-/** Identity's request log for the tests of a file, read back: its lines and its counters (R33). */
+/** Identity's request log for the tests of a file, read back: its lines and its counters (R33.1, R33.2). */
 export async function recordRequests() {
   const { metricsText = expect.fail } = await startTelemetry('identity', {
     OTEL_EXPORTER_OTLP_ENDPOINT: undefined,

@@ -110,7 +110,7 @@ test('a network with failures leaves half of the hashing queue to those without'
   expect(verifyPassword.mock.calls.map(([{ isSuspect }]) => isSuspect)).toEqual([false, true, false]);
 });
 
-test('an attempt whose password was not verified clears no failures, counts for none and gives its place back [R14.5 R30.1 R30.2]', async () => {
+test('an attempt whose password was not verified clears no failures, counts for none and releases its permit [R14.5 R30.1 R30.2]', async () => {
   const [form, address] = [await beginForm(), freshAddress()];
   const full = { ...deps, verifyPassword: () => Promise.reject(new Error('full')) };
   const failAgain = () => logIn(form, { typed: 'wrong', address });
@@ -125,7 +125,7 @@ test('an attempt whose password was not verified clears no failures, counts for 
   expect(await logIn(form, { address })).toMatchObject({ retryAfterSeconds: 2 });
 });
 
-test('an attempt that a crash left open gives its place back after 15 s', async () => {
+test('an attempt that a crash left open releases its permit after 15 s', async () => {
   const networks = networksOf(freshAddress());
   const attempts = Array.from({ length: 6 }, (_, i) => ({ id: `${i}`, account: 'a', networks }));
   const kinds = [];

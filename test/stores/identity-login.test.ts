@@ -147,7 +147,7 @@ test('the session of a login ends 8 hours after it, used or not [R29.2]', async 
   expect(await signedIn(session)).toBe(false);
 });
 
-test('the session of a login is not brought back by a use that comes too late', async () => {
+test('a session that has ended is not brought back by a use', async () => {
   const session = await newSession();
   const found = await findSession(redis, session, clock.now);
   await endSession(redis, session);

@@ -110,7 +110,7 @@ async function readCode(token: string): Promise<AuthorizationCode> {
   return code;
 }
 
-test('a code that is created again after a lost answer is the same one, while it is there and after its exchange (R6)', async () => {
+test('a code that is created again after a lost answer is the same one, while it is there and after its exchange (R6.7)', async () => {
   const token = await issue();
   const code = await readCode(token);
   expect(await createAuthorizationCode(redis, code)).toBe(false);
@@ -120,7 +120,7 @@ test('a code that is created again after a lost answer is the same one, while it
   expect(await createAuthorizationCode(redis, code)).toBe(false);
 });
 
-test('where a replica is asked for and does not answer, no token leaves, and none is accepted twice (R14)', async () => {
+test('no token leaves without the answer of a replica that is asked for, and none is accepted twice (R14.1)', async () => {
   const alone = () => ({ ...endpoint.deps, redis: { ...redis, replicas: createReplicas(1) } });
   const [code, { refreshToken }] = [await issue(), await exchange(await issue())];
   expect(await outcomeOf(exchange(code, { by: alone() }))).toBe('temporarily_unavailable');
@@ -134,7 +134,7 @@ test.each([
   ['revoke on replay', revokeOnReplay],
   ['delete grant', deleteGrant],
 ] as const)(
-  '"%s" is confirmed by a replica, or answered temporarily_unavailable (R14)',
+  '"%s" is confirmed by a replica, or answered temporarily_unavailable (R14.1)',
   async (_name, step) => {
     const token = await issue();
     const code = await readCode(token);

@@ -1,4 +1,4 @@
-// Signing keys as a pod reads them (R18), what identity's role may write, and the plans of the hot statements.
+// Signing keys as a pod reads them, what identity's role may write, and the plans of the hot statements.
 import { randomBytes } from 'node:crypto';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Secret } from '@course-exchange/runtime/process/secret';

@@ -78,7 +78,7 @@ describe('undecided interactions [R6.11 R6.12]', () => {
     expect(answers.map(({ kind }) => kind !== 'expired')).toEqual([...none(1), ...all(64)]);
   });
 
-  test('one that expired makes room, and one that another user took over counts for that one alone', async () => {
+  test('one that expired no longer counts, and one that another user took over counts for that one alone', async () => {
     const session = await newSession();
     const early = await beginMany(session, 16);
     clock.now += 30 * 60_000 - 24;

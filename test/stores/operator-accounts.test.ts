@@ -1,5 +1,5 @@
 // What ends a user's grants: an operator who disables or signs out, an import of another password, a withdrawn consent
-// (R13).
+// (R13.2, R13.3, R13.5).
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { findConsents, withdrawConsent } from '../../services/identity/src/consents/admin.ts';

@@ -1,4 +1,4 @@
-// Signing keys on the operator's side: guarded by time, raced by operators, encrypted again without a stop (R17, R18).
+// Signing keys on the operator's side: guarded by time (R17.1, R17.2), raced by operators, encrypted again without a stop.
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@course-exchange/runtime/process/secret';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Users on the operator's side: imports that may be repeated, and passwords of other systems (R18).
+// Users on the operator's side: imports that may be repeated, and passwords of other systems.
 import { pbkdf2Sync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { renewPasswordHash } from '../../services/identity/src/login/credentials.ts';
@@ -89,7 +89,7 @@ test('ten imports of the same users at once bring each user once', async () => {
   expect(Number(rows[0]?.count)).toBe(50);
 });
 
-test('a password of another system opens, becomes ours at the next login, and stays when the import is repeated (R18)', async () => {
+test('a password of another system opens, becomes ours at the next login, and stays when the import is repeated (R18.3)', async () => {
   const queue = createHashingQueue({ concurrency: 4, waiting: 100, longestWaitMs: 60_000 });
   const verify = createPasswordVerifier(queue, () => listPasswordForms(identity.database));
   for (const passwordHash of hashes) {

@@ -1,5 +1,5 @@
 // Accounts in Postgres that are replaced while connections are in use: files that are read for each connection, roles
-// and passwords that change; and what is reported when an account cannot be used (R14). TLS: preflight.test.ts.
+// and passwords that change; and what is reported when an account cannot be used. TLS: preflight.test.ts.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

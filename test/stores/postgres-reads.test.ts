@@ -1,5 +1,5 @@
 // Reads of many requests over one connection, or few: their answers are kept apart, and whatever happens to the
-// connection is over with the next read (R14).
+// connection is over with the next read.
 import { randomInt, randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
@@ -114,7 +114,7 @@ test('reads of a locked table on a new connection are temporarily unavailable, a
   expect(await count()).toEqual([{ count: '0' }]);
 });
 
-test('of several connections one that a read holds up does not hold up those of later turns', async () => {
+test('a connection that a read holds up does not hold up later reads on another', async () => {
   const pool = openAt(url, { poolSize: 2 });
   await pool.query(echo, [0]);
   await administrator.query('select pg_advisory_lock($1)', [lockKey]);

@@ -61,7 +61,7 @@ async function beginOn(shard: Shard, on: RedisStore = store): Promise<ClientFami
 
 /** Moves the slot of a family, with its keys, from one master to another. */
 async function moveSlot(client: ClientFamily, from: Shard, to: Shard): Promise<void> {
-  // The used code lies in the same slot (R10): Redis gives away no slot that holds a key.
+  // The used code lies in the same slot: Redis gives away no slot that holds a key.
   const keys = grantKeys(client.familyId);
   const [source, target] = [from.master.admin, to.master.admin];
   const slot = Number(await source.call('CLUSTER', 'KEYSLOT', keys[0]));

@@ -1,4 +1,4 @@
-// Records of refusals on their way to Postgres, in it, and out of it again (R34).
+// Records of refusals on their way to Postgres, in it, and out of it again (R34.1, R34.3).
 import type { Database, Queries } from '@course-exchange/runtime/postgres/pool';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';

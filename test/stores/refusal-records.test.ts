@@ -1,4 +1,4 @@
-// What is kept of a refusal for support, for how long, and what it never costs (R34).
+// What is kept of a refusal for support, for how long, and what it never costs (R34.1, R34.3).
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';

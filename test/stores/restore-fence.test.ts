@@ -1,4 +1,4 @@
-// The restore fence: both stores go back to a copy, and nothing that had ended since comes to life (R10, R11, R13, R17).
+// The restore fence: both stores go back to a copy, and nothing that had ended since comes to life (R10.1, R11.2, R13.4).
 import { randomBytes } from 'node:crypto';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { AdminContext } from '../../services/identity/src/admin/context.ts';

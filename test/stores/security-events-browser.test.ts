@@ -1,4 +1,4 @@
-// What the browser flow and operators log and count (R33).
+// What the browser flow and operators log and count (R33.1, R33.2).
 import { beforeEach, expect, test } from 'vitest';
 import {
   cancelAuthorization,
@@ -115,20 +115,17 @@ test.each([
   [{ responseType: 'canary' }, 'unsupported_response_type', 'response_type'],
   [{ prompt: 'none' }, 'login_required', 'prompt=none, and login is to be asked'],
   [{ request: 'canary' }, 'request_not_supported', 'request'],
-])(
-  'a refused authorization names the client that exists, and why: %j (R33)',
-  async (changes, code, reason) => {
-    const answer = begin(changes).then(
-      (result) => ('error' in result ? result.error : result.kind),
-      (failure) => failure.code,
-    );
-    expect(await answer).toBe(code);
-    expect(refused()).toEqual([[code, reason, client]]);
-    expect(await counted('authorizations_refused', client)).toEqual([[code, reason, 1]]);
-  },
-);
+])('a refused authorization names the client that exists, and why: %j', async (changes, code, reason) => {
+  const answer = begin(changes).then(
+    (result) => ('error' in result ? result.error : result.kind),
+    (failure) => failure.code,
+  );
+  expect(await answer).toBe(code);
+  expect(refused()).toEqual([[code, reason, client]]);
+  expect(await counted('authorizations_refused', client)).toEqual([[code, reason, 1]]);
+});
 
-test('a client that does not exist is named nowhere, one that is inactive is (R33)', async () => {
+test('a client that does not exist is named nowhere, one that is inactive is', async () => {
   await identity.sql('update clients set active = false where client_id = $1', [client]);
   for (const named of ['', 'made-up', client] as ClientId[])
     await expect(begin({ clientId: named })).rejects.toMatchObject({ code: 'invalid_client' });
@@ -140,11 +137,11 @@ test('a client that does not exist is named nowhere, one that is inactive is (R3
   expect(await counted('authorizations_refused', 'made-up')).toEqual([]);
 });
 
-test('a refusal that is a security event is counted once, and has no second line (R33)', async () => {
+test('a refusal that is a security event is counted once, and has no second line (R33.1)', async () => {
   expect(await begin({ idTokenHint: 'x' })).toMatchObject({ error: 'invalid_request' });
   const form = await signIn(await beginForm());
   const denied = await submitConsent(deps, { ...form, decision: 'deny' });
-  // The browser goes back, and sends its form again (R6).
+  // The browser goes back, and sends its form again (R6.7).
   expect(await getInteraction(deps, form)).toEqual(denied);
   expect(await submitConsent(deps, { ...form, decision: 'deny' })).toEqual(denied);
   expect(refused()).toEqual([]);
@@ -154,7 +151,7 @@ test('a refusal that is a security event is counted once, and has no second line
   ]);
 });
 
-test('missing consent under prompt=none, a foreign form and a late one are told apart (R33)', async () => {
+test('missing consent under prompt=none, a foreign form and an expired one have different reasons', async () => {
   const form = await signIn(await beginForm());
   await begin({ prompt: 'none' }, form.browserSession);
   await logIn({ ...form, interactionCookie: 'x' });

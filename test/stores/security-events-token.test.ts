@@ -1,4 +1,4 @@
-// What the token endpoint and user-info log and count of what they refuse (R33).
+// What the token endpoint and user-info log and count of what they refuse (R33.1, R33.2).
 import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { beforeEach, expect, test } from 'vitest';
@@ -57,7 +57,7 @@ test('tells from which network a request came [R33.1]', async () => {
   expect(told()).toMatchObject([{ reason: 'wrong_secret', network: hashOf('network 192.0.2.0/24') }]);
 });
 
-test('any other refusal has a line, and all are counted, for a client once it has authenticated (R33)', async () => {
+test('any other refusal has a line, and all are counted, for a client once it has authenticated', async () => {
   const { refreshToken } = await beginFamily();
   const { clientId: client } = partner;
   for (const fields of [
@@ -79,7 +79,7 @@ test('any other refusal has a line, and all are counted, for a client once it ha
   expect(await counted('tokens_refused', 'unknown')).toContainEqual([...unproven, 1]);
 });
 
-test('what user-info refuses is counted by what is wrong, for the client of a token that we signed (R33)', async () => {
+test('what user-info refuses is counted by what is wrong, for the client of a token that we signed', async () => {
   const seconds = Math.floor(Date.now() / 1_000);
   const { clientId: client, sub } = granted;
   const issue = (scopes: readonly Scope[], at = seconds) =>
@@ -127,7 +127,7 @@ test('tells why a code was refused, and that its replay revoked the grant [R33.1
   expect(told()).toEqual([{ event, ...known, reason: 'verifier' }]);
 });
 
-test('a race of exchanges is told as its replays, and the revocation once [R33.1]', async () => {
+test('a race of exchanges is logged as its replays, and the revocation once [R33.1]', async () => {
   const code = await issue();
   await Promise.all([1, 2, 3, 4].map(() => outcomeOf(exchange(code))));
   const events = told();

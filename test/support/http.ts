@@ -76,7 +76,7 @@ export const retryAfterMs = ({ headers }: Pick<Answer, 'headers'>) =>
   1_000 * Number(headers['retry-after'] ?? 0);
 
 /**
- * Sends as `send` does, and again after Retry-After if the answer was 503 (R14), as on a busy machine. A request
+ * Sends as `send` does, and again after Retry-After if the answer was 503 (R14.7), as on a busy machine. A request
  * that is refused four times is answered so.
  */
 export async function sendUntilServed(url: string, sent: Sent = {}): Promise<Answer> {
