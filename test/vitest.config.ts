@@ -14,7 +14,7 @@ generateChartFiles();
 interface Suite {
   /** By default `test/NAME`. */
   readonly include?: readonly string[];
-  /** Of `test/setup`: what is started or found once, and what each worker learns of it. */
+  /** Files of `test/setup`: what is started or found once, and what each worker learns of it. */
   readonly setup?: readonly string[];
   readonly own?: string;
   /** After which a test counts as hung, on a busy machine too. */

@@ -23,7 +23,7 @@ const processes = [
   critical(
     'ServiceDown',
     '2m',
-    // Not by `up`, which is not there where metrics are pushed. Of a comparison `absent` would have no labels.
+    // Not by `up`, which is not there where metrics are pushed. `absent` of a comparison would have no labels.
     components
       .map((component) => `absent(${series(eventLoopUtilization, {}, { component })})`)
       .join('\nor\n'),

@@ -10,10 +10,10 @@ export interface Objective {
   readonly name: string;
   /** What is promised, in one sentence without the share. */
   readonly about: string;
-  /** Of what there may be little: `token requests`, and what is wrong with them: `fail`. */
+  /** What may be few: `token requests`, and what is wrong with them: `fail`. */
   readonly subject: string;
   readonly fault: string;
-  /** Of what is asked in 30 days. */
+  /** A part of what is asked in 30 days. */
   readonly share: number;
   /** Series that count all of it, and those that went well. */
   readonly all: string;
@@ -123,7 +123,7 @@ function matchersOf(objective: string): string {
 export const recordings: readonly Recording[] = objectives.flatMap(({ name, all, good }) =>
   [...new Set(windows)].flatMap((window) => {
     const total = `${asked}${window}{${matchersOf(name)}}`;
-    // Where nothing went well there is no such series yet.
+    // There is no such series until something went well.
     const well = `(${within(good, window)} or on (${release}) 0 * ${total})`;
     return [
       { record: asked + window, expr: within(all, window), labels: { objective: name } },

@@ -12,7 +12,7 @@ export type Component = 'gateway' | 'identity' | 'design-catalog';
 /** The job that scrapes one installation. The chart puts the name and namespace of its release in its place. */
 export const job = 'course-exchange';
 export const scope = `job="${job}"`;
-/** What tells installations in one Prometheus apart. Without Kubernetes the second is empty. */
+/** What tells installations in one Prometheus apart. The second is empty without Kubernetes. */
 export const release = 'job, namespace';
 
 /** As Prometheus names it: a histogram has `_count`, or with `part` another one of its three. */

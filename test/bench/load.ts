@@ -87,7 +87,7 @@ export async function closedLoop(
 export async function openLoop(
   { perSecond, ms, lanes }: Readonly<Record<'perSecond' | 'ms' | 'lanes', number>>,
   ask: Work['ask'],
-  /** Of each answer, with the milliseconds from when it was due; status 0: none came. */
+  /** For each answer, with the milliseconds from when it was due; status 0: none came. */
   answered: (status: number, tookMs: number) => void,
 ): Promise<number> {
   const idle = Array.from({ length: lanes }, (_, lane) => lane);

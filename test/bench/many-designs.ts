@@ -14,7 +14,7 @@ await client.query('set search_path to catalog');
 const [perOwner, last, atOnce] = [Number(designs) / Number(owners), Number(owners), 100];
 for (let first = 1; first <= last; first += atOnce) {
   const end = Math.min(first + atOnce - 1, last);
-  // One statement for these owners, so that each Event is counted once. In an order of chance: designs of one Event arrive over
+  // One statement for these owners, so that each Event is counted once. The order is random: designs of one Event arrive over
   // months, and do not lie side by side.
   await client.query(
     `insert into designs (owner, id, revision, local_id, event_id, title, event_name, short_descr, author_name,

@@ -1,5 +1,5 @@
 // How the services behave under load: goodput at ten times what they carry (that no refused token is lost:
-// test/faults/overload.test.ts), and refreshes beside readers of long lists. What is compared takes turns, round by round. Each gives a
+// test/faults/overload.test.ts), and refreshes beside readers of long lists. What is compared alternates, round by round. Each gives a
 // line of the report.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as load from './load.ts';

@@ -9,7 +9,7 @@ const resources: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/apis/autoscaling/v2': { horizontalpodautoscalers: 'HorizontalPodAutoscaler' },
 };
 
-/** Of these keys, whatever their content. */
+/** A Secret with these keys, whatever their content. */
 export const secretOf = (name: string, keys: readonly string[], namespace = 'exchange'): KubernetesObject => {
   const data = Object.fromEntries(keys.map((key) => [key, 'eA==']));
   return { kind: 'Secret', metadata: { name, namespace }, data };

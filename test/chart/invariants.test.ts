@@ -152,7 +152,7 @@ everySet('$set: selectors select the pods of their own component, and no others'
     const serving = selected(spec.selector).filter(({ owner }) => owner.startsWith('Deployment/'));
     for (const { containers } of serving.map((pod) => pod.spec))
       expect(containers[0].ports.map(({ name }: KubernetesObject) => name)).toContain(targetPort);
-    // Of every pod: the monitors choose among them.
+    // The metrics Service has every pod: the monitors choose among them.
     const ofAll = metadata.name.endsWith('-metrics');
     const owner = `Deployment/${metadata.name.replace(/-(operator|feed|login)$/, '')}`;
     if (ofAll) expect(serving).toHaveLength(ofKind(objects, 'Deployment').length);

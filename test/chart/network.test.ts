@@ -94,7 +94,7 @@ test.each(sets)(
       expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
       for (const { from: named } of spec.ingress ?? []) {
         expect(named?.length).toBeGreaterThan(0);
-        // Of all pods, of all namespaces, or of all addresses.
+        // No peer is all pods, all namespaces or all addresses.
         expect(JSON.stringify(named)).not.toMatch(/{}|\/0"|Exists/);
       }
     }

@@ -14,7 +14,7 @@ interface Planting {
   readonly to: string;
 }
 
-/** Of lines with a rule, the importing file and what it imports. */
+/** The importing file of each line with a rule, and what it imports. */
 function plantings(lines: string): readonly Planting[] {
   return lines
     .trim()

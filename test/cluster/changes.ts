@@ -87,7 +87,7 @@ const renewals: Messages = {
   'design-catalog': renewed('RPC_TLS_DIRECTORY', 'FEED_TLS_CERT'),
 };
 
-/** Of all ports: each pod says that it took them up, and none restarts. */
+/** The certificates of all ports: each pod says that it took them up, and none restarts. */
 export async function renewCertificates({ kube, prepare }: Production): Promise<void> {
   const [before, begun] = [await podNames(kube), new Date()];
   await kube.kubectl('delete', 'secret', ...components.map((name) => `course-exchange-${name}-tls`));

@@ -55,9 +55,9 @@ export async function findIngress({ kubectl }: kube.Kube) {
   return {
     /** For this machine and for pods: what INGRESS_ADDRESS says, else the node's. */
     address,
-    /** Of its controller: what INGRESS_NAMESPACE says, else where a pod runs that is known by its name. */
+    /** Its controller's: what INGRESS_NAMESPACE says, else where a pod runs that is known by its name. */
     namespace,
-    /** Where the controller calls from: its pods, or their networks, and nodes. */
+    /** The controller calls from its pods, or their networks, and nodes. */
     networks: [...new Set(networks)],
   };
 }

@@ -33,7 +33,7 @@ const installed = kubeIn(namespaceOf('guide'));
 let beside: Kube;
 let stores: Stores;
 let variables: Record<string, string>;
-/** Where the blocks run: it shows the checkout's folders and takes the files that they write. */
+/** The blocks run in this folder: it shows the checkout's folders and takes the files that they write. */
 let work: string;
 let owned: readonly string[];
 
@@ -167,7 +167,7 @@ test.each(valueSets)('the API server accepts what the values %s render', async (
   expect({ exit, err: err.replace(/^Warning: .*$/gm, '').trim() }).toEqual({ exit: 0, err: '' });
 });
 
-/** Of a kind that a cluster knows only by a CustomResourceDefinition. */
+/** A cluster knows its kind only by a CustomResourceDefinition. */
 const isDefined =
   /^apiVersion: (cert-manager\.io|monitoring\.coreos\.com|gateway\.networking\.k8s\.io|external-secrets\.io|traefik\.io)\//m;
 

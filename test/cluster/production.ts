@@ -20,7 +20,7 @@ export type Production = Awaited<ReturnType<typeof installProduction>>;
 
 export const replicas = 2;
 export const connectionAgeSeconds = 10;
-/** Where the chart mounts a program's Secrets. */
+/** The chart mounts a program's Secrets here. */
 const secretsDirectory = '/run/course-exchange/secrets';
 /** Namespace of the observers, and the one that the release names there. */
 export const monitoring = 'monitoring';
@@ -47,7 +47,7 @@ export async function installProduction() {
   const directory = mkdtempSync(join(tmpdir(), 'production-'));
   const [first, second] = ['values.json', 'hosts.yaml'].map((file) => join(directory, file));
   writeFileSync(`${first}`, JSON.stringify(values));
-  // Of the same images; the annotation makes other pods. JSON is YAML.
+  // The images are the same; the annotation makes other pods. JSON is YAML.
   const defaults = { ...values.defaults, podAnnotations: { version: 'second' } };
   writeFileSync(`${second}`, JSON.stringify({ ...values, defaults }));
   symlinkSync(join(root, 'helm'), join(directory, 'helm'));
@@ -79,7 +79,7 @@ export async function installProduction() {
   return { kube, prepare, helmWords, follow, stack, partnerctl };
 }
 
-/** Of the operators' port, the feed's and the rotation of keys; the tool in the pod shows those of its port too. */
+/** For the operators' port, the feed's and the rotation of keys; the tool in the pod shows those of its port too. */
 export function privatePortCertificates() {
   const names = ['operator', 'feed', 'key-rotation'].map((name) => `course-exchange-${name}-tls`);
   const operator = `${cluster.release}-identity-operator.${cluster.namespaceOf('production')}.svc.cluster.local`;

@@ -18,7 +18,7 @@ const home = process.env.TEST_DOCKER_HOME ?? join(homedir(), '.cache/course-exch
 const wanted =
   'No Docker engine answers. Install one (on Debian as root: apt-get install docker.io; elsewhere Docker Desktop, ' +
   'Colima or Podman with its Docker socket), or name one by DOCKER_HOST, then start again.';
-/** Of a run that has the engine's folder before this one. */
+/** A run before this one may have the engine's folder for as long. */
 const longestRunMs = 30 * 60_000;
 const mayInstall = process.getuid?.() === 0 && onPath('apt-get');
 

@@ -119,7 +119,7 @@ describe('Postgres and Redis restored', () => {
   beforeAll(async () => {
     await inContainer(backUp);
     agents = { open: browser(), signedOut: browser() };
-    // Of what follows the archive alone knows.
+    // The archive alone knows of what follows.
     for (const [caller, agent] of [
       [anna, agents.open],
       [ben, agents.signedOut],

@@ -106,7 +106,7 @@ describe('the image of the contract suite', () => {
     return { all: Number(all), proven: Number(proven), skipped: Number(skipped), failed: Number(failed) };
   }
 
-  test('with the demo data all clauses that need no store are proven', async () => {
+  test('all clauses that need no store are proven with the demo data', async () => {
     const CONTRACT_DEMO_PARTNER_URL = `http://127.0.0.1:${system.containers['demo-partner'].getMappedPort(9000)}`;
     const ending = await judge({ CONTRACT_DEMO: 'true', CONTRACT_DEMO_PARTNER_URL });
     expect(ending, ending.output).toMatchObject({ code: 0 });

@@ -33,7 +33,7 @@ test('codes and refresh tokens rest as SHA-256 [R18.2]', async () => {
   }
 });
 
-test('until somebody has logged in, Redis knows nothing of the request, and then no cookie [R6.10]', async () => {
+test('Redis knows nothing of a request until a login, and no cookie after it [R6.10]', async () => {
   const [user, agent, state] = [await throwawayUser(), freshBrowser(), 'a state that no other request has'];
   const page = await begin(agent, full, { state });
   if (page.kind !== 'page') throw new Error(`Sent away: ${page.location}`);

@@ -67,7 +67,7 @@ test('the page names the partner and says that e-mail and name are shared, whate
   expect(page.text).toMatch(/\bname\b/i);
 });
 
-test('without openid the page says that nothing is released, and no endpoint opens [R6.9]', async () => {
+test('the page says that nothing is released without openid, and no endpoint opens [R6.9]', async () => {
   const partner = partnerFor('email', 'profile');
   const page = await consentPage(freshBrowser(), typical, partner, { scope: 'email profile' });
   expect(page.text).toMatch(/will see\s+Nothing\./);

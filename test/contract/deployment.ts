@@ -12,7 +12,7 @@ type Partner = stackFile.Partner;
 
 export const stack = stackFile.runningStack();
 export const issuer = stack.issuer;
-/** Where the deployment is called: the issuer's own address, unless it is reached behind its proxy. */
+/** The deployment is called here: at the issuer's address, unless it is reached behind its proxy. */
 export const address = process.env.CONTRACT_BASE_URL ?? issuer;
 if (address !== issuer) sendThrough(issuer, address);
 export const oidc = await flow.discover(issuer);

@@ -120,7 +120,7 @@ test('a scope beyond the grant is invalid_scope, and nothing is consumed [R12.2 
   expect(tokensOf(await refresh(full, refresh_token, { scope: '' })).scope).toBe('openid');
 });
 
-test('without openid no ID token comes, and no resource can be read [S3.code.3 S4.token.7 R21.2 S5.api.2]', async () => {
+test('no ID token comes without openid, and no resource can be read [S3.code.3 S4.token.7 R21.2 S5.api.2]', async () => {
   const partner = partnerFor('email', 'profile');
   const tokens = await tokensFor({ partner });
   expect(tokens).not.toHaveProperty('id_token');

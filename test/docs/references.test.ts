@@ -6,7 +6,7 @@ import { redirectedErrors } from '../../services/identity/src/authorize/response
 import { codeSpans, documents, exists, filesOfProject, read, section, tableRows } from './documents.ts';
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-/** Where a document's short paths begin, besides its own folder and the repository. */
+/** A document's short paths begin here, besides its folder and the repository. */
 const bases: Readonly<Record<string, readonly string[]>> = {
   'docs/partner-guide.md': ['services/demo-partner/src'],
   'docs/architecture.md': ['services/identity/src', 'services/identity/src/keys'],

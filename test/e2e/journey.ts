@@ -52,7 +52,7 @@ export async function arrive(page: Page, said: Words = words.en): Promise<void> 
   await page.waitForLoadState();
 }
 
-/** Of a page that has come as a whole. */
+/** The heading of a page that has come as a whole. */
 export async function heading(page: Page): Promise<string> {
   await page.waitForLoadState();
   return (await page.getByRole('heading', { level: 1 }).textContent())?.trim() ?? '';

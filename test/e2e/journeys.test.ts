@@ -50,7 +50,7 @@ test('Cancel, a wrong password and a refusal each lead on, with nothing connecte
   expect(new URL(page.url()).origin).toBe(partnerOrigin());
 });
 
-test('without script, who agrees reads events and designs, refreshes, disconnects, and connects again without a word [R25.10]', async () => {
+test('a person who agrees reads events and designs without script, refreshes, disconnects, and connects again without a word [R25.10]', async () => {
   const page = await browser.person({ javaScriptEnabled: false });
   await reachConsent(page, other);
   await decide(page, 'allow');
@@ -188,7 +188,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab never reaches ${name}.`);
 }
 
-test('with a keyboard alone, or a password manager, a person logs in and agrees', async () => {
+test('a person logs in and agrees with a keyboard alone, or a password manager', async () => {
   const page = await browser.person({ permissions: ['clipboard-read', 'clipboard-write'] });
   await page.goto(`${partnerOrigin()}/`);
   await tabTo(page, 'Connect');

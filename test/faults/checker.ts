@@ -151,7 +151,7 @@ interface Family {
   /** How the code came. */
   readonly issue: Operation;
   readonly exchanges: readonly Operation[];
-  /** Of the consent of who agreed. */
+  /** Those of the consent of who agreed. */
   readonly withdrawals: readonly Operation[];
 }
 

@@ -27,7 +27,7 @@ export function playEachRow(rows: readonly Row[], start: (probe: Probe) => Promi
     },
   );
 
-  test('of each code and token there is one success, its successor is accepted, what is spent or revoked is dead [R9.2, R10.2, R11.2, R11.3, R13.3, R13.4]', async () => {
+  test('each code and token has one success, its successor is accepted, what is spent or revoked is dead [R9.2, R10.2, R11.2, R11.3, R13.3, R13.4]', async () => {
     expect(await round.finish()).toEqual([]);
   });
 }

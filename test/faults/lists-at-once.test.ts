@@ -1,6 +1,6 @@
 // Many who read lists of 2,000 Events at once: what is too much is refused, and the rest are served as fast as a few would be.
-// No time is asserted, only the ratio of two loads that take turns, and the best of at most six rounds: other work on the
-// machine does not fail it. Without admission each list is begun and all miss their time: none is answered.
+// No time is asserted, only the ratio of two alternating loads, and the best of at most six rounds: other work on the
+// machine does not fail it. Each list would be begun without admission and all miss their time: none would be answered.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { median } from '../bench/load.ts';

@@ -40,7 +40,7 @@ export async function startLocal(probe: { readonly pid: number }) {
     ready: () => until(`${name} is ready`, async () => (await system.problem(name)) === undefined),
   });
   let isSecond = true;
-  /** Of the two of identity, one time the one and one time the other. */
+  /** Alternates between the two of identity. */
   const nameOf = (part: PartName): SystemPart => {
     if (part !== 'identity') return part as SystemPart;
     isSecond = !isSecond;

@@ -32,7 +32,7 @@ async function burst(partners: number) {
   const { authorization } = basic(caller.partner);
   const tokens = await cloneFamilies(system.stack.redis ?? '', first, partners);
   const { ask, close } = connectionsTo(origin, timeoutMs);
-  /** Of each who got `invalid_grant` after refusals the times of these; any other answer by its text. */
+  /** The times of the refusals of each who then got `invalid_grant`; any other answer by its text. */
   const [lost, unexpected]: [(readonly Span[])[], Record<string, number>] = [[], {}];
   let [refreshed, refused] = [0, 0];
 
@@ -75,7 +75,7 @@ test.each([
   { partners: 2_000, areRefused: true },
   { partners: 5_000, areRefused: true },
 ])(
-  'of $partners partners none that was refused has lost its token, and none gets a 500 [R14.7, R14.9]',
+  'none of $partners partners that was refused has lost its token, and none gets a 500 [R14.7, R14.9]',
   async ({ partners, areRefused }) => {
     const probe = await startProbe();
     onTestFinished(probe.stop);

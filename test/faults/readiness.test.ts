@@ -30,7 +30,7 @@ const noRedis = expect.stringMatching(/^Redis does not answer/);
 const noPostgres = expect.stringMatching(/^Postgres does not answer/);
 
 test.each(['paused', 'killed'] as const)(
-  'with Redis and Postgres %s the services stay ready, and their health names what is away',
+  'the services stay ready with Redis and Postgres %s, and their health names what is away',
   async (how) => {
     const stores = ['redis', 'postgres'] as const;
     for (const store of stores) how === 'paused' ? system.pause(store) : await system.kill(store);

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 
 const mutantShape = z.strictObject({
-  /** Of all lists, one alone has it. */
+  /** One list alone has it. */
   id: z.string().regex(/^[a-z0-9-]+$/),
   /** The sentence that no longer holds. */
   property: z.string(),

@@ -150,7 +150,7 @@ async function firstFailure(
     return { broken: `${unloaded.name.slice(copy.length + 1)}: ${unloaded.message.split('\n')[0]}` };
   if (all.length === 0) return { broken: 'no test ran' };
   if (code === 0) return {};
-  // Of tests beside one another the one that failed may be written down as skipped.
+  // The failed one of tests beside one another may be written down as skipped.
   return until === '--bail=1'
     ? firstFailure(copy, mutant, '--bail=0')
     : { broken: `vitest ended with ${code} after its tests` };

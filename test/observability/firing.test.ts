@@ -24,7 +24,7 @@ let caller: Caller;
 beforeAll(async () => {
   system = await startSystem();
   redis = new Redis(`${system.stack.redis}`);
-  // Of memory without a bound there is no share.
+  // There is no share of memory without a bound.
   await redis.config('SET', 'maxmemory', '1gb');
   const rules = scaled(read('helm/course-exchange/rules/course-exchange.yaml'));
   prometheus = await startPrometheus(system.stack.addresses, rules);
@@ -43,7 +43,7 @@ const firing = async () => (await prometheus.alerts()).filter(({ state }) => sta
 const atOnce = (count: number, work: () => Promise<unknown>) =>
   Promise.allSettled(Array.from({ length: count }, work));
 
-/** Of a system in which all that a person and a partner do succeeds, and nothing fires but what uses up an objective. */
+/** Tokens of a system in which all that a person and a partner do succeeds, and nothing fires but what uses up an objective. */
 async function whenWell(): Promise<Tokens> {
   let tokens: Tokens | undefined;
   await until('all is well', async () => {
@@ -74,7 +74,7 @@ test('nothing fires while all is well', async () => {
   const use = () => [caller.newTokens(), caller.refresh(unknownToken), caller.events(access_token)];
   const now = async () => {
     await Promise.all([...use(), ...use()]);
-    // Of fewer requests an objective says nothing.
+    // An objective says nothing of fewer requests.
     const evaluated = await prometheus.query('course_exchange:objective_requests:increase1h > 10');
     return { evaluated: evaluated.length, fire: (await firing()).map(nameOf) };
   };

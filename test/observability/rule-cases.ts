@@ -146,7 +146,7 @@ export const ruleCases: Readonly<Record<string, RuleCase>> = {
   },
   'ClientSecretExpires warning': {
     fires: { [secret('acme')]: `${14 * day - 1}x60` },
-    // Of the second another one stays.
+    // The second client keeps another one.
     quiet: {
       [secret('acme')]: `${14 * day}x60`,
       [secret('other')]: `${day}x60`,

@@ -148,7 +148,7 @@ test.each(objectives)('$name: it fires at 6 and 1 times what may go wrong, and n
     firing(warning, undefined, at(0.9), 180),
     firing(warning, undefined, few, 180),
   ];
-  // Of windows of hours every tenth minute is enough.
+  // Every tenth minute is enough for windows of hours.
   expect(mistakesOf(questions, ({ labels }) => labels?.objective === objective.name, 10)).toBe('');
 });
 
@@ -217,6 +217,6 @@ test.each<[string, Input, number]>([
     0,
   ],
   ['what a process counts from zero', { [reused]: '40x20 2x20', [alive('identity')]: '0x40' }, 2],
-])('of a series is counted: %s', (_, input, is) => {
+])('counted of a series: %s', (_, input, is) => {
   expectAnswer(input, [replayed], is);
 });

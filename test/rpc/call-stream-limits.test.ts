@@ -224,7 +224,7 @@ test('a caller that does not read its answers is not read from, and goes on when
   const accessToken = 'x'.repeat(10_000);
   const { port, calls } = await pod({ exchangeToken: async () => ({ accessToken }) });
   const caller = deafCaller(port);
-  // Of 20 kB, so that few come at once.
+  // Each has 20 kB, so that few come at once.
   const metadata = { padding: 'x'.repeat(19_000) };
   for (const id of ids(500))
     caller.say({ calls: [{ id, method: paths.exchangeToken, timeoutMs: 60_000, metadata }] });

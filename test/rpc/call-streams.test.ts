@@ -63,7 +63,7 @@ test.each([100, 100_000, 262_144])(
 test('an answer that came while the caller was stalled is not missed for its deadline', async () => {
   const { port } = await pod({
     exchangeToken: async ({ code }) => {
-      // In the turn after the one that writes the answer: it lies in the socket when the deadline's timer is due.
+      // One iteration of the event loop after the write of the answer: it lies in the socket when the deadline's timer is due.
       if (code === 'stand still') setImmediate(() => setImmediate(standStill, 4_500));
       return { accessToken: 'in time' };
     },
@@ -123,7 +123,7 @@ test('a drained stream serves until another one has answered', async () => {
     await stopped;
     return answered;
   };
-  // If this machine stalls for as long as a drained stream waits, once more.
+  // Once more if this machine stalls for as long as a drained stream waits.
   await expect.poll(answeredAfterDrain).toBe(true);
 });
 

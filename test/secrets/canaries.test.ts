@@ -25,7 +25,7 @@ import { type Flows, openFlows } from './flows.ts';
 const certificates = mkdtempSync(join(tmpdir(), 'course-exchange-canaries-'));
 let traces: TraceReceiver;
 let system: System;
-/** Of processes that are killed later. */
+/** Those of processes that are killed later. */
 let earlierMetrics = '';
 let flows: Flows;
 
@@ -117,7 +117,7 @@ test('no log line contains a canary, and every line is JSON, as the schema says 
 });
 
 test('spans tell of the faults of drivers and of gRPC by class and code, without a message [R27.2]', async () => {
-  // Of Postgres, of a socket, of gRPC.
+  // The codes of Postgres, of a socket, of gRPC.
   const codes = expect.arrayContaining(['P0001', 'ECONNREFUSED', '14']);
   await expect.poll(exceptionCodes).toEqual(codes);
   const refusedBy = () => {
@@ -211,7 +211,7 @@ test('a trace of ours leads from the route to the store and links the caller’s
   expect(new Set(logged)).toEqual(new Set([`gateway ${own}`, `design-catalog ${own}`]));
 });
 
-test('of two partners who send the same request id, each line of a grant or a list names its own [R32.3]', async () => {
+test('each line of a grant or a list names its partner when two send the same request id [R32.3]', async () => {
   const id = 'request-id-of-two-partners';
   const [one, other] = partnersFor(system.stack, 'openid', 'email', 'profile') as [Partner, Partner];
   const { tokens } = await flows.login();

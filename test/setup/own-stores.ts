@@ -28,7 +28,7 @@ afterAll(async () => {
   redis.disconnect();
 });
 
-/** Of a hash, or of the JSON in a string; other strings are one word. */
+/** Fields of a hash, or of the JSON in a string; other strings are one word. */
 async function fieldsOf(redis: Redis, key: string, type: string): Promise<readonly string[]> {
   if (type === 'hash') return redis.hkeys(key);
   const text = type === 'string' ? await redis.get(key) : null;

@@ -96,7 +96,7 @@ test('a taken port is reported in one sentence, and nothing is started or delete
   }
 });
 
-test('of two starts at once one runs and the other says so', async () => {
+test('one of two starts at once runs and the other says so', async () => {
   const results = await Promise.all([command(words), command(words)]);
   expect(results.map(({ code }) => code).sort()).toEqual([0, 1]);
   const refused = results.find(({ code }) => code === 1)?.output;
@@ -104,7 +104,7 @@ test('of two starts at once one runs and the other says so', async () => {
   expect(refused).toContain(`npx --yes pnpm@12 stop --run-dir ${directory}`);
 });
 
-test('in the background the accounts are shown to the caller and not written to the log', async () => {
+test('a start in the background shows the accounts to the caller and does not log them', async () => {
   const log = readFileSync(join(directory, 'logs', 'supervisor.log'), 'utf8');
   const [first] = readStackFile(stackFile).users;
   expect(log).toContain('The stack runs.');

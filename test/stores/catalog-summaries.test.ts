@@ -155,7 +155,7 @@ const merge = rows.map(
       .join(', ')})`,
 );
 
-test('after every statement of a direct writer the summaries are exact', async () => {
+test('the summaries are exact after every statement of a direct writer', async () => {
   const statements = fc.array(fc.oneof(insert, upsert, update, remove, several, merge), { maxLength: 12 });
   const property = fc.asyncProperty(statements, async (list) => {
     await catalog.writer.query('truncate designs');

@@ -34,7 +34,7 @@ async function volume(...owners: readonly string[]) {
   );
 }
 
-test('of all users, also those whose designs are deleted or in no Event', async () => {
+test('the volume counts all users, also those whose designs are deleted or in no Event', async () => {
   const { json } = await listEvents(reader, 'a' as Owner);
   expect(await volume()).toEqual({
     users: 3,
@@ -48,7 +48,7 @@ test('of all users, also those whose designs are deleted or in no Event', async 
   });
 });
 
-test('of the users who are named; zeros when none of them has an Event', async () => {
+test('the volume counts the users who are named; zeros when none of them has an Event', async () => {
   expect(await volume('d', 'nobody', 'b', 'none', 'c')).toMatchObject({
     ...{ users: 2, events: 2, designs: 501, eventsOver500: 0, designsNeverSeen: 0 },
     longestList: { events: 1 },

@@ -15,7 +15,7 @@ carryContextAcrossAwaits();
 const logger = createLogger('identity', 'error', () => {});
 let failing = false;
 const clock = { now: Date.now() };
-/** Of counters and token endpoint alike: no test depends on how fast the machine is. */
+/** The clock of counters and token endpoint alike: no test depends on how fast the machine is. */
 const now = () => clock.now;
 const conduct = createConductCounters({
   database: {
@@ -200,7 +200,7 @@ test('what is written in a day adds up; the last request is named, and each day 
   expect(await identity.sql('select from client_conduct where day <= current_date - 90')).toEqual([]);
 });
 
-test('where Postgres is away a request is answered, and its counts are written later', async () => {
+test('a request is answered without Postgres, and its counts are written later', async () => {
   failing = true;
   await exchange(await codeFor({ ...blameless, nonce: '' }), { codeVerifier: verifier });
   expect(await dutiesThat('broken')).toEqual([]);

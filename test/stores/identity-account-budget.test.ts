@@ -80,7 +80,7 @@ test('the delay is 60 s at most, the failures of an hour count, and few are kept
   expect(await logIn(form)).toMatchObject(accepted);
 });
 
-test('of guesses from many networks at once no more are admitted than may fail [R30.11]', async () => {
+test('no more guesses from many networks at once are admitted than may fail [R30.11]', async () => {
   await fail(90);
   const attempts = Array.from({ length: 30 }, (_, i) => ({
     id: `at-once-${i}`,

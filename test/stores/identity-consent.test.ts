@@ -29,7 +29,7 @@ const allow = (form: PresentedForm, by = deps) => submitConsent(by, { ...form, d
 const consents = () => identity.sql('select consent_id from consents where sub = $1', [flow.person.sub]);
 const codeKeys = async () => (await serverOf(redis).keys('code:{*')).length;
 
-test(`of ${racers} submits of one consent form all get the same redirect and there is one code [R6.7]`, async () => {
+test(`all of ${racers} submits of one consent form get the same redirect and there is one code [R6.7]`, async () => {
   const form = await consentForm();
   const before = await codeKeys();
   const moves = await Promise.all(browsers.map((browser) => allow(form, browser)));
@@ -42,7 +42,7 @@ test(`of ${racers} submits of one consent form all get the same redirect and the
   expect(await outcomeOf(exchange(code ?? ''))).toBe('tokens');
 });
 
-test('of allow and deny at once the first stands and the other changes nothing', async () => {
+test('the first of allow and deny at once stands and the other changes nothing', async () => {
   const form = await consentForm();
   const moves = await Promise.all(
     browsers.map((browser, i) => submitConsent(browser, { ...form, decision: i % 2 ? 'allow' : 'deny' })),
@@ -178,7 +178,7 @@ test('a consent page left open under another account agrees to nothing for the o
   expect((await allow(await shownForm(current))).kind).toBe('redirect');
 });
 
-test('of fifty agreements of one user and client at once there is one consent', async () => {
+test('fifty agreements of one user and client at once make one consent', async () => {
   const pair = { sub: flow.person.sub, clientId: flow.partner.clientId, scopes: ['openid'] as const };
   const agree = () => grantConsent(identity.database, newId<ConsentId>(randomBytes), pair);
   const all = await Promise.all(Array.from({ length: 50 }, agree));

@@ -48,7 +48,7 @@ test('a token that the last rotation replaced names it; an older one and an inve
   await rotate(third);
 });
 
-test('of rotations at once each loser names the winner, without another command [R11.2]', async () => {
+test('each loser of rotations at once names the winner, without another command [R11.2]', async () => {
   const token = await begin();
   const commands: string[] = [];
   const racing = stores.map((store, i) => {

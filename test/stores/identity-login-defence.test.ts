@@ -16,7 +16,7 @@ const guesses = 50;
 const flow = await useAuthorization(guesses);
 const { redis, clock, deps, browsers, beginForm, logIn } = flow;
 
-test(`of ${guesses} guesses at once no more than five are verified [R30.1 R30.2]`, async () => {
+test(`no more than five of ${guesses} guesses at once are verified [R30.1 R30.2]`, async () => {
   const [form, address] = [await beginForm(), freshAddress()];
   const verifyPassword = vi.fn(deps.verifyPassword);
   const outcomes = await Promise.all(

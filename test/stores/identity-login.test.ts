@@ -224,14 +224,14 @@ describe('an interaction before the first login', () => {
     expect((await logIn(form, { by: { ...deps, seal: both } })).kind).toBe('accepted');
   });
 
-  test('after 30 minutes it leads back to the partner, after 90 nowhere', async () => {
+  test('it leads back to the partner after 30 minutes, nowhere after 90', async () => {
     clock.now += 30 * 60_000;
     expect(answerOf(await logIn(form)).get('error')).toBe('invalid_request');
     clock.now += 60 * 60_000;
     expect((await logIn(form)).kind).toBe('expired');
   });
 
-  test('where somebody is signed in it is stored at once, and the login form that asks again is not', async () => {
+  test('it is stored at once when a user is signed in, and the login form that asks again is not', async () => {
     const session = await newSession();
     form = await beginForm({}, session);
     expect([form.sealedInteraction, await stored()]).toEqual(['', 1]);

@@ -26,14 +26,14 @@ const endpoint = await useEndpoint(racers);
 const { identity, redis, stores, issue, exchange, refresh } = endpoint;
 const racing = stores.map((store) => ({ ...endpoint.deps, redis: store }));
 
-test(`of ${racers} exchanges of one code at once exactly one wins, the others are invalid_grant [R9.2 R9.3]`, async () => {
+test(`exactly one of ${racers} exchanges of one code at once wins, the others are invalid_grant [R9.2 R9.3]`, async () => {
   const code = await issue();
   const outcomes = await Promise.all(racing.map((caller) => outcomeOf(exchange(code, { by: caller }))));
   expect(outcomes.filter((outcome) => outcome === 'tokens')).toHaveLength(1);
   expect(outcomes.filter((outcome) => outcome === 'invalid_grant')).toHaveLength(racers - 1);
 });
 
-test(`of ${racers} refreshes with one token at once exactly one wins and its successor lives [R11.2]`, async () => {
+test(`exactly one of ${racers} refreshes with one token at once wins and its successor lives [R11.2]`, async () => {
   const begun = await exchange(await issue());
   const answers = await Promise.allSettled(
     racing.map((caller) => refresh(begun.refreshToken, { by: caller })),
@@ -49,7 +49,7 @@ test('a code lives five minutes, and ten minutes after its issue nothing is reme
   const [codeKey, familyKey] = grantKeys(code.slice(0, 22) as FamilyId);
   const server = serverOf(redis);
   expect(Math.abs(300_000 - (await server.pttl(codeKey)))).toBeLessThan(10_000);
-  // Of its 300 s a hundred have passed.
+  // A hundred of its 300 s have passed.
   await server.expire(codeKey, 200);
   const expiry = await server.pexpiretime(codeKey);
   const begun = await exchange(code);

@@ -23,7 +23,7 @@ function podWith(key = keyEncryptionKey): KeyRing {
   });
 }
 
-test('before the first key a pod says so and has nothing to sign with', async () => {
+test('a pod before the first key says so and has nothing to sign with', async () => {
   const pod = podWith();
   expect(pod.problem()).toBe('Signing keys were not read yet');
   await pod.refresh();
@@ -31,7 +31,7 @@ test('before the first key a pod says so and has nothing to sign with', async ()
   expect(() => pod.signingKey('ES256')).toThrow(expect.objectContaining({ code: 'temporarily_unavailable' }));
 });
 
-test('of twenty first migrations at once one makes the key', async () => {
+test('one of twenty first migrations at once makes the key', async () => {
   const newKey = () => generateSigningKey({ keyEncryptionKey, randomBytes }, 'ES256');
   const made = await Promise.all(
     Array.from({ length: 20 }, async () => insertFirstKey(identity.owner, await newKey())),

@@ -173,7 +173,7 @@ async function issueSilently(): Promise<FamilyId> {
   return familyId;
 }
 
-test('of the codes of a user the latest 1,000 stay, and each that was exchanged: it may be replayed [R10.2]', async () => {
+test('the latest 1,000 codes of a user stay, and each that was exchanged: it may be replayed [R10.2]', async () => {
   const [used, unused] = [await issueSilently(), await issueSilently()];
   await server.hset(`code:{${used}}`, 'used', 1);
   let latest = used;

@@ -80,7 +80,7 @@ const exceptions: Readonly<Record<string, readonly { readonly breach: RegExp; re
     ],
   };
 
-/** Of each schema, the migrations before it was asked which version they follow. */
+/** The migrations of each schema from before it was asked which version they follow. */
 const withoutFollowing: Readonly<Record<string, number>> = { identity: 3, 'design-catalog': 1 };
 
 /** The first digits of each file's SHA-256. A database refuses an image whose files differ from those that it ran. */

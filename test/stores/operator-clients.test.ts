@@ -25,14 +25,14 @@ test('a client id with a NUL is refused: no text in Postgres holds one', async (
   expect([refusal.code, refusal.detail]).toEqual(['invalid_argument', 'A text holds a NUL.']);
 });
 
-/** Of calls at once: `count` succeed, the others are refused with `code`. */
+/** `count` of the calls at once succeed, the others are refused with `code`. */
 async function expectWinners(calls: readonly Promise<unknown>[], count: number, code: string) {
   const all = await Promise.allSettled(calls);
   expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(count);
   for (const one of all) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code });
 }
 
-test('of twenty registrations of one client id at once one succeeds', async () => {
+test('one of twenty registrations of one client id at once succeeds', async () => {
   const registration = newRegistration();
   await expectWinners(
     Array.from({ length: 20 }, () => register(registration)),
@@ -54,7 +54,7 @@ async function tested() {
   return registration;
 }
 
-test('in production only an approved client may act, and one that falls below stops', async () => {
+test('only an approved client may act in production, and one that falls below stops', async () => {
   const { clientId } = await tested();
   expect((await refusalOf(activate(clientId, production))).code).toBe('refused');
   await approve(clientId, 'approved', production, figures);
@@ -81,7 +81,7 @@ test('production approves on confirmed figures, which the audit log keeps with w
   ]);
 });
 
-test('in production a declared set approves no client, and keeps one that is approved', async () => {
+test('a declared set approves no client in production, and keeps one that is approved', async () => {
   const registration = await tested();
   const set = whole([{ registration, approvalState: 'approved', active: true }]);
   const { code, detail } = await refusalOf(applyClients(production, anna, set));
@@ -92,7 +92,7 @@ test('in production a declared set approves no client, and keeps one that is app
   expect(await getClient(production, registration.clientId)).toMatchObject({ active: true });
 });
 
-test('of ten edits of one version one succeeds, the others are conflicts', async () => {
+test('one of ten edits of one version succeeds, the others are conflicts', async () => {
   const registration = newRegistration();
   await register(registration);
   const edits = Array.from({ length: 10 }, (_, index) =>

@@ -69,7 +69,7 @@ test('a key is published before it signs, and until its last token has expired [
   expect([result.state, result.encryptedPrivateKey.length]).toEqual(['retired', 0]);
 });
 
-test('in an emergency a compromised key is replaced and gone at once', async () => {
+test('a compromised key is replaced and gone at once in an emergency', async () => {
   const bad = await activeKey();
   const { kid } = (await stageKey(context, anna, 'ES256')).result;
   await activateKey(context, anna, { kid, emergency: true });

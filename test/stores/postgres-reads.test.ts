@@ -137,7 +137,7 @@ test('a connection that a read holds up does not hold up later reads on another'
   await pool.close();
 });
 
-test('without Postgres each read is temporarily unavailable', async () => {
+test('each read without Postgres is temporarily unavailable', async () => {
   const away = openAt('postgres://u:p@127.0.0.1:1/none');
   await expect(away.query(echo, [1])).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   await expect(away.query(echo, [1])).rejects.toMatchObject({ code: 'temporarily_unavailable' });

@@ -148,7 +148,7 @@ test('a key that does not decrypt the signing keys', async () => {
   await says([], 'identity', { KEY_ENCRYPTION_KEY, KEY_ENCRYPTION_KEY_PREVIOUS: key });
 });
 
-test('in production a connection that leaves the machine needs a certificate that verifies, for its name', async () => {
+test('a connection of production that leaves the machine needs a certificate that verifies, for its name', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'course-exchange-preflight-'));
   const ours = await createAuthority('Stores');
   const issued = await ours.issue(['0.0.0.0']);

@@ -62,7 +62,7 @@ test('a Redis that takes writes is well, and keeps the probe for ten seconds', a
   expect(left).toBeLessThanOrEqual(10);
 });
 
-test('from 80 % of maxmemory on there is a warning, and no fault', async () => {
+test('80 % of maxmemory is a warning, and no fault', async () => {
   await fill(0.7);
   await told('/healthz').toEqual({ status: 200, body: well });
   await fill(0.9);

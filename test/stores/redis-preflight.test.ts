@@ -63,7 +63,7 @@ test.each([
   await says(inTest, {}, false);
 });
 
-test('in production another machine is reached by TLS alone', async () => {
+test('another machine is reached in production by TLS alone', async () => {
   // Not written as a loopback address.
   const REDIS_URL = url.replace('127.0.0.1', '127.1');
   await says('failure: REDIS_URL has no TLS, which production requires', { REDIS_URL });

@@ -123,7 +123,7 @@ async function master(): Promise<Name> {
   return names.find((name) => ports[name] === port) ?? 'one';
 }
 
-/** Where a process's connection leads to, once it is open. */
+/** The port of a process's connection, once it is open. */
 function portOf(connected: RedisStore): number | undefined {
   const [redis] = connected.masters();
   return redis?.status === 'ready' ? redis.stream.remotePort : undefined;

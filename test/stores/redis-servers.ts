@@ -1,4 +1,4 @@
-// Redis servers, Sentinels and a Cluster of a test's own, at 127.0.0.1, that can be killed and started again on their data.
+// Redis servers, Sentinels and a Cluster for one test, at 127.0.0.1, that can be killed and started again on their data.
 import { appendFileSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -198,7 +198,7 @@ export async function startCluster() {
     await until('the cluster', async () => /state:ok/.test(String(await admin.call('CLUSTER', 'INFO'))));
   for (const { master } of all) await until('its replica', () => hasReplicas(master.admin));
   return {
-    /** Of the masters, as `host:port`. */
+    /** The masters, as `host:port`. */
     seeds: all.map(({ master }) => `127.0.0.1:${master.port}`),
     password,
     userPassword,

@@ -63,7 +63,7 @@ function openQueue(write: (records: readonly RefusalRecord[]) => Promise<void>) 
   return { clock, send, flush };
 }
 
-test('in a minute 1,000 of each authenticated client are kept, 100 of each that is named, 500 of all others', async () => {
+test('1,000 of each authenticated client are kept in a minute, 100 of each that is named, 500 of all others', async () => {
   const kept = new Map<string, number>();
   const { clock, send, flush } = openQueue(async (records) => {
     for (const { clientId, clientAuthenticated: proven } of records)
@@ -92,7 +92,7 @@ test('in a minute 1,000 of each authenticated client are kept, 100 of each that 
   expect(kept.get('one true')).toBe(1_001);
 });
 
-test('while Postgres hangs, strangers leave the queue to clients, and what is too much is lost', async () => {
+test('strangers leave the queue to clients while Postgres hangs, and what is too much is lost', async () => {
   const { promise: hangs, resolve: goOn } = Promise.withResolvers<void>();
   const written: RefusalRecord[] = [];
   const { clock, send, flush } = openQueue(async (records) => {

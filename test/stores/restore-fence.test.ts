@@ -83,7 +83,7 @@ const secretId = async (clientId: string) =>
 const rowsOf = async (table: string, condition: string) =>
   Number((await identity.sql(`select count(*)::int as count from ${table} where ${condition}`))[0]?.count);
 
-test('after a restore of Redis a spent token and a used code stay spent; consents, secrets and keys are as they were', async () => {
+test('a spent token and a used code stay spent after a restore of Redis; consents, secrets and keys are as they were', async () => {
   const token = await newFamily();
   const code = await endpoint.issue();
   const [restoreToken, restoreCode] = [await backUpRedis(token), await backUpRedis(code)];
@@ -100,7 +100,7 @@ test('after a restore of Redis a spent token and a used code stay spent; consent
   expect(await refresh(await newFamily())).toBe('tokens');
 });
 
-test('after a restore of Postgres what ended since the backup ends again, by the log', async () => {
+test('what ended since the backup ends again after a restore of Postgres, by the log', async () => {
   await rotateKeys(context, anna, { algorithms: [], continueOnly: false, olderThan: 0 });
   const keys = () => identity.sql("select kid, state from signing_keys where state <> 'retired'");
   const staged = (await keys()).find(({ state }) => state === 'staged');
@@ -149,7 +149,7 @@ test('after a restore of Postgres what ended since the backup ends again, by the
   expect(await rowsOf('audit_log', "action = 'restore.fence' and actor = 'local:anna'")).toBe(1);
 });
 
-test('without the log every secret is suspended until it is resumed, and no key from before verifies', async () => {
+test('every secret is suspended without the log until it is resumed, and no key from before verifies', async () => {
   const id = await secretId(clientId);
   const { result } = await fence({ trail: undefined });
   expect(result.unknownSecrets).toMatchObject([{ clientId, secretId: id }]);

@@ -28,7 +28,7 @@ const kept = { keepAlive: true, maxSockets: 64 };
 const plain = { request: http.request, agent: new http.Agent(kept) };
 const secure = { request: https.request, agent: new https.Agent(kept) };
 
-/** Where requests for an origin really go, for a deployment that is called from behind its proxy. */
+/** The address that requests for an origin really go to, for a deployment that is called from behind its proxy. */
 const entrances = new Map<string, URL>();
 
 /** Sends what is meant for `origin` to `address` from now on: `Host`, and under https the name, stay the origin's. */

@@ -156,7 +156,7 @@ function podOf(plan: StackPlan, name: PodName) {
   const { program, ...component } = serviceComponents(plan).identity;
   const logFile = join(dirname(program.logFile), `${name}.log`);
   return {
-    /** Of the operator port, as in stack.json. */
+    /** The operator port, as in stack.json. */
     operator: `unix:${join(plan.run.sockets, 'identity-operator')}`,
     component: { ...component, program: { ...program, name, logFile } },
   };
