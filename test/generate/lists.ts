@@ -76,8 +76,10 @@ export const suitesPart: Part = (before) =>
 
 export const dutiesPart: Part = () => {
   const rows = Object.entries(duties).map(([duty, { section, sentence }]) => {
-    const page = section.startsWith('R') ? 'rulings' : 'specification';
-    return [code(duty), sentence, `[${section}](${page}.md#${section.split('.')[0]})`];
+    const target = section.startsWith('R')
+      ? `rulings.md#${section}`
+      : `specification.md#${section.split('.')[0]}`;
+    return [code(duty), sentence, `[${section}](${target})`];
   });
   return table(['duty', 'requirement', 'clause'], rows);
 };

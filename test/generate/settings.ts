@@ -42,7 +42,7 @@ function jobPart(job: Settings, service: Settings): string {
   const said = borrowed.map(
     ([name, one]) => code(name) + (documentationOf(one).required ? ' (required)' : ''),
   );
-  return `${own}\n\nOf its service's settings it reads, where they are set: ${said.join(', ')}.`;
+  return `${own}\n\nIt reads these of its service's settings, where they are set: ${said.join(', ')}.`;
 }
 
 function settingsTable(settings: Settings, isOwn = (_name: string) => true): string {

@@ -16,7 +16,7 @@ const feedPortSettings = privatePortSettings('FEED', 'the feed', 7301);
 
 export const settings = {
   ...rpcSettings,
-  ISSUER: origin().describe('Whose access tokens are accepted; the same in all services (R28)'),
+  ISSUER: origin().describe('Whose access tokens are accepted; the same in all services (R28.1)'),
   ACCESS_TOKEN_ALGORITHM: choice(tokenAlgorithms).default('ES256').describe('Signs access tokens'),
   IDENTITY_TARGET: text('a gRPC target such as dns:///identity:7001').describe('gRPC target of identity'),
   ...postgresSettings('POSTGRES', 'Database, as role catalog_ro'),

@@ -22,23 +22,21 @@ const milliseconds = integer(1_000, 60_000);
 export const settings = {
   HTTP_HOST: text().default('0.0.0.0').describe('Address that public HTTP listens on'),
   HTTP_PORT: port().default(8080).describe('Port of public HTTP'),
-  ISSUER: origin().describe('Issuer: the public address of this environment, the same in all services (R28)'),
+  ISSUER: origin().describe('Issuer: public address of this environment, the same in all services (R28.1)'),
   IDENTITY_TARGET: target('identity:7001').describe('gRPC target of identity'),
   CATALOG_TARGET: target('design-catalog:7002').describe('gRPC target of design-catalog'),
   ...rpcTlsSettings,
   TRUSTED_PROXIES: list('an IP address or a network, of /8 at least or in IPv6 /16', isNarrowNetwork)
     .default([])
-    .describe('Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; none by default (R28, R30)'),
+    .describe('Proxies whose X-Forwarded-For and X-Forwarded-Proto count; none by default (R28.3, R30.9)'),
   LINK_PASSWORD_RESET: url(web).optional().describe('Where a user gets a new password'),
   LINK_PRIVACY: url(web).optional().describe('Privacy notice'),
   LINK_IMPRINT: url(web).optional().describe('Imprint'),
   LINK_SUPPORT: url([...web, 'mailto:'])
     .optional()
     .describe('Support'),
-  RPC_TIMEOUT_MS: milliseconds
-    .default(timeBudget.answer)
-    .describe('Time for an answer in milliseconds (R14)'),
-  LOGIN_TIMEOUT_MS: milliseconds.default(timeBudget.login).describe('Time for a login in milliseconds (R14)'),
+  RPC_TIMEOUT_MS: milliseconds.default(timeBudget.answer).describe('Milliseconds for an answer (R14.2)'),
+  LOGIN_TIMEOUT_MS: milliseconds.default(timeBudget.login).describe('Milliseconds for a login (R14.5)'),
   ...baseSettings,
   HEALTH_PORT: baseSettings.HEALTH_PORT.default(8081),
   ...telemetrySettings,

@@ -1,7 +1,7 @@
 // A partner's duties that a rehearsal can observe, each with its section of the specification or its ruling.
 
 interface Duty {
-  /** Of the specification or a ruling. */
+  /** In the specification, or a sentence of a ruling. */
   readonly section: string;
   readonly sentence: string;
 }
@@ -41,9 +41,9 @@ export const duties = {
     section: 'S3',
     sentence: 'Never send a code or refresh token again when no answer came: start a new authorization flow.',
   },
-  'wait-for-answer': { section: 'R14', sentence: 'Wait at least 3 s for an answer.' },
+  'wait-for-answer': { section: 'R14.2', sentence: 'Wait at least 3 s for an answer.' },
   'wait-for-retry-after': {
-    section: 'R14',
+    section: 'R14.1',
     sentence: 'After our 503 send the refresh token again at most once, and not before Retry-After.',
   },
   'start-new-flow': {
