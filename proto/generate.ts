@@ -17,7 +17,7 @@ export function generateProto(): void {
   // A checkout of a commit that held the code, and back, leaves the stamp without it.
   const code = protos.map((name) => join(generated, name.replace('.proto', '_pb.ts')));
   if ([stamp, ...code].every((file) => existsSync(file)) && readFileSync(stamp, 'utf8') === hash) return;
-  // Beside its place, so that a process that reads the code now finds the old or the new, not half of it.
+  // A process that reads the code now finds the old or the new, not half of it.
   const fresh = join(here, `generated-${process.pid}`);
   mkdirSync(fresh);
   try {
@@ -40,7 +40,7 @@ function generateInto(directory: string): void {
   if (status !== 0) throw new Error(`buf generate: ${stderr}`);
 }
 
-/** Of everything that the code is made from: the contract, the options, and the generator's version. */
+/** Covers everything that the code is made from: the contract, the options, and the generator's version. */
 function sourceHash(protos: readonly string[]): string {
   const hash = createHash('sha256');
   for (const name of [...protos, 'buf.gen.yaml', 'node_modules/@bufbuild/protoc-gen-es/package.json'])

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { root } from './supply-chain.ts';
 
 /**
- * The base images of `dockerfile`, or those that `environment` names in their place. Throws a sentence for one that is not
+ * The base images of `dockerfile`, or their replacements in `environment`. Throws a sentence for one that is not
  * named by its digest.
  */
 export function pinnedBases(

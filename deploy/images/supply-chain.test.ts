@@ -1,5 +1,5 @@
-// Which licences pass, and which of a registry's answers turn the check red: the registry is a server of the test's
-// own, and pnpm asks it.
+// Which licences pass, and which of a registry's answers turn the check red: the registry is a server of the
+// test, and pnpm asks it.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -37,7 +37,7 @@ const accepted: AcceptedVulnerability = {
   until: '2026-06-30',
 };
 
-test('a high vulnerability in a program is told with the way out, until it is accepted and while it is', async () => {
+test('a high vulnerability in a program is reported with its remedy, unless an acceptance is valid', async () => {
   const url = await registry(200, { fastify: [vulnerability('high')] });
   const told = [
     expect.stringMatching(

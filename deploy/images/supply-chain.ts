@@ -160,7 +160,7 @@ if (import.meta.main) {
   process.exitCode = problems.length === 0 ? 0 : 1;
 }
 
-/** From the lockfile alone: what is installed at this moment plays no part. */
+/** Reads the lockfile alone, not what is installed. */
 async function listComponents(program: string, file: string): Promise<void> {
   const form = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--lockfile-only', '--prod'];
   const args = ['--filter', `@course-exchange/${program}`, 'sbom', ...form, '--out', file];

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { demoUsers } from './demo-accounts.ts';
 
-/** One design as the catalog's feed takes it. Times are ISO 8601 in UTC; `eventId` is the stored one (R22). */
+/** One design as the catalog's feed takes it. Times are ISO 8601 in UTC; `eventId` is the stored one (R22.8). */
 export type DemoDesign = Readonly<
   Record<'id' | 'owner' | 'title' | 'eventName' | 'shortDescr', string> &
     Record<'localId' | 'eventId' | 'eventDate' | 'updatedAt' | 'authorName' | 'deletedAt', string | null>

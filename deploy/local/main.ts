@@ -25,7 +25,7 @@ function start(run: RunDirectory, options: StartOptions): Promise<number> {
   return options.detach ? startDetached(run) : supervise(run, options, say);
 }
 
-/** In the background: the supervisor belongs to no terminal. Returns when everything answers. */
+/** Starts a supervisor that belongs to no terminal. Returns when everything answers. */
 async function startDetached(run: RunDirectory): Promise<number> {
   const logFile = join(run.logs, 'supervisor.log');
   const log = openSync(logFile, 'a', 0o600);

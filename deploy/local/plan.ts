@@ -59,7 +59,7 @@ export interface StorePlan {
   readonly run: Pick<RunDirectory, 'data' | 'logs' | 'otherPostgres'>;
   readonly ports: Readonly<Record<'postgres' | 'redis', number>>;
   readonly secrets: Pick<StackSecrets, 'postgresSuperuser' | 'redis' | 'redisIdentity'>;
-  /** Speed in place of safety against a power failure. */
+  /** Fast, and not safe against a power failure. */
   readonly throwaway?: boolean;
 }
 

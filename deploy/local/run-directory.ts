@@ -1,4 +1,4 @@
-// Where one stack keeps its files: `.run` of the checkout, or another directory for a private stack.
+// The directory of one stack's files: `.run` of the checkout, or another for a private stack.
 import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -39,11 +39,11 @@ export function openRunDirectory(path: string = join(checkout, '.run')) {
   };
 }
 
-/** Of a socket's path: Linux takes 107 bytes, macOS 103. */
+/** Bytes of a socket's path: Linux takes 107, macOS 103. */
 const longestSocketPath = 103;
 const longestSocketName = 'design-catalog-feed';
 
-/** For the sockets of operators and the feed, which this account alone may open: at `path`, or a short one if that is too long. */
+/** The directory of the sockets of operators and feed, for this account alone: `path`, or a short one. */
 function openSockets(path: string, key: string): string {
   const fits = Buffer.byteLength(join(path, longestSocketName)) <= longestSocketPath;
   const directory = fits ? path : `/tmp/course-exchange-${key}`;

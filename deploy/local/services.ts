@@ -113,7 +113,7 @@ export function nodeProgram(
       LOG_LEVEL: 'info',
       STOP_WITH_PARENT: 'true',
       MALLOC_ARENA_MAX: '2',
-      // From the second start on, no process loads what strips types: 18 MiB each.
+      // No process loads what strips types after the first start: 18 MiB each.
       NODE_COMPILE_CACHE: join(cacheDirectory(), 'compiled'),
       ...inherited(),
       ...environment,

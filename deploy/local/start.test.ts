@@ -1,5 +1,5 @@
 // What `start` refuses, each mistake in a sentence that a person can act on: on its command line, in a --seed FILE, which may
-// hold nothing that R3 forbids, and where its sockets would lie.
+// hold nothing that R3.2 forbids, and where its sockets would lie.
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ test.each([
   expect(() => read(content)).toThrow(sentence);
 });
 
-test('a link in place of the short directory is not followed', () => {
+test('a link that replaces the short directory is not followed', () => {
   const long = join(home, 'x'.repeat(100));
   const { sockets } = openRunDirectory(long);
   onTestFinished(() => rmSync(sockets, { recursive: true, force: true }));

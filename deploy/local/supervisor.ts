@@ -84,7 +84,7 @@ async function startUp(stack: Stack): Promise<void> {
   stack.issuer = plan.issuer;
   rotateLogs(run);
   if (plan.observeUrl !== undefined) {
-    // Before the services, which export their first spans to it.
+    // The observer opens before the services, which export their first spans to it.
     const { openObserver } = await import('./observe/observer.ts');
     await openObserver(plan);
   }
@@ -95,7 +95,7 @@ async function startUp(stack: Stack): Promise<void> {
   stack.publish = () => writeWhole(run.stackFile, description());
   stack.publish();
   stack.phase = 'ready';
-  // In the background the output is a log, and the table holds passwords.
+  // The output is a log in the background, and the table holds passwords.
   say(isInBackground ? 'The stack runs.' : `${stackTable(description())}\n\nCtrl-C ends all of it.`);
 }
 

@@ -38,7 +38,7 @@ export interface Group {
   readonly rules: readonly (Alert | Recording)[];
 }
 
-/** The chart puts the address in its place at which an installation's people read the page. */
+/** The chart replaces it with the address at which an installation's people read the page. */
 const runbook = 'docs/on-call.md';
 
 export function rulesFile(about: string, groups: readonly Group[]): string {

@@ -6,7 +6,7 @@ import { objectives } from './objectives.ts';
 const page = readFileSync(join(import.meta.dirname, '../../docs/routes.md'), 'utf8');
 const paths = [...page.matchAll(/^\| `(\/[^`]+)` \|/gm)].map(([, path = '']) => path);
 
-/** Without an objective: partners cache the documents for minutes, and the others are not needed to log in or to read. */
+/** No objective: partners cache the documents for minutes, and the others are not needed to log in or to read. */
 const unpromised = [
   '/.well-known/openid-configuration',
   '/.well-known/jwks.json',

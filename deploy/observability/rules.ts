@@ -4,7 +4,7 @@ import { productAlerts } from './alerts.ts';
 import { eventRecordings } from './events.ts';
 import { objectiveAlerts, recordings } from './objectives.ts';
 
-/** The chart puts its release in their place. */
+/** The chart replaces both names with those of its release. */
 const namespace = 'namespace="RELEASE_NAMESPACE"';
 const deployment = `{${namespace},deployment=~"RELEASE_NAME-(gateway|identity|design-catalog)"}`;
 

@@ -54,7 +54,7 @@ const answered = (traceId: string, fields: Readonly<Record<string, unknown>> = {
   return line({ service: 'gateway', message: 'request', traceId, ...answer, ...fields });
 };
 
-test('a request is told by the gateway’s line, and by its first span where there is none', () => {
+test('a request is described by the gateway’s line, and by its first span without one', () => {
   const store = openStore();
   store.addSpan(span());
   expect(store.detail(traceId)).toMatchObject({ name: 'GET /api/events', status: '401', ms: 20, code: '' });
@@ -73,7 +73,7 @@ test('a request that was refused before its trace began is listed by its request
   expect(store.detail('request-2')).toMatchObject({ name: 'GET (no route)', status: '503', spans: 0 });
 });
 
-test('a security event tells who and whence; a client that has proved nothing is a claimed one', () => {
+test('a security event names client, user and network; an unauthenticated client is a claimed one', () => {
   const store = openStore();
   const parties = { client: 'acme', user: 'keyed-user', network: 'keyed-network' };
   const guess = { event: 'login.refused', reason: 'wrong_password', ...parties };
@@ -84,7 +84,7 @@ test('a security event tells who and whence; a client that has proved nothing is
   expect(store.detail(id(1))).toMatchObject({ client: 'acme', claimed: false, kept: 'plain' });
 });
 
-test('the eleventh of equal refusals has no line of its own: its span tells reason and event', () => {
+test('the eleventh of equal refusals has no separate line: its span has reason and event', () => {
   const store = openStore();
   const traced = { 'course_exchange.error.reason': 'client_authentication.failed wrong_secret' };
   store.addSpan(span({ service: 'identity', parentSpanId: '1', attributes: traced }));
@@ -187,7 +187,7 @@ test('keys: which process knows them, and the next step', () => {
   expect(told(identity('staged'))).toMatch(/no active key.*design-catalog reports no key of identity/);
 });
 
-test('quantiles lie within their bucket, as in histogram_quantile, and are not told where nothing was counted', () => {
+test('quantiles lie within their bucket, as in histogram_quantile, and are absent if nothing was counted', () => {
   const buckets = (...counts: readonly number[]) =>
     `${['0.1', '0.2', '+Inf']
       .map((le, at) => `${seconds}_bucket{${route},le="${le}"} ${counts[at]}\n`)

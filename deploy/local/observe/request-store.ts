@@ -143,7 +143,7 @@ const usual = ['login.accepted', 'session.begun', 'consent.given'];
 /** Who asked, and what the services said of it. `answer`: the fields of the gateway's line. */
 function partiesOf(spans: readonly Span[], lines: readonly LogLine[], answer?: LogLine['fields']) {
   const said = (key: string) => answer?.[key] ?? lines.find(({ fields }) => fields[key])?.fields[key] ?? '';
-  // Of equal refusals only the first have a line (R33.4). A span has the event before the reason.
+  // Only the first of equal refusals have a line (R33.4). A span has the event before the reason.
   const traced = spans.map(({ attributes }) => attributes['course_exchange.error.reason']).find(Boolean);
   const [, event, reason = ''] = /^(\w+\.\w+)? ?(.*)/.exec(traced ?? '') ?? [];
   const events = lines.flatMap(({ fields }) => fields.event ?? []);

@@ -14,7 +14,7 @@ const refusal: Answers = [['/cancel', {}]];
 
 type Answers = readonly (readonly [path: string, fields: Readonly<Record<string, string>>])[];
 
-/** Resolves with the address that the browser is sent back to. Without a user it cancels. */
+/** Resolves with the address that the browser is sent back to. Cancels without a user. */
 export async function visit(request: URL, user?: Credentials): Promise<URL> {
   const answers = user ? agreement(user) : refusal;
   const cookies = new Map<string, string>();

@@ -33,7 +33,7 @@ export { DutyBroken };
 
 export interface Authorization {
   readonly code: string;
-  /** Where the browser is sent back to: the redirect URI with `code` and `state`. */
+  /** The redirect URI with `code` and `state`, to which the browser is sent back. */
   readonly callback: URL;
 }
 
@@ -51,13 +51,13 @@ export class CourseExchange {
     return this;
   }
 
-  /** A registered and active client. Without one there is one at http://127.0.0.1:3000/callback. */
+  /** A registered and active client. The default is one at http://127.0.0.1:3000/callback. */
   withPartner(options: PartnerOptions): this {
     this.#partners.push(partnerOf(this.#partners.length + 1, options));
     return this;
   }
 
-  /** Without one there is one who has an event. */
+  /** The default is a user who has an event. */
   withUser(options: UserOptions = {}): this {
     this.#users.push(userOf(this.#users.length + 1, options));
     return this;
@@ -84,7 +84,7 @@ export class CourseExchange {
     return this;
   }
 
-  /** Resolves when a partner can be served. Where it rejects, nothing is left behind. */
+  /** Resolves when a partner can be served. A rejection leaves nothing behind. */
   async start(): Promise<StartedCourseExchange> {
     await requireEngine();
     await requireImages(this.#images);

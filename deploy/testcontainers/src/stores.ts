@@ -23,7 +23,7 @@ type Labels = Readonly<Record<string, string>>;
 
 export interface Stores {
   readonly network: StartedNetwork;
-  /** For a container of the network, at `address` or at Postgres itself. */
+  /** A container of the network uses it, at `address` or at Postgres itself. */
   readonly postgresUrl: (role: Role, address?: string) => string;
   readonly redisUrl: string;
   readonly keyEncryptionKey: string;
@@ -67,7 +67,7 @@ export function postgresContainer(
   );
 }
 
-/** On a network that the caller removes. Labels are for finding what was started, whatever happens. */
+/** The caller removes the network. Labels are for finding what was started, whatever happens. */
 export async function startStores(network: StartedNetwork, images: Images, labels: Labels): Promise<Stores> {
   const [password, redisPassword] = [newSecret(), newSecret()];
   const [postgres, redis] = await settled(

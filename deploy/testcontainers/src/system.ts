@@ -95,7 +95,7 @@ export async function startServices(
   return { gateway, identity, 'design-catalog': designCatalog };
 }
 
-/** Where this machine reaches the gateway's container. */
+/** The origin at which this machine reaches the gateway's container. */
 export function originOf(gateway: StartedTestContainer): string {
   return `http://${gateway.getHost()}:${gateway.getMappedPort(gatewayPort)}`;
 }

@@ -45,7 +45,7 @@
   {{- include "course-exchange.volumeMounts" . | nindent 2 }}
 {{- end -}}
 
-{{/* Of (list root component image): `component` names the image, and the component's values have `image`. */}}
+{{/* Takes (list root component image): `component` names the image, and the component's values have `image`. */}}
 {{- define "course-exchange.image" -}}
 {{- $root := index . 0 -}}
 {{- $own := default dict (index . 2) -}}

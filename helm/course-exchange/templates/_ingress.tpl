@@ -40,7 +40,7 @@ spec:
 {{- end -}}
 
 {{/* Routes to the gateway by the name of Ingress and Service, with the seconds in which an answer must begin. Every path is routed: the
-     gateway answers 404 for an unknown one. A login may take 10 seconds (R14). */}}
+     gateway answers 404 for an unknown one. A login may take 10 seconds (R14.5). */}}
 {{- define "course-exchange.ingress.routes" -}}
 {{- if .Values.ingress.enabled -}}
 gateway: { path: /, pathType: Prefix, seconds: 3 }
@@ -85,7 +85,7 @@ traefik.ingress.kubernetes.io/router.middlewares: {{ join "," $middlewares }}
 {{- (first .).Release.Namespace }}-{{ include "course-exchange.name" . }}@kubernetescrd
 {{- end -}}
 
-{{/* Annotations of a Service of the gateway, from which Traefik reads time limits; otherwise empty. Of (list root service). */}}
+{{/* Annotations of a Service of the gateway, from which Traefik reads time limits; otherwise empty. Takes (list root service). */}}
 {{- define "course-exchange.ingress.serviceAnnotations" -}}
 {{- $root := first . -}}
 {{- if and $root.Values.ingress.enabled (eq (include "course-exchange.ingress.controller" $root) "traefik") -}}

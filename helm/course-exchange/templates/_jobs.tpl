@@ -13,7 +13,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* Annotations of what is created before any pod changes, and removed when the Job succeeds. Of the weight, as text. */}}
+{{/* Annotations of what is created before any pod changes, and removed when the Job succeeds. Takes the weight, as text. */}}
 {{- define "course-exchange.migrations.hook" -}}
 helm.sh/hook: pre-install,pre-upgrade
 helm.sh/hook-weight: {{ . | quote }}

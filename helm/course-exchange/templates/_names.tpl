@@ -6,7 +6,7 @@
 {{- default $full .Values.fullnameOverride | trunc 39 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Of (list root component): gateway, identity, design-catalog, … */}}
+{{/* Takes (list root component): gateway, identity, design-catalog, … */}}
 {{- define "course-exchange.name" -}}
 {{- printf "%s-%s" (include "course-exchange.fullname" (first .)) (last .) -}}
 {{- end -}}

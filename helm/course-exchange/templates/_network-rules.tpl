@@ -64,7 +64,7 @@ contract-tests:
 {{- end }}
 {{- end -}}
 
-{{/* An ingress rule, of (list peers port). Without peers there is no rule, because an empty `from` admits every address. The kubelet's
+{{/* An ingress rule, of (list peers port). There is no rule without peers, because an empty `from` admits every address. The kubelet's
      probes need no rule: they come from the node. */}}
 {{- define "course-exchange.network.from" -}}
 {{- with first . -}}
@@ -74,7 +74,7 @@ contract-tests:
 {{- end -}}
 {{- end -}}
 
-{{/* An egress rule, of (list peers ports). Without peers it allows every address. */}}
+{{/* An egress rule, of (list peers ports). It allows every address without peers. */}}
 {{- define "course-exchange.network.to" -}}
 - ports:
     {{- range last . }}

@@ -1,7 +1,7 @@
 {{/* What only a cluster knows. Without one (`helm template`, GitOps tools), `lookup` finds nothing: nothing is refused here, and
      nothing rendered differently. */}}
 
-{{/* Without this, pods wait for a missing Secret until Helm's timeout. */}}
+{{/* Pods would wait for a missing Secret until Helm's timeout. */}}
 {{- define "course-exchange.validate.secrets" -}}
 {{- if eq (include "course-exchange.cluster.answers" .) "true" }}
 {{- $coming := toJson .Values.extraObjects }}

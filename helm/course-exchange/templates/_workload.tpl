@@ -197,7 +197,7 @@ spec:
 {{- include "course-exchange.merged" (list $root.Values.defaults (get $root.Values (last .) | default dict)) -}}
 {{- end -}}
 
-{{/* Of (list below above), as JSON: maps are merged, and everything else in `above` replaces what `below` has. Sprig's merge would
+{{/* Takes (list below above), returns JSON: maps are merged, and everything else in `above` replaces what `below` has. Sprig's merge would
      ignore `false` and 0 in `above`. */}}
 {{- define "course-exchange.merged" -}}
 {{- $merged := deepCopy (first .) -}}

@@ -96,7 +96,7 @@ function covered(children, { start, end }) {
 const storeOf = ({ attributes }) => attributes['db.system.name'] ?? '';
 const storeClass = (store) => (store === 'redis' ? 'store-redis' : 'store-postgresql');
 
-/** Where the time went: a process, a store, or the way between two processes. */
+/** The parts of the time: a process, a store, or the way between two processes. */
 function shares(spans) {
   const sums = new Map();
   for (const span of spans) {

@@ -100,8 +100,7 @@ function locksOf(locks) {
       ${application || user} (pid ${pid}, ${state}) blocked ${waiter}: <code>${blocking}</code> before <code>${waiting}</code>
     </li>`,
   );
-  const none =
-    'No statement has waited for a lock. If a store is slow without one, this page cannot tell its cause.';
+  const none = 'No statement has waited for a lock. This page cannot tell why a store is slow without one.';
   return html`<h3>Locks in Postgres</h3>
     ${rows.length > 0 ? html`<ul>${rows}</ul>` : html`<p class="soft">${none}</p>`}`;
 }

@@ -24,7 +24,7 @@ export interface Scenario {
   readonly expectation: string;
   /** Played at the first of these requests. */
   readonly on: readonly Endpoint[];
-  /** The answer in place of the server's own, which `forward` gets. Undefined: not at this request. */
+  /** Replaces the server's answer, which `forward` gets. Undefined: not at this request. */
   readonly act: (
     asked: Asked,
     forward: () => Promise<Answer>,
@@ -95,7 +95,7 @@ export function callbackChanges(
   };
 }
 
-/** Where `answer` sends the browser, if that is away from the issuer. */
+/** The target to which `answer` sends the browser, if that is away from the issuer. */
 export function departure(answer: Answer, from: URL): URL | undefined {
   const location = answer.headers.find(([name]) => name.toLowerCase() === 'location')?.[1];
   const to = location === undefined ? undefined : new URL(location, from);

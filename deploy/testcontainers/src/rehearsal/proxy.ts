@@ -106,7 +106,7 @@ function verdictOn(play: Play): Verdict {
   return { breaches, played: played !== undefined };
 }
 
-/** Judges the request, then answers it by the scenario or by the server. */
+/** Evaluates the request, then answers it by the scenario or by the server. */
 async function playAt(
   play: Play,
   asked: Asked,

@@ -27,7 +27,7 @@ export type Outcome =
   | { readonly kind: 'unavailable'; readonly at: number; readonly notBefore: number };
 
 export interface Asked {
-  /** Of this rehearsal, from 1; 0 outside. */
+  /** Its number in this rehearsal, from 1; 0 outside. */
   number: number;
   /** Milliseconds, of the monotonic clock. */
   readonly at: number;
@@ -37,7 +37,7 @@ export interface Asked {
   readonly body: Buffer;
   readonly form: URLSearchParams;
   readonly endpoint: Endpoint;
-  /** Of the Authorization header. */
+  /** The token of the Authorization header. */
   readonly bearer: string | undefined;
   /** Undefined while it is under way. */
   outcome: Outcome | undefined;
