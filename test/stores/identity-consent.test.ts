@@ -57,7 +57,7 @@ test('a repeat after the exchange gives the same redirect and no new code, a lat
   const form = await consentForm();
   const code = answerOf(await allow(form)).get('code') ?? '';
   await exchange(code);
-  // A replay kills the refresh family too (R10.2): nothing of the code is left in the store.
+  // A replay also revokes the refresh family (R10.2).
   expect(await outcomeOf(exchange(code))).toBe('invalid_grant');
   clock.now += 9_999;
   expect(answerOf(await allow(form)).get('code')).toBe(code);

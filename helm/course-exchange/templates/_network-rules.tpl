@@ -64,7 +64,7 @@ contract-tests:
 {{- end }}
 {{- end -}}
 
-{{/* An ingress rule, of (list peers port). There is no rule without peers, because an empty `from` admits every address. The kubelet's
+{{/* An ingress rule; takes (list peers port). There is no rule without peers, because an empty `from` admits every address. The kubelet's
      probes need no rule: they come from the node. */}}
 {{- define "course-exchange.network.from" -}}
 {{- with first . -}}
@@ -74,7 +74,7 @@ contract-tests:
 {{- end -}}
 {{- end -}}
 
-{{/* An egress rule, of (list peers ports). It allows every address without peers. */}}
+{{/* An egress rule; takes (list peers ports). It allows every address if there are no peers. */}}
 {{- define "course-exchange.network.to" -}}
 - ports:
     {{- range last . }}

@@ -1,5 +1,5 @@
 // Security events: a log line each, or a sum of equal refusals (R33.1, R33.4). The known client, user and network are
-// named, the latter two as keyed hashes (R27.3, R33.1); a mere claim is left out.
+// named, the last two as keyed hashes (R27.3, R33.1); a mere claim is left out.
 
 import type { ClientId, Sub } from './ids.ts';
 

@@ -21,7 +21,7 @@ interface SignedIn {
   readonly user: User;
 }
 
-/** Ends a session whose user may no longer sign in (R29.5). */
+/** Ends a session whose login is no longer valid (R29.5). */
 export async function findSignedIn(deps: StepDeps, cookie: string): Promise<SignedIn | undefined> {
   const session = await findSession(deps.redis, cookie, deps.now());
   if (session === undefined) return undefined;

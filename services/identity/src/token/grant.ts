@@ -176,7 +176,7 @@ export async function issueTokens(
   };
 }
 
-/** Ends a grant whose user or consent is no longer valid (R13.2, R13.3). */
+/** Ends a grant whose login or consent is no longer valid (R13.2, R13.3, R13.5). */
 async function requireValidGrant(
   { redis, now, requestId, onSecurityEvent }: TokenDeps,
   record: GrantRecord,

@@ -71,7 +71,7 @@ const unanswered: readonly number[] = [
   status.RESOURCE_EXHAUSTED,
 ];
 
-/** `server_error` if it can never be answered (R14.8), else `temporarily_unavailable` (R14.1). */
+/** Without a code: `temporarily_unavailable` if unanswered (R14.1), else `server_error` (R14.6, R14.8). */
 export function fromStatus(error: ServiceError): Failure {
   const [code] = error.metadata?.get(trailer) ?? [];
   if (typeof code === 'string') return new Failure(code);
