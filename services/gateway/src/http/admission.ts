@@ -9,27 +9,12 @@ import { fairCapacity } from './fair-capacity.ts';
 /** `other`: pages and user-info. */
 export type Work = 'token' | 'login' | 'list' | 'other';
 
-interface Limits {
-  /** Requests in flight and queued. */
-  readonly capacity: number;
-  /** Requests in flight. */
-  readonly concurrency: number;
-}
-
-/** Logins queue in identity, which knows the rate-limited sources. */
-const limits: Readonly<Record<Work, Limits>> = {
-  token: { capacity: 640, concurrency: 64 },
-  login: { capacity: 256, concurrency: 256 },
-  list: { capacity: 128, concurrency: 16 },
-  other: { capacity: 256, concurrency: 64 },
-};
-
 export type Admission = ReturnType<typeof createAdmission>;
 
 /** `now`: milliseconds since the epoch. */
 export function createAdmission(now: () => number) {
-  const open = (work: Work) => {
-    const { capacity, concurrency } = limits[work];
+  /** `capacity`: requests in flight and queued; `concurrency`: in flight. */
+  const open = (work: Work, capacity: number, concurrency: number) => {
     const requests = fairCapacity(capacity);
     const permits = createPermits(concurrency);
     gatewayMetrics.workAdmitted.observe(() => [[requests.held(), { work }]]);
@@ -46,7 +31,13 @@ export function createAdmission(now: () => number) {
       throw new Overloaded('queued too long');
     };
   };
-  const classes = { token: open('token'), login: open('login'), list: open('list'), other: open('other') };
+  const classes = {
+    token: open('token', 640, 64),
+    // Logins queue in identity, which knows the rate-limited sources.
+    login: open('login', 256, 256),
+    list: open('list', 128, 16),
+    other: open('other', 256, 64),
+  };
   /**
    * Resolves with a `release` to call once. Throws `Overloaded` at capacity, or when too little time is left until
    * `deadline` (milliseconds since the epoch).

@@ -7,33 +7,26 @@ const longestBody = 64 * 1024;
 /** Bytes of all requests together, beyond `alwaysFree` of each. */
 const capacity = 32 * 1024 * 1024;
 const alwaysFree = 8 * 1024;
-
-export interface Body {
-  /** UTF-8. */
-  readonly text: string;
-  /** Frees the counted bytes. */
-  readonly release: () => void;
-}
+const countedOf = (size: number): number => Math.max(0, size - alwaysFree);
 
 export type BodyReader = ReturnType<typeof createBodyReader>;
 
 export function createBodyReader() {
   const bytes = fairCapacity(capacity);
-  /** Throws `invalid_request` over 64 KiB or when it breaks off, `Overloaded` at capacity. */
-  return async (raw: IncomingMessage, network: string): Promise<Body> => {
+  /**
+   * Resolves with the text and a `release` to call once. Throws `invalid_request` over 64 KiB or when it breaks off,
+   * `Overloaded` at capacity.
+   */
+  return async (raw: IncomingMessage, network: string) => {
     // One buffer: each chunk kept would cost some hundred bytes more.
     let body = Buffer.alloc(0);
-    let [length, counted] = [0, 0];
-    const release = (): void => {
-      bytes.release(network, counted);
-      counted = 0;
-    };
+    let length = 0;
+    const release = (): void => bytes.release(network, countedOf(body.length));
     const grow = (needed: number): void => {
       if (needed > longestBody) throw new Failure('invalid_request', 'body too large');
       const size = Math.min(longestBody, 2 * needed);
-      const more = Math.max(0, size - alwaysFree - counted);
+      const more = countedOf(size) - countedOf(body.length);
       if (more > 0 && !bytes.acquire(network, more)) throw new Overloaded('request bytes at capacity');
-      counted += more;
       body = Buffer.concat([body], size);
     };
     try {

@@ -13,7 +13,7 @@ import type { Admission, Work } from './admission.ts';
 import { errorReply, type ReplyCode } from './errors.ts';
 import { type Headers, profileHeaders } from './headers.ts';
 import { bringsForm, type IncomingRequest, incomingRequest } from './request.ts';
-import type { Body, BodyReader } from './request-bodies.ts';
+import type { BodyReader } from './request-bodies.ts';
 import { type Answer, bodyOf, bytesOf, methodsOf, type ResponseProfile, type Route } from './route.ts';
 import { answerAttributes, callersTrace, spanOf } from './route-span.ts';
 import type { UnreadAnswers } from './unread-answers.ts';
@@ -120,7 +120,7 @@ async function admitted(
   deadline: number,
 ): Promise<Answer> {
   const work = workFor(route);
-  let body: Body | undefined;
+  let body: Awaited<ReturnType<BodyReader>> | undefined;
   let release: (() => void) | undefined;
   try {
     if (route.method === 'POST' && bringsForm(incoming)) {

@@ -22,36 +22,31 @@ export function limitUnreadAnswers() {
   return (response: ServerResponse, network: string) => {
     const { socket } = response.req;
     let [bytes, counted] = [0, 0];
-    const hold = (more: number): number => {
-      const held = (heldBy.get(socket) ?? 0) + more;
-      heldBy.set(socket, held);
-      bytes += more;
-      return held;
-    };
     const free = (): void => {
       for (const emitter of [response, socket]) emitter.off('close', free);
       unread.release(network, counted);
-      counted = 0;
-      hold(-bytes);
+      heldBy.set(socket, (heldBy.get(socket) ?? 0) - bytes);
+      [bytes, counted] = [0, 0];
     };
-    const count = (more: number): void => {
-      const isFree = hold(more) <= alwaysFree;
-      if (bytes > unread.largestShare) throw new Failure('server_error', 'answer too large');
-      if (isFree) return;
-      if (!unread.acquire(network, more)) throw new Overloaded('answer bytes at capacity');
-      counted += more;
+    const hold = (more: number): Failure | undefined => {
+      bytes += more;
+      const held = (heldBy.get(socket) ?? 0) + more;
+      heldBy.set(socket, held);
+      if (bytes > unread.largestShare) return new Failure('server_error', 'answer too large');
+      const due = held > alwaysFree ? more : 0;
+      if (due > 0 && !unread.acquire(network, due)) return new Overloaded('answer bytes at capacity');
+      counted += due;
+      return undefined;
     };
     return (more: number): void => {
       if (socket.destroyed || response.writableEnded) throw new Overloaded('client disconnected');
       // A pipelined answer does not close with its connection.
       if (bytes === 0) for (const emitter of [response, socket]) emitter.once('close', free);
-      try {
-        count(more);
-      } catch (error) {
-        // Now, for other answers that grow meanwhile.
-        free();
-        throw error;
-      }
+      const refused = hold(more);
+      if (refused === undefined) return;
+      // Now, for other answers that grow meanwhile.
+      free();
+      throw refused;
     };
   };
 }

@@ -3,16 +3,15 @@
 export function createPermits(concurrency: number) {
   /** By owner, the next one first. */
   const queues = new Map<string, Set<(granted: boolean) => void>>();
-  let [running, queued] = [0, 0];
+  let running = 0;
   const dequeue = (owner: string, one: (granted: boolean) => void): void => {
     const queue = queues.get(owner);
-    if (!queue?.delete(one)) return;
-    queued -= 1;
-    if (queue.size === 0) queues.delete(owner);
+    queue?.delete(one);
+    if (queue?.size === 0) queues.delete(owner);
   };
   return {
     running: () => running,
-    queued: () => queued,
+    queued: () => queues.values().reduce((sum, { size }) => sum + size, 0),
     /** True with a permit; false after `withinMs` without one. */
     acquire: async (withinMs: number, owner = ''): Promise<boolean> => {
       if (withinMs <= 0) return false;
@@ -26,7 +25,6 @@ export function createPermits(concurrency: number) {
         resolve(false);
       }, withinMs);
       queues.set(owner, (queues.get(owner) ?? new Set()).add(resolve));
-      queued += 1;
       return promise.finally(() => clearTimeout(timer));
     },
     /** Call once per permit, which goes to the next in the queue. */
