@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { timeBudget } from './time-budget.ts';
 
-const { answer, login, admission, hop, connect, catalogStatement, identityStore } = timeBudget;
-const { keySet, replicas, wayBack, check } = timeBudget;
+const { answer, login, passwordQueue, admission, hop, connect, catalogStatement } = timeBudget;
+const { identityStore, keySet, replicas, wayBack, check } = timeBudget;
 /** What a service behind the gateway has. */
 const served = answer - hop;
 
@@ -19,6 +19,11 @@ test.each([
   ['key set that a list waits for', keySet + hop],
 ])('a %s fails while its caller still waits', (_, time) => {
   expect(time).toBeLessThan(served);
+});
+
+test('a login that was queued longest has half of its time left, and more than any other request', () => {
+  expect(2 * passwordQueue).toBeLessThanOrEqual(login);
+  expect(login - hop - passwordQueue).toBeGreaterThan(served);
 });
 
 test('a grant is consumed only while its answer still reaches the partner', () => {

@@ -6,6 +6,8 @@ export const timeBudget = {
   answer: 1_800,
   /** The same for a login, which waits for a password hash. */
   login: 10_000,
+  /** In the queue for a password hash: half of a login (R14.5). */
+  passwordQueue: 5_000,
   /** Left when a request is admitted: a service counts from a call's arrival, and what it consumes must be answered. */
   admission: 900,
   /** Reserved by each hop from the remaining time. */

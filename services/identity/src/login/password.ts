@@ -2,6 +2,7 @@
 // concurrency and queue (R14.5). Imported hashes of other schemes are verified until a login replaces them.
 import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import { timeBudget } from '@course-exchange/rules/time-budget';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { createPermits } from '@course-exchange/runtime/process/permits';
 import { requireTime, timeLeft } from '@course-exchange/runtime/process/request-context';
@@ -27,7 +28,7 @@ export function needsRehash(passwordHash: string): boolean {
 export interface HashingLimits {
   readonly concurrency: number;
   readonly waiting: number;
-  /** Default: half of a login's time (R14.5). */
+  /** Default: `timeBudget.passwordQueue`. */
   readonly longestWaitMs?: number;
 }
 
@@ -38,7 +39,7 @@ export type HashingQueue = <T>(work: () => Promise<T>, isSuspect?: boolean) => P
 export function createHashingQueue({
   concurrency,
   waiting,
-  longestWaitMs = 5_000,
+  longestWaitMs = timeBudget.passwordQueue,
 }: HashingLimits): HashingQueue {
   const permits = createPermits(concurrency);
   identityMetrics.passwordHashing.observe(() => [
