@@ -12,6 +12,7 @@ import {
   chunker,
   deserializer,
   lengthOf,
+  type MessageInit,
   methodPath,
   type SentAnswer,
   type SentResponse,
@@ -19,7 +20,7 @@ import {
 import { sentFailure } from './status.ts';
 
 type Stream = ServerDuplexStream<CarryRequest, SentResponse>;
-type Handler = (request: unknown, call: IncomingCall) => Promise<unknown> | AsyncIterable<unknown>;
+type Handler = (request: unknown, call: IncomingCall) => Promise<MessageInit> | AsyncIterable<MessageInit>;
 /** False when the call was cancelled. */
 type SendPart = (part: Chunks) => Promise<boolean>;
 /** Returns the last message. The call is in flight until `over`. Throws `Overloaded`. */
@@ -79,7 +80,7 @@ function drain(stream: Stream): void {
 
 function servedMethod(method: DescMethod, handler: Handler, options: CallOptions): ServedMethod {
   const [decode, chunksOf] = [deserializer(method.input), chunker(method.output)];
-  const encode = (message: unknown): Chunks => {
+  const encode = (message: MessageInit): Chunks => {
     const bytes = chunksOf(message);
     if (lengthOf(bytes) > largestAnswer) throw new Error('an answer is larger than a client takes');
     return bytes;

@@ -25,7 +25,7 @@ import { logText } from '../process/logger.ts';
 import { currentCall, nameSubject } from '../process/request-context.ts';
 import { annotate, inSpan } from '../process/spans.ts';
 import { carriedSender, openCallStreams } from './call-streams.ts';
-import { methodDefinition, methodPath, type OnMessage, type Send } from './methods.ts';
+import { type MessageInit, methodDefinition, methodPath, type OnMessage, type Send } from './methods.ts';
 import { fromStatus, subjectIn } from './status.ts';
 
 export interface OutgoingCall {
@@ -146,7 +146,7 @@ function channelOptions(
 function caller(send: Send, method: DescMethod, timeoutMs: number) {
   const path = methodPath(method);
   const attributes = { 'rpc.system.name': logText('grpc'), 'rpc.method': logText(path.slice(1)) };
-  return (request: unknown, call: OutgoingCall = {}, onMessage?: OnMessage): Promise<unknown> =>
+  return (request: MessageInit, call: OutgoingCall = {}, onMessage?: OnMessage): Promise<unknown> =>
     inSpan(path.slice(1), SpanKind.CLIENT, attributes, async () => {
       const deadline = Math.min(Date.now() + timeoutMs, currentCall().deadline - timeBudget.hop);
       const left = deadline - Date.now();

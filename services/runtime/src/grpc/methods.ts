@@ -5,19 +5,19 @@ import {
   type DescMessage,
   type DescMethod,
   fromBinary,
-  type MessageShape,
+  type MessageInitShape,
   ScalarType,
   toBinary,
 } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { type Answer, AnswerSchema, CarryResponseSchema } from '@course-exchange/proto/rpc/v1';
-import type { MethodDefinition } from '@grpc/grpc-js';
 
+export type MessageInit = MessageInitShape<DescMessage>;
 export type OnMessage = (message: unknown) => void;
 
 /** `deadline` in milliseconds since the epoch. Throws `Failure`, and what `onMessage` throws. */
 export type Send = (
-  request: unknown,
+  request: MessageInit,
   metadata: Record<string, string>,
   deadline: number,
   onMessage?: OnMessage,
@@ -27,8 +27,8 @@ export function methodPath(method: DescMethod): string {
   return `/${method.parent.typeName}/${method.name}`;
 }
 
-export function serializer(schema: DescMessage) {
-  return (message: unknown): Buffer => bufferOf(toBinary(schema, create(schema, message as never)));
+export function serializer<S extends DescMessage>(schema: S) {
+  return (message: MessageInitShape<S>): Buffer => bufferOf(toBinary(schema, create(schema, message)));
 }
 
 /** Shares the memory. */
@@ -37,10 +37,10 @@ export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
 }
 
 export function deserializer<S extends DescMessage>(schema: S) {
-  return (bytes: Uint8Array): MessageShape<S> => fromBinary(schema, bytes);
+  return (bytes: Uint8Array) => fromBinary(schema, bytes);
 }
 
-export function methodDefinition(method: DescMethod): MethodDefinition<unknown, unknown> {
+export function methodDefinition(method: DescMethod) {
   return {
     path: methodPath(method),
     requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
@@ -67,10 +67,11 @@ export interface SentResponse {
 export const lengthOf = (chunks: Chunks): number => chunks.reduce((sum, { length }) => sum + length, 0);
 
 /** The content of a single `bytes` field is not copied. */
-export function chunker(schema: DescMessage): (message: unknown) => Chunks {
+export function chunker(schema: DescMessage): (message: MessageInit) => Chunks {
   const [field, another] = schema.fields;
   if (field?.fieldKind === 'scalar' && field.scalar === ScalarType.BYTES && another === undefined)
-    return (message) => bytesField(field.number, [(message as never)[field.localName] ?? Buffer.alloc(0)]);
+    return ({ [field.localName]: bytes }) =>
+      bytesField(field.number, bytes instanceof Uint8Array ? [bytes] : []);
   const serialize = serializer(schema);
   return (message) => [serialize(message)];
 }
