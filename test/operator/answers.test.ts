@@ -132,7 +132,7 @@ test('a file of audit entries tells a fence what ended after a restore', async (
   });
   const { out } = await tool(...fence.split(' '));
   expect(out).toContain(
-    `ends with entry ${sequence}; the last line that it lacks is entry ${sequence + 2} of`,
+    `entry ${sequence}; it lacks entries ${sequence + 1} to ${sequence + 2} of the lines, the last of`,
   );
   expect(out).toContain('Disabled users that this database lacks');
 });

@@ -141,9 +141,9 @@ async function* fenceRequests(
 
 function trailText({ continuation, unknownUsers }: FenceResponse): string {
   if (continuation === undefined) return '';
-  const { restoredSequence, namedSequence, lastSequence, lastAt } = continuation;
+  const { restoredSequence, namedSequence, firstSequence, lastSequence, lastAt } = continuation;
   const brought = lastAt
-    ? `the last line that it lacks is entry ${lastSequence} of ${localTime(lastAt)}`
+    ? `it lacks entries ${firstSequence} to ${lastSequence} of the lines, the last of ${localTime(lastAt)}`
     : 'it lacks none of the lines';
   const isOlder = `The lines name it up to entry ${namedSequence}: the rest was written since, or they are of an earlier restore.\n`;
   const hashes = unknownUsers.map((hash) => `  ${sanitize(hash)}\n`);

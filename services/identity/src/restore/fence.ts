@@ -50,8 +50,8 @@ interface Followed {
   readonly restored: AuditHead;
   /** Its last entry that the lines name. */
   readonly named: number;
-  /** That the restored log lacks, if any. */
-  readonly last: { readonly sequence: number; readonly at: number } | undefined;
+  /** That the restored log lacks, if any; from entry `root` + 1 on. */
+  readonly last: { readonly root: number; readonly sequence: number; readonly at: number } | undefined;
 }
 
 /** Throws `refused` when `trail` does not continue the restored audit log. Atomic. */
@@ -94,11 +94,9 @@ async function readTrail(
 ): Promise<Followed & { readonly endings: readonly Ending[] }> {
   const restored = await readAuditHead(queries);
   const hashes = trail.flatMap(({ hash, previous }) => [hash, previous]);
-  const found = [
-    ...(await findEntries(queries, hashes, null)),
-    ...(restored.sequence === 0 ? [restored] : []),
-  ];
+  const found = await findEntries(queries, hashes, null);
   const entries = new Map(found.map(({ hash, sequence }) => [hash, sequence]));
+  if (restored.sequence === 0) entries.set(restored.hash, 0);
   const { isWhole, named, last, parted, endings } = continuationOf(trail, restored, entries);
   if (!isWhole)
     throw refused(

@@ -36,6 +36,7 @@ export function createRestoreHandlers(context: AdminContext): Handlers<typeof Re
             restoredSequence: BigInt(continuation.restored.sequence),
             namedSequence: BigInt(continuation.named),
             ...(continuation.last && {
+              firstSequence: BigInt(continuation.last.root + 1),
               lastSequence: BigInt(continuation.last.sequence),
               lastAt: timestampFromMs(continuation.last.at),
             }),
