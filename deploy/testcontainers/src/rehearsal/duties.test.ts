@@ -89,3 +89,8 @@ test('each duty is shown broken, but for the one that no request shows', () => {
   const broken = new Set(rows.map(([duty]) => duty));
   expect(Object.keys(duties).filter((duty) => !broken.has(duty as DutyName))).toEqual(['whole-list']);
 });
+
+test('an idle connection is kept longer than a client keeps it, so that none is closed under a request', async () => {
+  const { headers } = await fetch(`http://127.0.0.1:${proxy.port}/api/events`);
+  expect(headers.get('keep-alive')).toBe('timeout=620');
+});

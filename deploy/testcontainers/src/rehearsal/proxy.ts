@@ -29,6 +29,9 @@ export interface RehearsalProxy {
   readonly stop: () => Promise<void>;
 }
 
+/** As the gateway: a client never sends into a connection that is being closed. */
+const keepAliveMs = 620_000;
+
 interface Play extends Listeners {
   readonly scenario: Scenario;
   readonly all: Asked[];
@@ -72,7 +75,7 @@ export async function startRehearsalProxy(target: () => string, port = 0): Promi
     return { ...own, body: Buffer.from(JSON.stringify({ ...set, keys: [...set.keys, known.jwk] })) };
   };
 
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout: keepAliveMs }, (incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
   await once(server.listen(port, '127.0.0.1'), 'listening');
