@@ -12,6 +12,22 @@ import * as kube from './kube.ts';
 
 export const blocksOf = (heading: string) => shellBlocks(section('docs/install.md', heading));
 
+/** What docs/operate.md runs by kubectl: in the pods, and in production on the operator's machine. */
+export const [inPods = '', inProduction = ''] = shellBlocks(
+  section('docs/operate.md', '## In a cluster'),
+  'text',
+).map((block) => block.replaceAll('deploy/release-', `deploy/${kube.release}-`));
+
+/** The registration that docs/operate.md shows. */
+export const [, registration = ''] =
+  /<<'END'\n(.*?)^END$/ms.exec(section('docs/operate.md', '## On-board a partner')) ?? [];
+
+/** Makes $NAMESPACE that of kubectl, for blocks that name none. */
+export const enterNamespace = `
+kubectl config view --raw --flatten > "$WORK/kubeconfig"
+export KUBECONFIG=$WORK/kubeconfig
+kubectl config set-context --current --namespace "$NAMESPACE"`;
+
 export async function runBlocks(
   blocks: readonly string[],
   variables: Readonly<Record<string, string>>,

@@ -1,16 +1,29 @@
 // docs/install.md as written, in a test environment: from an empty namespace to events in the demo partner, and what is left
 // after the end.
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { demoUsers } from '@course-exchange/local-stack/demo-accounts';
 import { roles } from '@course-exchange/local-stack/run-directory';
+import { generateIdentity, identityToRecipient } from 'age-encryption';
+import { generateKey } from 'openpgp';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { chart, filesOf, valueSets } from '../chart/render.ts';
 import { root } from '../check/step.ts';
+import { read, section, shellBlocks } from '../docs/documents.ts';
 import { logInAndAgree } from '../support/flow.ts';
 import { openUserAgent } from '../support/user-agent.ts';
-import { blocksOf, findIngress, leadTo, runBlocks, trustIngress, untilLed } from './guide.ts';
+import {
+  blocksOf,
+  enterNamespace,
+  findIngress,
+  inPods,
+  leadTo,
+  registration,
+  runBlocks,
+  trustIngress,
+  untilLed,
+} from './guide.ts';
 import {
   imagePrefix,
   imageTag,
@@ -124,6 +137,28 @@ test('preparing it again makes no second authority beside certificates of the fi
   await expect(prepare()).rejects.toThrow(`secret/${authority} is missing`);
   await installed.apply({ ...secret(authority, {}), data: JSON.parse(kept) });
   expect(await prepare()).toContain(`secret/${signed} created`);
+}, 240_000);
+
+test('what docs/operate.md and docs/recovery.md run in pods does what they say', async () => {
+  const recovery = shellBlocks(read('docs/recovery.md'), 'text');
+  const byKubectl = recovery.filter((block) => /^kubectl .* (scale|logs) /.test(block));
+  expect(byKubectl).toHaveLength(3);
+  const [stop = '', resume = '', saveLog = ''] = byKubectl;
+  const fileOf = (heading: string) =>
+    shellBlocks(section('docs/operate.md', heading))[0]?.split('partnerctl')[0] ?? '';
+  writeFileSync(join(work, 'acme.yaml'), registration);
+  const { publicKey } = await generateKey({ userIDs: [{ name: 'Acme' }] });
+  writeFileSync(join(work, 'acme.asc'), publicKey);
+  const files = ['## Import users', '## Import designs'].map(fileOf);
+  const AGE_KEY = await identityToRecipient(await generateIdentity());
+  const changed = { AGE_KEY, WORK: work, USER: 'ann', OWNER: demoUsers.typical.sub };
+  await run([enterNamespace, ...files, inPods], changed);
+  for (const file of ['acme.age', 'acme-2.asc'])
+    expect(readFileSync(join(work, file), 'utf8')).toContain('BEGIN');
+  const fence = 'operate restore fence --restored postgres --audit-log - --dry-run < identity.log';
+  const [tool = ''] = inPods.split('\n\n');
+  const planned = await run([enterNamespace, tool, stop, saveLog, fence, resume], changed);
+  expect(planned).toContain('it lacks none of the lines');
 }, 240_000);
 
 test('what is removed leaves what is the operator’s alone', async () => {

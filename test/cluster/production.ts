@@ -9,9 +9,19 @@ import { parse } from 'yaml';
 import { hashPassword } from '../../services/identity/src/login/password.ts';
 import { chart } from '../chart/render.ts';
 import { root } from '../check/step.ts';
-import { section } from '../docs/documents.ts';
+import { section, shellBlocks } from '../docs/documents.ts';
 import type { DemoUser, Partner, StackFile } from '../support/stack-file.ts';
-import { findIngress, type Ingress, leadTo, runBlocks, trustIngress, untilLed } from './guide.ts';
+import {
+  enterNamespace,
+  findIngress,
+  type Ingress,
+  inProduction,
+  leadTo,
+  registration,
+  runBlocks,
+  trustIngress,
+  untilLed,
+} from './guide.ts';
 import * as cluster from './kube.ts';
 import { secret } from './pods.ts';
 import { authority, database, signCertificate, startStores } from './stores.ts';
@@ -139,8 +149,6 @@ async function register(
   ask: (words: readonly string[], input?: string) => Promise<string>,
   confirm: (clientId: string) => Promise<unknown>,
 ): Promise<Partner> {
-  const page = section('docs/operate.md', '## On-board a partner');
-  const registration = /<<'END'\n(.*?)^END$/ms.exec(page)?.[1] ?? '';
   const { clientId, name, scopes, environments } = parse(registration);
   const made = await ask(['client', 'register', '-', '--with-secret', '--json'], registration);
   const clientSecret = `${/"secret": ?"([\w-]{43})"/.exec(made)?.[1]}`;
@@ -151,26 +159,28 @@ async function register(
   return { name, clientId, clientSecret, redirectUris, scopes, active: true };
 }
 
-/** Approves a client as an operator does in production: from outside, with a certificate, over forwarded ports. */
-async function confirmVolume({ namespace }: cluster.Kube, clientId: string): Promise<void> {
+/** Approves a client as docs/operate.md does in production: from outside, with a certificate, over forwarded ports. */
+async function confirmVolume(kube: cluster.Kube, clientId: string): Promise<void> {
+  await kube.apply(secret('operator-ann', await signCertificate('operator')));
   const work = mkdtempSync(join(tmpdir(), 'operator-'));
-  for (const [file, content] of Object.entries(await signCertificate('operator')))
-    writeFileSync(join(work, file), content, { mode: 0o600 });
-  const ports = { identity: [17201, 7201], 'design-catalog': [17301, 7301] } as const;
-  const forward = Object.entries(ports).map(
-    ([component, [here, there]]) => `
-      kubectl --namespace "$NAMESPACE" port-forward deploy/${cluster.release}-${component} ${here}:${there} > "$WORK/${component}" &
-      timeout 60 bash -c 'until grep -q Forwarding "$WORK/${component}"; do sleep 0.2; done'`,
+  const [approve = ''] = shellBlocks(section('docs/operate.md', '## On-board a partner'), 'text');
+  // By hand a port is open before the next line is typed.
+  const untilOpen = (port: string) =>
+    `timeout 60 bash -c 'until (: < /dev/tcp/localhost/${port}) 2> /dev/null; do sleep 0.2; done'`;
+  const blocks = [
+    enterNamespace,
+    `trap 'kill $(jobs -p)' EXIT`,
+    `partnerctl() { ${root}/node_modules/.bin/partnerctl "$@"; }`,
+    inProduction.replaceAll(
+      /^kubectl port-forward \S+ (\d+) &.*$/gm,
+      (line, port) => `${line}\n${untilOpen(port)}`,
+    ),
+    'export PARTNERCTL_CATALOG=https://localhost:7301',
+    approve.replaceAll('acme', clientId),
+  ];
+  await runBlocks(blocks, { NAMESPACE: kube.namespace, WORK: work }, work).finally(() =>
+    rmSync(work, { recursive: true }),
   );
-  const approve = `node_modules/.bin/partnerctl client approve ${clientId} --volume-confirmed --note Agreement`;
-  await runBlocks([`trap 'kill $(jobs -p)' EXIT`, ...forward, approve], {
-    ...{ NAMESPACE: namespace, WORK: work },
-    PARTNERCTL_IDENTITY: `https://localhost:${ports.identity[0]}`,
-    PARTNERCTL_CATALOG: `https://localhost:${ports['design-catalog'][0]}`,
-    PARTNERCTL_TLS_CERT: join(work, 'tls.crt'),
-    PARTNERCTL_TLS_KEY: join(work, 'tls.key'),
-    PARTNERCTL_TLS_CA: join(work, 'ca.crt'),
-  }).finally(() => rmSync(work, { recursive: true }));
 }
 
 async function userLine({ sub, email, name, password }: DemoUser): Promise<string> {

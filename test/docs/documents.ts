@@ -50,9 +50,10 @@ export function codeSpans(text: string): string[] {
   return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code]) => code ?? '');
 }
 
-/** The blocks of shell in `text`, in order, without the indentation of a list. */
-export function shellBlocks(text: string): string[] {
-  return [...text.matchAll(/^( *)```sh\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', block = '']) =>
+/** The blocks of shell in `text`, in order, without the indentation of a list; `text`: those for another place. */
+export function shellBlocks(text: string, language: 'sh' | 'text' = 'sh'): string[] {
+  const blocks = new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\`$`, 'gm');
+  return [...text.matchAll(blocks)].map(([, indent = '', block = '']) =>
     block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
   );
 }
