@@ -41,6 +41,13 @@ const host = 'exchange.courses-of-the-north.net';
 const issuer = `https://${host}`;
 const users = [demoUsers.typical, demoUsers.shares] as const;
 
+const auditVolume = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'course-exchange-audit' },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '64Mi' } } },
+};
+
 export async function installProduction() {
   const kube = await cluster.makeNamespace('production', 'restricted');
   const [stores, ingress] = await Promise.all([startStores(kube, true), findIngress(kube)]);
@@ -52,6 +59,7 @@ export async function installProduction() {
   await kube.apply(
     ...['postgres', 'redis'].map((name) => secret(`course-exchange-${name}-ca`, authority)),
     ...(await privatePortCertificates()),
+    auditVolume,
   );
   const values = valuesWith(ingress);
   const directory = mkdtempSync(join(tmpdir(), 'production-'));
@@ -89,9 +97,11 @@ export async function installProduction() {
   return { kube, prepare, helmWords, follow, stack, partnerctl };
 }
 
-/** For the operators' port, the feed's and the rotation of keys; the tool in the pod shows those of its port too. */
+/** For the operators' port, the feed's and the CronJobs; the tool in the pod shows those of its port too. */
 export function privatePortCertificates() {
-  const names = ['operator', 'feed', 'key-rotation'].map((name) => `course-exchange-${name}-tls`);
+  const names = ['operator', 'feed', 'key-rotation', 'audit-export'].map(
+    (name) => `course-exchange-${name}-tls`,
+  );
   const operator = `${cluster.release}-identity-operator.${cluster.namespaceOf('production')}.svc.cluster.local`;
   return Promise.all(names.map(async (name) => secret(name, await signCertificate('localhost', operator))));
 }
@@ -121,6 +131,10 @@ function valuesWith({ namespace, networks: trustedProxies }: Ingress) {
     gateway: { replicas, trustedProxies },
     identity: {
       replicas,
+      auditExport: {
+        existingClaim: auditVolume.metadata.name,
+        tlsSecret: 'course-exchange-audit-export-tls',
+      },
       extraEnv: ownEnvironment('PARTNERCTL_IDENTITY', 'https://localhost:7201', 'OPERATOR'),
     },
     designCatalog: {

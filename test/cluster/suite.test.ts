@@ -3,12 +3,14 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { section, shellBlocks } from '../docs/documents.ts';
 import { playEachRow } from '../faults/each-row.ts';
 import { type PartName, table } from '../faults/table.ts';
 import type { Target, Undo } from '../faults/workload.ts';
 import { send } from '../support/http.ts';
 import * as changes from './changes.ts';
-import { imagePrefix, imageTag, type Kube, makeNamespace, waiting } from './kube.ts';
+import { runBlocks } from './guide.ts';
+import { imagePrefix, imageTag, type Kube, makeNamespace, release, waiting } from './kube.ts';
 import { allPods, type Component, components, type Pod, podsOf, readyPods, startProgram } from './pods.ts';
 import { installProduction, monitoring, type Production, replicas, scraper } from './production.ts';
 
@@ -23,6 +25,15 @@ test('no port but the public one is reached, and no route but the public ones', 
   for (const path of [...routes, '/identity.v1.TokenService/ExchangeToken'])
     expect([path, (await send(`${installed.stack.issuer}${path}`)).status]).toEqual([path, 404]);
 });
+
+test('the audit log goes to a volume, from which a Job plans the fence as docs/recovery.md says', async () => {
+  const { kubectl, namespace } = installed.kube;
+  await kubectl('create', 'job', 'first-export', `--from=cronjob/${release}-audit-export`);
+  await kubectl('wait', '--for=condition=Complete', 'job/first-export', '--timeout=120s');
+  const page = section('docs/recovery.md', '## Postgres comes from a backup');
+  const fence = shellBlocks(page, 'text').find((block) => block.startsWith('fence() {')) ?? '';
+  expect(await runBlocks([fence], { NAMESPACE: namespace })).toContain('it lacks none of the lines');
+}, 240_000);
 
 /** Pods that are not the release's, by the namespace that they run in. */
 const strangers = { stranger: 'production', [scraper]: monitoring } as const;
