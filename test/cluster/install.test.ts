@@ -111,6 +111,28 @@ test('the demo partner reaches the issuer through the ingress: a person connects
   expect(page.kind === 'page' && page.text).toContain('Your events');
 });
 
+test('what docs/operate.md and docs/recovery.md run in pods does what they say', async () => {
+  const recovery = shellBlocks(read('docs/recovery.md'), 'text');
+  const byKubectl = recovery.filter((block) => /^kubectl .* (scale|logs) /.test(block));
+  expect(byKubectl).toHaveLength(3);
+  const [stop = '', resume = '', saveLog = ''] = byKubectl;
+  const fileOf = (heading: string) =>
+    shellBlocks(section('docs/operate.md', heading))[0]?.split('partnerctl')[0] ?? '';
+  writeFileSync(join(work, 'acme.yaml'), registration);
+  const { publicKey } = await generateKey({ userIDs: [{ name: 'Acme' }] });
+  writeFileSync(join(work, 'acme.asc'), publicKey);
+  const files = ['## Import users', '## Import designs'].map(fileOf);
+  const AGE_KEY = await identityToRecipient(await generateIdentity());
+  const changed = { AGE_KEY, WORK: work, USER: 'ann', OWNER: demoUsers.typical.sub };
+  await run([enterNamespace, ...files, inPods], changed);
+  for (const file of ['acme.age', 'acme-2.asc'])
+    expect(readFileSync(join(work, file), 'utf8')).toContain('BEGIN');
+  const fence = 'operate restore fence --restored postgres --audit-log - --dry-run < identity.log';
+  const [tool = ''] = inPods.split('\n\n');
+  const planned = await run([enterNamespace, tool, stop, saveLog, fence, resume], changed);
+  expect(planned).toContain('it lacks none of the lines');
+}, 240_000);
+
 test('preparing it again keeps every Secret, and recreates what was deleted', async () => {
   const versions = 'jsonpath={range .items[*]}{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}';
   const secrets = async () =>
@@ -137,28 +159,6 @@ test('preparing it again makes no second authority beside certificates of the fi
   await expect(prepare()).rejects.toThrow(`secret/${authority} is missing`);
   await installed.apply({ ...secret(authority, {}), data: JSON.parse(kept) });
   expect(await prepare()).toContain(`secret/${signed} created`);
-}, 240_000);
-
-test('what docs/operate.md and docs/recovery.md run in pods does what they say', async () => {
-  const recovery = shellBlocks(read('docs/recovery.md'), 'text');
-  const byKubectl = recovery.filter((block) => /^kubectl .* (scale|logs) /.test(block));
-  expect(byKubectl).toHaveLength(3);
-  const [stop = '', resume = '', saveLog = ''] = byKubectl;
-  const fileOf = (heading: string) =>
-    shellBlocks(section('docs/operate.md', heading))[0]?.split('partnerctl')[0] ?? '';
-  writeFileSync(join(work, 'acme.yaml'), registration);
-  const { publicKey } = await generateKey({ userIDs: [{ name: 'Acme' }] });
-  writeFileSync(join(work, 'acme.asc'), publicKey);
-  const files = ['## Import users', '## Import designs'].map(fileOf);
-  const AGE_KEY = await identityToRecipient(await generateIdentity());
-  const changed = { AGE_KEY, WORK: work, USER: 'ann', OWNER: demoUsers.typical.sub };
-  await run([enterNamespace, ...files, inPods], changed);
-  for (const file of ['acme.age', 'acme-2.asc'])
-    expect(readFileSync(join(work, file), 'utf8')).toContain('BEGIN');
-  const fence = 'operate restore fence --restored postgres --audit-log - --dry-run < identity.log';
-  const [tool = ''] = inPods.split('\n\n');
-  const planned = await run([enterNamespace, tool, stop, saveLog, fence, resume], changed);
-  expect(planned).toContain('it lacks none of the lines');
 }, 240_000);
 
 test('what is removed leaves what is the operator’s alone', async () => {
