@@ -29,9 +29,8 @@ everySet('$set: Helm alone renders the same, and no key or object twice', async 
   expect(new Set(objects.map(nameOf)).size).toBe(objects.length);
 });
 
-const file = join(import.meta.dirname, 'schemas/schemas.json');
 const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
-ajv.addSchema(JSON.parse(readFileSync(file, 'utf8')), 'schemas');
+ajv.addSchema(JSON.parse(readFileSync(join(import.meta.dirname, 'schemas/schemas.json'), 'utf8')), 'schemas');
 
 /** A line for each mistake; one line for a kind without a schema. */
 function schemaErrors(object: KubernetesObject): readonly string[] {

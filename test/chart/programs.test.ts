@@ -176,8 +176,7 @@ test.each([
   ['production-operators-values', ['REDIS_CLUSTER=true', 'REDIS_MIN_REPLICAS=1', cluster]],
   ['test-everything-values', ['REDIS_MIN_REPLICAS=1', 'REDIS_SENTINEL_MASTER=exchange', sentinels]],
 ])('%s: identity and its migration reach Redis as the values say', (set, expected) => {
-  const plain = settingsOf(set, /^REDIS_(?!.*_FILE$)/);
-  expect(plain).toEqual([expected, expected, expected]);
+  expect(settingsOf(set, /^REDIS_(?!.*_FILE$)/)).toEqual([expected, expected, expected]);
 });
 
 const sentinel = { mode: 'sentinel', sentinel: { masterName: 'exchange', serverPorts: [6380] } };

@@ -103,8 +103,7 @@ async function walkWithMistakes(refreshes: boolean): Promise<void> {
   async function isGood(idToken: string): Promise<boolean> {
     if (decodeProtectedHeader(idToken).alg === 'none') return decodeJwt(idToken).iss === issuer;
     const keys = createRemoteJWKSet(new URL(`${issuer}/.well-known/jwks.json`));
-    const wanted = { issuer, audience: partner.clientId, algorithms: ['RS256'] };
-    return jwtVerify(idToken, keys, wanted).then(
+    return jwtVerify(idToken, keys, { issuer, audience: partner.clientId, algorithms: ['RS256'] }).then(
       () => true,
       () => false,
     );

@@ -39,8 +39,7 @@ test('“use another account” ends it [R29.3]', async () => {
   const page = expectPage(await begin(agent, full, { prompt: 'select_account' }));
   const form = formWith(page, 'choice', 'another');
   if (!form) throw new Error('no “use another account”');
-  const next = expectPage(await agent.submit(page, form, {}, 'choice=another'));
-  expect(loginForm(next)).toBeDefined();
+  expect(loginForm(expectPage(await agent.submit(page, form, {}, 'choice=another')))).toBeDefined();
   expect(await isSignedIn(agent)).toBe(false);
   const old = freshBrowser();
   for (const [name, cookie] of before) old.cookies.set(name, cookie);

@@ -81,8 +81,7 @@ test('a double click gets the same redirect, never a second code [R6.7]', async 
   const page = await consentPage(agent);
   const outcomes = await Promise.all([1, 2, 3].map(() => decide(agent, page, 'allow')));
   outcomes.push(await decide(agent, page, 'allow'));
-  const locations = new Set(outcomes.map((outcome) => expectDeparture(outcome).location));
-  expect(locations.size).toBe(1);
+  expect(new Set(outcomes.map((outcome) => expectDeparture(outcome).location)).size).toBe(1);
 });
 
 test('another browser’s form is refused by redirect, and the owner goes on [R6.3 R6.6 R25.9 S7.channel.1]', async () => {
@@ -118,8 +117,7 @@ test('two transactions in one browser do not disturb each other [R6.6]', async (
     [pages[1], 'second'],
     [pages[0], 'st'],
   ] as const) {
-    const departure = expectDeparture(await decide(agent, page as Page, 'allow'));
-    expect(departure.parameters.get('state')).toBe(state);
+    expect(expectDeparture(await decide(agent, page as Page, 'allow')).parameters.get('state')).toBe(state);
   }
 });
 

@@ -44,8 +44,7 @@ describe('the authorization endpoint refuses a bad combination [R2.3 R1.7 S7.cod
 test('43 and 128 characters are a challenge [R2.3]', async () => {
   for (const length of [43, 128]) {
     const parameters = { code_challenge: '~'.repeat(length), prompt: 'none' };
-    const answer = await send(authorizeUrl(oidc.authorization_endpoint, full, parameters));
-    expect(answer.status).toBe(303);
+    expect((await send(authorizeUrl(oidc.authorization_endpoint, full, parameters))).status).toBe(303);
   }
 });
 

@@ -29,10 +29,9 @@ test('more calls in flight than a client may have are Overloaded; another method
 test('more calls in flight than a server takes are refused before their work', async () => {
   const { held, hold, release } = gate();
   const { port } = await pod({ exchangeToken: hold });
-  const clients = [client([port]), client([port]), client([port])];
   const refusals: Failure[] = [];
   const refused = (failure: Failure) => void refusals.push(failure);
-  const settled = clients.flatMap(({ exchangeToken }) =>
+  const settled = [client([port]), client([port]), client([port])].flatMap(({ exchangeToken }) =>
     Array.from({ length: 400 }, () => exchangeToken({}).catch(refused)),
   );
   await expect.poll(() => [held.length, refusals.length]).toEqual([1_024, 176]);

@@ -13,8 +13,7 @@ import { useCatalogDatabase } from './postgres.ts';
 const catalog = await useCatalogDatabase();
 
 function entries(object?: string): Promise<readonly AuditEntry[]> {
-  const all = { afterSequence: 0, limit: 1_000, newest: false };
-  return listAudit(catalog.feed, { object }, all);
+  return listAudit(catalog.feed, { object }, { afterSequence: 0, limit: 1_000, newest: false });
 }
 
 const valuesOf = ({ fields }: AuditEntry) =>

@@ -100,12 +100,10 @@ test('the session of a login may give way to one of the same user in another tab
     return { ...tab, browserSession: (await signIn(form, who)).browserSession };
   };
   const form = await inAnotherTab(await addPerson());
-  const early = await submitConsent(deps, { ...form, decision: 'allow' });
-  expect(early).toEqual({ kind: 'next', page: 'login' });
+  expect(await submitConsent(deps, { ...form, decision: 'allow' })).toEqual({ kind: 'next', page: 'login' });
   expect((await getInteraction(deps, form)).kind).toBe('login');
   const same = await signIn(form);
-  const move = await submitConsent(deps, { ...same, decision: 'allow' });
-  expect(answerOf(move).get('code')).not.toBeNull();
+  expect(answerOf(await submitConsent(deps, { ...same, decision: 'allow' })).get('code')).not.toBeNull();
 });
 
 test.each([

@@ -126,8 +126,7 @@ test('a declared set is planned, applied as planned, and then unchanged', async 
     active: true,
     approvalState: 'approved',
   });
-  const again = await applyClients(context, anna, set);
-  expect(again.flatMap(({ changes }) => changes)).toEqual([]);
+  expect((await applyClients(context, anna, set)).flatMap(({ changes }) => changes)).toEqual([]);
 });
 
 test('a declared set is all or nothing, and refused when somebody changed a client after the plan', async () => {

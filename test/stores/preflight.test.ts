@@ -41,8 +41,7 @@ async function find(job: keyof typeof installed, changed: Changed = {}) {
   const logger = collecting((line) => (output += line));
   const { preflight, readMigrationConfig } = (job === 'identity' ? identity : catalog) as typeof identity;
   try {
-    const passed = await preflight(readMigrationConfig(), 2, logger);
-    return endingOf(passed ? 0 : 1, output);
+    return endingOf((await preflight(readMigrationConfig(), 2, logger)) ? 0 : 1, output);
   } finally {
     vi.unstubAllEnvs();
   }

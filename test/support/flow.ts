@@ -39,8 +39,7 @@ export function authorizeUrl(endpoint: string, partner: Partner, overrides: Fiel
     redirect_uri: partner.redirectUris[0],
     scope: partner.scopes.join(' '),
   };
-  const fields = Array.isArray(overrides) ? overrides : { ...plain, ...overrides };
-  return `${endpoint}?${formEncoded(fields)}`;
+  return `${endpoint}?${formEncoded(Array.isArray(overrides) ? overrides : { ...plain, ...overrides })}`;
 }
 
 /** Walks the pages until the issuer sends the browser away: logs in, stays who one is, decides. */
