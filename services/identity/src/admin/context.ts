@@ -40,6 +40,8 @@ export function effectOf(action: string): 'changes' | 'ends' | 'restores' | unde
   return Object.hasOwn(effects, action) ? effects[action as Action] : undefined;
 }
 
+export const restoringActions = Object.keys(effects).filter((action) => effectOf(action) === 'restores');
+
 export interface AdminContext {
   /** As role identity_operator. */
   readonly database: Database;

@@ -17,15 +17,12 @@ export interface AuditedTransaction extends AuditHead {
   readonly endings: readonly Ending[];
 }
 
-export function endingsOf<C extends AuditedChange>(
-  changes: readonly C[],
-  keyedUser: (sub: string) => string,
-) {
+export function endingsOf<C extends AuditedChange>(changes: readonly C[], keyed: (sub: string) => string) {
   return changes.flatMap((change): (C & Ending)[] => {
     const action = actionOf(change);
     if (!['ends', 'restores'].includes(effectOf(action) ?? '')) return [];
     const [, sub] = /^user:(.*)$/.exec(change.object) ?? [];
-    return [{ ...change, action, object: sub === undefined ? change.object : `user:${keyedUser(sub)}` }];
+    return [{ ...change, action, object: sub === undefined ? change.object : `user:${keyed(sub)}` }];
   });
 }
 

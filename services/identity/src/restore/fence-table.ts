@@ -55,9 +55,9 @@ export const findEntries = allRows<
     order by sequence`,
 );
 
-/** Entries that may have brought something back. */
-export const listRestores = allRows<AuditedChange & { sequence: number; at: number }, [after: number]>(
+/** After `$1`: what may have restored something. */
+export const listRestores = allRows<AuditedChange & { sequence: number; at: number }, [number, string[]]>(
   'audit entries that restore',
   `select sequence::float8 as sequence, ${milliseconds('at')} as at, action, object, fields from audit_log
-    where sequence > $1 and action ~ '^client[.]|[.](enable|resume)$'`,
+    where sequence > $1 and (action = any($2::text[]) or action like 'client.%')`,
 );

@@ -15,6 +15,7 @@ import {
   effectOf,
   fieldChanges,
   refused,
+  restoringActions,
 } from '../admin/context.ts';
 import { writeActive } from '../clients/admin.ts';
 import { readClient } from '../clients/client-table.ts';
@@ -106,7 +107,7 @@ async function readTrail(
         : `They end with entry ${named}: append to the file again, or add newer lines.`,
     );
   const first = endings.reduce((least, { root }) => Math.min(least, root), restored.sequence);
-  const later = await listRestores(queries, first);
+  const later = await listRestores(queries, first, restoringActions);
   const restores = endingsOf(later, keyedUser).filter(({ action }) => effectOf(action) === 'restores');
   const isBack = ({ object, root, at }: (typeof endings)[number]) =>
     restores.some((one) => one.object === object && one.sequence > root && one.at > at);
