@@ -120,15 +120,13 @@ test('a withdrawn consent is reported as such, however often the token is sent',
 });
 
 /** Sends until a record is left: a test before this one may have used up the minute's quota of strangers. */
-async function recordedId(refuse: (id: string) => Promise<void>): Promise<string> {
-  let id = '';
+function explainedSoon(refuse: (id: string) => Promise<void>): Promise<Told> {
   const refused = async () => {
-    id = randomUUID();
+    const id = randomUUID();
     await refuse(id);
-    await expect.poll(async () => (await tool('explain', id)).exit, { timeout: 8_000 }).toBe(0);
+    return explained(id);
   };
-  await vi.waitFor(refused, { timeout: 90_000, interval: 1 });
-  return id;
+  return vi.waitFor(refused, { timeout: 90_000, interval: 1 });
 }
 
 test('a client that a stranger named is claimed, at the token and the authorization endpoint [R34.1]', async () => {
@@ -147,18 +145,16 @@ test('a client that a stranger named is claimed, at the token and the authorizat
     ],
   ];
   for (const [endpoint, sentence, refuse] of rows) {
-    const id = await recordedId(refuse);
-    const told = await answerOf('explain', id);
+    const told = await explainedSoon(refuse);
     expect(told).toMatchObject({ endpoint, clientId, sentence: expect.stringContaining(sentence) });
-    const { out } = await tool('explain', id);
+    const { out } = await tool('explain', `${told.requestId}`);
     expect(out).toContain(`Client    ${clientId} (claimed)\n`);
     expect(out).toContain("compare the record's client with the sender before you forward this");
   }
-  const malformed = await recordedId(async (id) => {
+  const told = await explainedSoon(async (id) => {
     const headers = { authorization: 'Bearer x', 'x-request-id': id };
     expect((await send(caller.discovery.userinfo_endpoint, { headers })).status).toBe(401);
   });
-  const told = await answerOf('explain', malformed);
   expect(told).toMatchObject({ endpoint: 'userinfo', reason: 'access_token.refused malformed' });
   expect(told).not.toHaveProperty('clientId');
 }, 300_000);
