@@ -71,11 +71,7 @@ function fenceCommand() {
   });
 }
 
-const chained = {
-  sequence: z.int().positive(),
-  hash: z.hex().length(64),
-  previous: z.hex().length(64),
-};
+const chained = { sequence: z.int().positive(), hash: z.hex().length(64), previous: z.hex().length(64) };
 const logLine = z
   .object({
     ...chained,

@@ -46,10 +46,7 @@ export function fields(values: Readonly<Record<string, Value | readonly string[]
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-const format = new Intl.DateTimeFormat('sv-SE', {
-  dateStyle: 'short',
-  timeStyle: 'long',
-});
+const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 
 /** `2026-11-20 13:20:00 UTC`; a dash without a time. */
 export function localTime(time: Time | undefined): string {

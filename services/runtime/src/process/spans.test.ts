@@ -131,11 +131,7 @@ test('what is said of a span and its late name go to the active one', async () =
 
 test('a trace that is not kept goes on as such, and nothing is made for it [R32.2]', async () => {
   const traceId = 'c0ffee00c0ffee00c0ffee00c0ffee00';
-  const notKept = trace.wrapSpanContext({
-    traceId,
-    spanId: '00f067aa0ba902b7',
-    traceFlags: TraceFlags.NONE,
-  });
+  const notKept = trace.wrapSpanContext({ traceId, spanId: '00f067aa0ba902b7', traceFlags: TraceFlags.NONE });
   const sent: Record<string, string> = {};
   const made = vi.fn(() => ({}));
   await context.with(trace.setSpan(ROOT_CONTEXT, notKept), () =>

@@ -5,12 +5,7 @@ import type { Messages } from './en.ts';
 export const de: Messages = {
   serviceName: 'Course Exchange',
   title: (page, partner) => `${page}${partner ? ` – ${partner}` : ''} – Course Exchange`,
-  links: {
-    label: 'Über diesen Dienst',
-    privacy: 'Datenschutz',
-    imprint: 'Impressum',
-    support: 'Support',
-  },
+  links: { label: 'Über diesen Dienst', privacy: 'Datenschutz', imprint: 'Impressum', support: 'Support' },
   problem: 'Das hat nicht geklappt',
   reference: 'Kennung für den Support',
   signedInAs: 'Angemeldet als',

@@ -7,12 +7,7 @@ export const en = {
   serviceName: 'Course Exchange',
   title: (page: string, partner: string | undefined) =>
     `${page}${partner ? ` – ${partner}` : ''} – Course Exchange`,
-  links: {
-    label: 'About this service',
-    privacy: 'Privacy notice',
-    imprint: 'Imprint',
-    support: 'Support',
-  },
+  links: { label: 'About this service', privacy: 'Privacy notice', imprint: 'Imprint', support: 'Support' },
   problem: 'There is a problem',
   reference: 'Reference for support',
   signedInAs: 'Signed in as',
