@@ -48,7 +48,7 @@ test.each<[line: string, message: string, advice?: string]>([
   ],
   [
     'client deactivate acme',
-    'Every call of acme will fail from now on. There is no terminal to confirm on.',
+    'acme gets no tokens from now on; its access tokens stay valid for up to 15 minutes. There is no terminal to confirm on.',
     'Add --yes if you mean it.',
   ],
   ['client show ', 'An argument is empty.', ''],

@@ -124,9 +124,9 @@ function activateCommand() {
 
 function deactivateCommand() {
   const command = newCommand('deactivate', {
-    about: 'Refuse a client from its next request on',
+    about: 'Give a client no more tokens',
     details:
-      'Its users stay connected: after `activate` it can continue, unless it has discarded its tokens meanwhile.',
+      'Its access tokens stay valid for up to 15 minutes: nothing can revoke them. Its users stay connected: after `activate` it can continue, unless it has discarded its tokens meanwhile.',
     examples: {
       'What would change': 'partnerctl client deactivate acme --dry-run',
       'In a script': 'partnerctl client deactivate acme --yes',
@@ -134,7 +134,9 @@ function deactivateCommand() {
     takes: ['--dry-run', '--yes'],
   }).argument(...clientArgument);
   return withAction(command, async (context, clientId) => {
-    await context.confirm(`Every call of ${clientId} will fail from now on.`);
+    await context.confirm(
+      `${clientId} gets no tokens from now on; its access tokens stay valid for up to 15 minutes.`,
+    );
     const request = { clientId, dryRun: context.dryRun };
     return changeResult(context, await context.services.identity(ClientService).deactivateClient(request));
   });
