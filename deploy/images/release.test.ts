@@ -23,6 +23,10 @@ test('CI runs actions by commit, and the pnpm that the images are built with', (
   expect(read('.ci/run')).not.toContain('pnpm@12');
 });
 
+test('Compose takes its stores by digest', () => {
+  expect(read('deploy/compose.yaml').match(/_IMAGE:-\S+@sha256:[0-9a-f]{64}\}/g)).toHaveLength(2);
+});
+
 test('a base that the environment names by digest is taken, and one by tag is refused', () => {
   const given = { BUILD_BASE: `127.0.0.1:5000/node@${digest}` };
   expect(pinnedBases(dockerfile, given)).toMatchObject(given);

@@ -70,7 +70,7 @@ describe.each(documents())('%s', (document) => {
   });
 });
 
-test('docs/partner-guide.md tells what to do for every code, and for none that there is not', () => {
+test('docs/partner-guide.md explains each error code, and no other', () => {
   const guide = section('docs/partner-guide.md', '## Errors');
   const named = codeSpans(
     tableRows(guide)

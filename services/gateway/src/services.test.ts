@@ -46,7 +46,7 @@ test('a fresh answer is requested when no request waits for one', async () => {
   expect(await read()).toBe('second');
 });
 
-test('who asks meanwhile gets the same answer', async () => {
+test('callers who ask meanwhile get the same answer', async () => {
   const { answer, read } = scene();
   expect(await Promise.all([read(), read(), read()])).toEqual(['first', 'first', 'first']);
   expect(answer).toHaveBeenCalledOnce();

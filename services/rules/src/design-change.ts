@@ -24,8 +24,7 @@ export interface DesignUpsertFields {
 
 /** Longest identifiers in bytes of UTF-8, as in table `designs`. */
 const maxOwnerBytes = 255;
-const maxIdBytes = 512;
-const maxEventIdBytes = 512;
+export const maxIdBytes = 512;
 /** Longest texts in code points, as in Postgres (R23.5). */
 const maxCharacters = 1_000;
 const maxDescriptionCharacters = 2_000;
@@ -49,7 +48,7 @@ export function designChangeProblem({ owner, id, revision, change }: DesignChang
 
 function upsertProblem(design: DesignUpsertFields): string | undefined {
   return (
-    identifierProblem('eventId', design.eventId, maxEventIdBytes) ??
+    identifierProblem('eventId', design.eventId, maxIdBytes) ??
     textProblem('localId', design.localId) ??
     textProblem('title', design.title) ??
     textProblem('eventName', design.eventName) ??

@@ -44,5 +44,7 @@ export function verdictText(scenario: ScenarioName, { breaches, played }: Verdic
   const { duty, play, on } = scenarios[scenario];
   if (breaches.length > 0) return new DutyBroken(scenario, breaches).message;
   if (!played) return `${scenario}: not played, since there was no ${on.map(named).join(' or ')}. ${play}`;
+  if (duty === 'whole-list')
+    return `${scenario}: played. No request shows its duty: ${duties[duty].sentence}`;
   return `${scenario}: kept. ${duties[duty].sentence}`;
 }

@@ -1,6 +1,7 @@
 // Events and designs as the catalog reads them. An Event groups a user's non-deleted designs by event identifier
 // (R22.1); the triggers of migration 0001 write its summary.
 import { isUtf8 } from 'node:buffer';
+import { maxIdBytes } from '@course-exchange/rules/design-change';
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
@@ -14,9 +15,7 @@ export type PublicEventId = Branded<'PublicEventId'>;
 
 /** Designs in one answer (specification §8). */
 export const maxDesigns = 500;
-/** Bytes of the longest identifier in table `designs`. */
-export const longestStoredId = 512;
-const longestPublicId = Math.ceil((longestStoredId * 4) / 3);
+const longestPublicId = Math.ceil((maxIdBytes * 4) / 3);
 const publicForm = /^[A-Za-z0-9_-]+$/;
 
 export function publicEventId(stored: StoredEventId): PublicEventId {
@@ -27,7 +26,7 @@ export function publicEventId(stored: StoredEventId): PublicEventId {
 export function storedEventId(candidate: string): StoredEventId | undefined {
   if (candidate.length > longestPublicId || !publicForm.test(candidate)) return undefined;
   const bytes = Buffer.from(candidate, 'base64url');
-  if (bytes.length > longestStoredId || bytes.toString('base64url') !== candidate) return undefined;
+  if (bytes.length > maxIdBytes || bytes.toString('base64url') !== candidate) return undefined;
   if (!isUtf8(bytes) || bytes.includes(0)) return undefined;
   return bytes.toString('utf8') as StoredEventId;
 }

@@ -61,7 +61,7 @@ test('a replaced refresh token names how long before, and the duty', () => {
       'The refresh token was replaced 4.2 s earlier, by a request whose answer your backend may have lost. It is spent: start a new authorization flow.',
     duty: 'S5.lifetime',
     partnerDoes:
-      'If you have newer tokens, keep them instead. Refresh one at a time, store the new token in one step, and never send a refresh again.',
+      'If you have newer tokens, keep them instead. Refresh one at a time, store the new token in one step, and send one again only after our 503, once.',
     operatorLooks: 'Whether there are more: `partnerctl refusals list --client acme --since 7d`.',
   });
   expect(explain(record('refresh_token.refused reused')).sentence).toContain(

@@ -193,7 +193,7 @@ const entries: Readonly<Record<RefusalReason, Entry>> = {
       'The refresh token was replaced more than one step ago, or was never one of this grant: start a new authorization flow.',
     duty: 'S5.lifetime',
     partnerDoes:
-      'If you have newer tokens, keep them instead. Refresh one at a time, store the new token in one step, and never send a refresh again.',
+      'If you have newer tokens, keep them instead. Refresh one at a time, store the new token in one step, and send one again only after our 503, once.',
     operatorLooks: theOthers,
     since: (before) =>
       `The refresh token was replaced ${before}, by a request whose answer your backend may have lost. It is spent: start a new authorization flow.`,
