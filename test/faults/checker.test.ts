@@ -103,7 +103,7 @@ describe('planted violations', () => {
 
   test('a withdrawal that is not acknowledged while all is well', () => {
     const failed = [30, 40].map((at) => withdrawal([at, at + 1], 'none'));
-    expect(broken(failed, [redisKilled])).toEqual(['table: 0']);
+    expect(broken(failed, [redisKilled, outage('design-catalog', 'killed', 29, 45)])).toEqual(['table: 0']);
     const agreed = op('authorize', [35, 35.1], 'good', { brings: 'code 2', person: 'ann' });
     expect(broken([agreed, ...failed], [redisKilled])).toEqual(['table: 1', 'table: 2']);
     expect(broken(failed, [outage('identity', 'killed', 20, 28)])).toEqual([]);

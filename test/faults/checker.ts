@@ -138,12 +138,12 @@ function checkAnswer(operation: Operation, around: Surroundings): readonly Viola
   ];
 }
 
-/** A withdrawal fails during a fault, or without a consent since the one before. */
+/** A withdrawal fails during a fault of another part than design-catalog, or without a consent since the one before. */
 function mayFail(asked: Operation, { operations, met, isStalled }: Surroundings): boolean {
   const earlier = operations.filter((one) => one.person === asked.person && one.answered < asked.called);
   const last = earlier.findLast(({ kind }) => kind === 'withdrawal')?.answered ?? Number.NEGATIVE_INFINITY;
   const isAgreed = earlier.some((one) => one.brings !== undefined && one.called > last);
-  return !isAgreed || isStalled(asked) || met(asked).length > 0;
+  return !isAgreed || isStalled(asked) || met(asked).some(({ row }) => row.part !== 'design-catalog');
 }
 
 /** All that begins with one code. */

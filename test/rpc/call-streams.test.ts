@@ -124,7 +124,7 @@ test('a drained stream serves until another one has answered', async () => {
     return answered;
   };
   // Once more if this machine stalls for as long as a drained stream waits.
-  await expect.poll(answeredAfterDrain).toBe(true);
+  expect((await answeredAfterDrain()) || (await answeredAfterDrain())).toBe(true);
 });
 
 /** Three pods behind links that can be cut; a client has reached each. */

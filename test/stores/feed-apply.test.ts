@@ -56,10 +56,7 @@ test('table designs holds texts as long as the feed takes them, and no longer [R
   const { design = expect.fail() } = change;
   const longest = { localId: 1_000, title: 1_000, eventName: 1_000, authorName: 1_000, shortDescr: 2_000 };
   for (const [field, characters] of Object.entries(longest)) {
-    const of = (length: number) => ({
-      ...change,
-      design: { ...design, [field]: '😀'.repeat(length) },
-    });
+    const of = (length: number) => ({ ...change, design: { ...design, [field]: '😀'.repeat(length) } });
     await expect(apply(catalog, [of(characters + 1)]), field).rejects.toMatchObject({ code: '23514' });
     expect(await apply(catalog, [{ ...of(characters), id: field }]), field).toMatchObject({ upserted: 1 });
   }

@@ -65,10 +65,7 @@ export class CourseExchange {
 
   /** Settings of a service (docs/settings.md), or of what fills the database (`seed`), above the usual ones. */
   withEnvironment(name: ServiceName | 'seed', environment: Readonly<Record<string, string>>): this {
-    this.#environment = {
-      ...this.#environment,
-      [name]: { ...this.#environment[name], ...environment },
-    };
+    this.#environment = { ...this.#environment, [name]: { ...this.#environment[name], ...environment } };
     return this;
   }
 

@@ -136,10 +136,7 @@ const refusalByCode: Readonly<Record<string, TokenRefusal>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
   ERR_JWT_EXPIRED: 'expired',
 };
-const refusalByClaim: Readonly<Record<string, TokenRefusal>> = {
-  typ: 'type',
-  iss: 'issuer',
-};
+const refusalByClaim: Readonly<Record<string, TokenRefusal>> = { typ: 'type', iss: 'issuer' };
 
 function refusalOf(error: { readonly code: string; readonly claim?: string }): TokenRefusal {
   return refusalByCode[error.code] ?? refusalByClaim[error.claim ?? ''] ?? 'malformed';

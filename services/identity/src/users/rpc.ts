@@ -24,10 +24,7 @@ export function createUserHandlers(context: AdminContext): Handlers<typeof UserS
     request: { readonly user?: WireUserName | undefined; readonly dryRun: boolean },
     call: IncomingCall,
   ) => [context, adminRequest(call, request), readUserName(request.user)] as const;
-  const ended = (done: AdminResult<UserAccount>) => ({
-    ...shown(done),
-    ...accessTokensEndAt(context.now()),
-  });
+  const ended = (done: AdminResult<UserAccount>) => ({ ...shown(done), ...accessTokensEndAt(context.now()) });
   return {
     importUsers: async (request, call) => {
       const records = request.users.map((user) => ({ ...user, line: Number(user.line) }));
