@@ -1,5 +1,5 @@
 // The files of rules, in the chart, which also a Prometheus without Kubernetes reads.
-import { type Alert, critical, type Group, rulesFile, warning } from './alert.ts';
+import { critical, type Group, rulesFile, warning } from './alert.ts';
 import { productAlerts } from './alerts.ts';
 import { eventRecordings } from './events.ts';
 import { objectiveAlerts, recordings } from './objectives.ts';
@@ -42,11 +42,7 @@ const productGroups: readonly Group[] = [
 ];
 
 /** In the order of their groups. */
-export const alerts: readonly Alert[] = [
-  ...objectiveAlerts,
-  ...Object.values(productAlerts).flat(),
-  ...kubernetesAlerts,
-];
+export const alerts = [objectiveAlerts, ...Object.values(productAlerts), kubernetesAlerts].flat();
 
 /** Text by file name. */
 export const rulesFiles: Readonly<Record<string, () => string>> = {
