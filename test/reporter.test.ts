@@ -23,7 +23,7 @@ test('only a passed test proves, and a failed one takes the proof away', () => {
   });
 });
 
-test('what failed stands before the count, and an unproven clause fails a whole run alone', () => {
+test('failures stand before the count, and an unproven clause fails a whole run alone', () => {
   const [held, skipped] = endings;
   expect(verdict([held, skipped], [], 'contract').passed).toBe(true);
   expect(verdict([held, skipped], [], 'whole').passed).toBe(false);

@@ -70,7 +70,7 @@ test('every part of a licence must be accepted', () => {
   expect(under('Unknown')).toHaveLength(1);
 });
 
-test('what is accepted for one package is accepted for no other', () => {
+test('an exception for one package holds for no other', () => {
   expect(under('LGPL-3.0+', 'openpgp')).toEqual([]);
   expect(under('LGPL-3.0+')).toHaveLength(1);
 });

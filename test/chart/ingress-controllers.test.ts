@@ -53,7 +53,7 @@ const rendered = await renderAll(
 );
 
 test.each(controllers.map(([what, , annotations], at) => ({ what, annotations, at })))(
-  'what the Ingresses say of redirects, limits and other pods: $what [R28.5]',
+  'redirects, limits and other pods in the Ingresses: $what [R28.5]',
   ({ annotations, at }) => {
     const ingresses = ofKind(rendered[at]?.objects ?? [], 'Ingress');
     const said = ingresses.map(({ metadata }) => [metadata.name, metadata.annotations]);

@@ -91,7 +91,7 @@ test('an empty namespace becomes an environment, in which the contract holds', a
   expect(said).toContain('"phase":"running"');
 }, 900_000);
 
-test('what comes by http the gateway alone answers [R28.5]', async () => {
+test('the gateway alone answers requests by http [R28.5]', async () => {
   const said = await run(blocksOf('### Requests by http'));
   expect(said.match(/^(HTTP|location:|\{).*/gim)?.map((line) => line.trim())).toEqual([
     'HTTP/1.1 400 Bad Request',
@@ -111,7 +111,7 @@ test('the demo partner reaches the issuer through the ingress: a person connects
   expect(page.kind === 'page' && page.text).toContain('Your events');
 });
 
-test('what docs/operate.md and docs/recovery.md run in pods does what they say', async () => {
+test('the commands of docs/operate.md and docs/recovery.md in pods do what the pages say', async () => {
   const recovery = shellBlocks(read('docs/recovery.md'), 'text');
   const byKubectl = recovery.filter((block) => /^kubectl .* (scale|logs) /.test(block));
   expect(byKubectl).toHaveLength(3);
@@ -161,7 +161,7 @@ test('preparing it again makes no second authority beside certificates of the fi
   expect(await prepare()).toContain(`secret/${signed} created`);
 }, 240_000);
 
-test('what is removed leaves what is the operator’s alone', async () => {
+test('removing it leaves alone what is the operator’s', async () => {
   await run(blocksOf('## Remove'));
   await expect.poll(() => objectsOf(installed), { timeout: 60_000 }).toEqual(owned);
 }, 240_000);

@@ -167,7 +167,7 @@ describe('Postgres and Redis restored', () => {
     console.log(`figure: both stores lost and restored: ${Math.round(performance.now() - begun)} ms`);
   }
 
-  test('what was spent and retired since is good again, and what was archived is there', async () => {
+  test('tokens and secrets that ended since are good again, and archived data is there', async () => {
     // One of them: the others are to be as good until the fence.
     spent.push(await spend(spent[0] ?? ''));
     expect(await tryOther()).toMatchObject(refused);

@@ -165,7 +165,7 @@ test('the page by keys alone, in dark mode and at 320 px', async () => {
   expect(await overflow(page)).toBeLessThanOrEqual(0);
 });
 
-test('what a span says is text, whatever it says', async () => {
+test('every value of a span is shown as text', async () => {
   const page = await openPage();
   const hostile = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
   const traceId = 'ba5eba11ba5eba11ba5eba11ba5eba11';

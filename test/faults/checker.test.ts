@@ -144,13 +144,13 @@ describe('planted violations', () => {
     expect(broken(failed, [outage('release', 'upgraded', 0.5, 10)])).toEqual(['table: 3']);
   });
 
-  test('what goes well while what it needs is away', () => {
+  test('an operation that goes well while a part that it needs is away', () => {
     expect(broken([op('events', [3, 3.1], 'good')], [postgresKilled])).toEqual(['table: 0']);
     for (const edge of [1.9, 4.9])
       expect(broken([op('events', [edge, edge + 0.2], 'good')], [postgresKilled])).toEqual([]);
   });
 
-  test('what fails longer than a fault may be felt: after its end, or though a twin is there', () => {
+  test('a failure later than a fault may be felt: after its end, or though a twin is there', () => {
     expect(broken([op('events', [7.9, 8], 'unavailable')], [postgresKilled])).toEqual([]);
     expect(broken([op('events', [8.1, 8.2], 'unavailable')], [postgresKilled])).toEqual(['table: 0']);
     const frozen = outage('identity', 'frozen', 2, 30);
@@ -181,7 +181,7 @@ describe('planted violations', () => {
   });
 });
 
-describe('what is legal', () => {
+describe('legal histories', () => {
   const unanswered = (answer: Word) => refresh([3, 4], answer);
   const both = [['unavailable', redisKilled] as const, ['none', gatewayKilled] as const];
 
@@ -238,7 +238,7 @@ describe('what is legal', () => {
     expect(broken([...exchanges, refresh([10, 10.1], 'good', 't9', 't10')], [promoted])).toEqual([]);
   });
 
-  test('what a stalled machine refuses, and what that has spent', () => {
+  test('refusals of a stalled machine, and tokens spent by them', () => {
     const stalls = [{ from: 3_000, to: 3_400 }];
     expect(broken([refresh([3.1, 4], 'unavailable'), refresh([9, 9.1], 'refused')], [], stalls)).toEqual([]);
     const moment = [{ from: 3_000, to: 3_290 }];

@@ -229,4 +229,4 @@ test('each series and label that rules, dashboards and the runbook ask for is th
   await expect.poll(missing, patient).toEqual([]);
 });
 
-test('what is over fires no more', whenWell);
+test('an alert whose cause is over fires no more', whenWell);

@@ -90,7 +90,7 @@ test('a step that is too early is refused with the time from which it is possibl
   expect((await keys.listKeys({})).keys.map(({ kid }) => kid)).not.toContain(key?.kid);
 });
 
-test('what was done is in the audit log, which is followed and verified', async () => {
+test('each change is in the audit log, which is followed and verified', async () => {
   const audit = operator(AuditService);
   const given = registration();
   const stop = new AbortController();

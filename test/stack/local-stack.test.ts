@@ -73,7 +73,7 @@ test('a second start says where the first one runs, status knows every process, 
   for (const socket of sockets) rmSync(dirname(socket), { recursive: true, force: true });
 });
 
-test('what dies is named with its last log lines, the rest goes on, and Ctrl-C ends also what does not hear SIGTERM', async () => {
+test('a dead process is named with its last log lines, the rest goes on, and Ctrl-C ends processes that ignore SIGTERM too', async () => {
   stack = await startStack(['--restart-after', '60000'], directory);
   expectOwnSockets(stack);
   const lastLines = { redis: /Ready to accept connections/, 'demo-partner': /"message":"listening"/ };
@@ -92,7 +92,7 @@ test('what dies is named with its last log lines, the rest goes on, and Ctrl-C e
   await interrupt({ ...stack, description: readStackFile(stack.file) });
 });
 
-test('what dies is started again at the same address; what keeps dying stays down, and Ctrl-C still ends the rest', async () => {
+test('a dead process is started again at the same address; one that keeps dying stays down, and Ctrl-C still ends the rest', async () => {
   stack = await startStack(['--restart-after', '100'], directory);
   for (const name of ['identity', 'redis']) await killUntilReplaced(stack, name);
   await expect.poll(async () => (await command(['status', '--run-dir', stack.runDirectory])).code).toBe(0);

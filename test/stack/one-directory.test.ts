@@ -140,7 +140,7 @@ function expectSeeded(): void {
   expect(stack.users.map(({ email }) => email)).toContain(user.email);
 }
 
-test('what was seeded is named after a start without --seed too; SIGTERM of the npx around it ends all', async () => {
+test('seeded accounts are named after a start without --seed too; SIGTERM of the npx around it ends all', async () => {
   await killLauncher(process.execPath, [npx()], 'SIGTERM', expectSeeded);
   expect(statSync(join(directory, 'data', 'seed.json')).mode & 0o777).toBe(0o600);
 });

@@ -181,7 +181,7 @@ test('a scope beyond the grant is counted, one within it is not', async () => {
   expect(await dutiesThat('broken')).toContainEqual(['scope_within_grant', 1, sent]);
 });
 
-test('what is written in a day adds up; the last request is named, and each day has a separate sum [R34.4]', async () => {
+test('counts of a day add up; the last request is named, and each day has a separate sum [R34.4]', async () => {
   const [first = '', second = '', third = ''] = [await spentToken(), await spentToken(), await spentToken()];
   const day = 86_400_000;
   await refused(() => refresh(first));

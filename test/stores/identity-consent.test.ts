@@ -126,7 +126,7 @@ describe('crash points of a decision', () => {
   });
 });
 
-describe('what is checked again at the decision [R6.5]', () => {
+describe('checks repeated at the decision [R6.5]', () => {
   const change = (assignment: string) =>
     identity.sql(`update clients set ${assignment} where client_id = $1`, [flow.partner.clientId]);
   const changeUser = (assignment: string) =>

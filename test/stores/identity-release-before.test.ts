@@ -45,7 +45,7 @@ const old = {
 };
 const tokenOf = (familyId: string, letter: string) => `${familyId.slice(0, 22)}${letter.repeat(43)}`;
 
-test('what the release before began or rotated is refreshed, for its 30 days, and names no rotation that is not its own', async () => {
+test('a family that the release before began or rotated is refreshed, for its 30 days, and names no rotation that is not its own', async () => {
   const code = await issue();
   const [first, second] = [tokenOf(code, 'a'), tokenOf(code, 'b')];
   await old.use(code, first);

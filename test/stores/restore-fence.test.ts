@@ -100,7 +100,7 @@ test('a spent token and a used code stay spent after a restore of Redis; consent
   expect(await refresh(await newFamily())).toBe('tokens');
 });
 
-test('what ended since the backup ends again after a restore of Postgres, by the log', async () => {
+test('consents, secrets, keys and users that ended since the backup end again after a restore of Postgres, by the log', async () => {
   await rotateKeys(context, anna, { algorithms: [], continueOnly: false, olderThan: 0 });
   const keys = () => identity.sql("select kid, state from signing_keys where state <> 'retired'");
   const staged = (await keys()).find(({ state }) => state === 'staged');
@@ -194,7 +194,7 @@ test('lines that do not follow the restored log are refused, and nothing is done
   expect(await endedAgain({})).toEqual(disabled(sub));
 });
 
-test('what operators change between the restore and the fence hides nothing that had ended, nor does the fence undo it', async () => {
+test('changes between the restore and the fence hide nothing that had ended, nor does the fence undo them', async () => {
   const [other, third] = [await addUser(identity), await addUser(identity)];
   for (const change of [enableUser, disableUser]) await change(context, anna, { sub: third });
   const restore = await backUpPostgres();

@@ -79,7 +79,7 @@ test('any other refusal has a line, and all are counted, for a client once it ha
   expect(await counted('tokens_refused', 'unknown')).toContainEqual([...unproven, 1]);
 });
 
-test('what user-info refuses is counted by what is wrong, for the client of a token that we signed', async () => {
+test('a refusal of user-info is counted by its reason, for the client of a token that we signed', async () => {
   const seconds = Math.floor(Date.now() / 1_000);
   const { clientId: client, sub } = granted;
   const issue = (scopes: readonly Scope[], at = seconds) =>

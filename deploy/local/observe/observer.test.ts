@@ -111,7 +111,7 @@ test('an operator’s change is listed with the requests, and kept as long as a 
   });
 });
 
-test('what was refused or slow outlives the other requests; its own polling and background work push nothing out', () => {
+test('refused and slow requests outlive the others; its own polling and background work push nothing out', () => {
   const store = openStore({ notable: 2, plain: 2, background: 1, spans: 2, lines: 1 });
   store.addLine(answered(id(1), { status: 401 }));
   store.addLine(answered(id(2), { durationMs: 2_000 }));

@@ -168,7 +168,7 @@ describe('the resource API', () => {
   });
 });
 
-describe('what is stored', () => {
+describe('stored tokens', () => {
   it('survives a restart', async () => {
     await bench.restart();
     expect((await browser.get('/')).text).toContain('Connected as Anna Reiter');

@@ -148,7 +148,7 @@ describe('an ID token', () => {
 });
 
 describe('discovery', () => {
-  it('of an issuer that is not exactly ours is refused', async () => {
+  it('is refused if its issuer is not exactly ours', async () => {
     bench.issuer.publishedIssuer = `${bench.issuer.issuer}/`;
     const { status, text } = await createBrowser(bench).get('/connect');
     expect(status).toBe(503);

@@ -28,7 +28,7 @@ async function counted(): Promise<Map<string, number>> {
   );
 }
 
-test('what names no client is counted from 0 on', async () => {
+test('a request that names no client is counted from 0 on', async () => {
   const zeros = await counted();
   expect(zeros.get('client_authentication.failed wrong_secret unknown')).toBe(0);
   expect(zeros.get('login.throttled  unknown')).toBe(0);

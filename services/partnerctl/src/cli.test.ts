@@ -126,7 +126,7 @@ test('colours are for a terminal alone', async () => {
 
 const controls = 'a\u001b\u007f\u0085\u009f\u200e\u200f\u202a\u202e\u2066\u2069b';
 
-test('what controls a terminal is replaced in text and escaped in JSON', () => {
+test('a control character is replaced in text and escaped in JSON', () => {
   expect(sanitize(controls)).toMatch(/^a�{10}b$/);
   const text = jsonText({ name: controls }, 2);
   expect(text).not.toMatch(/[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/);

@@ -29,7 +29,7 @@ test('at most eight are kept with a new interaction; the oldest go', () => {
   expect(plain.clearSurplusInteractions('interaction-a=b')).toEqual([]);
 });
 
-test('what we did not set is ignored', () => {
+test('a cookie that we did not set is ignored', () => {
   for (const header of [undefined, '', ';;;', '=x', 'session', 'session="quoted"', 'session=a b'])
     expect(plain.session(header)).toBe('');
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { decodeForm, readForm } from './form.ts';
 import type { IncomingRequest } from './request.ts';
 
-test('what was encoded comes back, whatever it is', () => {
+test('every encoded form comes back', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (value) => {
       expect(decodeForm(new URLSearchParams({ a: value }).toString()).get('a')).toBe(value);

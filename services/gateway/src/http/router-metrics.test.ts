@@ -143,7 +143,7 @@ test('work in flight is reported by class, by method at both ends of a call, and
   );
 });
 
-test('what Node refuses before it is a request is counted by its status', async () => {
+test('a refusal by Node, before there is a request, is counted by its status', async () => {
   expect(await gateway.raw('GET / HTTP/1.1\r\nno header\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /);
   const long = `X-Long: ${'x'.repeat(20_000)}`;
   expect(await gateway.raw(`GET / HTTP/1.1\r\n${long}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /);

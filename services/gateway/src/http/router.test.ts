@@ -35,7 +35,7 @@ test('an unknown HTTP method is answered by its path like any other (R20.1, R31.
 
 const get = (headers: string) => `GET /api/events HTTP/1.1\r\nConnection: close\r\n${headers}\r\n\r\n`;
 
-describe('what never became a request is refused with a one-field body (R25.1, R25.3, R25.11)', () => {
+describe('bytes that are no request are refused with a one-field body (R25.1, R25.3, R25.11)', () => {
   test.each([
     ['garbage', '\u0001\u0002\r\n\r\n', 400],
     ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
@@ -65,7 +65,7 @@ describe('what never became a request is refused with a one-field body (R25.1, R
   });
 });
 
-test('what follows a refused body on its connection is answered', async () => {
+test('a request after a refused body on its connection is answered', async () => {
   onTestFinished(() => gateway.server.closeAllConnections());
   const body = 'x'.repeat(4 * 1024 * 1024);
   const form = 'Host: x\r\nContent-Type: application/x-www-form-urlencoded';

@@ -52,7 +52,7 @@ describe('a session is accepted without a login form', () => {
   });
 });
 
-describe('what is derived from an interaction cookie', () => {
+describe('values derived from an interaction cookie', () => {
   it('is one code, always the same, of which the store sees a hash (R6.7, R18.2)', () => {
     const derived = deriveCode(cookie);
     expect(derived).toEqual(deriveCode(cookie));

@@ -4,7 +4,7 @@ import { formatScope, intersection, isWithin, knownScopes, parseScope } from './
 
 const scopes = fc.uniqueArray(fc.constantFrom(...knownScopes));
 
-test('what is written is read again, whatever the order', () => {
+test('written scopes are read again, in any order', () => {
   fc.assert(
     fc.property(scopes, (list) => {
       expect(parseScope(formatScope(list))).toEqual(list);

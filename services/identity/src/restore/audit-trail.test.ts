@@ -82,7 +82,7 @@ test('a restore that was undone leaves its log behind: what came after decides, 
   expect(ended(before, alone)).toEqual([]);
 });
 
-test('what a newer version wrote hides no ending', () => {
+test('an entry of a newer version hides no ending', () => {
   const off = line(6, 'head', 1_000, 'user.disable user:a');
   expect(ended(off, line(7, off.hash, 2_000, 'user.lock user:a'))).toEqual(['user.disable user:a']);
 });

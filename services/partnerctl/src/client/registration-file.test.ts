@@ -99,7 +99,7 @@ const declaredClient = fc.record({
   active: fc.boolean(),
 });
 
-test('what export writes, plan reads back unchanged', () => {
+test('plan reads the file of export back unchanged', () => {
   fc.assert(
     fc.property(declaredClient, (fields) => {
       const client = create(DeclaredClientSchema, fields);

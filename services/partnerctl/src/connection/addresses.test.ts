@@ -18,7 +18,7 @@ const sources = (more: Partial<AddressSources>): AddressSources => ({
   ...more,
 });
 
-test('what the operator names wins over what is found: flag, variable, stack file, loopback', () => {
+test('the first of flag, variable, stack file and loopback wins', () => {
   const environment = { PARTNERCTL_IDENTITY: 'identity.example:2' };
   const directory = join(home, 'docs', 'deep');
   const flags = { identity: '127.0.0.1:1' };

@@ -60,7 +60,7 @@ test('OTEL_METRICS_EXPORTER=otlp: metrics are pushed, the last of them at the st
   expect(last).toContain('"service.name","value":{"stringValue":"identity"}');
 });
 
-test('what is pushed of a gauge is what it has now, as a scraper gets it', async () => {
+test('a gauge is pushed with its present value, as a scraper gets it', async () => {
   vi.stubEnv('OTEL_METRIC_EXPORT_INTERVAL', '50');
   const { bodies, telemetry } = await pushed();
   const keys = ['one', 'two'];

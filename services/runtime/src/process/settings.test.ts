@@ -86,7 +86,7 @@ const quiet = ruleOn(settings, ['LOG_LEVEL', 'VERBOSE'], ({ LOG_LEVEL, VERBOSE }
   VERBOSE && LOG_LEVEL === 'error' ? ['VERBOSE is not valid: expected false where LOG_LEVEL is error'] : [],
 );
 
-test('what variables must be together is reported with the mistakes of others', () => {
+test('a mistake of several variables together is reported with those of single ones', () => {
   const source = { HTTP_PORT: 'x', ISSUER: 'https://a', KEY: 'AAAAAA', VERBOSE: 'true' };
   expect(problemsOf({ ...source, LOG_LEVEL: 'error' }, [quiet])).toEqual([
     'HTTP_PORT is not valid: expected a port number (0 lets the system choose)',

@@ -120,7 +120,7 @@ test('an unforeseen error that became an answer is recorded on the span that ans
   });
 });
 
-test('what is said of a span and its late name go to the active one', async () => {
+test('attributes and a late name go to the active span', async () => {
   await nested(async () => {
     annotate(() => ({ 'course_exchange.grant_type': logText('refresh_token') }));
     renameSpan('named late');
