@@ -96,11 +96,8 @@ function observedBy(url: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Of a process, as in its image (docs/cost.md). No source maps: stripping types moves no line. */
-export const heapFlags = (name: string) => [
-  `--max-semi-space-size=${name === 'identity' ? 32 : 16}`,
-  '--initial-old-space-size=128',
-];
+/** As in the images (docs/cost.md). No source maps: stripping types moves no line. */
+export const heapFlags = ['--max-semi-space-size=16', '--initial-old-space-size=128'];
 
 export function nodeProgram(
   { run }: Pick<StackPlan, 'run'>,
@@ -111,7 +108,7 @@ export function nodeProgram(
   return {
     name,
     command: process.execPath,
-    arguments: [...heapFlags(name), join(checkout, 'services', entry)],
+    arguments: [...heapFlags, join(checkout, 'services', entry)],
     environment: {
       LOG_LEVEL: 'info',
       STOP_WITH_PARENT: 'true',
