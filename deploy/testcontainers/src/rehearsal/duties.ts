@@ -1,9 +1,11 @@
 // A partner's duties that a rehearsal can observe, each with its section of the specification or its ruling.
 
-interface Duty {
+export interface Duty {
   /** In the specification, or a sentence of a ruling. */
   readonly section: string;
   readonly sentence: string;
+  /** No request shows whether it is kept. */
+  readonly isUnseen?: true;
 }
 
 export const duties = {
@@ -58,7 +60,11 @@ export const duties = {
     section: 'S7',
     sentence: 'Treat not_found as an answer: neither retry nor refresh.',
   },
-  'whole-list': { section: 'S8', sentence: 'Accept the whole event list: it has no upper bound.' },
+  'whole-list': {
+    section: 'S8',
+    sentence: 'Accept the whole event list: it has no upper bound.',
+    isUnseen: true,
+  },
 } as const satisfies Readonly<Record<string, Duty>>;
 
 export type DutyName = keyof typeof duties;

@@ -1,5 +1,5 @@
 // One rehearsal around a piece of a test: it plays the scenario while the piece runs, and says what duty was broken.
-import { type Breach, breachText, duties } from './duties.ts';
+import { type Breach, breachText, type Duty, duties } from './duties.ts';
 import type { RehearsalProxy, Verdict } from './proxy.ts';
 import { type ScenarioName, scenarios } from './scenarios.ts';
 
@@ -44,7 +44,6 @@ export function verdictText(scenario: ScenarioName, { breaches, played }: Verdic
   const { duty, play, on } = scenarios[scenario];
   if (breaches.length > 0) return new DutyBroken(scenario, breaches).message;
   if (!played) return `${scenario}: not played, since there was no ${on.map(named).join(' or ')}. ${play}`;
-  if (duty === 'whole-list')
-    return `${scenario}: played. No request shows its duty: ${duties[duty].sentence}`;
-  return `${scenario}: kept. ${duties[duty].sentence}`;
+  const { sentence, isUnseen }: Duty = duties[duty];
+  return `${scenario}: ${isUnseen ? 'played. No request shows its duty:' : 'kept.'} ${sentence}`;
 }
