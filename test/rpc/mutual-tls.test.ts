@@ -158,8 +158,10 @@ test('identity answers the gateway everything, design-catalog the key set, and n
 test('a server of another authority, or of another name, is not spoken to', async () => {
   const stranger = await createAuthority('Stranger');
   const own = await tlsOf();
-  await expectRefused(caller(await serve(await tlsOf(stranger, undefined, authority.certificate)), own));
-  await expectRefused(caller(await serve(await tlsOf(authority, ['identity'])), own));
+  const foreign = await serve(await tlsOf(stranger, undefined, authority.certificate));
+  await expectRefused(caller(foreign, own));
+  const otherName = await serve(await tlsOf(authority, ['identity']));
+  await expectRefused(caller(otherName, own));
 });
 
 test('certificate and authority are replaced under calls, none of which fails', async () => {

@@ -149,7 +149,8 @@ describe('the record', () => {
     const people = [flow.person, await addPerson()];
     await Promise.all(people.map((one) => logIn(form, { who: one })));
     const lists = people.map(({ sub }) => `interaction:{all}:undecided:${sub}`);
-    expect((await Promise.all(lists.map((list) => server.zcard(list)))).sort()).toEqual([0, 1]);
+    const listed = await Promise.all(lists.map((list) => server.zcard(list)));
+    expect(listed.sort()).toEqual([0, 1]);
   });
 });
 

@@ -43,7 +43,8 @@ test('an upgrade that skips a version is refused and changes nothing; a new inst
   );
   expect(await upTo(2)).toEqual([2]);
   expect(await upTo()).toEqual([3]);
-  expect(await (await installation()).upTo()).toEqual([1, 2, 3]);
+  const fresh = await installation();
+  expect(await fresh.upTo()).toEqual([1, 2, 3]);
 });
 
 test('an installation that was interrupted goes on, also from an index that was made and not recorded', async () => {
