@@ -49,9 +49,9 @@ function settingsTable(settings: Settings, isOwn = (_name: string) => true): str
   const own = Object.entries(settings).filter(([name]) => isOwn(name));
   const rows = own.map(([name, setting]) => {
     const said = documentationOf(setting);
-    return [code(name), said.about, said.expects, presetOf(said), said.secret ? 'secret' : ''];
+    return [code(name), said.about, said.expects, presetOf(said) + (said.secret ? ', secret' : '')];
   });
-  return table(['variable', 'what it is for', 'expected', 'default', ''], rows);
+  return table(['variable', 'what it is for', 'expected', 'default'], rows);
 }
 
 function presetOf({ required, fallback }: ReturnType<typeof documentationOf>): string {
