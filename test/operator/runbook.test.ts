@@ -154,6 +154,8 @@ describe('the runbook as written', () => {
     acme = { ...acme, clientSecret: await secretIn('acme-3.age') };
     expect((await refresh(acme)).status).toBe(200);
     await next('Compromised secret');
+    expect((await refresh(acme)).status).toBe(401);
+    await next('Compromised secret');
     expect((await refresh(acme)).status).toBe(200);
   });
 
