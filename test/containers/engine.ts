@@ -63,7 +63,10 @@ async function startEngine(): Promise<Engine> {
     await sleep(200)
   ) {
     const client = clientFor(host);
-    if (client) return { host, client, stop };
+    if (client === undefined) continue;
+    // Each run's images replace those of the run before, which would fill the disk.
+    spawnSync(client, ['--host', host, 'image', 'prune', '--force', '--filter', 'until=6h']);
+    return { host, client, stop };
   }
   await stop();
   throw new Error(`The Docker engine does not start; ${home}/dockerd.log says why.`);
