@@ -44,13 +44,13 @@ const processes = [
     'HashingQueue',
     '5m',
     `${series(passwordHashing, { state: 'waiting' })} > 10`,
-    '{{ $value }} logins wait in {{ $labels.instance }} to be checked; for 5 minutes there have been more than 10.',
+    '{{ $value }} logins are queued for hashing in {{ $labels.instance }}; more than 10 have been for 5 minutes.',
   ),
   warning(
     'PoolWaits',
     '5m',
     `${series(connectionRequests)} > 0`,
-    '{{ $value }} statements of {{ $labels.component }} at {{ $labels.instance }} wait for a connection to Postgres; for 5 minutes some always have.',
+    '{{ $value }} statements of {{ $labels.component }} at {{ $labels.instance }} wait for a connection to Postgres; the queue has not been empty for 5 minutes.',
   ),
 ];
 
@@ -101,7 +101,7 @@ const keysAndSecrets = [
     'ClientSecretExpires',
     '0m',
     `max by (${release}, client_id) (${series(secretExpiry)}) < ${2 * day}`,
-    'The last secret of the client {{ $labels.client_id }} expires in {{ $value | humanizeDuration }}; where that is negative, it has expired.',
+    'The last secret of the client {{ $labels.client_id }} expires in {{ $value | humanizeDuration }}; a negative time means that it has expired.',
   ),
 ];
 
@@ -145,7 +145,7 @@ const abuse = [
     'TokensReplayed',
     '0m',
     `${events(`${release}, client_id`, { event: '=~code.refused|refresh_token.refused', reason: '=~replayed|reused' })} > 5`,
-    '{{ $value | humanize }} used codes or refresh tokens of {{ $labels.client_id }} came again in 15 minutes: stolen, or a fault of the client.',
+    '{{ $value | humanize }} used codes or refresh tokens of {{ $labels.client_id }} were presented again in 15 minutes: they were stolen, or the client is faulty.',
   ),
   critical(
     'PasswordGuessing',
@@ -156,19 +156,19 @@ const abuse = [
       `  or ${refused} > ${accepted} / 4 and ${refused} > 2 * ${usual})`,
       `or ${events(release, { event: 'login.throttled' })} > 50`,
     ].join('\n'),
-    '{{ $value | humanize }} logins were refused in 15 minutes, far more than usual or than were accepted: somebody guesses passwords.',
+    '{{ $value | humanize }} logins were refused in 15 minutes, far more than usual or than were accepted: probably password guessing.',
   ),
   critical(
     'ClientSecretGuessing',
     '0m',
     `${events(release, { event: 'client_authentication.failed', reason: '!=no_credentials' })} > 50`,
-    '{{ $value | humanize }} token requests in 15 minutes came with a wrong client secret or an unknown client.',
+    '{{ $value | humanize }} token requests in 15 minutes had a wrong client secret or an unknown client.',
   ),
   critical(
     'TokensForged',
     '0m',
     `sum by (${release}) (${recent('access_tokens_refused', { reason: '=~signature|issuer|audience' })}) > 20`,
-    '{{ $value | humanize }} access tokens in 15 minutes failed on signature, issuer or audience: somebody forges them, or uses tokens of another service.',
+    '{{ $value | humanize }} access tokens in 15 minutes had a wrong signature, issuer or audience: they were forged, or belong to another service.',
   ),
   critical(
     'AuditFell',
@@ -178,7 +178,7 @@ const abuse = [
       // After a restore the fence's own entries soon pass the old end.
       `or ${auditEnd} and max by (${release}, component) (resets(${series(auditSequence)}[1d])) > 0`,
     ].join('\n'),
-    'The audit log of {{ $labels.component }} lost entries in the last day and now ends at entry {{ $value }}: it was restored, or somebody deletes traces.',
+    'The audit log of {{ $labels.component }} lost entries in the last day and now ends at entry {{ $value }}: it was restored, or entries were deleted.',
   ),
 ];
 
