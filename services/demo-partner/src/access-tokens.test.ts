@@ -145,6 +145,16 @@ describe('the resource API', () => {
     expect(text).toMatch(/Reference: <code>[0-9a-f-]{36}</);
   });
 
+  it('is asked again when Retry-After has passed', async () => {
+    const answers = [
+      { status: 503, body: {}, retryAfter: 3 },
+      { status: 502, body: {} },
+    ];
+    bench.issuer.api = () => answers.shift() ?? { status: 200, body: { items: [] } };
+    expect((await browser.get('/events')).status).toBe(200);
+    expect(bench.waitsMs).toEqual([3_000, 250]);
+  });
+
   it.each([
     ['goes on with', 'access-canary-2', 200],
     ['asks for a new connection without', 'none', 401],

@@ -1,5 +1,5 @@
 // The two reads of the resource API (specification §2, §4). Only GET is retried, with bounded exponential back-off and
-// full jitter (specification §7).
+// full jitter (specification §7), and not before Retry-After.
 import * as z from 'zod';
 import type { AccessTokens } from './access-tokens.ts';
 import { PartnerFailure } from './failure.ts';
@@ -75,7 +75,8 @@ async function getWithBackOff(deps: DesignApiDeps, path: string, token: string):
     if (response && response.status < 500) return response;
     if (attempt === attempts) throw new PartnerFailure('unavailable');
     const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1));
-    await deps.sleep(deps.random() * ceiling);
+    const announcedMs = 1_000 * (Number(response?.headers.get('retry-after')) || 0);
+    await deps.sleep(Math.max(announcedMs, deps.random() * ceiling));
   }
 }
 

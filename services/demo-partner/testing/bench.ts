@@ -19,6 +19,7 @@ export async function createBench() {
   const file = join(directory, 'partner.sqlite');
   const log: string[] = [];
   const clock = { now: Date.now() };
+  const waitsMs: number[] = [];
   let database: DatabaseSync;
   const start = async () => {
     database = openDatabase(file);
@@ -34,7 +35,7 @@ export async function createBench() {
       database,
       logger: createLogger('debug', { write: (line) => void log.push(line) }),
       now: () => clock.now,
-      sleep: async () => undefined,
+      sleep: async (milliseconds) => waitsMs.push(milliseconds),
       randomBytes,
       random: () => 0.5,
       newRequestId: randomUUID,
@@ -46,6 +47,7 @@ export async function createBench() {
     file,
     log,
     clock,
+    waitsMs,
     ...(await start()),
     /** Closes the app and starts it again over the same file. */
     restart: async (): Promise<void> => {
