@@ -65,8 +65,8 @@ export function documentedRedisKeys() {
   return tableRows(catalogue).map(([key = '', type, lives = '']) => {
     const braced = key.replace(/[{}]/g, '\\$&').replaceAll('<network>', '[0-9a-z.:/]+');
     const pattern = new RegExp(`^${braced.replaceAll('`', '').replace(/<\w+>/g, '[A-Za-z0-9_-]+')}$`);
-    const fields = type === 'zset' ? [] : tableRows(section(page, `### ${key}`));
-    const names = fields.map(([field = '']) => field.replaceAll('`', ''));
+    const listed = type === 'zset' ? '' : section(page, `### ${key}`);
+    const names = [...listed.matchAll(/^- `(\w+)`: /gm)].map(([, field]) => field);
     return { pattern, type, seconds: Number(lives.split(' ')[0]), fields: new Set(names) };
   });
 }
