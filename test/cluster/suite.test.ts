@@ -169,7 +169,7 @@ async function startOnCluster(production: Production): Promise<Target> {
     'upgraded with wrong passwords': change(changes.upgradeWithWrongPasswords),
     'rolled back': change((on) => changes.replacePods(on, changes.rollingBack)),
     scaled: change(changes.scale),
-    'robbed of a pod of each': change(changes.deletePods),
+    'with one pod of each deleted': change(changes.deletePods),
     recertified: change(changes.renewCertificates),
   };
   return {

@@ -21,7 +21,7 @@ export function playEachRow(rows: readonly Row[], start: (probe: Probe) => Promi
   });
 
   test.each(rows)(
-    '$part $fault: what needs it is unavailable, in time, the rest goes on, and all is well soon after [R14.1, R14.2, R14.3, R14.4]',
+    '$part $fault: only requests that need it fail, in time, and the system recovers in time [R14.1, R14.2, R14.3, R14.4]',
     async (row) => {
       expect(await round.play(row)).toEqual([]);
     },

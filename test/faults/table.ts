@@ -32,7 +32,7 @@ export type FaultName =
   | 'upgraded with wrong passwords'
   | 'rolled back'
   | 'scaled'
-  | 'robbed of a pod of each'
+  | 'with one pod of each deleted'
   | 'recertified';
 /** `identity`: one of two. `redis`: the primary. On a cluster there are two of each service. */
 export type PartName =
@@ -181,7 +181,7 @@ const cluster: readonly Row[] = [
   row('release', 'upgraded', rolledOut),
   row('release', 'rolled back', rolledOut),
   row('release', 'scaled', { ...rolledOut, endsMs: 140_000, ends: 'it is as before' }),
-  row('release', 'robbed of a pod of each', rolledOut),
+  row('release', 'with one pod of each deleted', rolledOut),
   row('release', 'recertified', { ...unnoticed, endsMs: 30_000, ends: 'every pod has the certificates' }),
   row('machine', 'busy', {
     ...rolledOut,

@@ -52,7 +52,7 @@ export function createConnections({ database, seal }: StoreDeps) {
       const connection = row && (seal.unseal(row.sealed, ownerOf(identity)) as Connection | undefined);
       return connection && { ...connection, version: row.version };
     },
-    /** Stores the tokens of a new login in place of older ones. */
+    /** Stores the tokens of a new login, which replace older ones. */
     put: (identity: Identity, connection: Connection, now: number): void => {
       dropExpired.run(now - refreshTokenLifetimeMs);
       upsert.run(identity.iss, identity.sub, seal.seal(connection, ownerOf(identity)), now);

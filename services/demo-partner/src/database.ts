@@ -37,7 +37,7 @@ function keepToOwner(file: string): void {
   closeSync(opened);
 }
 
-/** Stored in place of a random value that only the browser knows. */
+/** Stored instead of a random value that only the browser knows. */
 export function hashOf(value: string): string {
   return createHash('sha256').update(value).digest('base64url');
 }
