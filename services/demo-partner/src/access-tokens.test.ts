@@ -155,6 +155,12 @@ describe('the resource API', () => {
     expect(bench.waitsMs).toEqual([3_000, 250]);
   });
 
+  it('is not waited for when Retry-After is longer than a page can wait', async () => {
+    bench.issuer.api = () => ({ status: 503, body: {}, retryAfter: 6 });
+    expect((await browser.get('/events')).status).toBe(503);
+    expect(bench.waitsMs).toEqual([]);
+  });
+
   it.each([
     ['goes on with', 'access-canary-2', 200],
     ['asks for a new connection without', 'none', 401],

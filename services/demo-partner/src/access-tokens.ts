@@ -4,7 +4,7 @@ import * as client from 'openid-client';
 import { tokensOf } from './authorization.ts';
 import type { Connections, StoredConnection } from './connections.ts';
 import { PartnerFailure } from './failure.ts';
-import type { Provider } from './provider.ts';
+import { type Provider, retryAfterMs } from './provider.ts';
 import type { Identity } from './sessions.ts';
 
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
@@ -103,7 +103,7 @@ async function retryAfter(error: unknown): Promise<number | undefined> {
   const body: unknown = await answer.json().catch(() => undefined);
   if ((body as { readonly error?: unknown } | undefined)?.error !== 'temporarily_unavailable')
     return undefined;
-  return 1_000 * (Number(answer.headers.get('retry-after')) || 1);
+  return retryAfterMs(answer) || 1_000;
 }
 
 function isInvalidClient(error: unknown): boolean {

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { AccessTokens } from './access-tokens.ts';
 import { PartnerFailure } from './failure.ts';
-import type { Fetch } from './provider.ts';
+import { type Fetch, retryAfterMs } from './provider.ts';
 import type { Identity } from './sessions.ts';
 
 const eventSummary = z.object({
@@ -45,6 +45,7 @@ interface DesignApiDeps {
 const attempts = 4;
 const firstDelayMs = 250;
 const longestDelayMs = 2_000;
+const longestRetryAfterMs = 5_000;
 const timeoutMs = 10_000;
 
 export function createDesignApi(deps: DesignApiDeps) {
@@ -73,10 +74,10 @@ async function getWithBackOff(deps: DesignApiDeps, path: string, token: string):
   for (let attempt = 1; ; attempt += 1) {
     const response = await get(deps, path, token);
     if (response && response.status < 500) return response;
-    if (attempt === attempts) throw new PartnerFailure('unavailable');
+    const askedMs = response ? retryAfterMs(response) : 0;
+    if (attempt === attempts || askedMs > longestRetryAfterMs) throw new PartnerFailure('unavailable');
     const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1));
-    const announcedMs = 1_000 * (Number(response?.headers.get('retry-after')) || 0);
-    await deps.sleep(Math.max(announcedMs, deps.random() * ceiling));
+    await deps.sleep(Math.max(askedMs, deps.random() * ceiling));
   }
 }
 

@@ -65,6 +65,11 @@ export function withRequestId<T>(requestId: string, work: () => T): T {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
+/** Milliseconds, or 0. */
+export function retryAfterMs(answer: Response): number {
+  return 1_000 * (Number(answer.headers.get('retry-after')) || 0);
+}
+
 /**
  * Adds `X-Request-Id` and logs endpoint, status and error code (specification §7), never a query, body, header, token
  * or code.
