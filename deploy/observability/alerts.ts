@@ -44,7 +44,7 @@ const processes = [
     'HashingQueue',
     '5m',
     `${series(passwordHashing, { state: 'waiting' })} > 10`,
-    '{{ $value }} logins are queued for hashing in {{ $labels.instance }}; more than 10 have been for 5 minutes.',
+    '{{ $value }} logins are queued for hashing in {{ $labels.instance }}; the queue has held more than 10 for 5 minutes.',
   ),
   warning(
     'PoolWaits',
