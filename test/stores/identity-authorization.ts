@@ -68,7 +68,11 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
     seal: createInteractionSeal([keyEncryptionKey]),
     randomBytes,
     rehash: createRehash(hashingQueue),
-    verifyPassword: createPasswordVerifier(hashingQueue, () => listPasswordForms(identity.database)),
+    verifyPassword: createPasswordVerifier({
+      queue: hashingQueue,
+      heldForms: () => listPasswordForms(identity.database),
+      onUnverifiableForm: () => {},
+    }),
     accountsKey: new Secret(Buffer.alloc(32)),
   };
 

@@ -55,9 +55,9 @@ const replacePassword = (database: Queries, signedOutAt: number | null = deps.no
 /** Logs in; once the password is verified the import begins. */
 async function logInWhile(importing: () => Promise<void>, sleep = deps.sleep) {
   const verifyPassword: typeof deps.verifyPassword = async (check) => {
-    const matches = await deps.verifyPassword(check);
-    if (matches) await importing();
-    return matches;
+    const verdict = await deps.verifyPassword(check);
+    if (verdict === 'matches') await importing();
+    return verdict;
   };
   return logIn(await beginForm(), { by: { ...deps, verifyPassword, sleep } });
 }

@@ -90,6 +90,7 @@ const hashes: Readonly<Record<string, string>> = {
   'identity/migrations/0003-inactive-drafts.sql': 'e8a6a3993723d1db',
   'identity/migrations/0004-refusals.sql': 'f6337339a0a68467',
   'identity/migrations/0005-conduct.sql': 'cc2418cb5e5f408c',
+  'identity/migrations/0006-password-hash-form.sql': '40b47f64ab34bb7b',
   'design-catalog/migrations/0001-catalog.sql': 'f387c9631666f4ad',
 };
 

@@ -6,6 +6,8 @@ import { registerClient, setActive, setApproval } from '../../services/identity/
 import type { ApprovalState } from '../../services/identity/src/clients/client.ts';
 import type { ClientRegistration } from '../../services/identity/src/clients/client-registration.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
+import { createFormCheck, createHashingQueue } from '../../services/identity/src/login/password.ts';
+import type { ImportRecord } from '../../services/identity/src/users/import.ts';
 import { keyEncryptionKey } from './identity-grant.ts';
 import { type IdentityDatabase, useIdentityDatabase } from './postgres.ts';
 
@@ -24,6 +26,7 @@ export function openAdminContext(
     previousKeyEncryptionKey: undefined,
     pseudonymize: (text) => `hmac:${createHash('sha256').update(text).digest('base64url')}`,
     keyedUser: (sub) => `keyed-${sub}`,
+    verifiesForm: createFormCheck(createHashingQueue({ concurrency: 2, waiting: 100 })),
     onAudited: () => {},
     onSecurityEvent: () => {},
     ...over,
@@ -76,6 +79,21 @@ export function newRegistration(over: Partial<ClientRegistration> = {}): ClientR
     logoutRequirements: 'none',
     unlinkingRequirements: 'tokens are deleted',
     retentionRequirements: '30 days',
+    ...over,
+  };
+}
+
+let line = 0;
+
+export function newImportRecord(over: Partial<ImportRecord> = {}): ImportRecord {
+  line += 1;
+  return {
+    line,
+    sub: `imported-${line}`,
+    email: `rider${line}@example.org`,
+    emailVerified: true,
+    name: `Rider ${line}`,
+    passwordHash: `$2b$06$${'e'.repeat(53)}`,
     ...over,
   };
 }

@@ -13,7 +13,7 @@ import {
 import { withdrawConsent } from '../../services/identity/src/consents/admin.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
 import { useAuthorization } from './identity-authorization.ts';
-import { addConsent, hashOf, recordRequests } from './identity-grant.ts';
+import { addConsent, addUser, hashOf, recordRequests } from './identity-grant.ts';
 import { anna, dry, openAdminContext } from './operator-context.ts';
 
 const { log, told, refused, counted } = await recordRequests();
@@ -35,9 +35,12 @@ test('tells of each login with its network, and why it was refused [R33.1]', asy
   const form = await beginForm();
   const event = 'login.refused';
   const unknown = { email: `nobody-${flow.person.email}` };
+  const odd = `odd-${flow.person.email}`;
+  const sub = await addUser(identity, odd, '$argon2id$v=19$m=64,t=1,p=1$c2FsdA$aWh06vD8Fy27wf9npn6FXQ');
   await logIn(form, { address, typed: '' });
   await logIn(form, { who: unknown, address });
   await logIn(form, { address, typed: 'wrong' });
+  await logIn(form, { who: { email: odd }, address });
   await disable('now()');
   await logIn(form, { address });
   await disable('null');
@@ -45,6 +48,7 @@ test('tells of each login with its network, and why it was refused [R33.1]', asy
     { event, client, network, reason: 'incomplete' },
     { event, client, network, reason: 'unknown_user' },
     { event, client, user, network, reason: 'wrong_password' },
+    { event, client, user: hashOf(sub), network, reason: 'unverifiable_hash' },
     { event, client, user, network, reason: 'user_disabled' },
   ]);
   await logIn(form, { address, forgetMe: true });

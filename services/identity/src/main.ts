@@ -36,7 +36,14 @@ import { type IdentityConfig, readConfig } from './config.ts';
 import { createDiscoveryHandlers, expectGatewayOrKeySet } from './discovery/rpc.ts';
 import { listPublishedKeys } from './keys/key-table.ts';
 import { createKeyRing, pollKeys } from './keys/ring.ts';
-import { createHashingQueue, createPasswordVerifier, createRehash } from './login/password.ts';
+import {
+  createFormCheck,
+  createHashingQueue,
+  createPasswordVerifier,
+  createRehash,
+  type HashingQueue,
+} from './login/password.ts';
+import { createFormReport } from './login/unverifiable-forms.ts';
 import { observeStores, readinessChecks, readinessWarnings } from './readiness.ts';
 import { connectRedis } from './redis/connect.ts';
 import { readSettingsWarning } from './redis/durability.ts';
@@ -119,7 +126,11 @@ async function main(config: IdentityConfig): Promise<void> {
     seal: createInteractionSeal(encryptionKeys),
     sleep,
     rehash: createRehash(hashingQueue),
-    verifyPassword: createPasswordVerifier(hashingQueue, () => listPasswordForms(database)),
+    verifyPassword: createPasswordVerifier({
+      queue: hashingQueue,
+      heldForms: () => listPasswordForms(database),
+      onUnverifiableForm: createFormReport(database, logger),
+    }),
     accountsKey: config.USER_HASH_KEY,
   };
   const server = await serveRpc({
@@ -137,7 +148,7 @@ async function main(config: IdentityConfig): Promise<void> {
   });
 
   const operators =
-    operatorListener && (await openOperatorPort(config, operatorListener, logger, requestLog));
+    operatorListener && (await openOperatorPort(config, operatorListener, logger, requestLog, hashingQueue));
 
   stopOnSignal({
     logger,
@@ -191,6 +202,7 @@ async function openOperatorPort(
   listener: PrivateListener,
   logger: Logger,
   requestLog: RequestLog,
+  hashingQueue: HashingQueue,
 ) {
   const database = openDatabase({
     url: postgresAccess('OPERATOR_POSTGRES'),
@@ -211,6 +223,7 @@ async function openOperatorPort(
     algorithms: algorithmsInUse(config.ACCESS_TOKEN_ALGORITHM),
     keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
     previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
+    verifiesForm: createFormCheck(hashingQueue),
     pseudonymize: (text) => `hmac:${keyedUser(`personal:${text}`)}`,
     onAudited: (head, actor, changes) => {
       const endings = endingsOf(changes, keyedUser).map(({ action, object }) => `${action} ${object}`);

@@ -10,7 +10,7 @@ const grantEnds = ['consent_withdrawn', ...loginEnds] as const;
 /** docs/telemetry.md is generated from it. */
 export const securityEvents = {
   'login.accepted': [],
-  'login.refused': ['incomplete', 'unknown_user', 'wrong_password', 'user_disabled'],
+  'login.refused': ['incomplete', 'unknown_user', 'wrong_password', 'unverifiable_hash', 'user_disabled'],
   'login.throttled': [],
   'session.begun': [],
   'session.ended': ['sign_out', 'another_account', 'new_login', ...loginEnds],

@@ -7,6 +7,7 @@ import type { RandomBytes } from '../ids.ts';
 import type { KeyEncryptionKey } from '../keys/private-key.ts';
 import type { SigningAlgorithm } from '../keys/signing-key.ts';
 import type { OnSecurityEvent } from '../security-events.ts';
+import type { PasswordHash } from '../users/password-hash.ts';
 
 /** The restore fence repeats what `ends` something (R33.6), unless a `restores` came later. */
 const effects = {
@@ -54,6 +55,8 @@ export interface AdminContext {
   readonly previousKeyEncryptionKey: KeyEncryptionKey | undefined;
   readonly pseudonymize: (text: string) => string;
   readonly keyedUser: (sub: string) => string;
+  /** Whether the verifier computes hashes of this one's form. Throws `temporarily_unavailable` when it cannot tell. */
+  readonly verifiesForm: (hash: PasswordHash) => Promise<boolean>;
   /** Logs each head of the audit chain, to detect truncation. */
   readonly onAudited: (head: AppendedHead, actor: string, changes: readonly AuditedChange[]) => void;
   readonly onSecurityEvent: OnSecurityEvent;

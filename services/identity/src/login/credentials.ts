@@ -194,6 +194,8 @@ async function verifyUser(
   throw new Overloaded('the user keeps changing');
 }
 
+const reasons = { differs: 'wrong_password', unverifiable: 'unverifiable_hash' } as const;
+
 /** Undefined when the user changed meanwhile: the password may be the old one. */
 async function verifyOnce(
   deps: LoginDeps,
@@ -203,9 +205,9 @@ async function verifyOnce(
 ): Promise<Verified | undefined> {
   const user = await findUserByEmail(deps.database, email);
   const { passwordHash, disabled: isDisabled } = user ?? { passwordHash: undefined, disabled: true };
-  const matches = await deps.verifyPassword({ password, passwordHash, isDisabled, isSuspect });
+  const verdict = await deps.verifyPassword({ password, passwordHash, isDisabled, isSuspect });
   if (user === undefined) return { refused: 'unknown_user' };
-  if (!matches) return { user, refused: user.disabled ? 'user_disabled' : 'wrong_password' };
+  if (verdict !== 'matches') return { user, refused: user.disabled ? 'user_disabled' : reasons[verdict] };
   const { settled, loggedInAt } = await settle(deps, user.sub);
   const { signedOutAt, importedHash } = user;
   if (settled.signedOutAt !== signedOutAt || settled.importedHash !== importedHash || settled.disabled)

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { createHashingQueue, createPasswordVerifier, hashPassword } from './password.ts';
+import { type PasswordHash, passwordHashText, readPasswordHash } from '../users/password-hash.ts';
+import { createFormCheck, createHashingQueue, createPasswordVerifier, hashPassword } from './password.ts';
 
 describe('passwords (R18.3)', () => {
   it('are argon2id, each with a fresh salt', async () => {
@@ -13,12 +14,48 @@ describe('passwords (R18.3)', () => {
 
   it('match as typed and not otherwise; a user who is not there matches nothing', async () => {
     const queue = createHashingQueue({ concurrency: 2, waiting: 10 });
-    const verify = createPasswordVerifier(queue, async () => []);
+    const verify = createPasswordVerifier({
+      queue,
+      heldForms: async () => [],
+      onUnverifiableForm: () => {},
+    });
     const stored = await hashPassword('grün');
-    expect(await verify({ passwordHash: stored, password: 'grün' })).toBe(true);
-    expect(await verify({ passwordHash: stored, password: 'grün'.normalize('NFD') })).toBe(false);
-    expect(await verify({ passwordHash: undefined, password: 'grün' })).toBe(false);
-    expect(await verify({ passwordHash: stored, password: 'grün', isDisabled: true })).toBe(false);
+    expect(await verify({ passwordHash: stored, password: 'grün' })).toBe('matches');
+    expect(await verify({ passwordHash: stored, password: 'grün'.normalize('NFD') })).toBe('differs');
+    expect(await verify({ passwordHash: undefined, password: 'grün' })).toBe('differs');
+    const check = { passwordHash: stored, password: 'grün', isDisabled: true };
+    expect(await verify(check)).toBe('differs');
+  });
+});
+
+describe('the check of a form [R18.7]', () => {
+  const of = (end: string) =>
+    readPasswordHash(`$pbkdf2-sha256$i=1000$c2FsdA$${end.repeat(22)}`).hash as PasswordHash;
+
+  it('computes it once, among suspect logins', async () => {
+    const queue = createHashingQueue({ concurrency: 1, waiting: 1 });
+    const check = createFormCheck(queue, async () => false);
+    const held = Promise.withResolvers<void>();
+    const first = queue(() => held.promise);
+    const waiting = queue(async () => {}, true);
+    await expect(check(of('A'))).rejects.toMatchObject({ code: 'temporarily_unavailable' });
+    held.resolve();
+    await Promise.all([first, waiting]);
+    const computed: string[] = [];
+    const counting = createFormCheck(queue, async (hash) => computed.push(passwordHashText(hash)) < 0);
+    expect([await counting(of('A')), await counting(of('B'))]).toEqual([true, true]);
+    expect(computed).toEqual([passwordHashText(of('A'))]);
+  });
+
+  it.each([
+    ['refused', 'InvalidArg', false],
+    ['refused by scrypt', 'ERR_CRYPTO_INVALID_SCRYPT_PARAMS', false],
+    ['a fault', 'ERR_CRYPTO_OPERATION_FAILED', undefined],
+  ])('tells what is %s', async (_what, code, verifies) => {
+    const queue = createHashingQueue({ concurrency: 1, waiting: 1 });
+    const fails = createFormCheck(queue, () => Promise.reject(Object.assign(new Error('no'), { code })));
+    if (verifies !== undefined) expect(await fails(of('A'))).toBe(verifies);
+    else await expect(fails(of('A'))).rejects.toMatchObject({ code: 'temporarily_unavailable' });
   });
 });
 

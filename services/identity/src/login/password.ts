@@ -3,7 +3,7 @@
 import { type BinaryLike, pbkdf2, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { timeBudget } from '@course-exchange/rules/time-budget';
-import { Overloaded } from '@course-exchange/runtime/process/errors';
+import { Overloaded, unavailable } from '@course-exchange/runtime/process/errors';
 import { createPermits } from '@course-exchange/runtime/process/permits';
 import { requireTime, timeLeft } from '@course-exchange/runtime/process/request-context';
 import { annotateWait, inSpan } from '@course-exchange/runtime/process/spans';
@@ -11,18 +11,36 @@ import { hash, verify as verifyArgon2 } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
 import { SpanKind } from '@opentelemetry/api';
 import { identityMetrics } from '../metrics.ts';
-import { type Pbkdf2Hash, readPasswordHash, type ScryptHash, standInsFor } from '../users/password-hash.ts';
+import {
+  type Argon2idHash,
+  formOf,
+  type PasswordHash,
+  type Pbkdf2Hash,
+  passwordForm,
+  passwordHashText,
+  readPasswordHash,
+  type ScryptHash,
+} from '../users/password-hash.ts';
+import { standInsFor } from './stand-ins.ts';
 
 /** OWASP's first choice for argon2id, and the binding's default. Memory in KiB. */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-const ownForm = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=${parameters.parallelism}$`;
+const ownHash: Argon2idHash = {
+  scheme: 'argon2id',
+  memory: parameters.memoryCost,
+  passes: parameters.timeCost,
+  lanes: parameters.parallelism,
+  salt: Buffer.alloc(16),
+  key: Buffer.alloc(32),
+};
+const ownForm = formOf(ownHash);
 
 export function hashPassword(password: string): Promise<string> {
   return hash(password, parameters);
 }
 
 export function needsRehash(passwordHash: string): boolean {
-  return !passwordHash.startsWith(ownForm);
+  return passwordForm(passwordHash) !== ownForm;
 }
 
 export interface HashingLimits {
@@ -85,55 +103,119 @@ interface PasswordCheck {
   readonly isSuspect?: boolean;
 }
 
-/** Every false costs the same. Throws `temporarily_unavailable` when the queue is full. */
-export type VerifyPassword = (check: PasswordCheck) => Promise<boolean>;
+/** `unverifiable`: no password matches the stored hash, by its form (R18.8). */
+type PasswordVerdict = 'matches' | 'differs' | 'unverifiable';
 
-/** `heldForms`: of all users' hashes. `matches` is for tests. */
-export function createPasswordVerifier(
-  queue: HashingQueue,
-  heldForms: () => Promise<readonly string[]>,
+/** Every verdict but `matches` costs the same. Throws `temporarily_unavailable` when the queue is full or hashing fails. */
+export type VerifyPassword = (check: PasswordCheck) => Promise<PasswordVerdict>;
+
+type Matches = (hash: PasswordHash, password: string) => Promise<boolean>;
+
+interface VerifierDeps {
+  readonly queue: HashingQueue;
+  /** Of all users' hashes. */
+  readonly heldForms: () => Promise<readonly string[]>;
+  readonly onUnverifiableForm: (form: string) => void;
+  /** For tests. */
+  readonly matches?: Matches;
+}
+
+export function createPasswordVerifier({
+  queue,
+  heldForms,
+  onUnverifiableForm,
   matches = matchesHash,
-): VerifyPassword {
+}: VerifierDeps): VerifyPassword {
+  /** Other hashes of the form of a damaged one may be whole. */
+  const reportForm = (form: string, isWhole: boolean) => {
+    if (isWhole || !verifiable(form)) onUnverifiableForm(form);
+  };
   return async ({ password, passwordHash, isDisabled = false, isSuspect = false }) => {
-    const forms = [ownForm, ...(await heldForms())];
+    const forms = await heldForms();
+    for (const form of forms) reportForm(form, false);
+    const held = [ownHash, ...forms.flatMap((form) => verifiable(form) ?? [])];
     return queue(async () => {
-      const matched = passwordHash !== undefined && (await matches(passwordHash, password));
-      if (matched && !isDisabled) return true;
-      for (const standIn of standInsFor(passwordHash, forms)) await matches(standIn, password);
-      return false;
+      const own = passwordHash === undefined ? undefined : verifiable(passwordHash);
+      const verdict = own && (await verdictOn(own, password, matches));
+      if (verdict === 'matches' && !isDisabled) return verdict;
+      const computed = verdict === 'unverifiable' ? undefined : own;
+      await passTime(standInsFor(computed, held), password, matches);
+      if (passwordHash === undefined || computed) return 'differs';
+      reportForm(passwordForm(passwordHash), own !== undefined);
+      return 'unverifiable';
     }, isSuspect);
   };
 }
+
+/** A failure decides nothing (R18.8). */
+async function passTime(
+  standIns: readonly PasswordHash[],
+  password: string,
+  matches: Matches,
+): Promise<void> {
+  for (const standIn of standIns) await verdictOn(standIn, password, matches).catch(() => undefined);
+}
+
+/** Computes each form once. Limited to the queue's share of suspect logins. */
+export function createFormCheck(queue: HashingQueue, matches: Matches = matchesHash) {
+  const known = new Map<string, boolean>();
+  return async (hash: PasswordHash): Promise<boolean> => {
+    const form = formOf(hash);
+    const verifies =
+      known.get(form) ?? (await queue(() => verdictOn(hash, '', matches), true)) !== 'unverifiable';
+    known.set(form, verifies);
+    return verifies;
+  };
+}
+
+function verifiable(text: string): PasswordHash | undefined {
+  const { hash, problem } = readPasswordHash(text);
+  return problem === undefined ? hash : undefined;
+}
+
+async function verdictOn(hash: PasswordHash, password: string, matches: Matches): Promise<PasswordVerdict> {
+  try {
+    return (await matches(hash, password)) ? 'matches' : 'differs';
+  } catch (error) {
+    if (refusals.has((error as { readonly code?: unknown }).code)) return 'unverifiable';
+    throw unavailable('the password verifier', error);
+  }
+}
+
+/** By which @node-rs and node:crypto refuse a hash before they compute it. */
+const refusals = new Set<unknown>(['InvalidArg', 'ERR_CRYPTO_INVALID_SCRYPT_PARAMS']);
 
 const deriveByPbkdf2 = promisify(pbkdf2);
 const deriveByScrypt = promisify<BinaryLike, BinaryLike, number, ScryptOptions, Buffer>(scrypt);
 /** Bytes: twice what the costliest accepted hash needs. */
 const maxmem = 256 * 1024 * 1024;
 
-export async function matchesHash(passwordHash: string, password: string): Promise<boolean> {
-  const read = readPasswordHash(passwordHash);
-  switch (read?.scheme) {
+export async function matchesHash(hash: PasswordHash, password: string): Promise<boolean> {
+  switch (hash.scheme) {
     case 'argon2id':
-      return verifyArgon2(passwordHash, password);
+      return verifyArgon2(passwordHashText(hash), password);
     case 'bcrypt':
-      return verifyBcrypt(password, passwordHash);
+      return verifyBcrypt(password, passwordHashText(hash));
     case 'scrypt':
     case 'pbkdf2': {
-      const derived = await derive(read, password);
-      return timingSafeEqual(derived, read.key.subarray(0, derived.length));
+      const derived = await derive(hash, password);
+      return timingSafeEqual(derived, hash.key.subarray(0, derived.length));
     }
-    default:
-      return false;
   }
 }
 
-function derive(read: Pbkdf2Hash | ScryptHash, password: string): Promise<Buffer> {
-  const { salt, key } = read;
-  if (read.scheme === 'pbkdf2') {
+function derive(hash: Pbkdf2Hash | ScryptHash, password: string): Promise<Buffer> {
+  const { salt, key } = hash;
+  if (hash.scheme === 'pbkdf2') {
     // A longer key repeats all iterations and adds nothing.
-    const length = Math.min(key.length, read.digest === 'sha512' ? 64 : 32);
-    return deriveByPbkdf2(password, salt, read.iterations, length, read.digest);
+    const length = Math.min(key.length, hash.digest === 'sha512' ? 64 : 32);
+    return deriveByPbkdf2(password, salt, hash.iterations, length, hash.digest);
   }
-  const { cost, blockSize, parallelization } = read;
-  return deriveByScrypt(password, salt, key.length, { cost, blockSize, parallelization, maxmem });
+  const { blockSize, parallelization } = hash;
+  return deriveByScrypt(password, salt, key.length, {
+    cost: 2 ** hash.cost,
+    blockSize,
+    parallelization,
+    maxmem,
+  });
 }

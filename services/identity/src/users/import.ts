@@ -15,9 +15,9 @@ import {
 } from '../admin/context.ts';
 import type { Sub } from '../ids.ts';
 import { newId } from '../secrets.ts';
-import { isDamagedBcrypt, readPasswordHash } from './password-hash.ts';
+import { formOf, type PasswordHash, passwordHashText, readPasswordHash } from './password-hash.ts';
 import type { KnownUser, UserRecord } from './user.ts';
-import { insertUsers, lockKnownUsers, updateUsers } from './user-table.ts';
+import { insertUsers, listPasswordForms, lockKnownUsers, readKnownUsers, updateUsers } from './user-table.ts';
 
 export interface ImportRecord {
   /** In its file. */
@@ -31,22 +31,35 @@ export interface ImportRecord {
   readonly passwordHash: string;
 }
 
+/** With its hash as read, and as compared with what was imported before. */
+interface ValidRecord extends ImportRecord {
+  readonly hash: PasswordHash;
+  readonly importedHash: string;
+}
+
 const subForm = /^[A-Za-z0-9._~-]{1,128}$/;
 
-function recordProblem({ sub, email, name, passwordHash }: ImportRecord): string | undefined {
+function recordProblem({ sub, email, name }: ImportRecord): string | undefined {
   if (sub !== '' && !subForm.test(sub)) return 'The sub is not 1 to 128 characters of A–Z a–z 0–9 . _ ~ -.';
   if (!isEmail(email)) return 'The e-mail address is missing or invalid.';
   if (name.length > 200 || /[\p{Cc}\p{Cs}]/u.test(name))
     return 'The name is longer than 200 characters or holds control characters.';
-  if (isDamagedBcrypt(passwordHash))
-    return 'The bcrypt hash is damaged: bits behind its salt or its key are set, so that no password matches it.';
-  return readPasswordHash(passwordHash) === undefined
-    ? 'The password hash is not argon2id, bcrypt, scrypt or pbkdf2 in PHC form, or its costs are beyond bounds.'
-    : undefined;
+  return undefined;
 }
 
 /** By sub, and by name of their e-mail. */
 type KnownUsers = ReadonlyMap<string, KnownUser>;
+
+function byName(users: readonly KnownUser[]): KnownUsers {
+  return new Map(
+    users.flatMap((user) => [user.sub, emailName(user.email)].map((name) => [name, user] as const)),
+  );
+}
+
+function namesOf(records: readonly ImportRecord[]) {
+  const subs = records.map(({ sub }) => sub).filter((sub) => sub !== '');
+  return [subs, records.map(({ email }) => email)] as const;
+}
 
 /** Folded, as index users_email compares; no sub has an `@`. */
 function emailName(email: string): string {
@@ -57,25 +70,39 @@ interface ImportRequest extends AdminRequest {
   readonly keepSessions?: boolean;
 }
 
+function findKnown({ sub, email }: ImportRecord, knownUsers: KnownUsers) {
+  const sameEmail = knownUsers.get(emailName(email));
+  const before = sub === '' ? sameEmail : knownUsers.get(sub);
+  return { before, takesEmail: sameEmail !== undefined && sameEmail !== before };
+}
+
+function formProblem(hash: PasswordHash, problems: FormProblems): string | undefined {
+  const form = formOf(hash);
+  if (!problems.has(form)) throw conflict('Another import brought this user. Send the batch again.');
+  return problems.get(form);
+}
+
 /** The reason of a rejection; undefined: unchanged. A password that was imported before is left alone. */
 function decide(
   transaction: AdminTransaction,
-  { sub, email, emailVerified, name, passwordHash }: ImportRecord,
+  record: ValidRecord,
   knownUsers: KnownUsers,
+  formProblems: FormProblems,
   keepSessions: boolean,
 ) {
-  const sameEmail = knownUsers.get(emailName(email));
-  const before = sub === '' ? sameEmail : knownUsers.get(sub);
-  if (sameEmail && sameEmail !== before) return 'Another user has this e-mail address.';
-  const importedHash = createHash('sha256').update(passwordHash).digest('hex');
+  const { sub, email, emailVerified, name, hash, importedHash } = record;
+  const { before, takesEmail } = findKnown(record, knownUsers);
+  if (takesEmail) return 'Another user has this e-mail address.';
   const known = before !== undefined && before.importedHash === importedHash;
+  const problem = known ? undefined : formProblem(hash, formProblems);
+  if (problem !== undefined) return problem;
   const signedOut = before !== undefined && !known && !keepSessions;
   const user: UserRecord = {
     sub: before?.sub ?? (sub === '' ? newId<Sub>(transaction.randomBytes) : (sub as Sub)),
     email,
     emailVerified,
     name,
-    passwordHash: known ? before.passwordHash : passwordHash,
+    passwordHash: known ? before.passwordHash : passwordHashText(hash),
     importedHash,
     signedOutAt: signedOut ? transaction.now() : (before?.signedOutAt ?? null),
   };
@@ -121,8 +148,9 @@ export async function importUsers(
 ): Promise<ImportResult> {
   requireNoProblem(records.length > largestBatch ? [`A batch has at most ${largestBatch} records.`] : []);
   const { rejected, valid } = validate(records);
+  const formProblems = await checkForms(context, valid);
   const { result } = await auditedTransaction(context, request, async (transaction) => {
-    const done = await importValid(transaction, valid, request.keepSessions ?? false);
+    const done = await importValid(transaction, valid, formProblems, request.keepSessions ?? false);
     return { ...done, rejected: [...rejected, ...done.rejected].sort((a, b) => a.line - b.line) };
   });
   return result;
@@ -131,37 +159,67 @@ export async function importUsers(
 /** Also rejects a user whom an earlier record of the batch names. */
 function validate(records: readonly ImportRecord[]) {
   const rejected: Rejection[] = [];
-  const valid: ImportRecord[] = [];
+  const valid: ValidRecord[] = [];
   const seen = new Set<string>();
   for (const record of records) {
     const names = [emailName(record.email), ...(record.sub === '' ? [] : [record.sub])];
     const repeated = names.some((name) => seen.has(name));
+    const { hash, problem } = readPasswordHash(record.passwordHash);
     const reason =
-      recordProblem(record) ?? (repeated ? 'An earlier record of the batch names the same user.' : undefined);
-    if (reason === undefined) {
-      valid.push(record);
+      recordProblem(record) ??
+      problem ??
+      (repeated ? 'An earlier record of the batch names the same user.' : undefined);
+    if (reason === undefined && hash !== undefined) {
+      const importedHash = createHash('sha256').update(record.passwordHash).digest('hex');
+      valid.push({ ...record, hash, importedHash });
       for (const name of names) seen.add(name);
-    } else rejected.push({ line: record.line, reason });
+    } else rejected.push({ line: record.line, reason: reason ?? '' });
   }
   return { rejected, valid };
 }
 
+/** By form; undefined: the verifier computes it. */
+type FormProblems = ReadonlyMap<string, string | undefined>;
+
+const mostNewForms = 16;
+const tooManyForms = `A batch brings at most ${mostNewForms} forms of password hashes (scheme, costs, lengths) that no user has yet: import this line again when the others are imported.`;
+const refusedForm = 'The verifier refuses the costs or the lengths of the password hash.';
+
+/** Of the hashes that would be stored (R18.7). May take a second for each form, so no transaction is open. */
+async function checkForms(context: AdminContext, records: readonly ValidRecord[]): Promise<FormProblems> {
+  const knownUsers = byName(await readKnownUsers(context.database, ...namesOf(records)));
+  const held = new Set(await listPasswordForms(context.database));
+  const problems = new Map<string, string | undefined>();
+  let added = 0;
+  for (const record of records) {
+    const form = formOf(record.hash);
+    const { before, takesEmail } = findKnown(record, knownUsers);
+    if (takesEmail || before?.importedHash === record.importedHash || problems.has(form)) continue;
+    const isNew = !held.has(form);
+    // Also one that an earlier version stored without computing it.
+    const problem = isNew && added === mostNewForms ? tooManyForms : await whyRefused(context, record.hash);
+    if (isNew && problem === undefined) added += 1;
+    problems.set(form, problem);
+  }
+  return problems;
+}
+
+async function whyRefused({ verifiesForm }: AdminContext, hash: PasswordHash): Promise<string | undefined> {
+  return (await verifiesForm(hash)) ? undefined : refusedForm;
+}
+
 async function importValid(
   transaction: AdminTransaction,
-  records: readonly ImportRecord[],
+  records: readonly ValidRecord[],
+  formProblems: FormProblems,
   keepSessions: boolean,
 ): Promise<ImportResult> {
   const { queries, recordChange } = transaction;
-  const subs = records.map(({ sub }) => sub).filter((sub) => sub !== '');
-  const emails = records.map(({ email }) => email);
-  const users = await lockKnownUsers(queries, subs, emails);
-  const known = new Map(
-    users.flatMap((user) => [user.sub, emailName(user.email)].map((name) => [name, user] as const)),
-  );
+  const knownUsers = byName(await lockKnownUsers(queries, ...namesOf(records)));
   const [rejected, created, updated]: [Rejection[], UserRecord[], UserRecord[]] = [[], [], []];
   let signedOut = 0;
   for (const record of records) {
-    const decision = decide(transaction, record, known, keepSessions);
+    const decision = decide(transaction, record, knownUsers, formProblems, keepSessions);
     if (typeof decision === 'string') rejected.push({ line: record.line, reason: decision });
     if (typeof decision !== 'object') continue;
     (decision.isNew ? created : updated).push(decision.user);

@@ -1,138 +1,171 @@
-// Accepted password hashes and their costs, and dummy hashes that make every wrong login cost the same (R18.5,
-// decision 0026).
-const encoded = '[A-Za-z0-9+/.]+={0,2}';
-const argon2id = new RegExp(`^\\$argon2id\\$v=19\\$m=(\\d+),t=(\\d+),p=(\\d+)\\$${encoded}\\$${encoded}$`);
-const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
-// Significant bits in the last character: two of a 16-byte salt, four of a 23-byte hash.
-const bcryptPadded = /[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{30}[.CGKOSWaeimquy26]$/;
-const scrypt = new RegExp(`^\\$scrypt\\$ln=(\\d+),r=(\\d+),p=(\\d+)\\$(${encoded})\\$(${encoded})$`);
-const pbkdf2 = new RegExp(
-  `^\\$pbkdf2-(sha256|sha512)\\$(?:i=)?(\\d+)(?:,l=\\d+)?\\$(${encoded})\\$(${encoded})$`,
-);
+// Password hashes, ours and those of other systems: one parser reads them, and they are stored in one canonical text
+// (R18.6). `login/password.ts` verifies them.
+//
+//   text ──► PasswordHash ──► canonical text, form (scheme, version, costs and lengths: all but salt and key)
 
-export interface ScryptHash {
+interface Derived {
+  readonly salt: Buffer;
+  readonly key: Buffer;
+}
+
+export interface Argon2idHash extends Derived {
+  readonly scheme: 'argon2id';
+  /** KiB. */
+  readonly memory: number;
+  readonly passes: number;
+  readonly lanes: number;
+}
+
+interface BcryptHash {
+  readonly scheme: 'bcrypt';
+  readonly version: string;
+  /** Base-2 logarithm of the rounds. */
+  readonly cost: number;
+  /** 22 characters of salt and 31 of key, in bcrypt's base64. */
+  readonly digits: string;
+}
+
+export interface ScryptHash extends Derived {
   readonly scheme: 'scrypt';
+  /** Base-2 logarithm of N (RFC 7914). */
   readonly cost: number;
   readonly blockSize: number;
   readonly parallelization: number;
-  readonly salt: Buffer;
-  readonly key: Buffer;
 }
 
-export interface Pbkdf2Hash {
+export interface Pbkdf2Hash extends Derived {
   readonly scheme: 'pbkdf2';
   readonly digest: string;
   readonly iterations: number;
-  readonly salt: Buffer;
-  readonly key: Buffer;
 }
 
-export type ReadHash = { readonly scheme: 'argon2id' | 'bcrypt' } | ScryptHash | Pbkdf2Hash;
+export type PasswordHash = Argon2idHash | BcryptHash | ScryptHash | Pbkdf2Hash;
 
-/** PHC or modular crypt form; undefined when not accepted or too costly. */
-export function readPasswordHash(text: string): ReadHash | undefined {
-  if (text.length > 512) return undefined;
-  return readArgon2id(text) ?? readBcrypt(text) ?? readScrypt(text) ?? readPbkdf2(text);
+/** A `problem`, in a sentence without the hash: no password is verified against it. */
+export type ReadHash =
+  | { readonly hash: PasswordHash; readonly problem?: undefined }
+  | { readonly hash?: PasswordHash; readonly problem: string };
+
+const longestText = 512;
+
+/** Base64 as PHC strings, padded, or as passlib writes it; leading zeros of numbers are dropped. */
+export function readPasswordHash(text: string): ReadHash {
+  const hash = text.length > longestText ? undefined : parse(text);
+  if (hash === undefined)
+    return { problem: 'The password hash is not argon2id (v=19), bcrypt, scrypt or pbkdf2 in PHC form.' };
+  const problem = problemOf(hash);
+  return problem === undefined ? { hash } : { hash, problem };
 }
 
-/** At most 128 MiB, ten passes. */
-function readArgon2id(text: string): ReadHash | undefined {
-  const [, memory, passes, lanes] = (argon2id.exec(text) ?? []).map(Number);
-  if (memory === undefined || passes === undefined || lanes === undefined) return undefined;
-  const fits = memory >= 8 * lanes && memory <= 131_072 && passes >= 1 && passes <= 10;
-  return fits && lanes >= 1 && lanes <= 8 ? { scheme: 'argon2id' } : undefined;
+const base64 = '([A-Za-z0-9+/.]+)={0,2}';
+const argon2id = new RegExp(`^\\$argon2id\\$v=19\\$m=(\\d+),t=(\\d+),p=(\\d+)\\$${base64}\\$${base64}$`);
+const bcrypt = /^\$2([abxy])\$(\d\d)\$([./A-Za-z0-9]{53})$/;
+const scrypt = new RegExp(`^\\$scrypt\\$ln=(\\d+),r=(\\d+),p=(\\d+)\\$${base64}\\$${base64}$`);
+const pbkdf2 = new RegExp(`^\\$pbkdf2-(sha256|sha512)\\$(?:i=)?(\\d+)(?:,l=\\d+)?\\$${base64}\\$${base64}$`);
+
+function parse(text: string): PasswordHash | undefined {
+  const of = (pattern: RegExp) => pattern.exec(text)?.slice(1);
+  const [memory, passes, lanes, ...ofArgon2id] = of(argon2id) ?? [];
+  if (memory !== undefined) {
+    const costs = { memory: Number(memory), passes: Number(passes), lanes: Number(lanes) };
+    return { scheme: 'argon2id', ...costs, ...derived(ofArgon2id) };
+  }
+  const [version, rounds, digits] = of(bcrypt) ?? [];
+  if (version !== undefined && digits !== undefined)
+    return { scheme: 'bcrypt', version, cost: Number(rounds), digits };
+  const [cost, blockSize, parallelization, ...ofScrypt] = of(scrypt) ?? [];
+  if (cost !== undefined) {
+    const costs = { blockSize: Number(blockSize), parallelization: Number(parallelization) };
+    return { scheme: 'scrypt', cost: Number(cost), ...costs, ...derived(ofScrypt) };
+  }
+  const [digest, iterations, ...ofPbkdf2] = of(pbkdf2) ?? [];
+  if (digest === undefined) return undefined;
+  return { scheme: 'pbkdf2', digest, iterations: Number(iterations), ...derived(ofPbkdf2) };
 }
 
-/** At most 2^14 rounds, about a second. A damaged hash costs nothing. */
-function readBcrypt(text: string): ReadHash | undefined {
-  const cost = Number(bcrypt.exec(text)?.[1]);
-  return cost >= 4 && cost <= 14 && bcryptPadded.test(text) ? { scheme: 'bcrypt' } : undefined;
+function derived([salt = '', key = '']: readonly string[]): Derived {
+  return { salt: decode(salt), key: decode(key) };
 }
 
-/** Padding bits are set: no password matches. */
-export function isDamagedBcrypt(text: string): boolean {
-  return bcrypt.test(text) && !bcryptPadded.test(text);
-}
-
-/** At most 128 MiB. */
-function readScrypt(text: string): ScryptHash | undefined {
-  const [, ln, r, p, salt, key] = scrypt.exec(text) ?? [];
-  if (salt === undefined || key === undefined) return undefined;
-  const [log, blockSize, parallelization] = [Number(ln), Number(r), Number(p)];
-  if (log < 1 || log > 20 || blockSize < 1 || parallelization < 1 || parallelization > 4) return undefined;
-  const cost = 2 ** log;
-  if (128 * cost * blockSize > 128 * 1024 * 1024) return undefined;
-  const parts = { salt: decode(salt), key: decode(key) };
-  return longEnough(parts.key) ? { scheme: 'scrypt', cost, blockSize, parallelization, ...parts } : undefined;
-}
-
-/** At most two million iterations: about a second. */
-function readPbkdf2(text: string): Pbkdf2Hash | undefined {
-  const [, digest, rounds, salt, key] = pbkdf2.exec(text) ?? [];
-  if (digest === undefined || salt === undefined || key === undefined) return undefined;
-  const iterations = Number(rounds);
-  if (iterations < 1 || iterations > 2_000_000) return undefined;
-  const parts = { salt: decode(salt), key: decode(key) };
-  return longEnough(parts.key) ? { scheme: 'pbkdf2', digest, iterations, ...parts } : undefined;
-}
-
-/** A short key would match by chance. */
-function longEnough(key: Buffer): boolean {
-  return key.length >= 16 && key.length <= 128;
-}
-
-/** passlib writes `.` for `+`. */
+/** passlib writes `.` for `+`. Empty when no bytes have this text. */
 function decode(text: string): Buffer {
-  return Buffer.from(text.replaceAll('.', '+'), 'base64');
+  return Buffer.from(text.length % 4 === 1 ? '' : text.replaceAll('.', '+'), 'base64');
+}
+
+const tooCostly = 'The costs of the password hash are beyond bounds.';
+
+function problemOf(hash: PasswordHash): string | undefined {
+  if (hash.scheme === 'bcrypt') return bcryptProblem(hash);
+  if (!areCostsInBounds(hash)) return tooCostly;
+  // argon2id: RFC 9106 §3.1. Of the others a short key would match by chance.
+  const { salt, key, scheme } = hash;
+  const [leastSalt, leastKey, mostKey] = scheme === 'argon2id' ? [8, 4, longestText] : [1, 16, 128];
+  return lengthProblem('salt', salt, leastSalt) ?? lengthProblem('key', key, leastKey, mostKey);
+}
+
+function bcryptProblem({ version, cost, digits }: BcryptHash): string | undefined {
+  if (version === 'x') return 'A $2x$ hash is of a faulty bcrypt, for which unlike passwords are the same.';
+  // Significant bits in the last character: two of a 16-byte salt, four of a 23-byte key.
+  if (!/^.{21}[.Oeu].{30}[.CGKOSWaeimquy26]$/.test(digits))
+    return 'The bcrypt hash is damaged: bits behind its salt or its key are set, so that no password matches it.';
+  // 2^14 rounds take about a second.
+  return within(cost, 4, 14) ? undefined : tooCostly;
+}
+
+/** At most 128 MiB, and about a second. */
+function areCostsInBounds(hash: Argon2idHash | ScryptHash | Pbkdf2Hash): boolean {
+  if (hash.scheme === 'pbkdf2') return within(hash.iterations, 1, 2_000_000);
+  if (hash.scheme === 'argon2id') {
+    const { memory, passes, lanes } = hash;
+    return within(lanes, 1, 8) && within(memory, 8 * lanes, 128 * 1024) && within(passes, 1, 10);
+  }
+  const { cost, blockSize, parallelization } = hash;
+  // RFC 7914 §2: N is less than 2^(128 * r / 8).
+  const isPossible = within(cost, 1, Math.min(20, 16 * blockSize - 1)) && within(parallelization, 1, 4);
+  return isPossible && 128 * blockSize * 2 ** cost <= 128 * 1024 * 1024;
+}
+
+function within(value: number, least: number, most: number): boolean {
+  return value >= least && value <= most;
+}
+
+function lengthProblem(what: string, { length }: Buffer, least: number, most = longestText) {
+  if (within(length, least, most)) return undefined;
+  return `The ${what} of the password hash has ${length} bytes, not ${least} to ${most}.`;
+}
+
+/** PHC string format, or bcrypt's own. */
+export function passwordHashText(hash: PasswordHash): string {
+  switch (hash.scheme) {
+    case 'argon2id':
+      return `$argon2id$v=19$m=${hash.memory},t=${hash.passes},p=${hash.lanes}${encode(hash)}`;
+    case 'bcrypt':
+      return `$2${hash.version}$${String(hash.cost).padStart(2, '0')}$${hash.digits}`;
+    case 'scrypt':
+      return `$scrypt$ln=${hash.cost},r=${hash.blockSize},p=${hash.parallelization}${encode(hash)}`;
+    case 'pbkdf2':
+      return `$pbkdf2-${hash.digest}$i=${hash.iterations}${encode(hash)}`;
+  }
+}
+
+function encode({ salt, key }: Derived): string {
+  const [saltText, keyText] = [salt, key].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+  return `$${saltText}$${keyText}`;
+}
+
+/** The text with a dot for each character of salt and key: index users_password_hash_form has it of stored texts. */
+export function passwordForm(text: string): string {
+  return text.replace(
+    /^(\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$)(.*)$/su,
+    (_, costs: string, digits: string) => costs + digits.replace(/[^$=]/gu, '.'),
+  );
+}
+
+export function formOf(hash: PasswordHash): string {
+  return passwordForm(passwordHashText(hash));
 }
 
 export function passwordAlgorithm(passwordHash: string): string {
-  return readPasswordHash(passwordHash)?.scheme ?? 'none';
-}
-
-/** Scheme and costs; index users_password_form has the same expression. */
-const form = /^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$/;
-const bcryptForm = /^\$2[aby]\$(\d\d)\$$/;
-const pbkdf2Form = /^\$(pbkdf2-sha\d+)\$(?:i=)?(\d+)/;
-
-/** Linear in rounds. */
-interface Cost {
-  readonly kind: string;
-  readonly rounds: number;
-}
-
-function standIn(form: string): string {
-  const [salt, key] = ['A'.repeat(22), 'A'.repeat(43)];
-  return form + (bcryptForm.test(form) ? '.'.repeat(53) : `${salt}$${key}`);
-}
-
-function costOf(form: string): Cost | undefined {
-  if (readPasswordHash(standIn(form)) === undefined) return undefined;
-  const [, exponent] = bcryptForm.exec(form) ?? [];
-  if (exponent !== undefined) return { kind: 'bcrypt', rounds: 2 ** Number(exponent) };
-  const [, digest, iterations] = pbkdf2Form.exec(form) ?? [];
-  if (digest !== undefined) return { kind: digest, rounds: Number(iterations) };
-  // Memory is not additive: each form is a separate kind.
-  return { kind: form, rounds: 1 };
-}
-
-function standInsOf({ kind, rounds }: Cost): string[] {
-  if (rounds <= 0) return [];
-  if (kind.startsWith('pbkdf2-')) return [standIn(`$${kind}$${rounds}$`)];
-  if (kind !== 'bcrypt') return [standIn(kind)];
-  // bcrypt's rounds are powers of two.
-  const exponents = [...rounds.toString(2)].reverse().flatMap((bit, at) => (bit === '1' ? [at] : []));
-  return exponents.map((exponent) => standIn(`$2b$${String(exponent).padStart(2, '0')}$`));
-}
-
-/** Verified after a mismatch, so that every login costs as much as the costliest of `heldForms`. */
-export function standInsFor(passwordHash: string | undefined, heldForms: readonly string[]): string[] {
-  const owed = new Map<string, number>();
-  const costs = heldForms.map(costOf).filter((cost) => cost !== undefined);
-  for (const { kind, rounds } of costs) owed.set(kind, Math.max(rounds, owed.get(kind) ?? 0));
-  const computed = passwordHash !== undefined && readPasswordHash(passwordHash) !== undefined;
-  const paid = computed ? costOf(form.exec(passwordHash)?.[0] ?? '') : undefined;
-  return [...owed].flatMap(([kind, rounds]) =>
-    standInsOf({ kind, rounds: paid?.kind === kind ? rounds - paid.rounds : rounds }),
-  );
+  const { hash, problem } = readPasswordHash(passwordHash);
+  return problem === undefined ? hash.scheme : 'none';
 }

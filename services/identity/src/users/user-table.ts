@@ -1,5 +1,11 @@
 // Table `users`. Requests read it fresh: disabling an account takes effect at the next one (R13.2).
-import { allRows, firstRow, milliseconds, type Queries } from '@course-exchange/runtime/postgres/pool';
+import {
+  allRows,
+  firstRow,
+  milliseconds,
+  onlyRow,
+  type Queries,
+} from '@course-exchange/runtime/postgres/pool';
 import type { Sub } from '../ids.ts';
 import type { KnownUser, User, UserAccount, UserName, UserRecord, UserWithPassword } from './user.ts';
 
@@ -34,8 +40,10 @@ export async function findUserByEmail(
   return email.includes('\0') ? undefined : userByEmail(database, email);
 }
 
-// Index: users_password_form, with this expression: one step per form.
-const form = String.raw`substring(password_hash from '^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$')`;
+// Index: users_password_hash_form, with this expression (`passwordForm` in password-hash.ts): one step per form.
+const costs = String.raw`^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$`;
+const form = `(substring(password_hash from '${costs}')
+      || regexp_replace(substring(password_hash from '${costs}(.*)$'), '[^$=]', '.', 'g'))`;
 const heldForms = allRows<{ readonly form: string }>(
   'password forms',
   `with recursive held (form) as (
@@ -49,18 +57,26 @@ export async function listPasswordForms(database: Queries): Promise<string[]> {
   return (await heldForms(database)).map(({ form }) => form);
 }
 
+export const countUsersOfForm = onlyRow<{ readonly users: number }, [form: string]>(
+  'users of a password form',
+  `select count(*)::int as users from users where ${form} = $1`,
+);
+
 /** No effect when `before` is no longer the user's hash: an import may have replaced it. Index: users_pkey. */
 export const replacePasswordHash = allRows<never, [sub: Sub, before: string, next: string]>(
   'replace password hash',
   'update users set password_hash = $3 where sub = $1 and password_hash = $2',
 );
 
-/** Indexes: users_pkey, users_email. */
-export const lockKnownUsers = allRows<KnownUser, [subs: readonly string[], emails: readonly string[]]>(
-  'users of a batch',
-  `select ${columns}, ${loginColumns} from users where sub = any($1) or lower(email) in (select lower(unnest($2::text[])))
-    order by sub for update`,
-);
+// Indexes: users_pkey, users_email.
+const usersOfBatch = (name: string, lock = '') =>
+  allRows<KnownUser, [subs: readonly string[], emails: readonly string[]]>(
+    name,
+    `select ${columns}, ${loginColumns} from users where sub = any($1) or lower(email) in (select lower(unnest($2::text[])))
+      order by sub ${lock}`,
+  );
+export const readKnownUsers = usersOfBatch('users of a batch');
+export const lockKnownUsers = usersOfBatch('lock users of a batch', 'for update');
 
 const batch = `json_to_recordset($1) as given (sub text, email text, "emailVerified" boolean, name text,
       "passwordHash" text, "importedHash" text, "signedOutAt" float8)`;
