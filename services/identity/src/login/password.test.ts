@@ -1,9 +1,18 @@
+import { pbkdf2Sync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { carryContextAcrossAwaits, withCall } from '@course-exchange/runtime/process/request-context';
+import { hash as hashBcrypt } from '@node-rs/bcrypt';
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { type PasswordHash, passwordHashText, readPasswordHash } from '../users/password-hash.ts';
-import { createFormCheck, createHashingQueue, createPasswordVerifier, hashPassword } from './password.ts';
+import {
+  createFormCheck,
+  createHashingQueue,
+  createPasswordVerifier,
+  createRehash,
+  hashPassword,
+  matchesHash,
+} from './password.ts';
 
 describe('passwords (R18.3)', () => {
   it('are argon2id, each with a fresh salt', async () => {
@@ -25,6 +34,50 @@ describe('passwords (R18.3)', () => {
     expect(await verify({ passwordHash: undefined, password: 'grün' })).toBe('differs');
     const check = { passwordHash: stored, password: 'grün', isDisabled: true };
     expect(await verify(check)).toBe('differs');
+  });
+});
+
+describe('a login makes a hash ours only if no other password matches the old one [R18.9 R18.10]', () => {
+  const rehash = createRehash(createHashingQueue({ concurrency: 2, waiting: 10 }));
+  const pbkdf2 = '$pbkdf2-sha256$i=1000$c2FsdHNhbHQ$aWh06vD8Fy27wf9npn6FXWiCX4K6pW6Ue1Bnzz07Z8A';
+  const scrypt = '$scrypt$ln=4,r=8,p=1$c2FsdHNhbHQ$aWh06vD8Fy27wf9npn6FXWiCX4K6pW6Ue1Bnzz07Z8A';
+  const argon2id = '$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$aWh06vD8Fy27wf9npn6FXQ';
+  const bcrypt = `$2b$04$${'.'.repeat(53)}`;
+
+  it.each([
+    ['bcrypt, 71 bytes', bcrypt, 'x'.repeat(71), true],
+    ['bcrypt, 72 bytes: the owner’s may be longer', bcrypt, 'x'.repeat(72), false],
+    ['bcrypt, 80 bytes', bcrypt, 'x'.repeat(80), false],
+    ['bcrypt, 72 bytes in 36 characters', bcrypt, 'ü'.repeat(36), false],
+    ['bcrypt, a NUL', bcrypt, 'abc\0abc', false],
+    ['$2x$', bcrypt.replace('2b', '2x'), 'x', false],
+    ['PBKDF2, a NUL', pbkdf2, 'abc\0', false],
+    ['PBKDF2, 80 bytes', pbkdf2, 'x'.repeat(80), true],
+    ['scrypt, a NUL', scrypt, 'abc\0', false],
+    ['argon2id, a NUL', argon2id, 'abc\0', true],
+    ['argon2id, 80 bytes', argon2id, 'x'.repeat(80), true],
+  ])('%s', async (_what, stored, password, renews) => {
+    const renewed = await rehash(stored, password);
+    expect(renewed?.startsWith('$argon2id$v=19$m=19456,t=2,p=1$') ?? false).toBe(renews);
+  });
+
+  it('and leaves one of ours alone', async () => {
+    expect(await rehash(await hashPassword('grün'), 'grün')).toBeUndefined();
+  });
+
+  it('as in bcrypt and HMAC another password does match', async () => {
+    const matches = (text: string, password: string) => {
+      const { hash } = readPasswordHash(text);
+      return hash && matchesHash(hash, password);
+    };
+    const ofPassword = {
+      bcrypt: await hashBcrypt('abc', 4),
+      long: await hashBcrypt('x'.repeat(80), 4),
+      pbkdf2: `$pbkdf2-sha256$i=1$c2FsdA$${pbkdf2Sync('abc', 'salt', 1, 32, 'sha256').toString('base64')}`,
+    };
+    expect(await matches(ofPassword.bcrypt, 'abc\0abc')).toBe(true);
+    expect(await matches(ofPassword.long, 'x'.repeat(72))).toBe(true);
+    expect(await matches(ofPassword.pbkdf2, 'abc\0')).toBe(true);
   });
 });
 

@@ -87,10 +87,21 @@ export function createHashingQueue({
 
 export type Rehash = (passwordHash: string, password: string) => Promise<string | undefined>;
 
-/** Limited to the queue's share of suspect logins. */
+/** Limited to the queue's share of suspect logins. `password` matches. Undefined: the stored hash stays (R18.9). */
 export function createRehash(queue: HashingQueue): Rehash {
   return async (passwordHash, password) =>
-    needsRehash(passwordHash) ? queue(() => hashPassword(password), true) : undefined;
+    needsRehash(passwordHash) && isOnlyMatch(passwordHash, password)
+      ? queue(() => hashPassword(password), true)
+      : undefined;
+}
+
+/** bcrypt reads 72 bytes; it and HMAC, in PBKDF2 and scrypt, also match a text with certain NULs. */
+function isOnlyMatch(passwordHash: string, password: string): boolean {
+  const hash = verifiable(passwordHash);
+  if (hash?.scheme === 'argon2id') return true;
+  // At 72 bytes the owner's may go on.
+  const isCut = hash?.scheme === 'bcrypt' && Buffer.byteLength(password) >= 72;
+  return hash !== undefined && !isCut && !password.includes('\0');
 }
 
 interface PasswordCheck {
