@@ -18,8 +18,8 @@ import {
   type Pbkdf2Hash,
   passwordForm,
   passwordHashText,
-  readPasswordHash,
   type ScryptHash,
+  verifiableHash,
 } from '../users/password-hash.ts';
 import { standInsFor } from './stand-ins.ts';
 
@@ -97,7 +97,7 @@ export function createRehash(queue: HashingQueue): Rehash {
 
 /** bcrypt reads 72 bytes; it and HMAC, in PBKDF2 and scrypt, also match a text with certain NULs. */
 function isOnlyMatch(passwordHash: string, password: string): boolean {
-  const hash = verifiable(passwordHash);
+  const hash = verifiableHash(passwordHash);
   if (hash?.scheme === 'argon2id') return true;
   // At 72 bytes the owner's may go on.
   const isCut = hash?.scheme === 'bcrypt' && Buffer.byteLength(password) >= 72;
@@ -137,22 +137,23 @@ export function createPasswordVerifier({
   onUnverifiableForm,
   matches = matchesHash,
 }: VerifierDeps): VerifyPassword {
-  /** Other hashes of the form of a damaged one may be whole. */
-  const reportForm = (form: string, isWhole: boolean) => {
-    if (isWhole || !verifiable(form)) onUnverifiableForm(form);
-  };
   return async ({ password, passwordHash, isDisabled = false, isSuspect = false }) => {
-    const forms = await heldForms();
-    for (const form of forms) reportForm(form, false);
-    const held = [ownHash, ...forms.flatMap((form) => verifiable(form) ?? [])];
+    const held: PasswordHash[] = [ownHash];
+    for (const form of await heldForms()) {
+      const hash = verifiableHash(form);
+      if (hash) held.push(hash);
+      else onUnverifiableForm(form);
+    }
     return queue(async () => {
-      const own = passwordHash === undefined ? undefined : verifiable(passwordHash);
+      const own = passwordHash === undefined ? undefined : verifiableHash(passwordHash);
       const verdict = own && (await verdictOn(own, password, matches));
       if (verdict === 'matches' && !isDisabled) return verdict;
       const computed = verdict === 'unverifiable' ? undefined : own;
       await passTime(standInsFor(computed, held), password, matches);
       if (passwordHash === undefined || computed) return 'differs';
-      reportForm(passwordForm(passwordHash), own !== undefined);
+      const form = passwordForm(passwordHash);
+      // Other hashes of the form of a damaged one may be whole.
+      if (own || !verifiableHash(form)) onUnverifiableForm(form);
       return 'unverifiable';
     }, isSuspect);
   };
@@ -177,11 +178,6 @@ export function createFormCheck(queue: HashingQueue, matches: Matches = matchesH
     known.set(form, verifies);
     return verifies;
   };
-}
-
-function verifiable(text: string): PasswordHash | undefined {
-  const { hash, problem } = readPasswordHash(text);
-  return problem === undefined ? hash : undefined;
 }
 
 async function verdictOn(hash: PasswordHash, password: string, matches: Matches): Promise<PasswordVerdict> {

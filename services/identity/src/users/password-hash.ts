@@ -153,10 +153,14 @@ function encode({ salt, key }: Derived): string {
   return `$${saltText}$${keyText}`;
 }
 
+/** Scheme and costs at the beginning of a text, for JavaScript and for Postgres. */
+export const costsPattern = String.raw`^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$`;
+const costsThenDigits = new RegExp(`(${costsPattern})(.*)$`, 'su');
+
 /** The text with a dot for each character of salt and key: index users_password_hash_form has it of stored texts. */
 export function passwordForm(text: string): string {
   return text.replace(
-    /^(\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$)(.*)$/su,
+    costsThenDigits,
     (_, costs: string, digits: string) => costs + digits.replace(/[^$=]/gu, '.'),
   );
 }
@@ -165,7 +169,12 @@ export function formOf(hash: PasswordHash): string {
   return passwordForm(passwordHashText(hash));
 }
 
+/** Undefined when no password is verified against it. */
+export function verifiableHash(text: string): PasswordHash | undefined {
+  const { hash, problem } = readPasswordHash(text);
+  return problem === undefined ? hash : undefined;
+}
+
 export function passwordAlgorithm(passwordHash: string): string {
-  const { hash, problem } = readPasswordHash(passwordHash);
-  return problem === undefined ? hash.scheme : 'none';
+  return verifiableHash(passwordHash)?.scheme ?? 'none';
 }

@@ -7,6 +7,7 @@ import {
   type Queries,
 } from '@course-exchange/runtime/postgres/pool';
 import type { Sub } from '../ids.ts';
+import { costsPattern } from './password-hash.ts';
 import type { KnownUser, User, UserAccount, UserName, UserRecord, UserWithPassword } from './user.ts';
 
 const columns = `sub, email, email_verified as "emailVerified", name, disabled_at is not null as disabled,
@@ -41,9 +42,8 @@ export async function findUserByEmail(
 }
 
 // Index: users_password_hash_form, with this expression (`passwordForm` in password-hash.ts): one step per form.
-const costs = String.raw`^\$(?:argon2id\$v=19|[^$]+)\$[^$]+\$`;
-const form = `(substring(password_hash from '${costs}')
-      || regexp_replace(substring(password_hash from '${costs}(.*)$'), '[^$=]', '.', 'g'))`;
+const form = `(substring(password_hash from '${costsPattern}')
+      || regexp_replace(substring(password_hash from '${costsPattern}(.*)$'), '[^$=]', '.', 'g'))`;
 const heldForms = allRows<{ readonly form: string }>(
   'password forms',
   `with recursive held (form) as (
