@@ -11,7 +11,7 @@ cache=${OFFLINE_IMAGE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/course-exchange/off
 suite=bookworm
 epoch=${SOURCE_DATE_EPOCH:-0}
 engine=${DOCKER:-docker}
-packages=ca-certificates,libatomic1,libgcc-s1,libstdc++6,netbase,postgresql-client-15,redis-server,tzdata
+packages=ca-certificates,libgcc-s1,libstdc++6,netbase,postgresql-client-15,redis-server,tzdata
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -68,7 +68,7 @@ make_run() { # what Node needs and nothing else: no shell, no package manager
   chmod 1777 "$tree/tmp"
   ln -s usr/lib "$tree/lib" && ln -s usr/lib64 "$tree/lib64"
   cp -a "$libraries"/{ld-linux-*,libc.so.*,libm.so.*,libdl.so.*,librt.so.*,libpthread.so.*,libresolv.so.*} \
-    "$libraries"/{libnss_dns.so.*,libnss_files.so.*,libgcc_s.so.*,libstdc++.so.*,libatomic.so.*} \
+    "$libraries"/{libnss_dns.so.*,libnss_files.so.*,libgcc_s.so.*,libstdc++.so.*} \
     "$tree/usr/lib/$(uname -m)-linux-gnu/"
   cp -a "$(debian)"/usr/lib64/. "$tree/usr/lib64/" 2>/dev/null || cp -a "$(debian)"/lib64/. "$tree/usr/lib64/"
   cp -a "$(debian)"/etc/{protocols,services,os-release,debian_version} "$tree/etc/"

@@ -90,7 +90,7 @@ async function bundleProgram(entry: string, outfile: string, external: string[])
     splitting: true,
     chunkNames: `${basename(outfile, '.js')}-[name]-[hash]`,
     platform: 'node',
-    target: 'node26',
+    target: 'node24',
     format: 'esm',
     // Identifiers stay: stack traces are readable without the map, which costs a process 40 MiB
     // (NODE_OPTIONS=--enable-source-maps reads it).
@@ -107,20 +107,12 @@ async function bundleProgram(entry: string, outfile: string, external: string[])
   });
 }
 
-/** The Node that runs this, and the one shared library that small bases leave out. */
+/** The Node that runs this. */
 function writeNode(target: string): void {
-  const { sharedObjects = [] } = process.report.getReport() as { readonly sharedObjects?: readonly string[] };
-  const atomic = sharedObjects.filter((path) => basename(path).startsWith('libatomic.so'));
-  const files = [
-    [process.execPath, 'usr/local/bin/node'],
-    // A library of Debian lies in a folder such as `x86_64-linux-gnu`.
-    ...atomic.map((path) => [realpathSync(path), join('usr/lib', basename(dirname(path)), 'libatomic.so.1')]),
-  ] as const;
-  for (const [source, path] of files) {
-    mkdirSync(dirname(join(target, path)), { recursive: true });
-    copyFileSync(source, join(target, path));
-    chmodSync(join(target, path), 0o755);
-  }
+  const directory = join(target, 'usr/local/bin');
+  mkdirSync(directory, { recursive: true });
+  copyFileSync(process.execPath, join(directory, 'node'));
+  chmodSync(join(directory, 'node'), 0o755);
   settle(target);
 }
 

@@ -31,8 +31,11 @@ export const freshBrowser = (): UserAgent => openUserAgent(issuer);
 const browsers = new Map<string, UserAgent>();
 
 /** The browser in which this person stays signed in through the whole suite. */
-export const browserOf = (user: DemoUser): UserAgent =>
-  browsers.getOrInsertComputed(user.email, freshBrowser);
+export function browserOf({ email }: DemoUser): UserAgent {
+  const browser = browsers.get(email) ?? freshBrowser();
+  browsers.set(email, browser);
+  return browser;
+}
 
 export const begin = (agent: UserAgent, partner: Partner, parameters: Fields = {}) =>
   agent.visit(flow.authorizeUrl(oidc.authorization_endpoint, partner, parameters));
@@ -81,11 +84,12 @@ export async function tokensFor(options: GrantOptions = {}): Promise<flow.Tokens
 const accessTokens = new Map<string, Promise<string>>();
 
 /** An access token of this user, made once for the suite. */
-export const accessTokenOf = (user: DemoUser, partner: Partner = full): Promise<string> =>
-  accessTokens.getOrInsertComputed(`${user.sub} ${partner.clientId}`, async () => {
-    const { access_token } = await tokensFor({ user, partner });
-    return access_token;
-  });
+export function accessTokenOf(user: DemoUser, partner: Partner = full): Promise<string> {
+  const key = `${user.sub} ${partner.clientId}`;
+  const token = accessTokens.get(key) ?? tokensFor({ user, partner }).then((tokens) => tokens.access_token);
+  accessTokens.set(key, token);
+  return token;
+}
 
 export function api(path: string, accessToken: string): Promise<Answer> {
   return send(`${issuer}${path}`, {

@@ -94,7 +94,8 @@ async function redWithout(copy: string, mutant: Mutant): Promise<string | undefi
 
 async function tryOut(copy: string, mutant: Mutant): Promise<Outcome> {
   const tests = [mutant.suite, ...mutant.tests].join(' ');
-  const already = await red.getOrInsertComputed(tests, () => redWithout(copy, mutant));
+  if (!red.has(tests)) red.set(tests, redWithout(copy, mutant));
+  const already = await red.get(tests);
   if (already) return { mutant, verdict: 'BROKEN', by: `without the mutant: ${already}` };
   const file = join(copy, mutant.file);
   const source = readFileSync(file, 'utf8');

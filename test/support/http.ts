@@ -90,6 +90,6 @@ export async function sendUntilServed(url: string, sent: Sent = {}): Promise<Ans
 
 /** `application/x-www-form-urlencoded`; fields that are undefined are left out. */
 export function formEncoded(fields: Fields): string {
-  const pairs: readonly string[][] = Array.isArray(fields) ? fields : Object.entries(fields);
+  const pairs: readonly [string, string][] = Array.isArray(fields) ? fields : Object.entries(fields);
   return new URLSearchParams(pairs.filter(([, value]) => value !== undefined)).toString();
 }

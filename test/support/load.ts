@@ -14,8 +14,11 @@ export interface Request {
 /** Each lane has its own connection, opened by its first request. */
 export function connectionsTo(origin: string, timeoutMs = 10_000) {
   const agents = new Map<number, Agent>();
-  const agentOf = (lane: number) =>
-    agents.getOrInsertComputed(lane, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+  const agentOf = (lane: number) => {
+    const agent = agents.get(lane) ?? new Agent({ keepAlive: true, maxSockets: 1 });
+    agents.set(lane, agent);
+    return agent;
+  };
   return {
     /** Rejects when no answer comes in time. */
     ask: (lane: number, { path, authorization, ...form }: Request): Promise<Answer> =>

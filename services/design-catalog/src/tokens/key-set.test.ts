@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import type { JWK } from 'jose';
+import type { CryptoKey, JWK } from 'jose';
 import { expect, test } from 'vitest';
 import { createKeySet } from './key-set.ts';
 
