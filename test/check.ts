@@ -6,7 +6,7 @@ import { findVulnerabilities, listLicences, unaccepted } from '../deploy/images/
 import { findBreaches } from './check/house-rules.ts';
 import { command, fail, type Step } from './check/step.ts';
 import { filesOfProject } from './docs/documents.ts';
-import { findProgram } from './support/programs.ts';
+import { obtainProgram } from './support/programs.ts';
 
 const steps: Readonly<Record<string, Step>> = {
   'format and lint': command('biome', 'check --error-on-warnings --diagnostic-level=warn --colors=off .'),
@@ -54,9 +54,9 @@ if (failed.length > 0) {
 /** The linters are of one version, so that the verdict is the same on every machine. */
 function lint(linter: 'shellcheck' | 'hadolint', option: string, paths: RegExp): Step {
   return async () => {
-    const found = await findProgram(linter).catch((error: Error) => error);
-    if (typeof found !== 'string') return found.message;
+    const found = await obtainProgram(linter).catch((error: Error) => error);
+    if (found instanceof Error) return found.message;
     const files = filesOfProject().filter((path) => paths.test(path));
-    return command(found, option, ...files)();
+    return command(found.command, option, ...files)();
   };
 }

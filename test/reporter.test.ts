@@ -46,6 +46,16 @@ test('a run without a passed test has not passed, and a clause that no document 
   expect(lines[0]).toBe('FAILED a test cites R99.1, which no document holds');
 });
 
+test('a whole run misses every clause but those of suites that cannot run', () => {
+  const [clause = ''] = clauseIds('http');
+  const missed = (excused: ReadonlySet<string>) =>
+    verdict([{ name: 'no clause', status: 'passed' }], [], 'whole', excused).lines.filter((line) =>
+      line.startsWith(`FAILED not proven ${clause}:`),
+    );
+  expect(missed(new Set())).toHaveLength(1);
+  expect(missed(new Set([clause]))).toHaveLength(0);
+});
+
 test('a clause is a list item with its number as anchor, and a line in another form is refused', () => {
   const document = [
     '## <a id="R1"></a>R1 Order',

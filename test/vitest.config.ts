@@ -7,6 +7,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import { root } from './check/step.ts';
 import { ClauseReporter } from './contract/reporter.ts';
+import { type Need, Supplies } from './setup/supplies.ts';
 
 generateProto();
 generateChartFiles();
@@ -17,6 +18,8 @@ interface Suite {
   /** Files of `test/setup`: what is started or found once, and what each worker learns of it. */
   readonly setup?: readonly string[];
   readonly own?: string;
+  /** Brought before it runs; it does not run without them. */
+  readonly needs?: readonly Need[];
   /** After which a test counts as hung, on a busy machine too. */
   readonly timeoutMs?: number;
   /** File after file. */
@@ -24,28 +27,28 @@ interface Suite {
 }
 
 const beside = ['services/**/*.test.ts', 'deploy/**/*.test.ts'];
-const onStack = { setup: ['stacks'] };
+const onStack = { setup: ['stacks'], needs: ['redis'] } as const;
 
 export const suites: Readonly<Record<string, Suite>> = {
-  e2e: onStack,
+  e2e: { ...onStack, needs: ['redis', 'chromium'] },
   hostile: onStack,
   // Before the operator, who brings more data.
   contract: onStack,
   operator: onStack,
-  stack: {},
-  stores: { setup: ['stores'], own: 'own-stores' },
-  chart: {},
-  rpc: onStack,
-  secrets: {},
-  clients: onStack,
+  stack: { needs: ['redis'] },
+  stores: { setup: ['stores'], own: 'own-stores', needs: ['redis', 'openssl'] },
+  chart: { needs: ['helm'] },
+  rpc: { ...onStack, needs: ['redis', 'openssl'] },
+  secrets: { needs: ['redis', 'openssl'] },
+  clients: { ...onStack, needs: ['redis', 'python'] },
   docs: {},
   unit: { include: [...beside, 'test/*.test.ts', 'test/check/*.test.ts'] },
   // The other tiers.
-  examples: {},
-  faults: { alone: true },
-  containers: { setup: ['containers'], own: 'own-containers', alone: true },
-  observability: { timeoutMs: 600_000, alone: true },
-  cluster: { setup: ['cluster'], timeoutMs: 600_000 },
+  examples: { needs: ['redis', 'python', 'chromium'] },
+  faults: { alone: true, needs: ['redis', 'openssl'] },
+  containers: { setup: ['containers'], own: 'own-containers', alone: true, needs: ['openssl'] },
+  observability: { timeoutMs: 600_000, alone: true, needs: ['redis', 'prometheus', 'promtool', 'helm'] },
+  cluster: { setup: ['cluster'], timeoutMs: 600_000, needs: ['openssl'] },
 };
 
 const order = Object.keys(suites);
@@ -60,6 +63,10 @@ class InOrder extends BaseSequencer {
   }
 }
 
+const supplies = new Supplies(
+  Object.fromEntries(Object.entries(suites).map(([name, { needs = [] }]) => [name, needs])),
+);
+
 /** A deployment that is given is one for all. */
 const isGiven = Boolean(process.env.STACK_FILE);
 const setupFile = (name: string) => join(import.meta.dirname, 'setup', `${name}.ts`);
@@ -67,7 +74,7 @@ const setupFile = (name: string) => join(import.meta.dirname, 'setup', `${name}.
 export default defineConfig({
   test: {
     sequence: { sequencer: InOrder },
-    reporters: ['default', new ClauseReporter()],
+    reporters: ['default', supplies, new ClauseReporter(undefined, supplies.excused)],
     projects: Object.entries(suites).map(
       ([name, { include, setup = [], own, timeoutMs = 300_000, alone }]) => ({
         root,

@@ -2,12 +2,11 @@
 // to it and signal no process id, which may belong to another program by now.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, get } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { holdName, socketAddress } from './exclusive.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 export interface StatusReport {
@@ -34,24 +33,9 @@ export async function takeControl(run: RunDirectory, handlers?: ControlHandlers)
     else if (allowed && request.url === '/stop') allowed.stop();
     else request.socket.destroy();
   });
-  const listen = () =>
-    once(server.listen(address(run)), 'listening').then(
-      () => true,
-      () => false,
-    );
-  if (!(await listen())) {
-    if (process.platform === 'linux' || (await isHeld(run))) return false;
-    rmSync(address(run), { force: true });
-    if (!(await listen())) return false;
-  }
+  if (!(await holdName(server, run.key))) return false;
   writeFileSync(run.controlTokenFile, token, { mode: 0o600 });
   return true;
-}
-
-/** Linux: a name outside the file system, which vanishes with its holder. Elsewhere a file. */
-function address({ key }: RunDirectory): string {
-  const name = `course-exchange-${process.getuid?.() ?? 0}-${key}`;
-  return process.platform === 'linux' ? `\0${name}` : join(tmpdir(), `${name}.sock`);
 }
 
 /** A supervisor that is just ending does not answer any more. */
@@ -81,7 +65,7 @@ async function ask(run: RunDirectory, path: string, timeoutMs?: number): Promise
   const file = run.controlTokenFile;
   const authorization = existsSync(file) ? readFileSync(file, 'utf8') : 'none';
   const signal = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
-  const request = get({ socketPath: address(run), path, headers: { authorization }, signal });
+  const request = get({ socketPath: socketAddress(run.key), path, headers: { authorization }, signal });
   try {
     const [response] = await once(request, 'response');
     return await text(response);

@@ -2,10 +2,12 @@
 // It refuses to run as root: then it runs as user `postgres`, with programs and data where that user can reach them.
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   chownSync,
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -15,9 +17,10 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { whileAlone } from './exclusive.ts';
 import type { StackPlan, StorePlan } from './plan.ts';
 import type { Component } from './processes.ts';
-import type { Role } from './run-directory.ts';
+import { makePassable, type Role } from './run-directory.ts';
 
 export const database = 'course_exchange';
 
@@ -38,8 +41,7 @@ const clusterOptions = [
 export async function postgresComponent({ run, ports, secrets, throwaway }: StorePlan): Promise<Component> {
   const { postgres: port } = ports;
   const password = secrets.postgresSuperuser;
-  const account = postgresAccount();
-  const programs = reachablePrograms(account);
+  const { account, programs } = await whileAlone(async () => findPrograms());
   const data = canReach(account, run.data) ? join(run.data, 'postgres') : run.otherPostgres;
   if (!existsSync(join(data, 'PG_VERSION'))) await initialise(account, programs, data, password);
   // The process id in a lock file left by SIGKILL may be another program's by now. The supervisor holds its own lock.
@@ -62,7 +64,8 @@ export async function postgresComponent({ run, ports, secrets, throwaway }: Stor
     problem: () =>
       withClient(url, (client) => client.query('select 1')).then(
         () => undefined,
-        () => 'It does not answer.',
+        ({ code, message }: Error & { code?: string }) =>
+          code === 'ECONNREFUSED' ? 'It does not answer.' : `It does not answer: ${message}.`,
       ),
   };
 }
@@ -81,7 +84,7 @@ export function databaseUrl(
 }
 
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, ssl: false });
   client.on('error', () => {});
   try {
     await client.connect();
@@ -94,7 +97,7 @@ export async function withClient<T>(url: string, work: (client: pg.Client) => Pr
 async function initialise(account: Account, programs: string, data: string, password: string): Promise<void> {
   // An interrupted attempt may have left something. User `postgres` passes through what is made above.
   rmSync(data, { recursive: true, force: true });
-  mkdirSync(dirname(data), { recursive: true, mode: 0o711 });
+  makePassable(dirname(data));
   mkdirSync(data, { mode: 0o700 });
   const passwordFile = `${data}.password`;
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
@@ -114,16 +117,26 @@ async function initialise(account: Account, programs: string, data: string, pass
   }
 }
 
+/** Call it alone: it makes the account and the copy where they are missing. */
+function findPrograms() {
+  const account = postgresAccount();
+  return { account, programs: reachablePrograms(account) };
+}
+
 function postgresAccount(): Account {
   if (process.getuid?.() !== 0) return undefined;
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  // A shell of `su` has no folder for administrators on PATH.
+  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/usr/bin:/sbin:/bin` };
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8', env }));
+  const words = ['--system', '--user-group', '--no-create-home', 'postgres'];
   try {
-    if (spawnSync('id', ['postgres']).status !== 0)
-      execFileSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']);
+    if (spawnSync('id', ['postgres'], { env }).status !== 0)
+      execFileSync('useradd', words, { stdio: 'pipe', env });
     return { uid: id('-u'), gid: id('-g') };
-  } catch {
+  } catch (cause) {
     throw new Error(
-      'Postgres does not run as root, and a user "postgres" could not be created: start as another user.',
+      'Postgres does not run as root, and useradd made no user "postgres": make one, or start as another user.',
+      { cause },
     );
   }
 }
@@ -134,22 +147,30 @@ function canReach(account: Account, path: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'test -x "$1"', 'sh', path], { ...account, cwd: '/' }).status === 0;
 }
 
-/** The package's programs, or a copy where `account` can reach it, made whole or not at all. */
+/** The package's programs, or a copy that serves `account`: made whole, with modes of its own whatever the umask. */
 function reachablePrograms(account: Account): string {
   const { directory, version } = packagedPrograms();
   const copy = join(copies, `postgres-${version}`);
-  const reachable = [directory, copy].find((place) => canReach(account, join(place, 'bin', 'postgres')));
-  if (reachable !== undefined) return reachable;
-  mkdirSync(copies, { recursive: true, mode: 0o755 });
-  const unfinished = `${copy}.${process.pid}`;
+  const serving = [directory, copy].find((place) => serves(account, place));
+  if (serving !== undefined) return serving;
+  if (!account) throw new Error(`The Postgres programs in ${directory} do not run on this machine.`);
+  makePassable(copies);
+  const unfinished = `${copy}.unfinished`;
+  for (const old of [unfinished, copy]) rmSync(old, { recursive: true, force: true });
   cpSync(directory, unfinished, { recursive: true, verbatimSymlinks: true });
-  try {
-    renameSync(unfinished, copy);
-  } catch {
-    // Another start made the same copy first.
-    rmSync(unfinished, { recursive: true, force: true });
-  }
+  for (const entry of readdirSync(unfinished, { recursive: true, withFileTypes: true }))
+    if (!entry.isSymbolicLink()) chmodSync(join(entry.parentPath, entry.name), 0o755);
+  chmodSync(unfinished, 0o755);
+  renameSync(unfinished, copy);
   return copy;
+}
+
+/** Whether its programs and their libraries run as `account`. */
+function serves(account: Account, place: string): boolean {
+  const options = { ...account, cwd: '/', env: { LC_ALL: 'C' } };
+  return ['postgres', 'initdb'].every(
+    (name) => spawnSync(join(place, 'bin', name), ['--version'], options).status === 0,
+  );
 }
 
 function packagedPrograms(): { readonly directory: string; readonly version: string } {

@@ -1,10 +1,11 @@
 // Redis as a database: every write on disk before it is answered, nothing evicted. It listens on 127.0.0.1 only and asks
 // for a password. The server is on PATH, in Docker, or Debian's package in the cache: no root, nothing registered.
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Redis } from 'ioredis';
-import { unpackDebianPackage } from './debian-package.ts';
+import { unpackDebianPackages, unpackedEnvironment } from './debian-package.ts';
+import { whileAlone } from './exclusive.ts';
 import type { StorePlan } from './plan.ts';
 import type { Component } from './processes.ts';
 import { cacheDirectory } from './run-directory.ts';
@@ -37,7 +38,7 @@ export async function redisComponent({ run, ports, secrets }: StorePlan): Promis
         : {
             command: server.command,
             arguments: [configuration],
-            environment: { LC_ALL: 'C', LD_LIBRARY_PATH: server.libraries ?? '' },
+            environment: { LC_ALL: 'C', ...server.environment },
           }),
     },
     address: `127.0.0.1:${port}`,
@@ -98,14 +99,19 @@ async function problemAt(url: string): Promise<string | undefined> {
   }
 }
 
-type RedisServer = { readonly command: string; readonly libraries?: string } | 'docker';
+type RedisServer =
+  | { readonly command: string; readonly environment?: Readonly<Record<string, string>> }
+  | 'docker';
 
 const image = 'redis:7-alpine';
 
 /** Rejects with one sentence that says what was tried. `cache` is a directory that may be made. */
 export async function findRedis(cache: string, docker = true): Promise<RedisServer> {
   const found =
-    onPath() ?? (docker ? inDocker() : undefined) ?? inCache(cache) ?? (await unpackDebianRedis(cache));
+    onPath() ??
+    (docker ? inDocker() : undefined) ??
+    inCache(cache) ??
+    (await whileAlone(async () => inCache(cache) ?? unpackDebianRedis(cache)));
   if (found) return found;
   throw new Error(
     'No Redis server was found: there is no redis-server or valkey-server on PATH, no Docker engine with an ' +
@@ -121,8 +127,7 @@ function onPath(): RedisServer | undefined {
   return command === undefined ? undefined : { command };
 }
 
-function isServer(command: string, libraries?: string): boolean {
-  const env = libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries };
+function isServer(command: string, env: Readonly<Record<string, string>> = {}): boolean {
   const { stdout } = spawnSync(command, ['--version'], { encoding: 'utf8', timeout: 5_000, env });
   return Number(/server v=(\d+)/.exec(stdout ?? '')?.[1]) >= 7;
 }
@@ -138,17 +143,18 @@ function inDocker(): RedisServer | undefined {
 function inCache(cache: string): RedisServer | undefined {
   const home = join(cache, 'debian-redis');
   const command = join(home, 'usr/bin/redis-server');
-  const libraries = globSync(join(home, 'usr/lib/*-linux-gnu*')).join(':');
-  return isServer(command, libraries) ? { command, libraries } : undefined;
+  const environment = unpackedEnvironment(home);
+  return isServer(command, environment) ? { command, environment } : undefined;
 }
 
 async function unpackDebianRedis(cache: string): Promise<RedisServer | undefined> {
-  // Redis' programs are one file that looks at its own name. The libraries are those that a small system lacks.
-  const packages = ['redis-tools', 'libjemalloc2', 'liblzf1', 'libatomic1', 'libssl3'];
-  await unpackDebianPackage(join(cache, 'debian-redis'), packages, (folder) => {
+  // Redis' programs are one file that looks at its own name.
+  const prepare = (folder: string) => {
     const server = join(folder, 'usr/bin/redis-server');
     rmSync(server, { force: true });
     symlinkSync('redis-check-aof', server);
-  });
+  };
+  const packages = ['redis-tools'];
+  await unpackDebianPackages(join(cache, 'debian-redis'), { packages, withDependencies: true, prepare });
   return inCache(cache);
 }

@@ -68,6 +68,12 @@ export function rotateLogs({ logs }: RunDirectory): void {
   }
 }
 
+/** A directory through which Postgres' account reaches what is its own, whatever the umask. */
+export function makePassable(directory: string): void {
+  mkdirSync(directory, { recursive: true });
+  chmodSync(directory, 0o711);
+}
+
 /** Atomic; readable by its owner alone. */
 export function writeWhole(file: string, value: unknown): void {
   const unfinished = `${file}.${process.pid}`;
@@ -105,7 +111,7 @@ const secretNames = [
 export type StackSecrets = Readonly<Record<(typeof secretNames)[number], string>>;
 
 export function loadSecrets({ data, secretsFile }: RunDirectory): StackSecrets {
-  mkdirSync(data, { recursive: true, mode: 0o711 });
+  makePassable(data);
   const known = readJson<Partial<StackSecrets>>(secretsFile, {});
   const entries = secretNames.map((name) => [name, known[name] ?? randomBytes(32).toString('base64url')]);
   const secrets = Object.fromEntries(entries) as StackSecrets;

@@ -4,7 +4,7 @@ import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { type Outcome, startProcess } from '../support/process.ts';
-import { findProgram } from '../support/programs.ts';
+import { type Found, findProgram } from '../support/programs.ts';
 
 export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 
@@ -13,7 +13,7 @@ export const chart = join(import.meta.dirname, '../../helm/course-exchange');
 export type KubernetesObject = Record<string, any>;
 export type Values = Readonly<Record<string, unknown>>;
 
-let helm: Promise<string> | undefined;
+let helm: Promise<Found> | undefined;
 
 /**
  * `helm template` of a chart's folder, with files of the chart's values and `values` over them, which reach Helm by its
@@ -28,10 +28,11 @@ export async function template(
   const flags = [...files.map((file) => `--values=${join(chart, file)}`), '--values=-'];
   const words = ['template', 'environment', of, '--namespace=exchange', ...flags, ...more];
   helm ??= findProgram('helm');
+  const { command } = await helm;
   // A call is short: collecting its garbage as often as Go does would take a third of its time.
   const env = { ...process.env, GOGC: '400', KUBECONFIG: devNull };
   // JSON is YAML of every version: to Helm's, a bare `yes` is true.
-  return startProcess(await helm, words, env, JSON.stringify(values)).ended;
+  return startProcess(command, words, env, JSON.stringify(values)).ended;
 }
 
 export function valuesOf(file: string): Values {

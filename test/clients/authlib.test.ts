@@ -6,13 +6,13 @@ import { createInterface } from 'node:readline';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { root } from '../check/step.ts';
-import { pythonWith } from '../support/programs.ts';
+import { findProgram } from '../support/programs.ts';
 import { openPartnerBrowser } from '../support/user-agent.ts';
 import { agree, registration } from './user.ts';
 
 test('Authlib runs the flow [R5.17 S5.flow.3 S5.flow.4]', async () => {
   const folder = join(root, 'docs/examples/python');
-  const { command, env } = await pythonWith(join(folder, 'requirements.txt'));
+  const { command, env } = await findProgram('python');
   const { http } = await choosePorts(['http']);
   const { issuer, clientId, clientSecret, redirectUri } = registration;
   const registered = { ISSUER: issuer, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };

@@ -1,15 +1,17 @@
 // The folder of the demo partner, copied out of the repository, installed and run by itself: what a partner does.
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { choosePorts } from '@course-exchange/local-stack/free-ports';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { root } from '../check/step.ts';
+import { filesOfProject } from '../docs/documents.ts';
 import { openPartnerBrowser } from '../support/user-agent.ts';
 import { agree, registration } from './user.ts';
 
-const source = resolve(import.meta.dirname, '../../services/demo-partner');
+const source = 'services/demo-partner/';
 const folder = mkdtempSync(join(tmpdir(), 'demo-partner-copy-'));
 /** The origin of the registered callback; the copy listens elsewhere and the test carries the browser across. */
 const publicUrl = new URL(registration.redirectUri).origin;
@@ -18,8 +20,8 @@ let partner: ChildProcess;
 let output = '';
 
 beforeAll(async () => {
-  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '.'], { cwd: source });
-  for (const file of String(files).trim().split('\n')) cpSync(join(source, file), join(folder, file));
+  for (const file of filesOfProject().filter((path) => path.startsWith(source)))
+    cpSync(join(root, file), join(folder, relative(source, file)));
   const options = ['install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'];
   await promisify(execFile)('npm', options, { cwd: folder, timeout: 150_000 });
   const ports = await choosePorts(['http', 'health']);

@@ -74,10 +74,12 @@ const counted: Readonly<Record<Scope, readonly Clause['proof'][]>> = {
 
 export class ClauseReporter implements Reporter {
   #scope: Scope | undefined;
+  #excused: ReadonlySet<string>;
 
-  /** Without a scope, a run of chosen suites, files or names is a part. */
-  constructor(scope?: Scope) {
+  /** Without a scope, a run of chosen suites, files or names is a part. `excused`: clauses of suites that cannot run. */
+  constructor(scope?: Scope, excused: ReadonlySet<string> = new Set()) {
     this.#scope = scope;
+    this.#excused = excused;
   }
 
   onInit({ config }: Vitest): void {
@@ -89,7 +91,7 @@ export class ClauseReporter implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const { tests, problems } = runOf(modules, unhandled);
-    const { lines, passed } = verdict(tests, problems, this.#scope ?? 'part');
+    const { lines, passed } = verdict(tests, problems, this.#scope ?? 'part', this.#excused);
     for (const line of lines) console.log(line);
     if (!passed) process.exitCode = 1;
   }
@@ -114,11 +116,18 @@ function firstLine(error: { readonly message?: string } | undefined): string {
 }
 
 /** The lines to print, the count last. A run that counts clauses and proves none, or in which no test passed, has not passed. */
-export function verdict(tests: readonly Ending[], problems: readonly string[], scope: Scope) {
+export function verdict(
+  tests: readonly Ending[],
+  problems: readonly string[],
+  scope: Scope,
+  excused: ReadonlySet<string> = new Set(),
+) {
   const of = (status: Ending['status']) => tests.filter((test) => test.status === status);
   const { proven, missing } = proofOf(tests, clauseIds(...counted[scope]));
   const refuted = new Set(of('failed').flatMap(({ name }) => clausesNamed(name)));
-  const unproven = missing.filter((clause) => scope === 'whole' || refuted.has(clause));
+  const isMissed = (clause: string): boolean =>
+    refuted.has(clause) || (scope === 'whole' && !excused.has(clause));
+  const unproven = missing.filter(isMissed);
   const cited = new Set(tests.flatMap(({ name }) => clausesNamed(name)));
   const wrong = [
     ...of('failed').map(({ name, reason }) => `${name}\n       ${reason}`),

@@ -1,7 +1,6 @@
 // Reads the documents for the tests that compare them with the code: text, tables, links.
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { root } from '../check/step.ts';
 
 export function read(path: string): string {
@@ -12,13 +11,20 @@ export function exists(path: string): boolean {
   return existsSync(join(root, path));
 }
 
-/** Tracked and new files, relative to the repository; those that are ignored or deleted are left out. */
+/** Relative to the root, without what .gitignore names. Needs no git: an archive of the project has its files alone. */
 export function filesOfProject(): string[] {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  const ignored = read('.gitignore')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => line.replace(/\/$/, ''))
+    .map((pattern) => (pattern.includes('/') ? pattern.replace(/^\//, '') : `**/${pattern}`));
+  return globSync(['**', '**/.*', '**/.*/**'], {
     cwd: root,
-    encoding: 'utf8',
-  });
-  return listed.split('\n').filter((path) => path !== '' && exists(path));
+    exclude: ['.git', ...ignored],
+    withFileTypes: true,
+  })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
 export function documents(): string[] {

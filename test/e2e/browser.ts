@@ -1,16 +1,14 @@
 // A real Chromium for the suite, and people who sit in front of it: each with a separate profile.
-import { execFile } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { unpackDebianPackage } from '@course-exchange/local-stack/debian-package';
-import { cacheDirectory } from '@course-exchange/local-stack/run-directory';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { silentCallback } from './journey.ts';
+import { findProgram } from '../support/programs.ts';
+
+/** A registered redirect URI where nothing of ours listens. */
+export const silentCallback = 'http://127.0.0.1:9099/callback';
 
 const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic'];
 
@@ -22,10 +20,10 @@ export function useBrowser() {
     await new Promise<void>((resolve) => silentPartner.listen(0, '127.0.0.1', resolve));
     const { port } = silentPartner.address() as AddressInfo;
     const rules = `--host-resolver-rules=MAP ${new URL(silentCallback).host} 127.0.0.1:${port}`;
-    const { executablePath, env } = await findChromium();
+    const { command: executablePath, env } = await findProgram('chromium');
     const options = { executablePath, args: [...quiet, rules], env: { ...process.env, ...env } };
     browser = await chromium.launch({ ...options, timeout: 120_000 });
-  }, 400_000);
+  });
   afterEach(() => Promise.all((browser?.contexts() ?? []).map((profile) => profile.close())));
   afterAll(async () => {
     await browser?.close();
@@ -64,48 +62,4 @@ export async function violations(page: Page, colorScheme: 'light' | 'dark' = 'li
 /** Pixels by which the page is wider than its window. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-}
-
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-const unpacked = join(cacheDirectory(), 'chromium');
-
-/**
- * Its path, and what it needs in its environment. Debian's is installed as root, or unpacked into the cache. Throws one
- * sentence when there is none and none can be brought.
- */
-async function findChromium() {
-  const cause = installed() ? undefined : await bring().catch((error: unknown) => error);
-  const executablePath = installed();
-  const sentence = 'Install Chromium, or set CHROMIUM_PATH to the path of its program.';
-  if (!executablePath) throw new Error(`The browser suite needs Chromium. ${sentence}`, { cause });
-  const libraries = globSync(join(unpacked, '{usr/lib,lib}/*-linux-gnu{,/nss}')).join(delimiter);
-  return {
-    executablePath,
-    env: executablePath.startsWith(unpacked) ? { LD_LIBRARY_PATH: libraries } : {},
-  };
-}
-
-function installed(): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const known = [
-    process.env.CHROMIUM_PATH ?? '',
-    ...folders.flatMap((folder) => names.map((name) => join(folder, name))),
-    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-    join(unpacked, 'usr/lib/chromium/chromium'),
-  ];
-  return known.find((path) => path !== '' && existsSync(path));
-}
-
-function bring(): Promise<unknown> {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const apt = (...words: string[]) => promisify(execFile)('apt-get', words, { env, timeout: 300_000 });
-  const install = ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium'];
-  if (process.getuid?.() === 0)
-    return apt(...install).catch(() => apt('update', '--quiet').then(() => apt(...install)));
-  return apt('-o', 'Debug::NoLocking=1', '--simulate', ...install).then(({ stdout }) =>
-    unpackDebianPackage(
-      unpacked,
-      [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name),
-    ),
-  );
 }

@@ -7,11 +7,9 @@ import { de } from '../../services/gateway/src/pages/messages/de.ts';
 import { en } from '../../services/gateway/src/pages/messages/en.ts';
 import { authorizeUrl } from '../support/flow.ts';
 import { type DemoUser, type Partner, runningStack } from '../support/stack-file.ts';
+import { silentCallback } from './browser.ts';
 
 export const stack = runningStack();
-/** A registered redirect URI where nothing of ours listens. */
-export const silentCallback = 'http://127.0.0.1:9099/callback';
-
 export function partnerOrigin(): string {
   if (!stack.demoPartner) throw new Error('The stack file names no demo partner.');
   return stack.demoPartner;

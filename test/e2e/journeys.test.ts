@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { type DemoUser, partnerFor, userWho } from '../support/stack-file.ts';
-import { useBrowser } from './browser.ts';
+import { silentCallback, useBrowser } from './browser.ts';
 import {
   arrive,
   connect,
@@ -12,7 +12,6 @@ import {
   heading,
   logIn,
   partnerOrigin,
-  silentCallback,
   silentRequest,
   stack,
   withdrawConsents,

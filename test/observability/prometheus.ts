@@ -41,7 +41,8 @@ export async function startPrometheus(addresses: StackFile['addresses'], rules: 
     `--web.listen-address=127.0.0.1:${port}`,
   ];
   const log = openSync(join(folder, 'log'), 'a');
-  const server = spawn(await findProgram('prometheus'), words, { stdio: ['ignore', log, log] });
+  const { command } = await findProgram('prometheus');
+  const server = spawn(command, words, { stdio: ['ignore', log, log] });
 
   async function ask<Answer>(path: string): Promise<Answer> {
     const { json, text } = await send(`http://127.0.0.1:${port}/api/v1/${path}`);

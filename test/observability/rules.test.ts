@@ -31,7 +31,7 @@ interface Rule {
   readonly labels?: { readonly objective?: string };
 }
 
-const promtool = await findProgram('promtool');
+const { command: promtool } = await findProgram('promtool');
 const files = Object.keys(rulesFiles).map((name) => `helm/course-exchange/rules/${name}`);
 const rules = files
   .flatMap((file) => (parse(read(file)) as { groups: { rules: Rule[] }[] }).groups)

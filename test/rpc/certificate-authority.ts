@@ -34,7 +34,8 @@ async function certify(subject: string, settings: string, signer?: Issued): Prom
   const signed = signer ? ['-CA', authority, '-CAkey', authority] : [];
   try {
     const words = [...fresh, ...made, ...signed, '-keyout', '-', '-out', '-'];
-    const { stdout } = await promisify(execFile)(await findProgram('openssl'), words);
+    const { command, env } = await findProgram('openssl');
+    const { stdout } = await promisify(execFile)(command, words, { env: { ...process.env, ...env } });
     const at = stdout.indexOf('-----BEGIN CERTIFICATE');
     return { key: stdout.slice(0, at), certificate: stdout.slice(at) };
   } finally {

@@ -7,13 +7,25 @@ import { startStack } from '../support/stack.ts';
 
 export async function setup({ vitest, config }: TestProject): Promise<undefined | (() => Promise<void>)> {
   if (process.env.STACK_FILE || process.env.STACK_FILES) return;
-  const stacks = await Promise.all(Array.from({ length: config.maxWorkers }, () => startStack()));
+  const stacks = await allOrNone(Array.from({ length: config.maxWorkers }, () => startStack()));
   process.env.STACK_FILES = stacks.map(({ file }) => file).join(delimiter);
   return async () => {
     if (vitest.state.getCountOfFailedTests() > 0)
       for (const { runDirectory } of stacks) printWarnings(runDirectory);
     await Promise.all(stacks.map(({ stop }) => stop()));
   };
+}
+
+/** Those that were started end where one cannot start. */
+export async function allOrNone<Started extends { readonly stop: () => Promise<unknown> }>(
+  starting: readonly Promise<Started>[],
+): Promise<readonly Started[]> {
+  const outcomes = await Promise.allSettled(starting);
+  const started = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  const failure = outcomes.find(({ status }) => status === 'rejected');
+  if (failure === undefined) return started;
+  await Promise.all(started.map(({ stop }) => stop()));
+  throw (failure as PromiseRejectedResult).reason;
 }
 
 /** What the services warned of last: a failure that the next run does not repeat is found in it. */

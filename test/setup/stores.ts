@@ -10,9 +10,10 @@ import { bringUp, openProcesses } from '@course-exchange/local-stack/processes';
 import { redisUrl } from '@course-exchange/local-stack/redis';
 import { storeComponents } from '@course-exchange/local-stack/services';
 import type { TestProject } from 'vitest/node';
+import { allOrNone } from './stacks.ts';
 
 export async function setup({ config }: TestProject): Promise<() => Promise<void>> {
-  const pairs = await Promise.all(Array.from({ length: config.maxWorkers }, startStores));
+  const pairs = await allOrNone(Array.from({ length: config.maxWorkers }, startStores));
   process.env.TEST_STORES = JSON.stringify(pairs);
   return async () => {
     await Promise.all(pairs.map(({ stop }) => stop()));
@@ -27,18 +28,24 @@ async function startStores() {
   const processes = openProcesses(join(home, 'processes.json'), [home, otherHome]);
   const ports = await choosePorts(['postgres', 'redis']);
   const password = randomBytes(16).toString('hex');
-  const stores = await storeComponents({
-    run: { data: home, logs: home, otherPostgres: otherHome },
-    ports,
-    secrets: { postgresSuperuser: password, redis: password, redisIdentity: password },
-    throwaway: true,
-  });
-  await Promise.all(stores.map((store) => bringUp(processes, store)));
+  const stop = () => processes.stopAll(5_000);
+  try {
+    const stores = await storeComponents({
+      run: { data: home, logs: home, otherPostgres: otherHome },
+      ports,
+      secrets: { postgresSuperuser: password, redis: password, redisIdentity: password },
+      throwaway: true,
+    });
+    await Promise.all(stores.map((store) => bringUp(processes, store)));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     /** Superuser's address of the database `postgres`. */
     postgresUrl: postgresUrl(ports.postgres, 'postgres', password, 'postgres'),
     /** Administrator's address; the user `identity` has the same password. */
     redisUrl: redisUrl(ports.redis, password),
-    stop: () => processes.stopAll(5_000),
+    stop,
   };
 }

