@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 interface Rule {
@@ -65,7 +66,7 @@ function statementsOf(text: string): readonly string[] {
     .filter((statement) => statement !== '');
 }
 
-const services = new URL('../../services/', import.meta.url).pathname;
+const services = join(import.meta.dirname, '../../services/');
 const files = ['identity', 'design-catalog'].flatMap((service) =>
   readdirSync(`${services}${service}/migrations`)
     .filter((file) => file.endsWith('.sql'))

@@ -1,7 +1,9 @@
 // Databases on the throwaway Postgres, one for each test file that asks: with the roles of an installation, and for each
 // schema its migrations and connections by the service's own pool.
+
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '@course-exchange/local-stack/postgres';
 import { type Role, roles } from '@course-exchange/local-stack/run-directory';
@@ -12,7 +14,7 @@ import pg from 'pg';
 import { afterAll } from 'vitest';
 import { startProcess } from '../support/process.ts';
 
-const repository = new URL('../../', import.meta.url).pathname;
+const repository = join(import.meta.dirname, '../../');
 const roleScript = readFileSync(`${repository}deploy/postgres/roles.sql`, 'utf8');
 
 /** For what does not depend on time: how long statements and connections may take if the machine stalls meanwhile. */

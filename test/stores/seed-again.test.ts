@@ -1,4 +1,5 @@
 // The seed of a test environment run again, as every upgrade does: it changes nothing, and undoes no operator's work.
+import { join } from 'node:path';
 import { demoPartners } from '@course-exchange/local-stack/demo-accounts';
 import { seedContent, seedDemoData } from '@course-exchange/local-stack/seed';
 import { migrate } from '@course-exchange/runtime/postgres/migrate';
@@ -6,7 +7,7 @@ import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { useJobDatabase } from './postgres.ts';
 
-const services = new URL('../../services/', import.meta.url).pathname;
+const services = join(import.meta.dirname, '../../services/');
 const database = await useJobDatabase();
 await migrate(database.as('identity_migrator'), 'identity', `${services}identity/migrations`);
 await migrate(database.as('catalog_migrator'), 'catalog', `${services}design-catalog/migrations`);
