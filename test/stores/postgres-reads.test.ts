@@ -1,7 +1,7 @@
 // Reads of many requests over one connection, or few: their answers are kept apart, and whatever happens to the
 // connection is over with the next read.
 import { randomInt, randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import {
   openReads,
   type PipelinedReads,
@@ -169,6 +169,7 @@ test('metrics tell how many are not answered, and the span of each how long thos
   const both = Promise.all([reads.query(held, [lock]), echoOf(2)]);
   const begun = performance.now();
   await expect.poll(unanswered).toBe('2');
+  await pause(100);
   const heldUp = performance.now() - begun;
   await administrator.query('select pg_advisory_unlock($1)', [lock]);
   await both;
