@@ -1,6 +1,7 @@
 // The suites as vitest projects. Three files run side by side, whatever their suites: they wait more than they compute. Each
 // worker has a stack and stores that no other test touches. Suites that change the machine run file after file.
 import { join } from 'node:path';
+import { leaveOutShell } from '@course-exchange/local-stack/shell';
 import { generateChartFiles } from '@course-exchange/observability/generate';
 import { generateProto } from '@course-exchange/proto/generate';
 import { defineConfig } from 'vitest/config';
@@ -9,6 +10,7 @@ import { root } from './check/step.ts';
 import { ClauseReporter } from './contract/reporter.ts';
 import { type Need, Supplies } from './setup/supplies.ts';
 
+leaveOutShell();
 generateProto();
 generateChartFiles();
 

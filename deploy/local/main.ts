@@ -7,7 +7,8 @@ import { Command } from '@commander-js/extra-typings';
 import { runOption, type StartOptions, startCommand } from './arguments.ts';
 import { askStatus, askStop, takeControl } from './control.ts';
 import { commandFor, openRunDirectory, type RunDirectory, readJson } from './run-directory.ts';
-import { backgroundMark, endRecorded, stopSignals } from './shutdown.ts';
+import { enterShell } from './shell.ts';
+import { backgroundMark, endRecorded, hearStop } from './shutdown.ts';
 import { isHealthy, type StackFile, stackTable, statusTable } from './stack-file.ts';
 import { supervise } from './supervisor.ts';
 
@@ -22,6 +23,7 @@ function say(line: string): void {
 
 function start(run: RunDirectory, options: StartOptions): Promise<number> {
   if (process.platform === 'win32') throw new Error('On Windows, start it in WSL.');
+  enterShell();
   return options.detach ? startDetached(run) : supervise(run, options, say);
 }
 
@@ -34,7 +36,8 @@ async function startDetached(run: RunDirectory): Promise<number> {
   const supervisor = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...others], {
     detached: true,
     stdio: ['ignore', log, log, ...coverInherited(log)],
-    env: { ...process.env, [backgroundMark]: 'true' },
+    // A debugger's port is the caller's; the caller ends first.
+    env: { ...process.env, NODE_OPTIONS: '', STOP_WITH_PARENT: '', [backgroundMark]: 'true' },
   });
   closeSync(log);
   supervisor.unref();
@@ -43,12 +46,13 @@ async function startDetached(run: RunDirectory): Promise<number> {
   supervisor.once('exit', (code) => {
     exitCode = interrupted ? 130 : code || 1;
   });
-  for (const signal of stopSignals) {
-    process.on(signal, () => {
-      interrupted = true;
-      void askStop(run);
-    });
-  }
+  const interrupt = (): void => {
+    interrupted = true;
+    // One that has just begun holds no socket yet.
+    void askStop(run).then((stopped) => stopped ?? supervisor.kill('SIGTERM'));
+  };
+  // Its reaper ends what a killed supervisor has started.
+  hearStop(interrupt, () => supervisor.kill('SIGKILL'));
   while (exitCode === undefined) {
     const status = await askStatus(run);
     if (status?.phase === 'ready' && status.pid === supervisor.pid) break;

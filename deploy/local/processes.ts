@@ -57,13 +57,17 @@ export function openProcesses(file: string, throwaway: readonly string[] = []) {
       stopping = true;
       await stopInOrder([...running.values()], timeoutMs);
       reaper.stdin.end();
-      await reaped;
+      await Promise.race([reaped, sleep(reaperMs, undefined, { ref: false })]);
+      reaper.kill('SIGKILL');
     },
     killAll: (): void => {
       for (const one of running.values()) signalProcess(one, 'SIGKILL');
     },
   };
 }
+
+/** It has little left to stop, and directories to remove. */
+const reaperMs = 10_000;
 
 function startProgram(program: Program): RunningProgram {
   const log = openSync(program.logFile, 'a', 0o600);

@@ -9,17 +9,18 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 export type RunDirectory = ReturnType<typeof openRunDirectory>;
 
 export const checkout = resolve(import.meta.dirname, '../..');
 
 export function openRunDirectory(path: string = join(checkout, '.run')) {
-  mkdirSync(join(path, 'logs'), { recursive: true });
+  makeDirectory(join(path, 'logs'));
   const home = realpathSync(path);
   const key = createHash('sha256').update(home).digest('hex').slice(0, 16);
   const sockets = openSockets(join(home, 'sockets'), key);
@@ -68,9 +69,22 @@ export function rotateLogs({ logs }: RunDirectory): void {
   }
 }
 
+/** Level by level: Node's recursive mkdir never returns where a level can neither be made nor be there. */
+export function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(directory).isDirectory()) return;
+    if (code !== 'ENOENT' || dirname(directory) === directory) throw error;
+    makeDirectory(dirname(directory));
+    mkdirSync(directory);
+  }
+}
+
 /** A directory through which Postgres' account reaches what is its own, whatever the umask. */
 export function makePassable(directory: string): void {
-  mkdirSync(directory, { recursive: true });
+  makeDirectory(directory);
   chmodSync(directory, 0o711);
 }
 
@@ -122,5 +136,5 @@ export function loadSecrets({ data, secretsFile }: RunDirectory): StackSecrets {
 /** For fetched and compiled programs, and ports that were just chosen; never data: it outlives a checkout. */
 export function cacheDirectory(): string {
   const base = process.env.XDG_CACHE_HOME;
-  return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'course-exchange');
+  return join(base?.startsWith('/') ? base : resolve(homedir(), '.cache'), 'course-exchange');
 }

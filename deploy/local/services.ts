@@ -6,6 +6,7 @@ import { databaseUrl, postgresComponent } from './postgres.ts';
 import type { Component, Program } from './processes.ts';
 import { redisComponent, redisUrl } from './redis.ts';
 import { cacheDirectory, checkout } from './run-directory.ts';
+import { ask, passedToServices } from './shell.ts';
 
 export async function storeComponents(plan: StorePlan): Promise<readonly [Component, Component]> {
   return [await postgresComponent(plan), await redisComponent(plan)];
@@ -100,7 +101,7 @@ function observedBy(url: string): Readonly<Record<string, string>> {
 export const heapFlags = ['--max-semi-space-size=16', '--initial-old-space-size=128'];
 
 export function nodeProgram(
-  { run }: Pick<StackPlan, 'run'>,
+  { run, observeUrl }: Pick<StackPlan, 'run' | 'observeUrl'>,
   name: string,
   entry: string,
   environment: Readonly<Record<string, string>>,
@@ -115,7 +116,7 @@ export function nodeProgram(
       MALLOC_ARENA_MAX: '2',
       // No process loads what strips types after the first start: 18 MiB each.
       NODE_COMPILE_CACHE: join(cacheDirectory(), 'compiled'),
-      ...inherited(),
+      ...passedToServices(observeUrl !== undefined).environment,
       ...environment,
     },
     directory: checkout,
@@ -125,22 +126,14 @@ export function nodeProgram(
   };
 }
 
-function inherited(): Record<string, string> {
-  const names = /^(PATH|TZ|NODE_EXTRA_CA_CERTS|LOG_LEVEL|OTEL_.+)$/;
-  const given = Object.entries(process.env).filter(([name, value]) => names.test(name) && value);
-  return Object.fromEntries(given) as Record<string, string>;
-}
-
 /** A service bounds its checks to 700 ms: its sentences are read while its stores hang. */
 const healthTimeoutMs = 3_000;
 
 async function healthProblem(port: number): Promise<string | undefined> {
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/healthz`, {
-      signal: AbortSignal.timeout(healthTimeoutMs),
-    });
-    if (response.ok) return undefined;
-    const { checks, phase } = (await response.json()) as { checks?: Record<string, string>; phase?: string };
+    const { ok, body } = await ask(`http://127.0.0.1:${port}/healthz`, healthTimeoutMs);
+    if (ok) return undefined;
+    const { checks, phase } = JSON.parse(body) as { checks?: Record<string, string>; phase?: string };
     const sentences = Object.values(checks ?? {}).map((sentence) => `${sentence}.`);
     return sentences.join(' ') || `It is ${phase}.`;
   } catch {

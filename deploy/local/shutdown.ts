@@ -95,11 +95,8 @@ export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** One press of Ctrl-C may arrive several times: npx and pnpm pass it on. */
 const samePressMs = 1_000;
 
-/**
- * Hears Ctrl-C, a closed terminal, a signal, and the end of the launchers: the parent, and npx, npm and pnpm above it,
- * which pass no signal on when they are killed. `hurry` is called when the person asks again while the stop is under way.
- */
-export function listenForStop(request: (reason: string) => void, hurry: () => void): void {
+/** `hurry` is called when the person asks again while the stop is under way. */
+export function hearStop(request: (signal: string) => void, hurry: () => void): void {
   let firstAt = Infinity;
   for (const signal of stopSignals) {
     process.on(signal, () => {
@@ -108,6 +105,14 @@ export function listenForStop(request: (reason: string) => void, hurry: () => vo
       request(signal);
     });
   }
+}
+
+/**
+ * Hears Ctrl-C, a closed terminal, a signal, and the end of the launchers: the parent, and npx, npm and pnpm above it,
+ * which pass no signal on when they are killed.
+ */
+export function listenForStop(request: (reason: string) => void, hurry: () => void): void {
+  hearStop(request, hurry);
   const began = launchers();
   const watch = () => launchers() === began || request('the program that started it is gone');
   if (!isInBackground) setInterval(watch, 1_000).unref();
@@ -116,9 +121,8 @@ export function listenForStop(request: (reason: string) => void, hurry: () => vo
 }
 
 /** npm writes its own title over its command line: `npm exec pnpm start`. */
-const runner =
-  /^([^\0\s]*\/)?(node\0([^\0\s]*\/)?)?(npm|npx|pnpm|pnpx|yarn|corepack)(-cli)?(\.[cm]?js)?[\0 ]/;
-const shell = /^([^\0\s]*\/)?(sh|bash|dash|zsh|ash|ksh)\0-c\0/;
+const runner = /^([^\0]*\/)?(node\0([^\0]*\/)?)?(npm|npx|pnpm|pnpx|yarn|corepack)(-cli)?(\.[cm]?js)?[\0 ]/;
+const shell = /^([^\0]*\/)?(sh|bash|dash|zsh|ash|ksh)\0-c\0/;
 
 /** The parent, and the runners above it: the child of a dead process gets another parent. */
 function launchers(): string {

@@ -23,6 +23,7 @@ import { commandFor, type RunDirectory, rotateLogs, writeWhole } from './run-dir
 import { loadData, migrateBoth, prepareDatabase } from './seed.ts';
 import { readSeedFile, type SeedContent } from './seed-file.ts';
 import { serviceComponents, storeComponents } from './services.ts';
+import { passedToServices } from './shell.ts';
 import { endRecorded, isInBackground, listenForStop } from './shutdown.ts';
 import { describeStack, stackTable } from './stack-file.ts';
 
@@ -83,6 +84,7 @@ async function startUp(stack: Stack): Promise<void> {
   const plan = await makePlan(run, options);
   stack.issuer = plan.issuer;
   rotateLogs(run);
+  for (const sentence of passedToServices(plan.observeUrl !== undefined).refused) say(sentence);
   if (plan.observeUrl !== undefined) {
     // The observer opens before the services, which export their first spans to it.
     const { openObserver } = await import('./observe/observer.ts');

@@ -6,6 +6,7 @@ import { fastify } from 'fastify';
 import pg from 'pg';
 import { healthAddresses, type StackPlan } from '../plan.ts';
 import { databaseUrl } from '../postgres.ts';
+import { ask } from '../shell.ts';
 import { keyStep, type Reading, readSamples, type TileValues, tiles } from './metrics.ts';
 import { openRequestStore } from './request-store.ts';
 import { followFile, readLogLine, readSpans } from './telemetry.ts';
@@ -71,8 +72,8 @@ function tilesOf(now: Reading, before: Reading) {
 
 async function samplesOf(processes: Readonly<Record<string, string>>): Promise<Reading['samples']> {
   const texts = Object.entries(processes).map(async ([name, address]) => {
-    const response = await fetch(`${address}/metrics`, { signal: AbortSignal.timeout(1_500) });
-    return readSamples(name, response.ok ? await response.text() : '');
+    const { ok, body } = await ask(`${address}/metrics`, 1_500);
+    return readSamples(name, ok ? body : '');
   });
   const read = await Promise.allSettled(texts);
   return read.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));

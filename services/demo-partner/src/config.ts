@@ -10,9 +10,10 @@ function expected(what: string) {
 }
 
 const text = z.string({ error: expected('some text') });
-const level = z.enum(['debug', 'info', 'warn', 'error'], {
-  error: expected('one of debug, info, warn, error'),
-});
+const level = z
+  .string()
+  .toLowerCase()
+  .pipe(z.enum(['debug', 'info', 'warn', 'error'], { error: expected('one of debug, info, warn, error') }));
 const flag = z.enum(['true', 'false'], { error: expected('true or false') });
 
 function integer(max: number, what: string) {

@@ -10,6 +10,7 @@ import { tokenRefusals } from '@course-exchange/rules/token-verification';
 import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
 import { connectRpc } from '@course-exchange/runtime/grpc/client';
 import { actorOf, expectPeer } from '@course-exchange/runtime/grpc/incoming-call';
+import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
 import { privateListener, privatePort } from '@course-exchange/runtime/grpc/private-port';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { openRpcTls, type RpcTls } from '@course-exchange/runtime/grpc/tls';
@@ -39,6 +40,7 @@ await startProcess(() => main(readConfig()));
 
 async function main(config: CatalogConfig): Promise<void> {
   const logger = createLogger('design-catalog', config.LOG_LEVEL);
+  logGrpcErrors(logger);
   const telemetry = await startTelemetry('design-catalog', config, logger);
   const tls = openRpcTls(config.RPC_TLS_DIRECTORY, logger);
   const database = openLists(config, logger);

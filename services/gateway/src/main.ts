@@ -1,6 +1,7 @@
 // Starts the gateway and serves public HTTP until it is stopped.
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
 import { openRpcTls } from '@course-exchange/runtime/grpc/tls';
 import { serveHealth } from '@course-exchange/runtime/process/health';
 import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lifecycle';
@@ -21,6 +22,7 @@ const startTimeoutMs = 60_000;
 
 async function run(config: Config): Promise<void> {
   const logger = createLogger('gateway', config.LOG_LEVEL);
+  logGrpcErrors(logger);
   const telemetry = await startTelemetry('gateway', config, logger);
   const services = connectServices({
     identity: config.IDENTITY_TARGET,

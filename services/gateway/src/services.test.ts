@@ -31,6 +31,23 @@ test('discovery and key set outlive identity once it has answered for them, even
   expect((await services.discovery.document()).responseTypesSupported).toEqual(['code']);
 });
 
+test('a call never goes to a proxy that the environment names', async () => {
+  for (const name of ['http_proxy', 'https_proxy', 'grpc_proxy']) vi.stubEnv(name, 'http://127.0.0.1:9');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const identity = await serveRpc({
+    services: [bindService(DiscoveryService, cannedAnswers)],
+    errorStatuses,
+    logger: createLogger('stand-in', 'error'),
+    address: '127.0.0.1:0',
+  });
+  onTestFinished(() => identity.stop(0));
+  const target = `127.0.0.1:${identity.port}`;
+  const services = connectServices({ identity: target, catalog: target, timeoutMs: 1_000, now: Date.now });
+  onTestFinished(services.close);
+  await services.reached(1_000);
+  expect((await services.discovery.document()).responseTypesSupported).toEqual(['code']);
+});
+
 const unavailable = new Failure('temporarily_unavailable');
 
 function scene() {

@@ -9,6 +9,7 @@ import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/ru
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { logAuditHead } from '@course-exchange/runtime/audit/table';
 import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
+import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
 import {
   type PrivateListener,
   privateListener,
@@ -72,6 +73,7 @@ await startProcess(() => main(readConfig()));
 
 async function main(config: IdentityConfig): Promise<void> {
   const logger = createLogger('identity', config.LOG_LEVEL);
+  logGrpcErrors(logger);
   // Throws, before anything is opened, if strangers could reach the port.
   const operatorListener =
     config.OPERATOR_POSTGRES_URL === undefined

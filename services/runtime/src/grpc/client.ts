@@ -140,6 +140,8 @@ function channelOptions(
     // Streams probe. A ping after a GOAWAY drops calls that the server still answers (grpc/grpc-node#3068).
     ...(streams ? {} : { 'grpc.keepalive_time_ms': 10_000, 'grpc.keepalive_timeout_ms': 5_000 }),
     'grpc.enable_channelz': 0,
+    // A call between services never goes to a proxy, whatever the environment says.
+    'grpc.enable_http_proxy': 0,
   };
 }
 

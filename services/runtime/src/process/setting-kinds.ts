@@ -33,8 +33,11 @@ export function flag() {
   return kind('true or false', (raw) => ({ true: true, false: false })[raw]);
 }
 
+/** In any case: other programs write `INFO`. */
 export function choice<const T extends string>(options: readonly T[]) {
-  return kind(`one of ${options.join(', ')}`, (raw) => options.find((option) => option === raw));
+  return kind(`one of ${options.join(', ')}`, (raw) =>
+    options.find((option) => option.toLowerCase() === raw.toLowerCase()),
+  );
 }
 
 /** Comma-separated texts for which `matches` holds; `expects` describes one. */

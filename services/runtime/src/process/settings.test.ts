@@ -82,6 +82,12 @@ test('a valid configuration is read with its types and fallbacks', () => {
   expect(values.KEY.reveal()).toHaveLength(4);
 });
 
+test('a choice is taken in any case', () => {
+  const source = { HTTP_PORT: '8080', ISSUER: 'https://a', KEY: 'AAAAAA', LOG_LEVEL: 'Error' };
+  expect(readSettings(settings, source)).toMatchObject({ LOG_LEVEL: 'error' });
+  expect(choice(['ES256']).parse('es256')).toBe('ES256');
+});
+
 const quiet = ruleOn(settings, ['LOG_LEVEL', 'VERBOSE'], ({ LOG_LEVEL, VERBOSE }) =>
   VERBOSE && LOG_LEVEL === 'error' ? ['VERBOSE is not valid: expected false where LOG_LEVEL is error'] : [],
 );
