@@ -63,7 +63,7 @@ test('the demo partner keeps every duty, and every scenario is played', async ()
     for (const name of names)
       await rehearse(proxy, name, async () => {
         const browser = openPartnerBrowser(url);
-        const { callback } = await browser.connect((request) => visit(request, user()));
+        const { callback } = await browser.connect((request, jar) => visit(request, user(), jar));
         await browser.read();
         if (name === 'event-gone') return;
         await browser.press('/refresh');

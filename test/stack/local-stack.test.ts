@@ -63,7 +63,7 @@ test('a second start says where the first one runs, status knows every process, 
   const { demoPartner = '' } = stack.description;
   const anna = userWho(stack.description, 'typical season');
   const browser = openPartnerBrowser(demoPartner);
-  await browser.connect((request) => visit(request, anna));
+  await browser.connect((request, jar) => visit(request, anna, jar));
   await browser.read();
   await interrupt(stack);
   expect(stack.output()).toContain(

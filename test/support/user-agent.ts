@@ -64,14 +64,20 @@ export function openUserAgent(issuer: string, options: UserAgentOptions = {}) {
 
 /** Opens a browser at the demo partner, or at a client with the same addresses. */
 export function openPartnerBrowser(partner: string) {
-  const { visit, submit } = openUserAgent(partner);
+  const { visit, submit, cookies } = openUserAgent(partner);
   const load = async (path: string) => (await visit(`${partner}${path}`)) as Page;
   return {
     load,
-    /** `agree` walks through the issuer's pages. Resolves with the callback's path and the page to which it redirects. */
-    connect: async (agree: (request: URL) => Promise<URL>) => {
+    /**
+     * `agree` walks through the issuer's pages, with the cookies of this browser: on one host it sends them to every port.
+     * Resolves with the callback's path and the page to which it redirects.
+     */
+    connect: async (agree: (request: URL, jar: Map<string, string>) => Promise<URL>) => {
       const { location } = (await visit(`${partner}/connect`)) as Departure;
-      const { pathname, search } = await agree(new URL(location));
+      const jar = new Map([...cookies.values()].map(({ name, value }) => [name, value]));
+      const { pathname, search } = await agree(new URL(location), jar);
+      cookies.clear();
+      for (const [name, value] of jar) cookies.set(name, { name, value, attributes: '' });
       const callback = `${pathname}${search}`;
       return { callback, arrival: await load(callback) };
     },

@@ -14,10 +14,13 @@ const refusal: Answers = [['/cancel', {}]];
 
 type Answers = readonly (readonly [path: string, fields: Readonly<Record<string, string>>])[];
 
-/** Resolves with the address that the browser is sent back to. Cancels without a user. */
-export async function visit(request: URL, user?: Credentials): Promise<URL> {
+/** Resolves with the address that the browser is sent back to. Cancels without a user. `cookies`: what the browser has. */
+export async function visit(
+  request: URL,
+  user?: Credentials,
+  cookies = new Map<string, string>(),
+): Promise<URL> {
   const answers = user ? agreement(user) : refusal;
-  const cookies = new Map<string, string>();
   const filledIn = new Set<string>();
   let next: { readonly url: URL; readonly body?: URLSearchParams } = { url: request };
   for (let step = 0; step < 12; step += 1) {

@@ -6,27 +6,54 @@ const plain = createCookies('http://127.0.0.1:8080');
 const secure = createCookies('https://exchange.example');
 
 test('they are bound to the host where the issuer is https', () => {
-  expect(secure.setSession('s')).toBe('__Host-session=s; Path=/; HttpOnly; SameSite=Lax; Secure');
-  expect(plain.setSession('s')).toBe('session=s; Path=/; HttpOnly; SameSite=Lax');
-  expect(secure.session('session=forged')).toBe('');
+  expect(secure.setSession('s')).toContain(
+    '__Host-course-exchange-session=s; Path=/; HttpOnly; SameSite=Lax; Secure',
+  );
+  expect(plain.setSession('s')).toEqual(['course-exchange-session=s; Path=/; HttpOnly; SameSite=Lax']);
+  expect(secure.session('course-exchange-session=forged; session=forged')).toBe('');
+});
+
+test('version 0.1.0 beside this one finds sessions and devices, and what it set is its last word', () => {
+  const cookies = [secure.setSession('s'), secure.setDevice('d'), secure.setInteraction('id', 'i', 60)];
+  const set = cookies.flat().map((cookie) => cookie.split('=')[0]);
+  expect(set).toEqual(expect.arrayContaining(['__Host-session', '__Host-device', '__Host-interaction-id']));
+  expect(secure.session('__Host-course-exchange-session=ours; __Host-session=its')).toBe('its');
+  expect(secure.session('__Host-session=its')).toBe('its');
+  expect(secure.device('__Host-device=its')).toBe('its');
+  expect(secure.interaction('__Host-interaction-id=its', 'id')).toBe('its');
+  expect(secure.clearSession().map((cookie) => cookie.split('=')[0])).toContain('__Host-session');
+});
+
+test('over http a name that may be another program’s is read last, and neither set nor cleared', () => {
+  expect(plain.session('session=flask; course-exchange-session=ours')).toBe('ours');
+  expect(plain.session('session=of-version-0.1.0')).toBe('of-version-0.1.0');
+  const set = [plain.setSession('s'), plain.setDevice('d'), plain.setInteraction('id', 'i', 60)];
+  const all = [...set.flat(), ...plain.clearSession()];
+  for (const cookie of all) expect(cookie).toMatch(/^course-exchange-/);
 });
 
 test('the cookie of an interaction has its life, that of the session the browser’s', () => {
-  expect(plain.setInteraction('id', 'b', 1800)).toContain('interaction-id=b; Max-Age=1800;');
-  expect(plain.setSession('s')).not.toContain('Max-Age');
-  expect(plain.setDevice('d')).toContain('device=d; Max-Age=2592000;');
+  expect(plain.setInteraction('id', 'b', 1800)).toEqual([
+    'course-exchange-interaction-id=b; Max-Age=1800; Path=/; HttpOnly; SameSite=Lax',
+  ]);
+  expect(plain.setSession('s').join()).not.toContain('Max-Age');
+  expect(plain.setDevice('d').join()).toContain('device=d; Max-Age=2592000;');
 });
 
 test('each interaction has a separate cookie; the first of two with one name counts', () => {
-  const header = 'interaction-a=1; interaction-b=2; interaction-a=3; session=x';
+  const header = 'course-exchange-interaction-a=1; interaction-b=2; course-exchange-interaction-a=3';
   expect([...'abc'].map((id) => plain.interaction(header, id))).toEqual(['1', '2', '']);
 });
 
 test('at most eight are kept with a new interaction; the oldest go', () => {
-  const presented = Array.from({ length: 10 }, (_, index) => `interaction-i${index}=b`).join('; ');
+  const own = 'course-exchange-interaction-';
+  const presented = Array.from(
+    { length: 10 },
+    (_, index) => `${own}i${index}=b; interaction-i${index}=b`,
+  ).join('; ');
   const cleared = plain.clearSurplusInteractions(presented).map((cookie) => cookie.split('=')[0]);
-  expect(cleared).toEqual(['interaction-i0', 'interaction-i1', 'interaction-i2']);
-  expect(plain.clearSurplusInteractions('interaction-a=b')).toEqual([]);
+  expect(cleared).toEqual([`${own}i0`, `${own}i1`, `${own}i2`]);
+  expect(plain.clearSurplusInteractions(`${own}a=b`)).toEqual([]);
 });
 
 test('a cookie that we did not set is ignored', () => {

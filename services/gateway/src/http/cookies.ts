@@ -1,5 +1,5 @@
 // Cookies of the browser session, of the device that has logged in before, and of each interaction, so that two tabs
-// do not interfere.
+// do not interfere. Browsers send a cookie to every port of a host: no name is the default of a partner's framework.
 
 export type Cookies = ReturnType<typeof createCookies>;
 
@@ -11,32 +11,55 @@ const wellFormed = /^[A-Za-z0-9._-]{1,256}$/;
 export function createCookies(issuer: string) {
   const secure = issuer.startsWith('https:');
   const prefix = secure ? '__Host-' : '';
-  const sessionName = `${prefix}session`;
-  const deviceName = `${prefix}device`;
-  const interactionPrefix = `${prefix}interaction-`;
+  const session = { name: `${prefix}course-exchange-session`, before: `${prefix}session` };
+  const device = { name: `${prefix}course-exchange-device`, before: `${prefix}device` };
+  const interaction = { name: `${prefix}course-exchange-interaction-`, before: `${prefix}interaction-` };
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   const clear = (name: string) => `${name}=; Max-Age=0; ${attributes}`;
+  // Version 0.1.0 knows the names of `before` alone. During an upgrade it runs beside this one: what stands there is its
+  // last word. The next version reads `name` first and still writes both; the one after forgets `before`. Over http the
+  // name may be another program's, which nobody overwrites.
+  const namesOf = ({ name, before }: CookieNames) => (secure ? [before, name] : [name]);
+  const read = (header: string | undefined, names: CookieNames): string => {
+    const cookies = presented(header);
+    const all = secure ? namesOf(names) : [names.name, names.before];
+    return all.map((name) => cookies.get(name)).find((value) => value !== undefined) ?? '';
+  };
   return {
     /** '' when there is none. Secret. */
-    session: (header: string | undefined) => presented(header).get(sessionName) ?? '',
+    session: (header: string | undefined) => read(header, session),
     /** '' when there is none. */
-    device: (header: string | undefined) => presented(header).get(deviceName) ?? '',
+    device: (header: string | undefined) => read(header, device),
     /** '' when there is none. Secret. */
-    interaction: (header: string | undefined, id: string) =>
-      presented(header).get(interactionPrefix + id) ?? '',
+    interaction: (header: string | undefined, id: string) => read(header, withId(interaction, id)),
     /** Ends with the browser (R29.6). */
-    setSession: (value: string) => `${sessionName}=${value}; ${attributes}`,
-    setDevice: (value: string) => `${deviceName}=${value}; Max-Age=${deviceSeconds}; ${attributes}`,
-    clearSession: () => clear(sessionName),
+    setSession: (value: string) => namesOf(session).map((name) => `${name}=${value}; ${attributes}`),
+    setDevice: (value: string) =>
+      namesOf(device).map((name) => `${name}=${value}; Max-Age=${deviceSeconds}; ${attributes}`),
+    clearSession: () => namesOf(session).map(clear),
     setInteraction: (id: string, value: string, maxAgeSeconds: number) =>
-      `${interactionPrefix}${id}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
+      namesOf(withId(interaction, id)).map(
+        (name) => `${name}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
+      ),
     /** At most eight remain with a new one. */
     clearSurplusInteractions: (header: string | undefined) => {
-      const names = [...presented(header).keys()].filter((name) => name.startsWith(interactionPrefix));
-      // Browsers send the oldest first (RFC 6265 §5.4).
-      return names.slice(0, Math.max(0, names.length - maxInteractions + 1)).map(clear);
+      const names = [...presented(header).keys()];
+      return namesOf(interaction).flatMap((beginning) => {
+        const kept = names.filter((name) => name.startsWith(beginning));
+        // Browsers send the oldest first (RFC 6265 §5.4).
+        return kept.slice(0, Math.max(0, kept.length - maxInteractions + 1)).map(clear);
+      });
     },
   };
+}
+
+interface CookieNames {
+  readonly name: string;
+  readonly before: string;
+}
+
+function withId({ name, before }: CookieNames, id: string): CookieNames {
+  return { name: name + id, before: before + id };
 }
 
 function presented(header: string | undefined): ReadonlyMap<string, string> {

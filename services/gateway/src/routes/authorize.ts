@@ -65,6 +65,6 @@ async function begin(deps: BrowserRouteDeps, request: IncomingRequest, form: For
   const page = login
     ? pageAnswer({ deps, request, interactionId }, login, loginPage)
     : redirectAnswer(nextPageAddress(outcome.value, interactionId));
-  const cookie = cookies.setInteraction(interactionId, interactionCookie, expiresIn);
-  return { ...page, cookies: [...cookies.clearSurplusInteractions(presented), cookie] };
+  const own = cookies.setInteraction(interactionId, interactionCookie, expiresIn);
+  return { ...page, cookies: [...cookies.clearSurplusInteractions(presented), ...own] };
 }

@@ -89,7 +89,7 @@ export function choiceRoutes(deps: BrowserRouteDeps): readonly Route[] {
         interaction: at.interaction,
         useAnotherAccount: at.form.get('choice') === 'another',
       });
-      return outcomeAnswer(at, outcome, sessionEnded ? [cookies.clearSession()] : []);
+      return outcomeAnswer(at, outcome, sessionEnded ? cookies.clearSession() : []);
     }),
     formRoute(deps, '/consent', async (at) => {
       const decision = decisions.get(at.form.get('decision')) ?? Decision.UNSPECIFIED;

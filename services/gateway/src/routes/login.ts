@@ -55,7 +55,7 @@ function loginCookies(
   { browserSession, deviceCookie }: Pick<LoginAccepted, 'browserSession' | 'deviceCookie'>,
 ): string[] {
   const session = browserSession === '' ? cookies.clearSession() : cookies.setSession(browserSession);
-  return deviceCookie === '' ? [session] : [session, cookies.setDevice(deviceCookie)];
+  return deviceCookie === '' ? session : [...session, ...cookies.setDevice(deviceCookie)];
 }
 
 function rejectedAnswer(at: InteractionForm, { view, reason, retryAfterSeconds }: LoginRejected): Answer {

@@ -33,7 +33,7 @@ function post(
 }
 
 const login = `/login?interaction=${interactionId}`;
-const cookie = `session=s1; interaction-${interactionId}=cookie`;
+const cookie = `course-exchange-session=s1; course-exchange-interaction-${interactionId}=cookie`;
 const hostile = '"><script>alert(1)</script>\u202e</title>';
 
 test.each([
@@ -68,7 +68,7 @@ test('/authorize ties the interaction to the browser by a cookie and leads to it
   const answer = await get('/authorize?client_id=c');
   expect([answer.status, answer.headers.get('location')]).toEqual([303, login]);
   expect(answer.headers.get('set-cookie')).toBe(
-    `interaction-${interactionId}=cookie; Max-Age=1800; Path=/; HttpOnly; SameSite=Lax`,
+    `course-exchange-interaction-${interactionId}=cookie; Max-Age=1800; Path=/; HttpOnly; SameSite=Lax`,
   );
 });
 

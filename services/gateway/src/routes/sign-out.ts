@@ -30,5 +30,5 @@ async function end(deps: BrowserRouteDeps, request: IncomingRequest): Promise<An
     browserSession: deps.cookies.session(request.headers.cookie),
     formToken: form.get('form_token'),
   });
-  return ended ? redirectAnswer(path, [deps.cookies.clearSession()]) : expiredAnswer(deps, request);
+  return ended ? redirectAnswer(path, deps.cookies.clearSession()) : expiredAnswer(deps, request);
 }
