@@ -59,6 +59,18 @@ export async function allReady(kube: Kube, count: number): Promise<void> {
   }
 }
 
+/** Resolves when a Job has completed; rejects as soon as it has failed, or has not ended in time, with what its pod is doing. */
+export async function completed(kube: Kube, job: string): Promise<void> {
+  const conditions = () => kube.kubectl('get', 'job', job, '--output=jsonpath={.status.conditions[*].type}');
+  const ended = await vi
+    .waitUntil(async () => /Complete|Failed/.exec(await conditions())?.[0], waiting)
+    .catch(() => 'did not end in time');
+  if (ended === 'Complete') return;
+  const pods = await kube.kubectl('describe', 'pods', `--selector=job-name=${job}`);
+  const { out } = await kube.tryKubectl(['logs', `job/${job}`]);
+  throw new Error(`The Job ${job}: ${ended}\n${out}\n${pods.slice(-1_500)}`);
+}
+
 /** A pod beside a release. */
 interface Program {
   readonly image: string;

@@ -11,7 +11,16 @@ import { send } from '../support/http.ts';
 import * as changes from './changes.ts';
 import { runBlocks } from './guide.ts';
 import { imagePrefix, imageTag, type Kube, makeNamespace, release, waiting } from './kube.ts';
-import { allPods, type Component, components, type Pod, podsOf, readyPods, startProgram } from './pods.ts';
+import {
+  allPods,
+  type Component,
+  completed,
+  components,
+  type Pod,
+  podsOf,
+  readyPods,
+  startProgram,
+} from './pods.ts';
 import { installProduction, monitoring, type Production, replicas, scraper } from './production.ts';
 
 let installed: Production;
@@ -29,7 +38,7 @@ test('no port but the public one is reached, and no route but the public ones', 
 test('the audit log goes to a volume, from which a Job plans the fence as docs/recovery.md says', async () => {
   const { kubectl, namespace } = installed.kube;
   await kubectl('create', 'job', 'first-export', `--from=cronjob/${release}-audit-export`);
-  await kubectl('wait', '--for=condition=Complete', 'job/first-export', '--timeout=120s');
+  await completed(installed.kube, 'first-export');
   const page = section('docs/recovery.md', '## Postgres comes from a backup');
   const fence = shellBlocks(page, 'text').find((block) => block.startsWith('fence() {')) ?? '';
   expect(await runBlocks([fence], { NAMESPACE: namespace })).toContain('it lacks none of the lines');
