@@ -22,10 +22,16 @@ export class Supplies implements Reporter {
   }
 
   async onInit({ projects }: Vitest): Promise<void> {
+    const needsOf = (name: string) => this.#needs[name] ?? [];
+    const sentences = new Map<Need, string>();
+    for (const need of new Set(projects.flatMap(({ name }) => needsOf(name)))) {
+      const sentence = await bring(need);
+      if (sentence !== undefined) sentences.set(need, sentence);
+    }
     for (const { name, config } of projects) {
-      const missing = await bring(this.#needs[name] ?? []);
-      if (missing === undefined) continue;
-      console.log(`NOT RUN ${name}: ${missing}`);
+      const need = needsOf(name).find((one) => sentences.has(one));
+      if (need === undefined) continue;
+      console.log(`NOT RUN ${name}: ${sentences.get(need)}`);
       this.#notRun.push(name);
       for (const file of globSync(config.include, { cwd: root }))
         for (const clause of clausesNamed(readFileSync(join(root, file), 'utf8'))) this.excused.add(clause);
@@ -38,19 +44,15 @@ export class Supplies implements Reporter {
   }
 }
 
-/** Gives a sentence about the first that cannot be had. */
-async function bring(needs: readonly Need[]): Promise<string | undefined> {
-  for (const need of needs) {
-    const bringing = need === 'redis' ? findRedis(cacheDirectory()) : obtainProgram(need);
-    const missing = await bringing.then(
-      () => undefined,
-      ({ message }: Error) => message,
-    );
-    if (missing !== undefined && need === 'redis') {
-      console.log(`FAILED ${missing}\n0 passed, 1 failed`);
-      process.exit(1);
-    }
-    if (missing !== undefined) return missing;
+/** Gives a sentence where it cannot be had. Without Redis the run ends. */
+async function bring(need: Need): Promise<string | undefined> {
+  try {
+    await (need === 'redis' ? findRedis(cacheDirectory()) : obtainProgram(need));
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    if (need !== 'redis') return message;
+    console.log(`FAILED ${message}\n0 passed, 1 failed`);
+    process.exit(1);
   }
-  return undefined;
 }

@@ -160,7 +160,9 @@ export async function findProgram(name: ProgramName): Promise<Found> {
 /** Finds it, and brings it into the cache where it is missing; one process does at a time. */
 export async function obtainProgram(name: ProgramName): Promise<Found> {
   const { bring }: Program = programs[name];
-  if (!process.env[variableOf(name)] && !(await lookFor(name)))
+  const found = await lookFor(name);
+  if (found) return found;
+  if (!process.env[variableOf(name)])
     await whileAlone(async () => (await lookFor(name)) ?? bring().catch(() => {}));
   return findProgram(name);
 }
