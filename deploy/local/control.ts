@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { holdName, socketAddress } from './exclusive.ts';
+import { holdName, isHeld, socketAddress } from './exclusive.ts';
 import type { RunDirectory } from './run-directory.ts';
 
 export interface StatusReport {
@@ -50,14 +50,10 @@ export async function askStatus(run: RunDirectory): Promise<StatusReport | undef
 export async function askStop(run: RunDirectory): Promise<boolean | undefined> {
   if ((await ask(run, '/stop')) === undefined) return undefined;
   for (let attempt = 0; attempt < 40; attempt += 1) {
-    if (!(await isHeld(run))) return true;
+    if (!(await isHeld(run.key))) return true;
     await sleep(50);
   }
   return false;
-}
-
-async function isHeld(run: RunDirectory): Promise<boolean> {
-  return (await ask(run, '/')) !== undefined;
 }
 
 /** Empty when the connection was closed without an answer; undefined when nothing listens. */

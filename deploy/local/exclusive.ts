@@ -25,18 +25,19 @@ export async function holdName(server: Server, name: string): Promise<boolean> {
       },
     );
   if (await listen()) return true;
-  if (process.platform === 'linux' || (await isHeld(address))) return false;
+  if (process.platform === 'linux' || (await isHeld(name))) return false;
   rmSync(address, { force: true });
   return listen();
 }
 
-async function isHeld(address: string): Promise<boolean> {
-  const socket = connect(address);
+export async function isHeld(name: string): Promise<boolean> {
+  const socket = connect(socketAddress(name));
   try {
     await once(socket, 'connect');
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    return !['ECONNREFUSED', 'ENOENT'].includes(code);
   } finally {
     socket.destroy();
   }
