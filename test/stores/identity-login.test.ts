@@ -56,7 +56,7 @@ const replacePassword = (database: Queries, signedOutAt: number | null = deps.no
 async function logInWhile(importing: () => Promise<void>, sleep = deps.sleep) {
   const verifyPassword: typeof deps.verifyPassword = async (check) => {
     const verdict = await deps.verifyPassword(check);
-    if (verdict === 'matches') await importing();
+    if (typeof verdict === 'object') await importing();
     return verdict;
   };
   return logIn(await beginForm(), { by: { ...deps, verifyPassword, sleep } });

@@ -61,7 +61,7 @@ import { createTokenHandlers } from './token/rpc.ts';
 import { listPasswordForms } from './users/user-table.ts';
 
 const operatorStatementTimeoutMs = 15_000;
-/** 5 s at most, half of R14.5's ten. */
+/** 5 s at most, half of R14.5's ten; a password in another normal form than NFC takes twice its share. */
 const waitingPerHash = 50;
 /** A batch of users with long names fits. */
 const maxOperatorRequestBytes = 4 * 1024 * 1024;

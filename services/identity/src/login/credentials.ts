@@ -207,13 +207,14 @@ async function verifyOnce(
   const { passwordHash, disabled: isDisabled } = user ?? { passwordHash: undefined, disabled: true };
   const verdict = await deps.verifyPassword({ password, passwordHash, isDisabled, isSuspect });
   if (user === undefined) return { refused: 'unknown_user' };
-  if (verdict !== 'matches') return { user, refused: user.disabled ? 'user_disabled' : reasons[verdict] };
+  if (typeof verdict === 'string')
+    return { user, refused: user.disabled ? 'user_disabled' : reasons[verdict] };
   const { settled, loggedInAt } = await settle(deps, user.sub);
   const { signedOutAt, importedHash } = user;
   if (settled.signedOutAt !== signedOutAt || settled.importedHash !== importedHash || settled.disabled)
     return undefined;
   // Not awaited: queueing again could exceed the login's deadline.
-  void renewPasswordHash(deps, user, password);
+  void renewPasswordHash(deps, user, verdict.matched);
   return { user, loggedInAt };
 }
 
@@ -231,10 +232,10 @@ function settle(deps: LoginDeps, sub: Sub) {
 export async function renewPasswordHash(
   { database, rehash }: Pick<LoginDeps, 'database' | 'rehash'>,
   { sub, passwordHash }: { readonly sub: Sub; readonly passwordHash: string },
-  password: string,
+  matched: string,
 ): Promise<void> {
   try {
-    const renewed = await rehash(passwordHash, password);
+    const renewed = await rehash(passwordHash, matched);
     if (renewed) await replacePasswordHash(database, sub, passwordHash, renewed);
   } catch {}
 }

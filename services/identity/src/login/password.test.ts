@@ -21,7 +21,7 @@ describe('passwords (R18.3)', () => {
     expect(one).not.toBe(two);
   });
 
-  it('match as typed and not otherwise; a user who is not there matches nothing', async () => {
+  it('match as typed or in NFC; a user who is not there matches nothing [R30.15]', async () => {
     const queue = createHashingQueue({ concurrency: 2, waiting: 10 });
     const verify = createPasswordVerifier({
       queue,
@@ -29,8 +29,12 @@ describe('passwords (R18.3)', () => {
       onUnverifiableForm: () => {},
     });
     const stored = await hashPassword('grün');
-    expect(await verify({ passwordHash: stored, password: 'grün' })).toBe('matches');
-    expect(await verify({ passwordHash: stored, password: 'grün'.normalize('NFD') })).toBe('differs');
+    const decomposed = 'grün'.normalize('NFD');
+    for (const password of ['grün', decomposed])
+      expect(await verify({ passwordHash: stored, password })).toEqual({ matched: 'grün' });
+    const passwordHash = await hashPassword(decomposed);
+    expect(await verify({ passwordHash, password: decomposed })).toEqual({ matched: decomposed });
+    expect(await verify({ passwordHash, password: 'grün' })).toBe('differs');
     expect(await verify({ passwordHash: undefined, password: 'grün' })).toBe('differs');
     const check = { passwordHash: stored, password: 'grün', isDisabled: true };
     expect(await verify(check)).toBe('differs');
@@ -61,8 +65,11 @@ describe('a login makes a hash ours only if no other password matches the old on
     expect(renewed?.startsWith('$argon2id$v=19$m=19456,t=2,p=1$') ?? false).toBe(renews);
   });
 
-  it('and leaves one of ours alone', async () => {
+  it('and leaves one of ours alone, unless it is of another normal form than NFC [R30.15]', async () => {
     expect(await rehash(await hashPassword('grün'), 'grün')).toBeUndefined();
+    const decomposed = 'grün'.normalize('NFD');
+    const renewed = readPasswordHash((await rehash(await hashPassword(decomposed), decomposed)) ?? '').hash;
+    expect(renewed && (await matchesHash(renewed, 'grün'))).toBe(true);
   });
 
   it('as in bcrypt and HMAC another password does match', async () => {

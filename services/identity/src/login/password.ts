@@ -85,14 +85,17 @@ export function createHashingQueue({
   };
 }
 
-export type Rehash = (passwordHash: string, password: string) => Promise<string | undefined>;
+export type Rehash = (passwordHash: string, matched: string) => Promise<string | undefined>;
 
-/** Limited to the queue's share of suspect logins. `password` matches. Undefined: the stored hash stays (R18.9). */
+/** Limited to the queue's share of suspect logins. `matched` is a match. Undefined: the stored hash stays (R18.9). */
 export function createRehash(queue: HashingQueue): Rehash {
-  return async (passwordHash, password) =>
-    needsRehash(passwordHash) && isOnlyMatch(passwordHash, password)
-      ? queue(() => hashPassword(password), true)
+  return async (passwordHash, matched) => {
+    const composed = matched.normalize('NFC');
+    const isStale = needsRehash(passwordHash) || composed !== matched;
+    return isStale && isOnlyMatch(passwordHash, matched)
+      ? queue(() => hashPassword(composed), true)
       : undefined;
+  };
 }
 
 /** bcrypt reads 72 bytes; it and HMAC, in PBKDF2 and scrypt, also match a text with certain NULs. */
@@ -114,10 +117,10 @@ interface PasswordCheck {
   readonly isSuspect?: boolean;
 }
 
-/** `unverifiable`: no password matches the stored hash, by its form (R18.8). */
-type PasswordVerdict = 'matches' | 'differs' | 'unverifiable';
+/** `unverifiable`: no password matches the stored hash, by its form (R18.8). `matched`: as typed, or its NFC (R30.15). */
+type PasswordVerdict = Exclude<Verdict, 'matches'> | { readonly matched: string };
 
-/** Every verdict but `matches` costs the same. Throws `temporarily_unavailable` when the queue is full or hashing fails. */
+/** For one password every verdict but a match costs the same. Throws `temporarily_unavailable` when the queue is full or hashing fails. */
 export type VerifyPassword = (check: PasswordCheck) => Promise<PasswordVerdict>;
 
 type Matches = (hash: PasswordHash, password: string) => Promise<boolean>;
@@ -144,13 +147,20 @@ export function createPasswordVerifier({
       if (hash) held.push(hash);
       else onUnverifiableForm(form);
     }
-    return queue(async () => {
-      const own = passwordHash === undefined ? undefined : verifiableHash(passwordHash);
-      const verdict = own && (await verdictOn(own, password, matches));
+    const own = passwordHash === undefined ? undefined : verifiableHash(passwordHash);
+    const compare = async (spelling: string): Promise<Verdict> => {
+      const verdict = own ? await verdictOn(own, spelling, matches) : 'differs';
       if (verdict === 'matches' && !isDisabled) return verdict;
-      const computed = verdict === 'unverifiable' ? undefined : own;
-      await passTime(standInsFor(computed, held), password, matches);
-      if (passwordHash === undefined || computed) return 'differs';
+      await passTime(standInsFor(verdict === 'unverifiable' ? undefined : own, held), spelling, matches);
+      return verdict === 'unverifiable' ? verdict : 'differs';
+    };
+    return queue(async () => {
+      let verdict: Verdict = 'differs';
+      for (const spelling of new Set([password, password.normalize('NFC')])) {
+        verdict = await compare(spelling);
+        if (verdict === 'matches') return { matched: spelling };
+      }
+      if (passwordHash === undefined || (own && verdict === 'differs')) return 'differs';
       const form = passwordForm(passwordHash);
       // Other hashes of the form of a damaged one may be whole.
       if (own || !verifiableHash(form)) onUnverifiableForm(form);
@@ -180,7 +190,9 @@ export function createFormCheck(queue: HashingQueue, matches: Matches = matchesH
   };
 }
 
-async function verdictOn(hash: PasswordHash, password: string, matches: Matches): Promise<PasswordVerdict> {
+type Verdict = 'matches' | 'differs' | 'unverifiable';
+
+async function verdictOn(hash: PasswordHash, password: string, matches: Matches): Promise<Verdict> {
   try {
     return (await matches(hash, password)) ? 'matches' : 'differs';
   } catch (error) {
