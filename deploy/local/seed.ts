@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { emailKey } from '@course-exchange/rules/email';
 import type pg from 'pg';
 import { hashPassword } from '../../services/identity/src/login/password.ts';
 import { allDemoUsers, demoPartners } from './demo-accounts.ts';
@@ -136,10 +137,13 @@ async function addRedirectUris(client: pg.Client, { clientId, redirectUris }: Pa
 async function putUser(client: pg.Client, user: SeedUser, onConflict: OnConflict): Promise<void> {
   const { sub, email, emailVerified, name, password, disabled } = user;
   await client.query(
-    `insert into identity.users (sub, email, email_verified, name, password_hash, disabled_at, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     ${conflict(onConflict, 'sub', 'email', 'email_verified', 'name', 'password_hash', 'disabled_at')}`,
-    [sub, email, emailVerified, name, await hashPassword(password), disabled ? seededAt : null, seededAt],
+    `insert into identity.users (sub, email, email_key, email_verified, name, password_hash, disabled_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     ${conflict(onConflict, 'sub', 'email', 'email_key', 'email_verified', 'name', 'password_hash', 'disabled_at')}`,
+    [
+      ...[sub, email, emailKey(email), emailVerified, name, await hashPassword(password)],
+      ...[disabled ? seededAt : null, seededAt],
+    ],
   );
 }
 

@@ -101,7 +101,7 @@ describe('a malformed max_age is invalid_request by redirect [R5.7]', () => {
 test('login_hint fills the login form, escaped [R5.8]', async () => {
   for (const hint of [typical.email, '"><script>alert(1)</script>@example.com']) {
     const page = expectPage(await begin(freshBrowser(), full, { login_hint: hint }));
-    expect(loginForm(page)?.fields.find((field) => field.type === 'email')?.value).toBe(hint);
+    expect(loginForm(page)?.fields.find(({ name }) => name === 'email')?.value).toBe(hint);
     expect(page.answer.text).not.toContain('<script>alert');
   }
 });
@@ -121,7 +121,7 @@ describe('id_token_hint', () => {
     await grant({ agent });
     expectErrorRedirect(await begin(agent, full, { prompt: 'none', id_token_hint }), 'login_required');
     const page = expectPage(await begin(agent, full, { id_token_hint }));
-    expect(loginForm(page)?.fields.find((field) => field.type === 'email')?.value).toBe('');
+    expect(loginForm(page)?.fields.find(({ name }) => name === 'email')?.value).toBe('');
     const departure = await logInAndAgree(agent, page, other);
     expect(departure.parameters.get('code')).not.toBeNull();
   });

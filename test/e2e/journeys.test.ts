@@ -1,5 +1,7 @@
 // People in a real browser, from the demo partner's first page to the last: they connect, read, come back and leave; they open
 // tabs, go back, reload and click twice; they have no script, a keyboard alone, or a password manager.
+import { withClient } from '@course-exchange/local-stack/postgres';
+import { emailKey } from '@course-exchange/rules/email';
 import type { Page } from 'playwright-core';
 import { beforeEach, expect, test } from 'vitest';
 import { type DemoUser, partnerFor, userWho } from '../support/stack-file.ts';
@@ -187,6 +189,23 @@ async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`Tab never reaches ${name}.`);
 }
 
+test('an address of an internationalized domain logs in as it is typed [R30.13]', async () => {
+  const typed = ['bücher.example', 'straße.example', 'BÜCHER.example', 'xn--bcher-kva.example'];
+  const stored = ['bücher.example', 'straße.example', 'xn--bcher-kva.example', 'bücher.example'];
+  for (const [nth, domain] of stored.entries()) {
+    const email = `person${nth}-${process.pid}@${domain}`;
+    await withClient(`${stack.postgres}`, (client) =>
+      client.query(
+        `insert into identity.users (sub, email, email_key, password_hash)
+         select $1, $1, $2, password_hash from identity.users where sub = $3`,
+        [email, emailKey(email), user.sub],
+      ),
+    );
+    const page = await browser.person();
+    await reachConsent(page, { ...user, email: email.replace(domain, typed[nth] ?? '') });
+  }
+});
+
 test('a person logs in and agrees with a keyboard alone, or a password manager', async () => {
   const page = await browser.person({ permissions: ['clipboard-read', 'clipboard-write'] });
   await page.goto(`${partnerOrigin()}/`);
@@ -195,7 +214,7 @@ test('a person logs in and agrees with a keyboard alone, or a password manager',
   await page.waitForURL(`${stack.issuer}/**`);
   const [email, password] = [page.getByLabel('E-mail address'), page.getByLabel('Password')];
   expect(await email.getAttribute('autocomplete')).toBe('username');
-  expect(await email.getAttribute('type')).toBe('email');
+  expect(await email.getAttribute('inputmode')).toBe('email');
   expect(await password.getAttribute('autocomplete')).toBe('current-password');
   await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(user.password)})`);
   await tabTo(page, 'E-mail address');

@@ -64,6 +64,7 @@ export const schemas = {
   export: z.object({ file: maybeText, clients: z.array(z.object({ registration, approvalState: state })) }),
   plan: z.object({ dryRun: flag, clients: z.array(texts('clientId action', { changes: z.array(change) })) }),
   user: z.object({ user }),
+  refolded: z.object({ dryRun: flag, examined: count, refolded: count, shared: z.array(z.array(text)) }),
   consents: z.object({ consents: z.array(texts('consentId sub clientId')) }),
   keys: z.object({ keys: z.array(key) }),
   audit: z.object({ entries: z.array(entry), more: flag }),

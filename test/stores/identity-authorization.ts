@@ -76,8 +76,7 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
     accountsKey: new Secret(Buffer.alloc(32)),
   };
 
-  const addPerson = async (): Promise<Person> => {
-    const email = `Ada.${randomBytes(6).toString('hex')}@Example.org`;
+  const addPerson = async (email = `Ada.${randomBytes(6).toString('hex')}@Example.org`): Promise<Person> => {
     return { sub: await addUser(identity, email, passwordHash), email };
   };
   const flow = { partner: endpoint.partner, person: await addPerson() };

@@ -12,7 +12,10 @@ import { loadGrantStatus } from '../../services/identity/src/token/grant-status-
 import {
   countUsersOfForm,
   findUserByEmail,
+  listEmailsOfKeys,
   listPasswordForms,
+  readAccount,
+  readKnownUsers,
 } from '../../services/identity/src/users/user-table.ts';
 import { keyEncryptionKey } from './identity-grant.ts';
 import { useIdentityDatabase } from './postgres.ts';
@@ -94,10 +97,13 @@ test('the statements of every request find their rows by index', async () => {
   const database = { query: explain };
   await loadGrantStatus(database, 'c1', 'k500' as ConsentId);
   await findUserByEmail(database, 'u9@example.org');
+  await readAccount(database, { email: 'u9@example.org' });
+  await readKnownUsers(database, ['u9'], ['u9@example.org']);
+  await listEmailsOfKeys(database, ['u9@example.org']);
   await listPasswordForms(database);
   await countUsersOfForm(database, '$2b$12$').catch(() => {});
   await findConsent(database, 'u500' as Sub, 'c1' as ClientId);
-  expect(plans).toHaveLength(5);
+  expect(plans).toHaveLength(8);
   for (const plan of plans) {
     expect(plan).not.toContain('Seq Scan');
     expect(plan).toContain('Index');

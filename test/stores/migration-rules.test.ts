@@ -92,6 +92,8 @@ const hashes: Readonly<Record<string, string>> = {
   'identity/migrations/0004-refusals.sql': 'f6337339a0a68467',
   'identity/migrations/0005-conduct.sql': 'cc2418cb5e5f408c',
   'identity/migrations/0006-password-hash-form.sql': '40b47f64ab34bb7b',
+  'identity/migrations/0007-email-key.sql': '147c67960837237c',
+  'identity/migrations/0008-users-of-an-email-key.sql': '07f7694834296abd',
   'design-catalog/migrations/0001-catalog.sql': 'f387c9631666f4ad',
 };
 

@@ -60,7 +60,8 @@ const altered = (address = '', change: Partial<URL> = {}) => Object.assign(new U
 const whenFinished = (sql: string) => onTestFinished(async () => void (await database.sql(sql)));
 
 test('a whole installation passes, before its migrations too, and what has no setting is skipped', async () => {
-  expect((await find('identity')).passed).toEqual(['issuer', 'postgres', 'signing keys', 'redis']);
+  const all = ['issuer', 'postgres', 'signing keys', 'e-mail addresses', 'redis'];
+  expect((await find('identity')).passed).toEqual(all);
   const absent = ['ISSUER', 'POSTGRES_URL', 'OPERATOR_POSTGRES_URL', 'REDIS_URL'];
   const { code, said } = await find('identity', Object.fromEntries(absent.map((name) => [name, ''])));
   expect([code, said('check skipped')]).toEqual([0, absent.map((name) => `${name} is not set here.`)]);

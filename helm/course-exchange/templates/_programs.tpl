@@ -87,6 +87,7 @@ ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
 
 {{- define "course-exchange.migrations.identity.files" -}}
 {{- include "course-exchange.keyEncryption.files" . }}
+{{- include "course-exchange.userHashKey.file" . }}
 {{- include "course-exchange.postgres.files" (list . "migrations.identity") }}
 {{- include "course-exchange.redis.files" . }}
 {{- end -}}

@@ -4,7 +4,7 @@ import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { appliedVersion } from '@course-exchange/runtime/postgres/schema-version';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
 import { type Finding, findings, withChecks } from '@course-exchange/runtime/process/checks';
-import type { Logger } from '@course-exchange/runtime/process/logger';
+import { type Logger, pseudonym } from '@course-exchange/runtime/process/logger';
 import { text } from '@course-exchange/runtime/process/setting-kinds';
 import {
   type Rule,
@@ -17,10 +17,12 @@ import { listKeys } from './keys/key-table.ts';
 import { decryptPrivateKey } from './keys/private-key.ts';
 import { checkRedis } from './redis/durability.ts';
 import { redisRules, redisSettings } from './redis/settings.ts';
+import { listSharedEmails } from './users/refold.ts';
 
 export const migrationSettings = {
   KEY_ENCRYPTION_KEY: settings.KEY_ENCRYPTION_KEY,
   KEY_ENCRYPTION_KEY_PREVIOUS: settings.KEY_ENCRYPTION_KEY_PREVIOUS,
+  USER_HASH_KEY: settings.USER_HASH_KEY.optional(),
   ACCESS_TOKEN_ALGORITHM: settings.ACCESS_TOKEN_ALGORITHM,
   ...postgresSettings('MIGRATOR_POSTGRES', 'Database, as role identity_migrator'),
   ...optionalPostgresSettings('POSTGRES', settings.POSTGRES_URL.description ?? ''),
@@ -61,9 +63,10 @@ const installation = {
 export function preflight(config: MigrationConfig, schemaVersion: number, logger: Logger): Promise<boolean> {
   return withChecks(logger, async (run) => {
     await run('issuer', async () => checkIssuer(config));
-    await checkPostgres({ installation, config, schemaVersion }, run, (migrator) =>
-      run('signing keys', () => checkSigningKeys(migrator, config)),
-    );
+    await checkPostgres({ installation, config, schemaVersion }, run, async (migrator) => {
+      await run('signing keys', () => checkSigningKeys(migrator, config));
+      await run('e-mail addresses', () => checkEmails(migrator, config));
+    });
     await run('redis', async () => {
       const { REDIS_URL, ENVIRONMENT } = config;
       if (REDIS_URL === undefined) return [{ kind: 'skipped', message: 'REDIS_URL is not set here.' }];
@@ -93,5 +96,23 @@ async function checkSigningKeys(
   return findings('failure', {
     [`KEY_ENCRYPTION_KEY does not decrypt the signing keys (${closed} of ${keys.length}): set the key that encrypted them, here or as KEY_ENCRYPTION_KEY_PREVIOUS.`]:
       closed > 0,
+  });
+}
+
+const mostNamed = 20;
+
+/** Users of one address in different spellings: each logs in by its stored spelling alone (R30.14). */
+async function checkEmails(
+  database: Queries,
+  { USER_HASH_KEY: key }: MigrationConfig,
+): Promise<readonly Finding[]> {
+  if ((await appliedVersion(database, 'identity')) === 0) return [];
+  const shared = await listSharedEmails(database);
+  const named = key && shared.map((subs) => subs.map((sub) => pseudonym(key, sub)).join(' and '));
+  const more = shared.length > mostNamed ? ', …' : '';
+  const names = named ? ` (${named.slice(0, mostNamed).join(', ')}${more})` : '';
+  return findings('warning', {
+    [`Addresses that several users have, in spellings that are one address from now on: ${shared.length}${names}. Each of these users logs in by the stored spelling alone: give each an address of its own.`]:
+      shared.length > 0,
   });
 }

@@ -30,10 +30,11 @@ export function loginPage(layout: PageLayout, content: LoginContent): string {
   const { email, partner, problem } = content;
   const { passwordReset } = layout.links;
   const passwordError = problem?.password ?? (problem?.both && problem.again);
+  // Of type "email" Chromium would send another domain for some: straße.example as strasse.example.
   const fields = html`<div class="field">
 <label for="email">${login.email}</label>
 ${problem?.email && html`<p class="error" id="email-error">${problem.email}</p>`}
-<input type="email" id="email" name="email" value="${email}" autocomplete="username" autocapitalize="none" spellcheck="false" required${errorLink('email', problem)}>
+<input type="text" inputmode="email" id="email" name="email" value="${email}" autocomplete="username" autocapitalize="none" spellcheck="false" required${errorLink('email', problem)}>
 </div>
 <div class="field">
 <label for="password">${login.password}</label>

@@ -26,6 +26,7 @@ const effects = {
   'key.retire': 'ends',
   'key.reencrypt': 'changes',
   'user.import': 'changes',
+  'user.refold': 'changes',
   'user.sign-out': 'changes',
   'user.disable': 'ends',
   'user.enable': 'restores',

@@ -4,6 +4,7 @@
 //           → throttled: no password is verified until the delay is over (R30.2)
 //
 // Unknown e-mail, wrong password and disabled account take the same steps, and so the same time (R18.5).
+import { emailKey } from '@course-exchange/rules/email';
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { Overloaded } from '@course-exchange/runtime/process/errors';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
@@ -13,7 +14,7 @@ import type { RedisStore } from '../redis/connect.ts';
 import { newSecret } from '../secrets.ts';
 import type { OnSecurityEvent, ReasonOf } from '../security-events.ts';
 import type { User } from '../users/user.ts';
-import { findSettledUser, findUserByEmail, replacePasswordHash } from '../users/user-table.ts';
+import { findSettledUser, findUserByEmail, replacePasswordHash, setEmailKeys } from '../users/user-table.ts';
 import type { Rehash, VerifyPassword } from './password.ts';
 import { accountKey, originKey, secondsToWait } from './throttle.ts';
 import {
@@ -215,6 +216,7 @@ async function verifyOnce(
     return undefined;
   // Not awaited: queueing again could exceed the login's deadline.
   void renewPasswordHash(deps, user, verdict.matched);
+  if (user.emailKey !== emailKey(user.email)) void setEmailKeys(deps.database, [user]).catch(() => {});
   return { user, loggedInAt };
 }
 

@@ -1,6 +1,6 @@
 // The rules of the login throttle; throttle-store.ts computes the delay atomically.
 import { createHmac } from 'node:crypto';
-import { foldEmail } from '@course-exchange/rules/email';
+import { emailKey } from '@course-exchange/rules/email';
 import type { Networks } from '@course-exchange/runtime/process/ip-address';
 
 const failureWindowMs = 15 * 60 * 1000;
@@ -21,7 +21,7 @@ export function secondsToWait(milliseconds: number): number {
 
 /** Unknown e-mails count alike. Keyed: a reader of the store cannot test e-mails. */
 export function accountKey(key: Buffer, email: string): string {
-  return keyedHash(key, `login ${foldEmail(email)}`);
+  return keyedHash(key, `login ${emailKey(email)}`);
 }
 
 export function originKey(key: Buffer, account: string, kind: 'network' | 'device', value: string): string {

@@ -77,6 +77,10 @@ function times({ disabledAt, signedOutAt }: UserAccount): Fields {
 
 function existing(account: UserAccount | undefined, user: UserName): UserAccount {
   if (account === undefined)
-    throw notFound('sub' in user ? `user ${user.sub.slice(0, 128)}` : 'user with this e-mail address');
+    throw notFound(
+      'sub' in user
+        ? `user ${user.sub.slice(0, 128)}`
+        : 'user with this e-mail address, or several have it in other spellings: give the sub',
+    );
   return account;
 }

@@ -1,7 +1,8 @@
 // The import of users: one batch per transaction, which may be repeated. A rejection does not quote its record, as
 // reasons go into files.
 import { createHash } from 'node:crypto';
-import { foldEmail, isEmail } from '@course-exchange/rules/email';
+import { emailKey, isEmail } from '@course-exchange/rules/email';
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import {
   type AdminContext,
   type AdminRequest,
@@ -15,9 +16,18 @@ import {
 } from '../admin/context.ts';
 import type { Sub } from '../ids.ts';
 import { newId } from '../secrets.ts';
+import { decideUser, findKnown, indexUsers, type KnownUsers } from './known-users.ts';
 import { formOf, type PasswordHash, passwordHashText, readPasswordHash } from './password-hash.ts';
 import type { KnownUser, UserRecord } from './user.ts';
-import { insertUsers, listPasswordForms, lockKnownUsers, readKnownUsers, updateUsers } from './user-table.ts';
+import {
+  insertUsers,
+  listPasswordForms,
+  lockEmails,
+  lockKnownUsers,
+  readKnownUsers,
+  setEmailKeys,
+  updateUsers,
+} from './user-table.ts';
 
 export interface ImportRecord {
   /** In its file. */
@@ -47,33 +57,13 @@ function recordProblem({ sub, email, name }: ImportRecord): string | undefined {
   return undefined;
 }
 
-/** By sub, and by name of their e-mail. */
-type KnownUsers = ReadonlyMap<string, KnownUser>;
-
-function byName(users: readonly KnownUser[]): KnownUsers {
-  return new Map(
-    users.flatMap((user) => [user.sub, emailName(user.email)].map((name) => [name, user] as const)),
-  );
-}
-
 function namesOf(records: readonly ImportRecord[]) {
   const subs = records.map(({ sub }) => sub).filter((sub) => sub !== '');
   return [subs, records.map(({ email }) => email)] as const;
 }
 
-/** Folded, as index users_email compares; no sub has an `@`. */
-function emailName(email: string): string {
-  return `@${foldEmail(email)}`;
-}
-
 interface ImportRequest extends AdminRequest {
   readonly keepSessions?: boolean;
-}
-
-function findKnown({ sub, email }: ImportRecord, knownUsers: KnownUsers) {
-  const sameEmail = knownUsers.get(emailName(email));
-  const before = sub === '' ? sameEmail : knownUsers.get(sub);
-  return { before, takesEmail: sameEmail !== undefined && sameEmail !== before };
 }
 
 function formProblem(hash: PasswordHash, problems: FormProblems): string | undefined {
@@ -82,7 +72,7 @@ function formProblem(hash: PasswordHash, problems: FormProblems): string | undef
   return problems.get(form);
 }
 
-/** The reason of a rejection; undefined: unchanged. A password that was imported before is left alone. */
+/** The reason of a rejection; without `change`: unchanged. A password that was imported before is left alone. */
 function decide(
   transaction: AdminTransaction,
   record: ValidRecord,
@@ -91,7 +81,8 @@ function decide(
   keepSessions: boolean,
 ) {
   const { sub, email, emailVerified, name, hash, importedHash } = record;
-  const { before, takesEmail } = findKnown(record, knownUsers);
+  const { before, isDecided, takesEmail } = findKnown(record, knownUsers);
+  if (isDecided) return 'An earlier record of the batch names the same user.';
   if (takesEmail) return 'Another user has this e-mail address.';
   const known = before !== undefined && before.importedHash === importedHash;
   const problem = known ? undefined : formProblem(hash, formProblems);
@@ -105,17 +96,17 @@ function decide(
     passwordHash: known ? before.passwordHash : passwordHashText(hash),
     importedHash,
     signedOutAt: signedOut ? transaction.now() : (before?.signedOutAt ?? null),
+    emailKey: emailKey(email),
   };
   const fields = fieldChanges(before ? userFields(transaction, before) : {}, {
     ...userFields(transaction, user),
     password: known ? 'set' : 'replaced',
   });
-  if (fields.length === 0) return undefined;
   const change: OperatorChange = { action: 'user.import', object: `user:${user.sub}`, fields };
-  return { isNew: before === undefined, user, signedOut, change };
+  return { user, before, signedOut, ...(fields.length > 0 && { change }) };
 }
 
-function userFields({ pseudonymize }: AdminTransaction, user: Omit<KnownUser, 'importedHash'>) {
+function userFields({ pseudonymize }: AdminTransaction, user: Omit<KnownUser, 'importedHash' | 'emailKey'>) {
   return {
     email: pseudonymize(user.email),
     email_verified: user.emailVerified,
@@ -156,23 +147,15 @@ export async function importUsers(
   return result;
 }
 
-/** Also rejects a user whom an earlier record of the batch names. */
 function validate(records: readonly ImportRecord[]) {
   const rejected: Rejection[] = [];
   const valid: ValidRecord[] = [];
-  const seen = new Set<string>();
   for (const record of records) {
-    const names = [emailName(record.email), ...(record.sub === '' ? [] : [record.sub])];
-    const repeated = names.some((name) => seen.has(name));
     const { hash, problem } = readPasswordHash(record.passwordHash);
-    const reason =
-      recordProblem(record) ??
-      problem ??
-      (repeated ? 'An earlier record of the batch names the same user.' : undefined);
+    const reason = recordProblem(record) ?? problem;
     if (reason === undefined && hash !== undefined) {
       const importedHash = createHash('sha256').update(record.passwordHash).digest('hex');
       valid.push({ ...record, hash, importedHash });
-      for (const name of names) seen.add(name);
     } else rejected.push({ line: record.line, reason: reason ?? '' });
   }
   return { rejected, valid };
@@ -187,7 +170,7 @@ const refusedForm = 'The verifier refuses the costs or the lengths of the passwo
 
 /** Of the hashes that would be stored (R18.7). May take a second for each form, so no transaction is open. */
 async function checkForms(context: AdminContext, records: readonly ValidRecord[]): Promise<FormProblems> {
-  const knownUsers = byName(await readKnownUsers(context.database, ...namesOf(records)));
+  const knownUsers = indexUsers(await readKnownUsers(context.database, ...namesOf(records)));
   const held = new Set(await listPasswordForms(context.database));
   const problems = new Map<string, string | undefined>();
   let added = 0;
@@ -215,21 +198,47 @@ async function importValid(
   keepSessions: boolean,
 ): Promise<ImportResult> {
   const { queries, recordChange } = transaction;
-  const knownUsers = byName(await lockKnownUsers(queries, ...namesOf(records)));
-  const [rejected, created, updated]: [Rejection[], UserRecord[], UserRecord[]] = [[], [], []];
+  await lockEmails(queries);
+  const knownUsers = indexUsers(await lockKnownUsers(queries, ...namesOf(records)));
+  const rejected: Rejection[] = [];
+  const changed: ChangedUsers = { created: [], updated: [], refolded: [] };
   let signedOut = 0;
   for (const record of records) {
     const decision = decide(transaction, record, knownUsers, formProblems, keepSessions);
-    if (typeof decision === 'string') rejected.push({ line: record.line, reason: decision });
-    if (typeof decision !== 'object') continue;
-    (decision.isNew ? created : updated).push(decision.user);
-    recordChange(decision.change);
-    if (decision.signedOut) signedOut += 1;
+    if (typeof decision === 'string') {
+      rejected.push({ line: record.line, reason: decision });
+      continue;
+    }
+    const { user, before, change } = decision;
+    decideUser(knownUsers, user);
+    if (change) {
+      changed[before ? 'updated' : 'created'].push(user);
+      recordChange(change);
+      if (decision.signedOut) signedOut += 1;
+    } else if (before?.emailKey !== user.emailKey) changed.refolded.push(user);
   }
+  await writeUsers(queries, changed);
+  const [created, updated] = [changed.created.length, changed.updated.length];
+  return {
+    created,
+    updated,
+    unchanged: records.length - created - updated - rejected.length,
+    signedOut,
+    rejected,
+  };
+}
+
+interface ChangedUsers {
+  readonly created: UserRecord[];
+  readonly updated: UserRecord[];
+  /** Nothing but the e-mail key, which an earlier version did not write. */
+  readonly refolded: UserRecord[];
+}
+
+async function writeUsers(queries: Queries, { created, updated, refolded }: ChangedUsers): Promise<void> {
+  if (refolded.length > 0) await setEmailKeys(queries, refolded);
   if (updated.length > 0) await updateUsers(queries, updated);
   const inserted = created.length > 0 ? await insertUsers(queries, created) : 0;
   if (inserted < created.length)
     throw conflict('Another import brought some of these users. Send the batch again.');
-  const unchanged = records.length - created.length - updated.length - rejected.length;
-  return { created: created.length, updated: updated.length, unchanged, signedOut, rejected };
 }

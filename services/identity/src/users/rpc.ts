@@ -13,6 +13,7 @@ import { accessTokensEndAt, adminRequest, changeMessages, timestamps } from '../
 import { disableUser, enableUser, getAccount, getAccountByHash, signOutUser } from './admin.ts';
 import { importUsers } from './import.ts';
 import { passwordAlgorithm } from './password-hash.ts';
+import { listSharedEmails, refoldUsers } from './refold.ts';
 import type { UserAccount, UserName } from './user.ts';
 
 export function createUserHandlers(context: AdminContext): Handlers<typeof UserService> {
@@ -40,6 +41,11 @@ export function createUserHandlers(context: AdminContext): Handlers<typeof UserS
     disableUser: async (request, call) => ended(await disableUser(...asked(request, call))),
     enableUser: async (request, call) => shown(await enableUser(...asked(request, call))),
     signOutUser: async (request, call) => ended(await signOutUser(...asked(request, call))),
+    refoldUsers: async (request, call) => {
+      const { result } = await refoldUsers(context, adminRequest(call, request), request.after);
+      const shared = result.last === '' ? await listSharedEmails(context.database) : [];
+      return { ...result, shared: shared.map((subs) => ({ subs })) };
+    },
   };
 }
 

@@ -1,4 +1,6 @@
 // Table `users`. Requests read it fresh: disabling an account takes effect at the next one (R13.2).
+
+import { emailKey } from '@course-exchange/rules/email';
 import {
   allRows,
   firstRow,
@@ -13,7 +15,32 @@ import type { KnownUser, User, UserAccount, UserName, UserRecord, UserWithPasswo
 const columns = `sub, email, email_verified as "emailVerified", name, disabled_at is not null as disabled,
     ${milliseconds('signed_out_at')} as "signedOutAt"`;
 
-const loginColumns = `password_hash as "passwordHash", encode(imported_hash, 'hex') as "importedHash"`;
+const loginColumns = `password_hash as "passwordHash", encode(imported_hash, 'hex') as "importedHash",
+    email_key as "emailKey"`;
+
+// Indexes: users_email, users_email_key. `spellings` is an array of addresses and of their keys.
+const spelled = (spellings: string) =>
+  `(lower(email) = any(array(select lower(unnest(${spellings}::text[])))) or email_key = any(${spellings}))`;
+
+/** With their keys. */
+function spellingsOf(emails: readonly string[]): string[] {
+  return emails.flatMap((email) => [email, emailKey(email)]);
+}
+
+/** The user of this spelling, else the only one of this address (R30.14). */
+function userOfSpelling<T extends { readonly email: string; readonly isExact: boolean }>(
+  users: readonly T[],
+  email: string,
+): T | undefined {
+  const [only, ...others] = users.filter((user) => emailKey(user.email) === emailKey(email));
+  return users.find(({ isExact }) => isExact) ?? (others.length === 0 ? only : undefined);
+}
+
+interface Spelled {
+  /** Spelled as asked, in any letter case. */
+  readonly isExact: boolean;
+}
+const isExact = `lower(email) = lower(($1::text[])[1]) as "isExact"`;
 
 /** Index: users_pkey. */
 export const findUser = firstRow<User, [sub: Sub]>(
@@ -27,18 +54,19 @@ export const findSettledUser = firstRow<UserWithPassword, [sub: Sub]>(
   `select ${columns}, ${loginColumns} from users where sub = $1 for share skip locked`,
 );
 
-// Index: users_email.
-const userByEmail = firstRow<UserWithPassword, [email: string]>(
-  'user by email',
-  `select ${columns}, ${loginColumns} from users where lower(email) = lower($1)`,
+const usersByEmail = allRows<UserWithPassword & Spelled, [spellings: readonly string[]]>(
+  'users by email',
+  `select ${columns}, ${loginColumns}, ${isExact} from users where ${spelled('$1')}`,
 );
 
-/** Case-insensitive; disabled ones too. */
+/** In any letter case and spelling; disabled ones too. */
 export async function findUserByEmail(
   database: Queries,
   email: string,
 ): Promise<UserWithPassword | undefined> {
-  return email.includes('\0') ? undefined : userByEmail(database, email);
+  return email.includes('\0')
+    ? undefined
+    : userOfSpelling(await usersByEmail(database, spellingsOf([email])), email);
 }
 
 // Index: users_password_hash_form, with this expression (`passwordForm` in password-hash.ts): one step per form.
@@ -68,23 +96,31 @@ export const replacePasswordHash = allRows<never, [sub: Sub, before: string, nex
   'update users set password_hash = $3 where sub = $1 and password_hash = $2',
 );
 
-// Indexes: users_pkey, users_email.
-const usersOfBatch = (name: string, lock = '') =>
-  allRows<KnownUser, [subs: readonly string[], emails: readonly string[]]>(
+// Index: users_pkey, and those of `spelled`.
+const usersOfBatch = (name: string, lock = '') => {
+  const find = allRows<KnownUser, [subs: readonly string[], spellings: readonly string[]]>(
     name,
-    `select ${columns}, ${loginColumns} from users where sub = any($1) or lower(email) in (select lower(unnest($2::text[])))
-      order by sub ${lock}`,
+    `select ${columns}, ${loginColumns} from users where sub = any($1) or ${spelled('$2')} order by sub ${lock}`,
   );
+  return (database: Queries, subs: readonly string[], emails: readonly string[]) =>
+    find(database, subs, spellingsOf(emails));
+};
 export const readKnownUsers = usersOfBatch('users of a batch');
 export const lockKnownUsers = usersOfBatch('lock users of a batch', 'for update');
 
-const batch = `json_to_recordset($1) as given (sub text, email text, "emailVerified" boolean, name text,
+/** Until the transaction ends: only one at a time decides whose an e-mail address is. */
+export const lockEmails = allRows<never>(
+  'lock e-mail addresses',
+  `select from pg_advisory_xact_lock(hashtext('identity.users.email_key'))`,
+);
+
+const batch = `json_to_recordset($1) as given (sub text, email text, "emailKey" text, "emailVerified" boolean, name text,
       "passwordHash" text, "importedHash" text, "signedOutAt" float8)`;
 
 const insert = allRows<{ sub: Sub }, [json: string]>(
   'insert users',
-  `insert into users (sub, email, email_verified, name, password_hash, imported_hash)
-    select sub, email, "emailVerified", name, "passwordHash", decode("importedHash", 'hex') from ${batch}
+  `insert into users (sub, email, email_key, email_verified, name, password_hash, imported_hash)
+    select sub, email, "emailKey", "emailVerified", name, "passwordHash", decode("importedHash", 'hex') from ${batch}
     on conflict do nothing returning sub`,
 );
 
@@ -94,7 +130,7 @@ export async function insertUsers(queries: Queries, users: readonly UserRecord[]
 
 const update = allRows<never, [json: string]>(
   'update users',
-  `update users set email = given.email, email_verified = "emailVerified", name = given.name,
+  `update users set email = given.email, email_key = "emailKey", email_verified = "emailVerified", name = given.name,
       password_hash = "passwordHash", imported_hash = decode("importedHash", 'hex'),
       signed_out_at = to_timestamp("signedOutAt" / 1000)
     from ${batch} where users.sub = given.sub`,
@@ -104,16 +140,18 @@ export async function updateUsers(queries: Queries, users: readonly UserRecord[]
   await update(queries, JSON.stringify(users));
 }
 
-// Indexes: users_pkey, users_email.
-const accountBy = (name: string, where: string) =>
-  firstRow<UserAccount, [value: string]>(
-    `account by ${name}`,
-    `select ${columns}, ${loginColumns}, ${milliseconds('created_at')} as "createdAt",
-      ${milliseconds('disabled_at')} as "disabledAt" from users where ${where}`,
-  );
+const accountColumns = `${columns}, ${loginColumns}, ${milliseconds('created_at')} as "createdAt",
+      ${milliseconds('disabled_at')} as "disabledAt"`;
+// Index: users_pkey, and those of `spelled`.
 const accounts = (lock = '') => ({
-  bySub: accountBy(`sub${lock}`, `sub = $1${lock}`),
-  byEmail: accountBy(`email${lock}`, `lower(email) = lower($1)${lock}`),
+  bySub: firstRow<UserAccount, [sub: string]>(
+    `account by sub${lock}`,
+    `select ${accountColumns} from users where sub = $1${lock}`,
+  ),
+  byEmail: allRows<UserAccount & Spelled, [spellings: readonly string[]]>(
+    `accounts by email${lock}`,
+    `select ${accountColumns}, ${isExact} from users where ${spelled('$1')}${lock}`,
+  ),
 });
 const account = { read: accounts(), lock: accounts(' for update') };
 
@@ -123,9 +161,48 @@ export async function readAccount(
   lock: 'read' | 'lock' = 'read',
 ): Promise<UserAccount | undefined> {
   const { bySub, byEmail } = account[lock];
-  const [find, value] = 'sub' in user ? [bySub, user.sub] : [byEmail, user.email];
-  return value.includes('\0') ? undefined : find(database, value);
+  const name = 'sub' in user ? user.sub : user.email;
+  if (name.includes('\0')) return undefined;
+  return 'sub' in user
+    ? bySub(database, name)
+    : userOfSpelling(await byEmail(database, spellingsOf([name])), name);
 }
+
+const setKeys = allRows<never, [json: string]>(
+  'set e-mail keys',
+  `update users set email_key = given."emailKey"
+    from json_to_recordset($1) as given (sub text, email text, "emailKey" text)
+    where users.sub = given.sub and users.email = given.email`,
+);
+
+/** No effect on a user whose address has changed meanwhile. */
+export async function setEmailKeys(
+  queries: Queries,
+  users: readonly Pick<User, 'sub' | 'email'>[],
+): Promise<void> {
+  const given = users.map(({ sub, email }) => ({ sub, email, emailKey: emailKey(email) }));
+  await setKeys(queries, JSON.stringify(given));
+}
+
+type UserEmail = Pick<UserWithPassword, 'sub' | 'email' | 'emailKey'>;
+
+// Index: users_pkey.
+export const listEmailsAfter = allRows<UserEmail, [last: string, limit: number]>(
+  'e-mail addresses after',
+  'select sub, email, email_key as "emailKey" from users where sub > $1 order by sub limit $2',
+);
+
+/** Reads every user. Without `email_key`, so that it can run before its migration. */
+export const listForeignEmails = allRows<Pick<User, 'sub' | 'email'>>(
+  'e-mail addresses beyond ASCII',
+  `select sub, email from users where email ~ '[^[:ascii:]]'`,
+);
+
+// Index: users_email.
+export const listEmailsOfKeys = allRows<Pick<User, 'sub' | 'email'>, [keys: readonly string[]]>(
+  'e-mail addresses that are keys',
+  'select sub, email from users where lower(email) = any($1)',
+);
 
 /** Milliseconds since the epoch. */
 export const setAccountTimes = allRows<

@@ -38,16 +38,19 @@ export interface UserWithPassword extends User {
   readonly passwordHash: string;
   /** SHA-256 of the hash imported last, in hex. */
   readonly importedHash: string | null;
+  /** `emailKey` of the address; null or another's when an earlier version wrote it. */
+  readonly emailKey: string | null;
 }
 
 export type KnownUser = Omit<UserWithPassword, 'disabled'>;
 
 export interface UserRecord extends KnownUser {
   readonly importedHash: string;
+  readonly emailKey: string;
 }
 
 /** Times in milliseconds since the epoch. */
-export interface UserAccount extends Omit<KnownUser, 'importedHash'> {
+export interface UserAccount extends Omit<KnownUser, 'importedHash' | 'emailKey'> {
   readonly createdAt: number;
   readonly disabledAt: number | null;
 }

@@ -10,7 +10,7 @@ import { importUsers, readUserLine } from './import.ts';
 const file = join(mkdtempSync(join(tmpdir(), 'partnerctl-users-')), 'users.ndjson');
 const numbers = Array.from({ length: 2_500 }, (_, at) => at + 1);
 const users = numbers.map((number) => ({ sub: `u-${number}`, email: `u${number}@a.example` }));
-users[2_099] = { sub: 'other', email: 'U5@A.example' };
+users[2_099] = { sub: '', email: 'U5@A.example' };
 users[2_199] = { sub: 'u-7', email: 'other@a.example' };
 users[2_299] = { sub: 'other', email: 'free@a.example' };
 writeFileSync(file, users.map((user) => `${JSON.stringify(user)}\n`).join(''));

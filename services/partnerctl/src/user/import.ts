@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { ImportUsersResponseSchema, UserService } from '@course-exchange/proto/operator/v1/user';
-import { foldEmail } from '@course-exchange/rules/email';
+import { emailKey } from '@course-exchange/rules/email';
 import * as z from 'zod';
 import { newCommand, withAction } from '../cli/command.ts';
 import { importContent } from '../files/files.ts';
@@ -168,9 +168,10 @@ export function readUserLine(
 function openSeenUsers() {
   const lines = new Map<string, number>();
   return ({ sub, email }: UserRecord, line: number): number | undefined => {
-    const named = [...(sub ? [`sub ${sub}`] : []), ...(email ? [`email ${foldEmail(email)}`] : [])];
+    const named = [...(sub ? [`sub ${sub}`] : []), ...(email ? [`email ${emailKey(email)}`] : [])];
     const names = named.map((name) => hash('sha256', name, 'buffer').toString('latin1', 0, 16));
-    const known = names.map((name) => lines.get(name)).find((one) => one !== undefined);
+    // Whether the address of a user with a sub is another's, identity decides.
+    const known = lines.get(names[0] ?? '');
     if (known === undefined) for (const name of names) lines.set(name, line);
     return known;
   };

@@ -15,6 +15,7 @@ export function userCommand() {
     disableCommand(),
     enableCommand(),
     signOutCommand(),
+    refoldCommand(),
   ]);
 }
 
@@ -88,6 +89,42 @@ function signOutCommand() {
     const request = { user: userNamed(name), dryRun: context.dryRun };
     return changeResult(context, await context.services.identity(UserService).signOutUser(request));
   });
+}
+
+function refoldCommand() {
+  const command = newCommand('refold', {
+    about: 'Write the e-mail keys of users whom an earlier version stored',
+    details:
+      'By these keys a login finds its user in each spelling of the address: bücher.example or xn--bcher-kva.example. Run it after an upgrade from 0.1.0, and again after a rollback. It also lists users who have one address in different spellings; each of them logs in by its stored spelling alone. An interrupted run can be repeated.',
+    examples: { 'After an upgrade': 'partnerctl user refold' },
+    takes: ['--dry-run'],
+  });
+  return withAction(command, async ({ services, dryRun, signal }) => {
+    const counts = { examined: 0, refolded: 0 };
+    for (let after = ''; ; ) {
+      const page = await services.identity(UserService).refoldUsers({ after, dryRun }, { signal });
+      for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += page[name];
+      after = page.last;
+      if (after !== '') continue;
+      const shared = page.shared.map(({ subs }) => subs);
+      return { json: { dryRun, ...counts, shared }, text: refoldText({ dryRun, ...counts, shared }) };
+    }
+  });
+}
+
+interface Refolded {
+  readonly dryRun: boolean;
+  readonly examined: number;
+  readonly refolded: number;
+  readonly shared: readonly (readonly string[])[];
+}
+
+function refoldText({ dryRun, examined, refolded, shared }: Refolded): string {
+  const done = dryRun ? 'would be written' : 'written';
+  const keys = `E-mail keys ${done}: ${refolded} of ${examined} users.\n`;
+  if (shared.length === 0) return keys;
+  const users = shared.map((subs) => `  ${subs.join('  ')}\n`).join('');
+  return `${keys}Users who have one address in different spellings:\n${users}`;
 }
 
 function userText(user: User): string {
