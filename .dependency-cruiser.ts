@@ -13,7 +13,7 @@ const nouns =
   'login/(?:password|throttle)|refusals/reasons|token/(?:grant-record|jwt|pkce)|users/(?:password-hash|user))[.]ts$';
 const rpc = '(?:/rpc/[^/]+|(?:/|-)(?:rpc|messages))[.]ts$';
 /** What puts a process together. */
-const main = '/src/main[.]ts$';
+const main = '/src/(?:main|operator-port)[.]ts$';
 const packages = (...names: string[]) => `(?:^|/)node_modules/(?:${names.join('|')})/`;
 
 /** What no file may import, by the name of the rule. */

@@ -5,16 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/rules/error-codes';
+import { serviceErrorStatuses } from '@course-exchange/rules/error-codes';
 import { timeBudget } from '@course-exchange/rules/time-budget';
-import { logAuditHead } from '@course-exchange/runtime/audit/table';
-import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
 import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
-import {
-  type PrivateListener,
-  privateListener,
-  privatePort,
-} from '@course-exchange/runtime/grpc/private-port';
+import { privateListener, privatePort } from '@course-exchange/runtime/grpc/private-port';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { openRpcTls } from '@course-exchange/runtime/grpc/tls';
 import { openReads } from '@course-exchange/runtime/postgres/pipelined-reads';
@@ -26,8 +20,6 @@ import { startProcess, stopOnSignal } from '@course-exchange/runtime/process/lif
 import { createLogger, type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { currentCall } from '@course-exchange/runtime/process/request-context';
 import { startTelemetry } from '@course-exchange/runtime/process/telemetry';
-import type { AdminContext } from './admin/context.ts';
-import { operatorServices } from './admin/rpc.ts';
 import { createInteractionSeal } from './authorize/interaction-store.ts';
 import { createAuthorizationHandlers } from './authorize/rpc.ts';
 import { createSecretUse } from './clients/secret-table.ts';
@@ -37,14 +29,9 @@ import { type IdentityConfig, readConfig } from './config.ts';
 import { createDiscoveryHandlers, expectGatewayOrKeySet } from './discovery/rpc.ts';
 import { listPublishedKeys } from './keys/key-table.ts';
 import { createKeyRing, pollKeys } from './keys/ring.ts';
-import {
-  createFormCheck,
-  createHashingQueue,
-  createPasswordVerifier,
-  createRehash,
-  type HashingQueue,
-} from './login/password.ts';
+import { createHashingQueue, createPasswordVerifier, createRehash } from './login/password.ts';
 import { createFormReport } from './login/unverifiable-forms.ts';
+import { openOperatorPort } from './operator-port.ts';
 import { observeStores, readinessChecks, readinessWarnings } from './readiness.ts';
 import { connectRedis } from './redis/connect.ts';
 import { readSettingsWarning } from './redis/durability.ts';
@@ -52,19 +39,15 @@ import { redisTarget } from './redis/settings.ts';
 import type { RefusalRecord } from './refusals/reasons.ts';
 import { createRefusalQueue, keepCleaning } from './refusals/records.ts';
 import { cleanRefusals, insertRefusals } from './refusals/refusal-table.ts';
-import { createRequestLog, type RequestLog } from './request-log.ts';
-import { endingsOf } from './restore/audit-trail.ts';
+import { createRequestLog } from './request-log.ts';
 import { pooled } from './secrets.ts';
 import type { TokenDeps } from './token/grant.ts';
 import { algorithmsInUse } from './token/jwt.ts';
 import { createTokenHandlers } from './token/rpc.ts';
 import { listPasswordForms } from './users/user-table.ts';
 
-const operatorStatementTimeoutMs = 15_000;
 /** 5 s at most, half of R14.5's ten; a password in another normal form than NFC takes twice its share. */
 const waitingPerHash = 50;
-/** A batch of users with long names fits. */
-const maxOperatorRequestBytes = 4 * 1024 * 1024;
 
 const now = Date.now;
 const randomBytes = pooled(randomBytesOfNode);
@@ -150,7 +133,10 @@ async function main(config: IdentityConfig): Promise<void> {
   });
 
   const operators =
-    operatorListener && (await openOperatorPort(config, operatorListener, logger, requestLog, hashingQueue));
+    operatorListener &&
+    (await openOperatorPort(config, operatorListener, {
+      ...{ requestLog, hashingQueue, logger, now, randomBytes },
+    }));
 
   stopOnSignal({
     logger,
@@ -195,54 +181,5 @@ function openStores(config: IdentityConfig, logger: Logger) {
     /** One short read for each token or user-info request. */
     pipelined: openReads({ ...postgres, readOnly: true }),
     redis,
-  };
-}
-
-/** A separate pool and role. `stop` waits for calls in flight. */
-async function openOperatorPort(
-  config: IdentityConfig,
-  listener: PrivateListener,
-  logger: Logger,
-  requestLog: RequestLog,
-  hashingQueue: HashingQueue,
-) {
-  const database = openDatabase({
-    url: postgresAccess('OPERATOR_POSTGRES'),
-    applicationName: 'identity-operator',
-    poolSize: 4,
-    statementTimeoutMs: operatorStatementTimeoutMs,
-    schema: 'identity',
-    logger,
-  });
-  const { keyedUser } = requestLog;
-  const context: AdminContext = {
-    ...requestLog,
-    database,
-    randomBytes,
-    now,
-    issuer: config.ISSUER,
-    environment: config.ENVIRONMENT,
-    algorithms: algorithmsInUse(config.ACCESS_TOKEN_ALGORITHM),
-    keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
-    previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
-    verifiesForm: createFormCheck(hashingQueue),
-    pseudonymize: (text) => `hmac:${keyedUser(`personal:${text}`)}`,
-    onAudited: (head, actor, changes) => {
-      const endings = endingsOf(changes, keyedUser).map(({ action, object }) => `${action} ${object}`);
-      logAuditHead(logger, head, actor, endings);
-    },
-  };
-  const server = await serveRpc({
-    ...listener,
-    services: operatorServices(context),
-    errorStatuses: operatorErrorStatuses,
-    authenticate: actorOf,
-    sendDetails: true,
-    logger,
-    maxRequestBytes: maxOperatorRequestBytes,
-  });
-  return {
-    port: config.OPERATOR_SOCKET === undefined ? server.port : undefined,
-    stop: (timeoutMs: number) => server.stop(timeoutMs).finally(database.close),
   };
 }

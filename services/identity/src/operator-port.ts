@@ -1,0 +1,106 @@
+// The operator port: its services, on a separate pool and role.
+import { AuditService } from '@course-exchange/proto/operator/v1/audit';
+import { ClientService } from '@course-exchange/proto/operator/v1/client';
+import { ConductService } from '@course-exchange/proto/operator/v1/conduct';
+import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
+import { KeyService } from '@course-exchange/proto/operator/v1/key';
+import { RefusalService } from '@course-exchange/proto/operator/v1/refusal';
+import { RestoreService } from '@course-exchange/proto/operator/v1/restore';
+import { SecretService } from '@course-exchange/proto/operator/v1/secret';
+import { UserService } from '@course-exchange/proto/operator/v1/user';
+import { operatorErrorStatuses } from '@course-exchange/rules/error-codes';
+import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
+import { logAuditHead } from '@course-exchange/runtime/audit/table';
+import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
+import type { PrivateListener } from '@course-exchange/runtime/grpc/private-port';
+import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
+import { openDatabase } from '@course-exchange/runtime/postgres/pool';
+import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
+import type { Logger } from '@course-exchange/runtime/process/logger';
+import type { AdminContext } from './admin/context.ts';
+import { createClientHandlers, createSecretHandlers } from './clients/rpc.ts';
+import { createConductHandlers } from './conduct/rpc.ts';
+import type { IdentityConfig } from './config.ts';
+import { createConsentHandlers } from './consents/rpc.ts';
+import type { RandomBytes } from './ids.ts';
+import { createKeyHandlers } from './keys/rpc.ts';
+import { createFormCheck, type HashingQueue } from './login/password.ts';
+import { createRefusalHandlers } from './refusals/rpc.ts';
+import type { RequestLog } from './request-log.ts';
+import { endingsOf } from './restore/audit-trail.ts';
+import { createRestoreHandlers } from './restore/rpc.ts';
+import { algorithmsInUse } from './token/jwt.ts';
+import { createUserHandlers } from './users/rpc.ts';
+
+const statementTimeoutMs = 15_000;
+/** A batch of users with long names fits. */
+const maxRequestBytes = 4 * 1024 * 1024;
+
+interface OperatorPortDeps {
+  readonly requestLog: RequestLog;
+  readonly hashingQueue: HashingQueue;
+  readonly logger: Logger;
+  readonly now: () => number;
+  readonly randomBytes: RandomBytes;
+}
+
+/** `stop` waits for calls in flight. */
+export async function openOperatorPort(
+  config: IdentityConfig,
+  listener: PrivateListener,
+  { requestLog, hashingQueue, logger, now, randomBytes }: OperatorPortDeps,
+) {
+  const database = openDatabase({
+    url: postgresAccess('OPERATOR_POSTGRES'),
+    applicationName: 'identity-operator',
+    poolSize: 4,
+    statementTimeoutMs,
+    schema: 'identity',
+    logger,
+  });
+  const { keyedUser } = requestLog;
+  const context: AdminContext = {
+    ...requestLog,
+    database,
+    randomBytes,
+    now,
+    issuer: config.ISSUER,
+    environment: config.ENVIRONMENT,
+    algorithms: algorithmsInUse(config.ACCESS_TOKEN_ALGORITHM),
+    keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
+    previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
+    verifiesForm: createFormCheck(hashingQueue),
+    pseudonymize: (text) => `hmac:${keyedUser(`personal:${text}`)}`,
+    onAudited: (head, actor, changes) => {
+      const endings = endingsOf(changes, keyedUser).map(({ action, object }) => `${action} ${object}`);
+      logAuditHead(logger, head, actor, endings);
+    },
+  };
+  const server = await serveRpc({
+    ...listener,
+    services: operatorServices(context),
+    errorStatuses: operatorErrorStatuses,
+    authenticate: actorOf,
+    sendDetails: true,
+    logger,
+    maxRequestBytes,
+  });
+  return {
+    port: config.OPERATOR_SOCKET === undefined ? server.port : undefined,
+    stop: (timeoutMs: number) => server.stop(timeoutMs).finally(database.close),
+  };
+}
+
+function operatorServices(context: AdminContext) {
+  return [
+    bindService(ClientService, createClientHandlers(context)),
+    bindService(SecretService, createSecretHandlers(context)),
+    bindService(UserService, createUserHandlers(context)),
+    bindService(ConductService, createConductHandlers(context)),
+    bindService(ConsentService, createConsentHandlers(context)),
+    bindService(KeyService, createKeyHandlers(context)),
+    bindService(RefusalService, createRefusalHandlers(context)),
+    bindService(RestoreService, createRestoreHandlers(context)),
+    bindService(AuditService, createAuditHandlers(context.database)),
+  ];
+}
