@@ -61,6 +61,7 @@ test('every answer keeps to its schema', async () => {
   const { userHash } = shown.user as { readonly userHash: string };
   expect(await answer('user', `user show --hash ${userHash}`)).toEqual(shown);
   await answer('result', `user disable ${sub} --dry-run`);
+  await answer('result', `user unthrottle ${sub}`);
   expect(await answer('refolded', 'user refold')).toMatchObject({ shared: [] });
   const { accessTokensEndAt } = await answer('result', `user sign-out ${sub} --yes`);
   expect(Date.parse(`${accessTokensEndAt}`) - Date.now()).toBeGreaterThan(600_000);

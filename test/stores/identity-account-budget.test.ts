@@ -7,10 +7,12 @@ import type { PresentedForm } from '../../services/identity/src/authorize/form.t
 import { accountKey, accountThreshold } from '../../services/identity/src/login/throttle.ts';
 import {
   admitLogin,
+  clearFailures,
   findKnownOrigins,
   recordLoginFailure,
   rememberOrigins,
 } from '../../services/identity/src/login/throttle-store.ts';
+import { unthrottleUser } from '../../services/identity/src/users/admin.ts';
 import {
   accepted,
   freshAddress,
@@ -20,6 +22,7 @@ import {
   useAuthorization,
   wrongPassword,
 } from './identity-authorization.ts';
+import { anna, dry, openAdminContext } from './operator-context.ts';
 import { serverOf } from './redis-servers.ts';
 
 const flow = await useAuthorization();
@@ -77,6 +80,45 @@ test('the delay is 60 s at most, the failures of an hour count, and few are kept
   clock.now += 60 * 60_000;
   form = await beginForm();
   expect(await logIn(form)).toMatchObject(accepted);
+});
+
+test('an attack of an hour has few guesses; its owner waits in a new place, logs in from a known one, and after `unthrottle` [R30.16 R30.17]', async () => {
+  const home = '2001:db8:7:12::1';
+  await introduce({ address: home });
+  await fail(101);
+  const account = accountOf(flow.person);
+  let guesses = 0;
+  for (const begun = clock.now; clock.now < begun + 60 * 60_000; clock.now += 2_000) {
+    const attempt = { id: `hour-${clock.now}`, account, networks: networksOf(freshAddress()) };
+    const admission = await admitLogin(redis, attempt, clock.now);
+    if (typeof admission === 'object') continue;
+    guesses += 1;
+    await recordLoginFailure(redis, attempt, clock.now);
+    if (guesses % 10 > 0) continue;
+    form = await beginForm();
+    expect(await logIn(form)).toMatchObject({ ...throttledFor(60), accountAttacked: true });
+    expect(await logIn(form, { address: home, typed: 'wrong' })).toMatchObject(wrongPassword);
+    await introduce({ address: home });
+  }
+  expect(guesses).toBeLessThan(70);
+  expect(guesses).toBeGreaterThan(50);
+  // The first of them count no longer.
+  await fail(60);
+  form = await beginForm();
+  expect(await logIn(form)).toMatchObject(throttledFor(60));
+  const own = '198.51.100.20';
+  for (let nth = 0; nth < accountThreshold + 3; nth += 1) await fail(1, flow.person, () => own);
+  await fail(6, { email: 'somebody@example.org' }, () => own);
+  const context = openAdminContext(flow.identity, { clearFailedLogins: () => clearFailures(redis, account) });
+  await unthrottleUser(context, dry, flow.person);
+  expect(await logIn(form)).toMatchObject(throttled);
+  const { changes } = await unthrottleUser(context, anna, flow.person);
+  expect(changes).toMatchObject([{ action: 'user.unthrottle', object: `user:${flow.person.sub}` }]);
+  expect(await logIn(form, { address: own, typed: 'wrong' })).toMatchObject(wrongPassword);
+  expect(await logIn(form)).toMatchObject(accepted);
+  const others = accountOf({ email: 'somebody@example.org' });
+  const [network] = networksOf(own);
+  expect(await serverOf(redis).zcard(`login-failures:{${network}}:${network}:${others}`)).toBe(6);
 });
 
 test('no more guesses from many networks at once are admitted than may fail [R30.11]', async () => {
@@ -140,7 +182,7 @@ test('a login that is delayed for its account takes no permit of its network [R3
   await fail(101);
   const attempt = { account: accountOf(flow.person), networks: networksOf(freshAddress()) };
   for (let nth = 0; nth <= accountThreshold; nth += 1)
-    expect(await admitLogin(redis, { ...attempt, id: `${nth}` }, clock.now)).toEqual(expect.any(Number));
+    expect(await admitLogin(redis, { ...attempt, id: `${nth}` }, clock.now)).toMatchObject({ delay: 1_000 });
 });
 
 test('an account remembers a hundred networks and browsers, the latest', async () => {

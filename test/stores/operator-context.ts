@@ -27,6 +27,7 @@ export function openAdminContext(
     pseudonymize: (text) => `hmac:${createHash('sha256').update(text).digest('base64url')}`,
     keyedUser: (sub) => `keyed-${sub}`,
     verifiesForm: createFormCheck(createHashingQueue({ concurrency: 2, waiting: 100 })),
+    clearFailedLogins: async () => {},
     onAudited: () => {},
     onSecurityEvent: () => {},
     ...over,

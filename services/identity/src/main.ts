@@ -135,7 +135,7 @@ async function main(config: IdentityConfig): Promise<void> {
   const operators =
     operatorListener &&
     (await openOperatorPort(config, operatorListener, {
-      ...{ requestLog, hashingQueue, logger, now, randomBytes },
+      ...{ requestLog, hashingQueue, redis, logger, now, randomBytes },
     }));
 
   stopOnSignal({

@@ -25,6 +25,9 @@ import { createConsentHandlers } from './consents/rpc.ts';
 import type { RandomBytes } from './ids.ts';
 import { createKeyHandlers } from './keys/rpc.ts';
 import { createFormCheck, type HashingQueue } from './login/password.ts';
+import { accountKey } from './login/throttle.ts';
+import { clearFailures } from './login/throttle-store.ts';
+import type { RedisStore } from './redis/connect.ts';
 import { createRefusalHandlers } from './refusals/rpc.ts';
 import type { RequestLog } from './request-log.ts';
 import { endingsOf } from './restore/audit-trail.ts';
@@ -39,6 +42,7 @@ const maxRequestBytes = 4 * 1024 * 1024;
 interface OperatorPortDeps {
   readonly requestLog: RequestLog;
   readonly hashingQueue: HashingQueue;
+  readonly redis: RedisStore;
   readonly logger: Logger;
   readonly now: () => number;
   readonly randomBytes: RandomBytes;
@@ -48,7 +52,7 @@ interface OperatorPortDeps {
 export async function openOperatorPort(
   config: IdentityConfig,
   listener: PrivateListener,
-  { requestLog, hashingQueue, logger, now, randomBytes }: OperatorPortDeps,
+  { requestLog, hashingQueue, redis, logger, now, randomBytes }: OperatorPortDeps,
 ) {
   const database = openDatabase({
     url: postgresAccess('OPERATOR_POSTGRES'),
@@ -70,6 +74,7 @@ export async function openOperatorPort(
     keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
     previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
     verifiesForm: createFormCheck(hashingQueue),
+    clearFailedLogins: (email) => clearFailures(redis, accountKey(config.USER_HASH_KEY.reveal(), email)),
     pseudonymize: (text) => `hmac:${keyedUser(`personal:${text}`)}`,
     onAudited: (head, actor, changes) => {
       const endings = endingsOf(changes, keyedUser).map(({ action, object }) => `${action} ${object}`);

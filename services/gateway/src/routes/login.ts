@@ -58,13 +58,14 @@ function loginCookies(
   return deviceCookie === '' ? session : [...session, ...cookies.setDevice(deviceCookie)];
 }
 
-function rejectedAnswer(at: InteractionForm, { view, reason, retryAfterSeconds }: LoginRejected): Answer {
+function rejectedAnswer(at: InteractionForm, rejected: LoginRejected): Answer {
+  const { view, reason, retryAfterSeconds, accountAttacked } = rejected;
   const { deps, request, form } = at;
   if (!view) return expiredAnswer(deps, request);
   const { messages } = layoutOf(deps, request, view.page?.uiLocales).language;
   const throttled = reason === LoginRejected_Reason.THROTTLED;
   const problem = throttled
-    ? { both: messages.login.throttled(retryAfterSeconds) }
+    ? { both: messages.login[accountAttacked ? 'attacked' : 'throttled'](retryAfterSeconds) }
     : problemOf(messages, reason, form);
   const attempt = { ...view, email: form.get('email'), forgetMe: forgetsMe(form), problem };
   const page = pageAnswer(at, attempt, loginPage);

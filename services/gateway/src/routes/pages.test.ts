@@ -99,12 +99,19 @@ test('a sign-out that another site sent ends no session [R25.9]', async () => {
   expect(endBrowserSession).toHaveBeenCalledOnce();
 });
 
-test('a throttled login says when to try again (R30.2)', async () => {
+test('a throttled login says when to try again, and what helps while an account is attacked [R30.2 R30.16]', async () => {
   const value = { reason: LoginRejected_Reason.THROTTLED, retryAfterSeconds: 8, view: { page, email: '' } };
   await serve({ submitLogin: async () => ({ outcome: { case: 'rejected', value } }) });
   const answer = await post('/login', { interaction: interactionId, email: 'a', password: 'x' });
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '8']);
-  expect(await answer.text()).toContain('Try again in 8 seconds');
+  expect(await answer.text()).toContain('Too many failed attempts. Try again in 8 seconds');
+  await gateway.close();
+  const attacked = { ...value, accountAttacked: true };
+  await serve({ submitLogin: async () => ({ outcome: { case: 'rejected', value: attacked } }) });
+  const shown = await (
+    await post('/login', { interaction: interactionId, email: 'a', password: 'x' })
+  ).text();
+  expect(shown).toContain('Try again in 8 seconds. There is no wait in a browser or a network where');
 });
 
 test('the user’s address comes through trusted proxies only [R30.9]', async () => {

@@ -28,6 +28,7 @@ const effects = {
   'user.import': 'changes',
   'user.refold': 'changes',
   'user.sign-out': 'changes',
+  'user.unthrottle': 'changes',
   'user.disable': 'ends',
   'user.enable': 'restores',
   'consent.withdraw': 'changes',
@@ -58,6 +59,7 @@ export interface AdminContext {
   readonly keyedUser: (sub: string) => string;
   /** Whether the verifier computes hashes of this one's form. Throws `temporarily_unavailable` when it cannot tell. */
   readonly verifiesForm: (hash: PasswordHash) => Promise<boolean>;
+  readonly clearFailedLogins: (email: string) => Promise<void>;
   /** Logs each head of the audit chain, to detect truncation. */
   readonly onAudited: (head: AppendedHead, actor: string, changes: readonly AuditedChange[]) => void;
   readonly onSecurityEvent: OnSecurityEvent;

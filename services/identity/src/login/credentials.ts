@@ -21,6 +21,7 @@ import {
   admitLogin,
   findKnownOrigins,
   type LoginAttempt,
+  type LoginDelay,
   recordLoginFailure,
   releaseLogin,
   rememberOrigins,
@@ -68,10 +69,13 @@ export interface RejectedCredentials {
   readonly reason: 'credentials' | 'throttled' | 'incomplete';
   /** 0 unless throttled. */
   readonly retryAfterSeconds: number;
+  /** The delay is for failures from anywhere (R30.16). */
+  readonly accountAttacked: boolean;
 }
 
-function rejected(reason: RejectedCredentials['reason'], retryAfterSeconds = 0): RejectedCredentials {
-  return { kind: 'rejected', reason, retryAfterSeconds };
+function rejected(reason: RejectedCredentials['reason'], delayed?: LoginDelay): RejectedCredentials {
+  const retryAfterSeconds = delayed ? secondsToWait(delayed.delay) : 0;
+  return { kind: 'rejected', reason, retryAfterSeconds, accountAttacked: delayed?.accountAttacked ?? false };
 }
 
 export interface AcceptedCredentials {
@@ -98,9 +102,9 @@ export async function checkCredentials(
   }
   const attempt = await beginAttempt(deps, email, credentials);
   const admission = await admit(deps, attempt);
-  if (typeof admission === 'number') {
+  if (typeof admission === 'object') {
     deps.onSecurityEvent({ event: 'login.throttled', ...origin });
-    return rejected('throttled', secondsToWait(admission));
+    return rejected('throttled', admission);
   }
   const isSuspect = admission === 'suspect';
   const { user, loggedInAt, refused } = await verifyUser(deps, email, password, isSuspect).catch(

@@ -1,6 +1,7 @@
 // Failed logins and those in flight, by network and account, and the networks and browsers that an account knows
 // (R30.11). An attempt takes a permit before its password is verified, so that concurrent attempts get no further than
 // sequential ones.
+import { unavailable } from '@course-exchange/runtime/process/errors';
 import type { RedisStore } from '../redis/connect.ts';
 import { runScript, type Script, script } from '../redis/script.ts';
 import { type Counter, countersOf, firstDelayMs, type LoginOrigin, longestDelayMs } from './throttle.ts';
@@ -9,11 +10,15 @@ export interface LoginAttempt extends LoginOrigin {
   readonly id: string;
 }
 
-/**
- * `suspect`: admitted after failures from this network. `busy`: too many are in flight. A number: milliseconds of
- * delay.
- */
-type Admission = 'admitted' | 'suspect' | 'busy' | number;
+/** `suspect`: admitted after failures from this network. `busy`: too many are in flight. */
+type Admission = 'admitted' | 'suspect' | 'busy' | LoginDelay;
+
+export interface LoginDelay {
+  /** Milliseconds. */
+  readonly delay: number;
+  /** For failures of the account from anywhere: a network or browser that it knows does not wait (R30.12). */
+  readonly accountAttacked: boolean;
+}
 
 /** After it an unsettled attempt (a crash) loses its permit. */
 const attemptLifetimeMs = 15_000;
@@ -68,12 +73,13 @@ return failed and -2 or -1`);
 /** Each step is atomic; if the second refuses, the first releases its permit. */
 export async function admitLogin(store: RedisStore, attempt: LoginAttempt, now: number): Promise<Admission> {
   const answers: number[] = [];
-  for (const counters of countersOf(attempt)) {
+  for (const [step, counters] of countersOf(attempt).entries()) {
     const answer = Number(await runCounters(store, 'admit login', admit, counters, attempt, now));
     answers.push(answer);
     if (answer < 0) continue;
     await releaseLogin(store, attempt, 'not_evaluated');
-    return answer === 0 ? 'busy' : answer;
+    const accountAttacked = step === 1 && attempt.knownDevice === undefined;
+    return answer === 0 ? 'busy' : { delay: answer, accountAttacked };
   }
   // Failures with this account elsewhere say nothing about this network.
   return answers[0] === -2 ? 'suspect' : 'admitted';
@@ -120,6 +126,22 @@ export async function releaseLogin(
     const emptied = counters.filter(({ own }) => own && outcome === 'succeeded');
     const all = [...keys, ...emptied.map(({ name }) => failuresKey(name))];
     await runScript(store, 'release login', release, [key, ...all], [attempt.id, counters.length]);
+  }
+}
+
+/** All failures of an account, from whatever network or browser. Passes over the names of all keys. */
+export async function clearFailures(store: RedisStore, account: string): Promise<void> {
+  try {
+    for (const redis of store.masters()) {
+      let cursor = '0';
+      do {
+        const [next, keys] = await redis.scan(cursor, 'MATCH', failuresKey(`*${account}*`), 'COUNT', 1_000);
+        await Promise.all(keys.map((key) => redis.unlink(key)));
+        cursor = next;
+      } while (cursor !== '0');
+    }
+  } catch (error) {
+    throw unavailable('Redis', error);
   }
 }
 

@@ -47,6 +47,16 @@ export const signOutUser = accountChange('user.sign-out', (account, now) => ({
   signedOutAt: now,
 }));
 
+/** Forgets the failed logins of a user, which delay the next ones (R30.17). Throws `not_found`, `temporarily_unavailable`. */
+export const unthrottleUser: AdminAction<UserName, UserAccount> = (context, request, user) =>
+  auditedTransaction(context, request, async ({ queries, recordChange }) => {
+    const account = existing(await readAccount(queries, user), user);
+    const fields = fieldChanges({}, { failed_logins: 'cleared' });
+    recordChange({ action: 'user.unthrottle', object: `user:${account.sub}`, fields });
+    if (!request.dryRun) await context.clearFailedLogins(account.email);
+    return account;
+  });
+
 function accountChange(
   action: Action,
   change: (account: UserAccount, now: number) => UserAccount,

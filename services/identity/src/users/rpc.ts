@@ -10,7 +10,14 @@ import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext, AdminResult } from '../admin/context.ts';
 import { accessTokensEndAt, adminRequest, changeMessages, timestamps } from '../admin/messages.ts';
-import { disableUser, enableUser, getAccount, getAccountByHash, signOutUser } from './admin.ts';
+import {
+  disableUser,
+  enableUser,
+  getAccount,
+  getAccountByHash,
+  signOutUser,
+  unthrottleUser,
+} from './admin.ts';
 import { importUsers } from './import.ts';
 import { passwordAlgorithm } from './password-hash.ts';
 import { listSharedEmails, refoldUsers } from './refold.ts';
@@ -41,6 +48,7 @@ export function createUserHandlers(context: AdminContext): Handlers<typeof UserS
     disableUser: async (request, call) => ended(await disableUser(...asked(request, call))),
     enableUser: async (request, call) => shown(await enableUser(...asked(request, call))),
     signOutUser: async (request, call) => ended(await signOutUser(...asked(request, call))),
+    unthrottleUser: async (request, call) => shown(await unthrottleUser(...asked(request, call))),
     refoldUsers: async (request, call) => {
       const { result } = await refoldUsers(context, adminRequest(call, request), request.after);
       const shared = result.last === '' ? await listSharedEmails(context.database) : [];

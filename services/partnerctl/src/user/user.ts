@@ -15,6 +15,7 @@ export function userCommand() {
     disableCommand(),
     enableCommand(),
     signOutCommand(),
+    unthrottleCommand(),
     refoldCommand(),
   ]);
 }
@@ -88,6 +89,21 @@ function signOutCommand() {
     await context.confirm(`${name} will be logged out everywhere and must reconnect every partner.`);
     const request = { user: userNamed(name), dryRun: context.dryRun };
     return changeResult(context, await context.services.identity(UserService).signOutUser(request));
+  });
+}
+
+function unthrottleCommand() {
+  const command = newCommand('unthrottle', {
+    about: 'Forget the failed logins of a user, which delay the next ones',
+    details:
+      'For a user who waits while others guess the password. The user should log in at once: from then on that browser and network do not wait. It reads the names of all keys in Redis.',
+    examples: { 'By e-mail address': 'partnerctl user unthrottle ann@example.com' },
+    takes: ['--dry-run'],
+  }).argument(...userArgument);
+  return withAction(command, async (context, name) => {
+    const request = { user: userNamed(name), dryRun: context.dryRun };
+    const users = context.services.identity(UserService);
+    return changeResult(context, await users.unthrottleUser(request, { timeoutMs: 120_000 }));
   });
 }
 

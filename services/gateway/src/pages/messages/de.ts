@@ -29,6 +29,8 @@ export const de: Messages = {
     tooLong: 'Diese Eingabe ist zu lang. Prüfen Sie sie und versuchen Sie es noch einmal.',
     throttled: (seconds) =>
       `Zu viele Fehlversuche. Versuchen Sie es in ${seconds} ${seconds === 1 ? 'Sekunde' : 'Sekunden'} noch einmal.`,
+    attacked: (seconds) =>
+      `Zu viele Fehlversuche für dieses Konto, auch von anderswo. Versuchen Sie es in ${seconds} ${seconds === 1 ? 'Sekunde' : 'Sekunden'} noch einmal. In einem Browser oder Netz, wo Sie sich in den letzten 30 Tagen angemeldet haben, müssen Sie nicht warten. Haben Sie keines davon, fragen Sie den Support.`,
   },
   account: {
     heading: 'Mit diesem Konto fortfahren?',

@@ -31,6 +31,9 @@ export const en = {
     tooLong: 'This is too long. Check it and try again.',
     throttled: (seconds: number) =>
       `Too many failed attempts. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
+    /** Failures from anywhere (R30.16). */
+    attacked: (seconds: number) =>
+      `Too many failed attempts for this account, also from elsewhere. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}. There is no wait in a browser or a network where you have logged in within the last 30 days. If you have none, ask support.`,
   },
   account: {
     heading: 'Continue with this account?',
