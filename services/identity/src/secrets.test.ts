@@ -14,6 +14,12 @@ test('a token is its family and its secret, in characters that no client garbles
   }
 });
 
+test('no identifier begins with a dash, which a command line takes for an option', () => {
+  const firsts = Array.from({ length: 256 }, (_, byte) => newId(() => Buffer.alloc(16, byte))[0]);
+  expect(firsts).not.toContain('-');
+  expect(new Set(firsts).size).toBe(63);
+});
+
 test('any other text is no token, and reading it never throws', () => {
   const other = fc
     .string({ unit: fc.constantFrom(...'aZ09-_:+% &=.{}ä€😀\0\n') })

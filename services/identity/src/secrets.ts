@@ -7,9 +7,9 @@ export function newSecret(randomBytes: RandomBytes): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** 128 bits; not a secret. */
+/** 128 bits; not a secret. Without a dash in front, which a command line takes for an option. */
 export function newId<Id extends Sub | ConsentId | FamilyId>(randomBytes: RandomBytes): Id {
-  return randomBytes(16).toString('base64url') as Id;
+  return randomBytes(16).toString('base64url').replace(/^-/, '_') as Id;
 }
 
 const poolBytes = 4_096;

@@ -12,6 +12,8 @@ import { sanitize } from './output/terminal.ts';
 
 const nowhere = ['--identity', '127.0.0.1:1', '--catalog', '127.0.0.1:1'];
 
+const afterDashes = 'See --help; an argument that begins with a dash may follow --.';
+
 test.each<[line: string, message: string, advice?: string]>([
   ['clinet list', "Unknown command 'clinet'.", 'Did you mean client?'],
   ['client lits', "Unknown command 'lits'.", 'Did you mean list?'],
@@ -52,6 +54,17 @@ test.each<[line: string, message: string, advice?: string]>([
     'Add --yes if you mean it.',
   ],
   ['client show ', 'An argument is empty.', ''],
+  ['user disable u_1 --dry-rnu', "Unknown option '--dry-rnu'.", 'Did you mean --dry-run?'],
+  ['user disable --dry-rnu', "Unknown option '--dry-rnu'.", 'Did you mean --dry-run?'],
+  ['user disable -dry-run', "Unknown option '-dry-run'.", afterDashes],
+  ['user disable u_1 -force', "Unknown option '-force'.", afterDashes],
+  ['user disable -x', "Unknown option '-x'.", afterDashes],
+  ['client list -all', "Unknown option '-all'.", afterDashes],
+  ['user show --acme', "Unknown option '--acme'.", afterDashes],
+  ['consent list --user', "Option '--user <user>' argument missing."],
+  ['consent list --user --client acme', "Option '--user <user>' argument missing."],
+  ['client approve acme --note --dry-run', "Option '--note <text>' argument missing."],
+  ['client approve acme --note --dry-rnu', "Option '--note <text>' argument missing."],
   ['key stage', "Required option '--algorithm <algorithm>' not specified."],
   ['user show', 'Name one user.', 'Give a sub, an e-mail address or --hash.'],
   ['user show u_1 --hash h', 'Name one user.', 'Give a sub, an e-mail address or --hash.'],

@@ -1,5 +1,6 @@
 // One run of the tool, from argv to the exit code.
 import { CommanderError } from '@commander-js/extra-typings';
+import { withArgumentsApart } from './cli/arguments.ts';
 import { type CommandContext, runActions } from './cli/command.ts';
 import { type ConnectionDeps, openServices, toCliError } from './connection/connection.ts';
 import { CliError, type Exit, exitCodes, usageError } from './output/errors.ts';
@@ -24,7 +25,7 @@ export async function runCli(argv: readonly string[], deps: CliDeps): Promise<nu
   });
   configureHelp(program, deps.terminal);
   try {
-    await program.parseAsync([...argv], { from: 'user' });
+    await program.parseAsync(withArgumentsApart(program, argv), { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done.code;
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage.code;
@@ -82,7 +83,10 @@ function asCliError(error: unknown): CliError {
 function misuse(message: string): CliError {
   const [first = '', suggestion = ''] = message.replace(/^error: /, '').split('\n');
   const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replace(/\.?$/, '.');
-  return usageError(sentence, suggestion.replace(/^\((.*)\)$/, '$1') || 'See --help.');
+  const usual = first.startsWith('unknown option')
+    ? 'See --help; an argument that begins with a dash may follow --.'
+    : 'See --help.';
+  return usageError(sentence, suggestion.replace(/^\((.*)\)$/, '$1') || usual);
 }
 
 function report({ message, exit, details }: CliError, { err }: Terminal, json: boolean): void {

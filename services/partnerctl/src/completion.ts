@@ -1,5 +1,6 @@
 // Shell completion: candidates and scripts.
 import { Argument, type CommandUnknownOpts } from '@commander-js/extra-typings';
+import { optionsOf } from './cli/arguments.ts';
 import { newCommand, withAction } from './cli/command.ts';
 
 /** Per line: word, tab, explanation. The shell offers files if no line comes. */
@@ -28,8 +29,8 @@ function candidates(
   if (open?.required) return (open.argChoices ?? []).map((word) => [word, open.description]);
   const commands = command.commands.map((one): Candidate => [one.name(), one.summary()]);
   if (!typed.startsWith('-')) return commands;
-  const options = new Set([...command.createHelp().visibleOptions(command), ...program.options]);
-  return [...commands, ...[...options].map(({ long, description }): Candidate => [long ?? '', description])];
+  const options = optionsOf(program, command);
+  return [...commands, ...options.map(({ long, description }): Candidate => [long ?? '', description])];
 }
 
 const bash = `_partnerctl() {
