@@ -35,11 +35,11 @@ const forbidden = {
   },
   'runtime-below-everything': {
     comment:
-      'The runtime knows no word of the product. AuditService and CallStreamService are its own, and it keeps the time budget.',
+      'The runtime knows no word of the product. AuditService and CallStreamService are its own, and it keeps the time budget and the bounds of times.',
     from: { path: '^services/runtime/', pathNot: tests },
     to: {
       path: [
-        '^services/(?!runtime/|rules/src/time-budget[.]ts$)',
+        '^services/(?!runtime/|rules/src/time(-budget)?[.]ts$)',
         '^proto/(?!generated/courseexchange/(operator/v1/audit|rpc/v1/call_stream)_)',
         '^deploy/',
         '^test/',

@@ -107,6 +107,11 @@ export const schemas = {
     warnings: z.array(z.object({ clientId: text, warning: text })),
   }),
   error: z.object({
-    error: texts('code message', { mistakes: z.array(text), advice: maybeText, exitCode: count }),
+    error: texts('code message', {
+      mistakes: z.array(text),
+      advice: maybeText,
+      requestId: maybeText,
+      exitCode: count,
+    }),
   }),
 } as const;

@@ -72,6 +72,12 @@ test.each([
   expect((await feed.getResumePoint({ source })).position).toBe(0n);
 });
 
+test('a time in year 0 as written and in year 1 in UTC is taken, with the changes beside it', async () => {
+  const value = { eventDate: '0000-12-31T23:30:00-01:00', updatedAt: '2026-05-01T00:00:00+23:59' };
+  const changes = [upsert(1, 'before', 1), upsert(2, 'old', 1, value), upsert(3, 'after', 1)];
+  expect(await apply({ source: '', changes })).toMatchObject({ upserted: 3n });
+});
+
 test('positions ascend, and a stream has one source', async () => {
   const sentencesOf = async (...parts: Part[]) => (await refusalOf(apply(...parts))).sentences;
   expect(await sentencesOf({ source: '', changes: [upsert(1, 'x', 1), upsert(1, 'y', 1)] })).toEqual([

@@ -9,8 +9,10 @@ import { FeedService } from '@course-exchange/proto/feed/v1';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { ApprovalState, ClientService, Environment } from '@course-exchange/proto/operator/v1/client';
+import { ConductService } from '@course-exchange/proto/operator/v1/conduct';
 import { ConsentService } from '@course-exchange/proto/operator/v1/consent';
 import { KeyAlgorithm, KeyService } from '@course-exchange/proto/operator/v1/key';
+import { RefusalService } from '@course-exchange/proto/operator/v1/refusal';
 import { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { expect, test } from 'vitest';
@@ -37,6 +39,30 @@ function registration(over: object = {}) {
     ...over,
   };
 }
+
+test.each([-62_135_596_801n, 253_402_300_800n, -(2n ** 63n), 2n ** 63n - 1n])(
+  'a time that is no timestamp (%s s) is a mistake of the caller',
+  async (seconds) => {
+    const since = { seconds };
+    const clientId = stack.partners[0]?.clientId ?? '';
+    for (const ask of [
+      () => operator(AuditService).listAuditEntries({ filter: { since } }),
+      () => operator(AuditService).listAuditEntries({ filter: { until: since } }),
+      () => operator(RefusalService).listRefusals({ since }),
+      () => operator(RefusalService).listRefusals({ until: since }),
+      () => operator(ConductService).getConduct({ clientId, since }),
+    ])
+      expect(await refusalOf(ask())).toMatchObject({
+        errorCode: 'invalid_argument',
+        sentences: ['A time is not in the years 1 to 9999.'],
+      });
+  },
+);
+
+test('the audit log has nothing after the highest number', async () => {
+  const answer = await operator(AuditService).listAuditEntries({ afterSequence: 2n ** 64n - 1n });
+  expect(answer).toMatchObject({ entries: [], more: false });
+});
 
 test('every method refuses a caller without a name; a named caller is shown its name', async () => {
   const nameless = grpcTransport(address);

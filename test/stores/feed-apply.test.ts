@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
 import { findResumePoint, repeatedly } from '../../services/design-catalog/src/feed/change-table.ts';
+import { storedTime } from '../../services/rules/src/time.ts';
 import { apply, changes, designs, differences } from './feed-changes.ts';
 import { useCatalogDatabase } from './postgres.ts';
 
@@ -49,6 +50,40 @@ test('a deletion of what never was keeps out the older design that follows it', 
   expect(await designs(catalog)).toMatchObject([{ revision: '3', event_id: null }]);
   await apply(catalog, changes({ revision: 4 }));
   expect(await designs(catalog)).toMatchObject([{ revision: '4', event_id: 'e', deleted_at: null }]);
+});
+
+const time = fc
+  .tuple(
+    fc.constantFrom('0000-12-31', '0001-01-01', '1582-10-10', '2024-02-29', '9999-12-31'),
+    fc.constantFrom('00:00:00', '00:30:59.9999999', '12:00:00.5', '23:59:59.999999999'),
+    fc.constantFrom('Z', '-00:00', '+00:01', '-00:45', '+01:00', '-15:59', '+16:00', '+23:59', '-23:59'),
+  )
+  .map(([day, clock, offset]) => `${day}T${clock}${offset}`);
+
+test('Postgres takes each time that the feed takes, for the same instant', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(time, { minLength: 20, maxLength: 60 }), async (texts) => {
+      const times = texts.flatMap((text) => {
+        const stored = storedTime(text);
+        return stored === undefined ? [] : [{ text, stored }];
+      });
+      const told = times.map(({ stored }, index) => {
+        return { id: String(index), revision: 1, eventDate: stored, updatedAt: stored };
+      });
+      const deletions = changes({ revision: 2, deleted: true }).map((change) => {
+        return { ...change, deletedAt: times[0]?.stored, position: 100n };
+      });
+      await apply(catalog, [...changes(...told), ...deletions]);
+      const { rows } = await catalog.writer.query(
+        `select id, floor(extract(epoch from event_date) * 1000)::text as at from designs where deleted_at is null`,
+      );
+      await catalog.writer.query('truncate designs');
+      const expected = times.map(({ text }, index) => ({ id: String(index), at: String(Date.parse(text)) }));
+      expect(rows).toHaveLength(expected.length);
+      expect(rows).toEqual(expect.arrayContaining(expected));
+    }),
+    { numRuns: 30 },
+  );
 });
 
 test('table designs holds texts as long as the feed takes them, and no longer [R23.5]', async () => {

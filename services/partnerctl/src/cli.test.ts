@@ -12,6 +12,7 @@ import { sanitize } from './output/terminal.ts';
 
 const nowhere = ['--identity', '127.0.0.1:1', '--catalog', '127.0.0.1:1'];
 
+const timeAdvice = 'Write it like 2h, 7d or 2026-11-20T13:20:00Z.';
 const afterDashes = 'See --help; an argument that begins with a dash may follow --.';
 
 test.each<[line: string, message: string, advice?: string]>([
@@ -28,10 +29,14 @@ test.each<[line: string, message: string, advice?: string]>([
     "--expires-in: 'soon' is not a duration.",
     'Write it like 30m, 12h, 14d or 2w.',
   ],
+  ['audit list --since yesterday', "--since: 'yesterday' is not a time.", timeAdvice],
+  ['audit list --since 2026-02-30', "--since: '2026-02-30' is not a time.", timeAdvice],
+  ['audit list --since 0000-12-31T23:30:00Z', "--since: '0000-12-31T23:30:00Z' is not a time.", timeAdvice],
+  ['audit list --until infinity', "--until: 'infinity' is not a time.", timeAdvice],
   [
-    'audit list --since yesterday',
-    "--since: 'yesterday' is not a time.",
-    'Write it like 2h, 7d or 2026-11-20T13:20:00Z.',
+    'refusals list --since 9999-12-31T23:59:59-01:00',
+    "--since: '9999-12-31T23:59:59-01:00' is not a time.",
+    timeAdvice,
   ],
   ['audit list --limit 0', "--limit: '0' is not a whole number from 1 to 1000000.", ''],
   ['audit verify --head 12', "--head: '12' is not a head.", 'Give it as `audit verify` printed it.'],
@@ -90,7 +95,9 @@ test.each<[line: string, message: string, advice?: string]>([
   const argv = /--(identity|stack)/.test(line) ? line.split(' ') : [...nowhere, ...line.split(' ')];
   expect(await run(argv)).toEqual({ exit, out: '', err: `${message}\n${advice && `${advice}\n`}` });
   const { err } = await run([...argv, '--json']);
-  const error = { code: exit === 3 ? 'unreachable' : 'usage', message, mistakes: [], advice: advice || null };
+  const called = { code: 'unreachable', requestId: '00000000-0000-4000-8000-000000000000' };
+  const more = exit === 3 ? called : { code: 'usage', requestId: null };
+  const error = { ...more, message, mistakes: [], advice: advice || null };
   expect(JSON.parse(err)).toEqual({ error: { ...error, exitCode: exit } });
 });
 

@@ -90,12 +90,12 @@ function misuse(message: string): CliError {
 }
 
 function report({ message, exit, details }: CliError, { err }: Terminal, json: boolean): void {
-  const { advice, mistakes = [], code = exit } = details;
+  const { advice = null, mistakes = [], code = exit, requestId = null } = details;
   if (json) {
-    const error = { code, message, mistakes, advice: advice ?? null, exitCode: exitCodes[exit].code };
+    const error = { code, message, mistakes, advice, requestId, exitCode: exitCodes[exit].code };
     err.write(`${jsonText({ error }, 2)}\n`);
     return;
   }
-  const below = [...mistakes.map((mistake) => `  - ${mistake}`), ...(advice === undefined ? [] : [advice])];
+  const below = [...mistakes.map((mistake) => `  - ${mistake}`), ...(advice === null ? [] : [advice])];
   err.write(`${[paint('red', sanitize(message)), ...below.map(sanitize)].join('\n')}\n`);
 }

@@ -1,10 +1,7 @@
 // FeedService: validates and translates design changes.
 import type { ApplyRequest, FeedService } from '@course-exchange/proto/feed/v1';
-import {
-  type DesignUpsertFields,
-  designChangeProblem,
-  storedTime,
-} from '@course-exchange/rules/design-change';
+import { type DesignUpsertFields, designChangeProblem } from '@course-exchange/rules/design-change';
+import { storedTime } from '@course-exchange/rules/time';
 import { callerOf } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';

@@ -1,7 +1,7 @@
 // ConductService: translation only.
-import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { type ConductService, Verdict } from '@course-exchange/proto/operator/v1/conduct';
 import { enumKey } from '@course-exchange/rules/enum-key';
+import { readTime } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import type { AdminContext } from '../admin/context.ts';
 import { timestamps } from '../admin/messages.ts';
@@ -10,7 +10,7 @@ import { getConduct } from './counters.ts';
 export function createConductHandlers(context: AdminContext): Handlers<typeof ConductService> {
   return {
     getConduct: async ({ clientId, since }) => {
-      const { duties, ...requests } = await getConduct(context, clientId, since && timestampMs(since));
+      const { duties, ...requests } = await getConduct(context, clientId, readTime(since));
       return {
         duties: duties.map(({ verdict, breaches, ...duty }) => ({
           ...duty,

@@ -1,13 +1,12 @@
 // RefusalService: translation only.
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
 import {
   Endpoint,
   type RefusalSchema,
   type RefusalService,
 } from '@course-exchange/proto/operator/v1/refusal';
 import { enumKey } from '@course-exchange/rules/enum-key';
-import { pageLimit } from '@course-exchange/runtime/grpc/incoming-call';
+import { pageLimit, readTime } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import type { AdminContext } from '../admin/context.ts';
 import { pageTokenOf, readPageToken, timestamps } from '../admin/messages.ts';
@@ -48,10 +47,6 @@ function refusalMessage(refusal: ListedRefusal): MessageInitShape<typeof Refusal
     ...explain(refusal),
     ...(earlier && { earlier: { requestId: earlier.requestId, ...timestamps({ at: earlier.at }) } }),
   };
-}
-
-function readTime(time: Timestamp | undefined): number | undefined {
-  return time && timestampMs(time);
 }
 
 const tokenForm = /^(\d{1,15})\|(\d{1,18})\|(true|false)$/;

@@ -1,10 +1,11 @@
 // RestoreService: translation only.
-import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import {
   type FenceRequest,
   RestoredStore,
   type RestoreService,
 } from '@course-exchange/proto/operator/v1/restore';
+import { readTime } from '@course-exchange/runtime/grpc/incoming-call';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext } from '../admin/context.ts';
@@ -57,7 +58,7 @@ async function collect(requests: AsyncIterable<FenceRequest>, { database, keyedU
     const lines = request.transactions.map(({ sequence, at, change, ...line }) => ({
       ...line,
       sequence: Number(sequence),
-      at: at ? timestampMs(at) : 0,
+      at: readTime(at) ?? 0,
       endings: change ? endingsOf([change], keyedUser) : line.endings,
     }));
     trail.push(...(await withoutKnown(database, lines)));

@@ -1,6 +1,7 @@
 // Option values that several commands read: durations, times, counts, repeated options.
 import { timestampFromDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Option } from '@commander-js/extra-typings';
+import { firstTime, isTime, storedTime } from '@course-exchange/rules/time';
 import { type CliError, usageError } from '../output/errors.ts';
 
 export function repeated(value: string, before: readonly string[] = []): readonly string[] {
@@ -27,9 +28,11 @@ export function durationOption<const Flags extends string>(flags: Flags, about: 
 export function timeOption<const Flags extends string>(flags: Flags, about: string) {
   return new Option(flags, about).argParser((value) => {
     const seconds = secondsOf(value);
-    if (seconds !== undefined) return (now: Date) => timestampFromMs(now.getTime() - seconds * 1000);
+    if (seconds !== undefined)
+      return (now: Date) => timestampFromMs(Math.max(firstTime, now.getTime() - seconds * 1000));
     const time = new Date(value);
-    if (/^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(time.getTime())) return () => timestampFromDate(time);
+    const isOfCalendar = storedTime(`${value.slice(0, 10)}T00:00:00Z`) !== undefined;
+    if (isOfCalendar && isTime(time.getTime())) return () => timestampFromDate(time);
     throw wrongValue(flags, value, 'is not a time.', 'Write it like 2h, 7d or 2026-11-20T13:20:00Z.');
   });
 }

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Code, ConnectError, type ConnectRouter } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { ClientService } from '@course-exchange/proto/operator/v1/client';
 import { operatorErrorStatuses } from '@course-exchange/rules/error-codes';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { run } from '../../testing/run.ts';
+import { run, runAgainst } from '../../testing/run.ts';
 import { errorText, openServices, toCliError } from './connection.ts';
 
 async function addressOf(server: Server): Promise<string> {
@@ -90,6 +91,31 @@ test.each([
 });
 
 const here = () => 'here';
+
+const failing = (): never => {
+  throw new ConnectError('x', Code.Internal, { 'error-code': 'server_error' });
+};
+
+async function* failingLater() {
+  yield {};
+  failing();
+}
+
+test.each([['client list'], ['audit list --follow']])(
+  'a failure of `%s` names the request for which the log is searched',
+  async (line) => {
+    const routes = (router: ConnectRouter) => {
+      router.service(ClientService, { listClients: failing });
+      router.service(AuditService, { listAuditEntries: () => ({}), followAuditEntries: failingLater });
+    };
+    const requestId = '00000000-0000-4000-8000-000000000000';
+    const { exit, err } = await runAgainst(routes, line.split(' '));
+    expect(exit).toBe(1);
+    expect(err).toBe(`The service failed.\nLook for the request id ${requestId} in its log.\n`);
+    const { err: json } = await runAgainst(routes, [...line.split(' '), '--json']);
+    expect(JSON.parse(json)).toMatchObject({ error: { code: 'server_error', requestId } });
+  },
+);
 
 test('every code of the wire has a text, and none besides', () => {
   expect(Object.keys(errorText).sort()).toEqual(Object.keys(operatorErrorStatuses).sort());

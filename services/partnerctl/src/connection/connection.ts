@@ -60,11 +60,30 @@ function openTransport({ url, socket }: Address, deps: ConnectionDeps) {
 }
 
 function identification({ actor, newRequestId }: ConnectionDeps): Interceptor {
-  return (next) => (request) => {
+  return (next) => async (request) => {
+    const requestId = newRequestId();
     request.header.set('x-operator', actor);
-    request.header.set('x-request-id', newRequestId());
-    return next(request);
+    request.header.set('x-request-id', requestId);
+    try {
+      const response = await next(request);
+      return response.stream ? { ...response, message: named(response.message, requestId) } : response;
+    } catch (error) {
+      throw withRequestId(error, requestId);
+    }
   };
+}
+
+async function* named<Message>(messages: AsyncIterable<Message>, requestId: string) {
+  try {
+    yield* messages;
+  } catch (error) {
+    throw withRequestId(error, requestId);
+  }
+}
+
+function withRequestId(error: unknown, requestId: string): unknown {
+  if (error instanceof ConnectError) error.metadata.set('x-request-id', requestId);
+  return error;
 }
 
 /** A session that is still connecting ignores the signal. */
@@ -108,7 +127,7 @@ export async function* pagesOf<Page extends { readonly nextPageToken: string }>(
   } while (pageToken);
 }
 
-/** The message is used if the service sends no sentence. */
+/** The message is used if the service sends no sentence; `…` is the request id. */
 type ErrorText = readonly [exit: Exit, message: string, advice?: string];
 
 /** By the codes of services/rules/src/error-codes.ts; a test compares them. */
@@ -125,7 +144,7 @@ export const errorText: Readonly<Record<string, ErrorText>> = {
     'A store of the service does not answer.',
     'Repeat the command in a moment.',
   ],
-  server_error: ['refused', 'The service failed.', 'Look for the request id in its log.'],
+  server_error: ['refused', 'The service failed.', 'Look for the request id … in its log.'],
 };
 
 /** `address`: of the service that was called. Other errors are returned unchanged. */
@@ -136,10 +155,13 @@ export function toCliError(cause: unknown, address: () => string): unknown {
   const text = errorText[code];
   if (!text) return withoutAnswer(cause, address());
   const [exit, usual, usualAdvice] = text;
+  const requestId = metadata.get('x-request-id') ?? undefined;
   const [message = usual, ...mistakes] = detailLines(metadata.get('error-detail') ?? '');
   const possibleAt = metadata.get('error-possible-at');
-  const advice = possibleAt ? `Possible from ${localTime(new Date(possibleAt))} on.` : usualAdvice;
-  return new CliError(exit, message, { advice, mistakes, code, cause });
+  const advice = possibleAt
+    ? `Possible from ${localTime(new Date(possibleAt))} on.`
+    : usualAdvice?.replace('…', requestId ?? '');
+  return new CliError(exit, message, { advice, mistakes, code, requestId, cause });
 }
 
 function detailLines(detail: string): readonly string[] {
@@ -151,10 +173,12 @@ function detailLines(detail: string): readonly string[] {
 }
 
 function withoutAnswer(cause: ConnectError, address: string): CliError {
+  const requestId = cause.metadata.get('x-request-id') ?? undefined;
   if (cause.code === Code.Unimplemented) {
     const advice = 'The service and partnerctl are of different versions.';
     return new CliError('refused', `The service at ${address} does not know this command.`, {
       advice,
+      requestId,
       cause,
     });
   }
@@ -162,6 +186,10 @@ function withoutAnswer(cause: ConnectError, address: string): CliError {
   return new CliError(
     'unreachable',
     timedOut ? `No answer in time from ${address}.` : `Nothing answers at ${address}.`,
-    { advice: 'Start the service, or give its address with --identity, --catalog or --stack.', cause },
+    {
+      advice: 'Start the service, or give its address with --identity, --catalog or --stack.',
+      requestId,
+      cause,
+    },
   );
 }

@@ -71,6 +71,7 @@ test.each([
   ['{"op":"upsert","__proto__":"t"}', '"__proto__" is not a field of an upsert.'],
   ['{"op":"upsert","title":1}', 'title is neither text nor null.'],
   ['{"op":"upsert","revision":1,"id":"d"}', 'owner is missing.'],
+  ['{"op":"upsert","title":"\\ud800"}', 'title holds half of a surrogate pair: it is not Unicode.'],
   ['{"op":"upsert","owner":"u","id":"d"}', 'revision is missing: it is a whole number, 1 or more.'],
 ])('%s: %s', (text, reason) => {
   expect(readDesignLine(text, 1)).toEqual({ reason });

@@ -31,7 +31,10 @@ export async function identifyFile(content: Content) {
   return { digest: hash.digest('base64url'), lines: endsWhole ? lines : lines + 1 };
 }
 
-export const text = z.string({ error: 'is neither text nor null.' }).nullish();
+export const text = z
+  .string({ error: 'is neither text nor null.' })
+  .refine((value) => value.isWellFormed(), 'holds half of a surrogate pair: it is not Unicode.')
+  .nullish();
 
 export const filled = text.transform((value) => value ?? '');
 

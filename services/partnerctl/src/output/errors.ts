@@ -31,6 +31,8 @@ interface Details {
   readonly mistakes?: readonly string[];
   /** The service's own code, for scripts; otherwise the name of the exit. */
   readonly code?: string;
+  /** Of the call that failed. */
+  readonly requestId?: string | undefined;
   readonly cause?: unknown;
 }
 

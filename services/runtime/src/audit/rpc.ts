@@ -1,12 +1,12 @@
 // AuditService of every service with an audit log: translation only.
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { type Timestamp, timestampDate, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type {
   AuditEntrySchema,
   AuditService,
   AuditFilter as WireFilter,
 } from '@course-exchange/proto/operator/v1/audit';
-import { pageLimit } from '../grpc/incoming-call.ts';
+import { pageLimit, readTime } from '../grpc/incoming-call.ts';
 import type { Handlers } from '../grpc/server.ts';
 import type { Queries } from '../postgres/pool.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
@@ -25,12 +25,12 @@ export function createAuditHandlers(database: Queries): Handlers<typeof AuditSer
   return {
     listAuditEntries: async ({ filter, afterSequence, pageSize, newest }) => {
       const limit = pageLimit(pageSize);
-      const page = { afterSequence: Number(afterSequence), limit: limit + (newest ? 0 : 1), newest };
+      const page = { afterSequence: sequenceOf(afterSequence), limit: limit + (newest ? 0 : 1), newest };
       const found = await listAudit(database, readFilter(filter), page);
       return { entries: found.slice(0, limit).map(entryMessage), more: found.length > limit };
     },
     followAuditEntries: async function* ({ filter, afterSequence }, call) {
-      const after = afterSequence === undefined ? undefined : Number(afterSequence);
+      const after = afterSequence === undefined ? undefined : sequenceOf(afterSequence);
       for await (const entry of followAudit(database, readFilter(filter), after, call.signal()))
         yield { entry: entryMessage(entry) };
     },
@@ -46,6 +46,11 @@ export function createAuditHandlers(database: Queries): Handlers<typeof AuditSer
       };
     },
   };
+}
+
+/** No log is as long, and Postgres has no unsigned numbers. */
+function sequenceOf(sent: bigint): number {
+  return Math.min(Number(sent), Number.MAX_SAFE_INTEGER);
 }
 
 function entryMessage(entry: AuditEntry): MessageInitShape<typeof AuditEntrySchema> {
@@ -67,6 +72,9 @@ function entryMessage(entry: AuditEntry): MessageInitShape<typeof AuditEntrySche
 }
 
 function readFilter({ since, until, ...named }: Partial<WireFilter> = {}): AuditFilter {
-  const isoTime = (time: Timestamp | undefined) => time && timestampDate(time).toISOString();
+  const isoTime = (time: Timestamp | undefined) => {
+    const milliseconds = readTime(time);
+    return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
+  };
   return { ...named, since: isoTime(since), until: isoTime(until) };
 }

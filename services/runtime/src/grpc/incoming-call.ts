@@ -1,6 +1,8 @@
 // An incoming gRPC call as a handler sees it.
 import type { PeerCertificate } from 'node:tls';
+import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Call } from '@course-exchange/proto/rpc/v1';
+import { isTime } from '@course-exchange/rules/time';
 import type { ServerReadableStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
 import { DetailedFailure, Failure } from '../process/errors.ts';
 import { type CallSubject, currentCall } from '../process/request-context.ts';
@@ -83,6 +85,13 @@ const largestPage = 1_000;
 
 export function pageLimit(pageSize: number): number {
   return Math.min(pageSize || usualPage, largestPage);
+}
+
+/** Milliseconds since the epoch. Throws `invalid_argument` for what no Timestamp may be and Postgres may not take. */
+export function readTime(time: Timestamp | undefined): number | undefined {
+  const milliseconds = time && timestampMs(time);
+  if (milliseconds === undefined || isTime(milliseconds)) return milliseconds;
+  throw new DetailedFailure('invalid_argument', 'A time is not in the years 1 to 9999.');
 }
 
 export interface Caller {
