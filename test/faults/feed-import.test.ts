@@ -39,7 +39,7 @@ function writeDesigns(owner: string): string {
       eventName: 'e',
     }),
   );
-  writeFileSync(file, ['not JSON', ...lines, ''].join('\n'));
+  writeFileSync(file, ['{not JSON', ...lines, ''].join('\n'));
   return file;
 }
 

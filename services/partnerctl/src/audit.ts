@@ -7,7 +7,7 @@ import { type AuditEntry, AuditService } from '@course-exchange/proto/operator/v
 import * as z from 'zod';
 import { type CommandContext, newCommand, newGroup, withAction } from './cli/command.ts';
 import { countOption, given, timeOption } from './cli/options.ts';
-import { lineBlocks, readLine } from './files/ndjson.ts';
+import { lineBlocks, readLine, requireNdjson } from './files/ndjson.ts';
 import { usageError } from './output/errors.ts';
 import { fieldsOf, fieldText, jsonText } from './output/result.ts';
 import { fields, localTime } from './output/table.ts';
@@ -130,6 +130,7 @@ async function exportedUpTo(path: string) {
   let last: z.output<typeof exportedEntry> | undefined;
   const firsts = new Set<string>();
   if (!existsSync(path)) return { last, firsts, endsWhole: true };
+  await requireNdjson(path, true);
   for await (const { lines } of lineBlocks(path))
     for (const line of lines) {
       const read = readLine(exportedEntry, line);

@@ -11,7 +11,7 @@ import {
 import * as z from 'zod';
 import { newCommand, newGroup, withAction } from './cli/command.ts';
 import { importContent } from './files/files.ts';
-import { type Content, lineBlocks, readLine } from './files/ndjson.ts';
+import { type Content, lineBlocks, readLine, requireNdjson } from './files/ndjson.ts';
 import { usageError } from './output/errors.ts';
 import { changeResult } from './output/result.ts';
 import { localTime } from './output/table.ts';
@@ -118,6 +118,7 @@ async function* readTrail(log: Content) {
 }
 
 async function requireTrail(log: Content, name: string): Promise<void> {
+  await requireNdjson(log, true);
   for await (const { length } of readTrail(log)) if (length > 0) return;
   throw usageError(
     `${name} has no entry of the audit log.`,

@@ -69,21 +69,21 @@ async function read(content: string | Buffer) {
 }
 
 test('lines are numbered from 1, with or without a break at the end', async () => {
-  expect((await read('a\nb\n')).numbered).toEqual(['1 a', '2 b']);
-  expect((await read('a\n\nb')).numbered).toEqual(['1 a', '2 ', '3 b']);
+  expect((await read('{a\nb\n')).numbered).toEqual(['1 {a', '2 b']);
+  expect((await read('{a\n\nb')).numbered).toEqual(['1 {a', '2 ', '3 b']);
   expect((await read('')).numbered).toEqual([]);
-  expect((await read('a\n\nb')).identity.lines).toBe(3);
-  expect((await read('a\nb\n')).identity.lines).toBe(2);
+  expect((await read('{a\n\nb')).identity.lines).toBe(3);
+  expect((await read('{a\nb\n')).identity.lines).toBe(2);
 });
 
 test('a byte order mark is left out, and a line that is not UTF-8 harms no other', async () => {
-  expect((await read('\ufeffa\nb')).numbered).toEqual(['1 a', '2 b']);
-  const broken = Buffer.concat([Buffer.from('a\n'), Buffer.from([0xc3, 0x28]), Buffer.from('\nä\n')]);
-  expect((await read(broken)).numbered).toEqual(['1 a', '2 undefined', '3 ä']);
+  expect((await read('\ufeff{a\nb')).numbered).toEqual(['1 {a', '2 b']);
+  const broken = Buffer.concat([Buffer.from('{a\n'), Buffer.from([0xc3, 0x28]), Buffer.from('\nä\n')]);
+  expect((await read(broken)).numbered).toEqual(['1 {a', '2 undefined', '3 ä']);
 });
 
 test('lines across chunks stay whole, characters of several bytes too', async () => {
-  const lines = Array.from({ length: 30_000 }, (_, index) => `${index}:${'ä€😀'.repeat(index % 20)}`);
+  const lines = Array.from({ length: 30_000 }, (_, index) => `{${index} ${'ä€😀'.repeat(index % 20)}`);
   const { numbered, identity } = await read(lines.join('\n'));
   expect(numbered).toEqual(lines.map((line, index) => `${index + 1} ${line}`));
   expect(identity.lines).toBe(30_000);
@@ -94,7 +94,7 @@ test('a file without lines is refused instead of read into memory', async () => 
 });
 
 test('the same content is the same file, other content another', async () => {
-  const { digest } = (await read('a\n')).identity;
-  expect((await read('a\n')).identity.digest).toBe(digest);
-  expect((await read('a')).identity.digest).not.toBe(digest);
+  const { digest } = (await read('{a\n')).identity;
+  expect((await read('{a\n')).identity.digest).toBe(digest);
+  expect((await read('{a')).identity.digest).not.toBe(digest);
 });

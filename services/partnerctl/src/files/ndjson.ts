@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import * as z from 'zod';
 import { unreadableFile, usageError } from '../output/errors.ts';
+import { beginningBytes, otherFormat } from './format.ts';
 
 /** A file's path, or standard input; read more than once. */
 export type Content = string | readonly Buffer[];
@@ -18,8 +19,25 @@ const chunkBytes = 1 << 20;
 const maxLineBytes = 4 << 20;
 const lineBreak = 0x0a;
 
-/** `digest`: SHA-256, base64url. Throws a CliError when it cannot be read. */
+/** `mixed`: other lines are skipped, as in a log. Throws a CliError for another format. */
+export async function requireNdjson(content: Content, mixed = false): Promise<void> {
+  let beginning: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunksOf(content)) {
+    beginning = Buffer.concat([beginning, chunk]);
+    if (beginning.length >= beginningBytes) break;
+  }
+  const other = otherFormat(beginning.subarray(0, beginningBytes), mixed);
+  if (other === undefined) return;
+  const name = typeof content === 'string' ? content : 'Standard input';
+  throw usageError(
+    `${name} is ${other.is}; NDJSON is expected: one JSON object a line, in UTF-8.`,
+    other.advice,
+  );
+}
+
+/** `digest`: SHA-256, base64url. Throws a CliError when it cannot be read or is no NDJSON. */
 export async function identifyFile(content: Content) {
+  await requireNdjson(content);
   const hash = createHash('sha256');
   let lines = 0;
   let endsWhole = true;

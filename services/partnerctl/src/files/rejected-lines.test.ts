@@ -10,7 +10,7 @@ let input: string;
 beforeEach(() => {
   work = mkdtempSync(join(tmpdir(), 'partnerctl-rejected-'));
   input = join(work, 'lines.ndjson');
-  writeFileSync(input, 'not JSON\n');
+  writeFileSync(input, '{not JSON\n');
 });
 afterEach(() => rmSync(work, { recursive: true }));
 
@@ -45,7 +45,7 @@ test.each(imports)('rejected lines of `%s import` never go to the input, by whic
     const { exit, err } = await importWith(noun, ['--rejected', name, ...dry]);
     expect({ exit, err }).toEqual({ exit: 2, err: expect.stringContaining('cannot go to') });
   }
-  expect(readFileSync(input, 'utf8')).toBe('not JSON\n');
+  expect(readFileSync(input, 'utf8')).toBe('{not JSON\n');
 });
 
 test.each(imports)('`%s import` replaces no file that an import did not write', async (noun) => {
@@ -67,7 +67,7 @@ test('the file of an earlier import is replaced, and removed when nothing is rej
   const options = ['--rejected', file];
   expect((await importWith('user', options)).out).toContain('/a�side.\n');
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ line: 1, reason: 'It is not valid JSON.' });
-  writeFileSync(input, '\nnor this\n');
+  writeFileSync(input, '\n{nor this\n');
   await importWith('user', options);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ line: 2 });
   writeFileSync(input, '\n');
