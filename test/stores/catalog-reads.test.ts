@@ -119,15 +119,16 @@ test('the service can read and nothing else', async () => {
   await expect(catalog.reader.query(write, [])).rejects.toThrow();
 });
 
-test('readiness tells an old schema, a missing one and a silent Postgres apart', async () => {
+test('readiness tells an old schema, a missing one, dropped settings and a silent Postgres apart', async () => {
   expect(await schemaProblem(catalog.reader, 'catalog', 1)).toBeUndefined();
   expect(await schemaProblem(catalog.reader, 'catalog', 999)).toContain('version 999');
-  const problemAt = async (url: string, schema: string) => {
+  const problemAt = async (url: string, schema: string, asked = schema) => {
     const logger = createLogger('test', 'error');
-    const options = { url, schema, logger, applicationName: 'catalog test', poolSize: 1, ...patient };
+    const options = { url, schema: asked, logger, applicationName: 'catalog test', poolSize: 1, ...patient };
     const database = openDatabase(options);
     return schemaProblem(database, schema, 1).finally(database.close);
   };
   expect(await problemAt(catalog.readerUrl, 'elsewhere')).toContain('migrations');
+  expect(await problemAt(catalog.readerUrl, 'catalog', 'public')).toContain('drops the settings');
   expect(await problemAt('postgres://u:p@127.0.0.1:1/none', 'catalog')).toBe('Postgres does not answer');
 });

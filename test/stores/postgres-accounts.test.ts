@@ -93,7 +93,7 @@ test('another role takes over within the life of a connection, and no query fail
 test('a password that Postgres refuses is a fault of the store, said in readiness and logged once', async () => {
   const role = await newRole('first');
   const { database, stores, unusable } = openBoth(account(role, 'wrong'));
-  const problem = 'Postgres refuses the account of POSTGRES_URL';
+  const problem = 'Postgres refuses the account of POSTGRES_URL (28P01)';
   for (const [index, store] of stores.entries()) {
     const toldAfter = async () => {
       await expect(userOf(store)).rejects.toMatchObject(unavailable);

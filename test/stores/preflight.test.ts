@@ -205,6 +205,22 @@ test('a server that lets everybody in, and then closes or is silent: the job end
   await migration;
 });
 
+test('a pooler that takes the settings of a connection and drops them is named', async () => {
+  const link = await openLink(Number(port), (client, upstream) => {
+    client.on('data', (bytes: Buffer) => {
+      upstream.write(
+        bytes.toString('latin1').replace('search_path=catalog', 'search_path=dropped'),
+        'latin1',
+      );
+    });
+    upstream.pipe(client);
+  });
+  onTestFinished(link.close);
+  const MIGRATOR_POSTGRES_URL = altered(database.as('catalog_migrator'), { host: `127.0.0.1:${link.port}` });
+  const sentence = 'MIGRATOR_POSTGRES_URL: A connection pooler stands before Postgres and drops the settings';
+  await says([sentence], 'design-catalog', { MIGRATOR_POSTGRES_URL });
+});
+
 test.each([
   [`select pg_advisory_lock(hashtext('migrate catalog'))`, ['another job is migrating this schema']],
   ['create table catalog.designs (id text)', ['a table was locked', '"migration":"catalog 1"']],

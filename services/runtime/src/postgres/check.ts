@@ -6,6 +6,7 @@ import { codeOf, type Finding, findings, type RunCheck } from '../process/checks
 import { isLoopback } from '../process/ip-address.ts';
 import { connectionConfig, endConnection } from './connection.ts';
 import type { Queries } from './pool.ts';
+import { loginRemedy, settingsDropped } from './refusal.ts';
 import { appliedVersion } from './schema-version.ts';
 import { postgresAccess } from './settings.ts';
 
@@ -57,7 +58,7 @@ export async function checkPostgres(
         else
           found.push({
             kind: 'failure',
-            message: `${setting} cannot log in as ${account.role} (${login}): correct address, TLS, password or role.`,
+            message: `${setting} cannot log in as ${account.role} (${login}): ${loginRemedy(login)}.`,
           });
       }
       const migrating = migrator();
@@ -80,7 +81,7 @@ export async function checkPostgres(
 }
 
 function faultsOf(
-  { account, user, secure, fit, hasTables, migrates, powers }: Login,
+  { account, user, secure, fit, hasTables, migrates, powers, isPooled }: Login,
   { owner, schema }: Installation,
   version: number,
   production: boolean,
@@ -90,6 +91,7 @@ function faultsOf(
   return {
     [`${setting} has no verified TLS, which production requires: add sslmode=verify-full and sslrootcert to it.`]:
       production && !secure,
+    [`${setting}: ${settingsDropped}.`]: isPooled,
     [`${login} lacks rights of ${account.role} in the schema ${schema}: name that role, the primary itself and the one database, or run deploy/postgres/roles.sql.`]:
       !fit || (version > 0 && !hasTables),
     [`${login} is or can become ${powers.join(', ')}: revoke that.`]: powers.length > 0,
@@ -103,7 +105,9 @@ interface Login extends Queries {
   readonly user: string;
   /** By TLS with a verified certificate, or within this machine. */
   readonly secure: boolean;
-  /** With the role's rights, on a primary if it writes, and with the schema as search path. */
+  /** The search path that it asked for is not set, which no setting of a server can cause. */
+  readonly isPooled: boolean;
+  /** With the role's rights, on a primary if it writes. */
   readonly fit: boolean;
   /** It may read a table of the schema, or write it if it writes. */
   readonly hasTables: boolean;
@@ -115,7 +119,8 @@ interface Login extends Queries {
 }
 
 const statement = `select session_user as user,
-    current_setting('search_path') = $1 and ($5 = 'select' or not current_setting('transaction_read_only')::boolean)
+    current_setting('search_path') <> $1 as "isPooled",
+    ($5 = 'select' or not current_setting('transaction_read_only')::boolean)
       and exists (select from pg_roles where rolname = $2 and pg_has_role(session_user, oid, 'usage')) as fit,
     array(select distinct power from pg_roles r, lateral (values (rolsuper, 'superuser'), (rolcreaterole, 'createrole'),
         (rolreplication, 'replication'), (rolbypassrls, 'bypassrls'), (rolname = $3 and not $4, rolname::text)) p (held, power)

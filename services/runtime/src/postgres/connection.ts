@@ -6,6 +6,7 @@ import { Failure } from '../process/errors.ts';
 import { describeError, type Logger, logText } from '../process/logger.ts';
 import { outsideRequests } from '../process/request-context.ts';
 import { ConfigurationError } from '../process/settings.ts';
+import { connectionRefusal, isOfAccount } from './refusal.ts';
 import type { PostgresAccess } from './settings.ts';
 
 export interface ConnectionOptions {
@@ -56,8 +57,8 @@ export async function endConnection(client: pg.Client): Promise<void> {
 }
 
 /**
- * A pg.Client that reads its account when it is made. An unreadable or refused account fails `connect` with
- * `temporarily_unavailable`: a constructor that throws inside the pool would end the process.
+ * A pg.Client that reads its account when it is made. An unreadable account or a refused connection fails `connect`
+ * with `temporarily_unavailable`: a constructor that throws inside the pool would end the process.
  */
 export function connectionClass(options: ConnectionOptions, more: pg.ClientConfig = {}): typeof pg.Client {
   const account = accountReporter(options);
@@ -98,10 +99,7 @@ export function connectionClass(options: ConnectionOptions, more: pg.ClientConfi
   };
 }
 
-/** SQLSTATE class "Invalid Authorization Specification". */
-const refused = /^28/;
-
-/** Logs once while the account is unusable. */
+/** Logs once while no connection can be made. */
 function accountReporter({ url, logger }: ConnectionOptions) {
   const account = typeof url === 'string' ? 'its address' : url.setting;
   let reported: string | undefined;
@@ -110,27 +108,25 @@ function accountReporter({ url, logger }: ConnectionOptions) {
       reported = undefined;
     },
     failureOf: (error: unknown): unknown => {
-      const sentence = problemOf(error, account);
+      const sentence = accountProblem(error, account) ?? connectionRefusal(error, account);
       if (sentence === undefined) return error;
-      const detail =
-        error instanceof ConfigurationError ? { mistake: logText(error.mistakes.join('; ')) } : {};
-      if (sentence !== reported)
-        outsideRequests(() =>
-          logger.warn('Postgres account is unusable', {
-            problem: logText(sentence),
-            ...detail,
-            ...describeError(error),
-          }),
-        );
+      if (sentence !== reported) outsideRequests(() => report(logger, sentence, error));
       reported = sentence;
       return new Failure('temporarily_unavailable', sentence, { cause: error });
     },
   };
 }
 
-function problemOf(error: unknown, account: string): string | undefined {
-  const { code, syscall } = error as { code?: unknown; syscall?: unknown };
-  if (typeof code === 'string' && refused.test(code)) return `Postgres refuses the account of ${account}`;
+function report(logger: Logger, problem: string, error: unknown): void {
+  const mistake = error instanceof ConfigurationError && { mistake: logText(error.mistakes.join('; ')) };
+  const fields = { problem: logText(problem), ...mistake, ...describeError(error) };
+  if (isOfAccount(error) || accountProblem(error, '') !== undefined)
+    logger.warn('Postgres account is unusable', fields);
+  else logger.warn('Postgres refuses connections', fields);
+}
+
+function accountProblem(error: unknown, account: string): string | undefined {
+  const { syscall } = error as { syscall?: unknown };
   return error instanceof ConfigurationError || syscall === 'open'
     ? `A file of the account of ${account} cannot be read`
     : undefined;

@@ -8,6 +8,7 @@ import { outsideRequests, requireTime } from '../process/request-context.ts';
 import { runtimeMetrics } from '../process/runtime-metrics.ts';
 import { annotate, annotateWait, inSpan } from '../process/spans.ts';
 import { type ConnectionOptions, connectionClass, defaultLifetimeMs } from './connection.ts';
+import { storeFailure } from './refusal.ts';
 
 /** Prepared once per connection under its name, which also names its span. */
 export interface Statement {
@@ -144,7 +145,7 @@ export function runStatement<Row>(
         annotate(() => ({ 'db.response.status_code': logText(code) }));
       if (code === heldNul)
         throw new DetailedFailure('invalid_argument', 'A text holds a NUL.', { cause: error });
-      throw isStoreFault(error) ? unavailable('Postgres', error) : error;
+      throw isStoreFault(error) ? storeFailure(error) : error;
     }
   });
 }

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../process/errors.ts';
 import type { Queries } from './pool.ts';
+import { settingsDropped, storeFailure } from './refusal.ts';
 
 const filePattern = /^(\d{4})-[a-z0-9-]+\.sql$/;
 
@@ -23,12 +24,23 @@ const unreadable: readonly unknown[] = ['42P01', '3F000', '42501'];
 
 /** 0 if no migration was applied, or if that cannot be read. */
 export async function appliedVersion(database: Queries, schema: string): Promise<number> {
-  const text = `select coalesce(max(version), 0) as version from ${schema}.schema_migrations`;
+  return (await readVersion(database, schema)).version;
+}
+
+interface Version {
+  readonly version: number;
+  readonly searchPath: string;
+}
+
+async function readVersion(database: Queries, schema: string): Promise<Version> {
+  const text = `select coalesce(max(version), 0) as version, current_setting('search_path') as "searchPath"
+    from ${schema}.schema_migrations`;
+  const none = { version: 0, searchPath: schema };
   try {
-    const [row] = await database.query<{ version: number }>({ name: 'schema version', text }, []);
-    return row?.version ?? 0;
+    const [row = none] = await database.query<Version>({ name: 'schema version', text }, []);
+    return row;
   } catch (error) {
-    if (unreadable.includes((error as { code?: unknown }).code)) return 0;
+    if (unreadable.includes((error as { code?: unknown }).code)) return none;
     throw error;
   }
 }
@@ -40,11 +52,12 @@ export async function schemaProblem(
   needed: number,
 ): Promise<string | undefined> {
   try {
-    const version = await appliedVersion(database, schema);
+    const { version, searchPath } = await readVersion(database, schema);
+    if (searchPath !== schema) return settingsDropped;
     return version >= needed
       ? undefined
       : `The ${schema} schema has version ${version}, this service needs version ${needed}: run its migrations`;
   } catch (error) {
-    return error instanceof Failure ? error.message : 'Postgres does not answer';
+    return (error instanceof Failure ? error : storeFailure(error)).message;
   }
 }

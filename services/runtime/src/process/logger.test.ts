@@ -53,7 +53,7 @@ test('a secret shows a placeholder however it is printed (R27)', () => {
 });
 
 test('an unknown error is described by class, code and place, never by its message (R27)', () => {
-  const cause = new RangeError('canary of the cause');
+  const cause = Object.assign(new RangeError('canary of the cause'), { code: '08P01' });
   const error = Object.assign(new TypeError('canary@example.org\n    at canary'), {
     code: '23505',
     detail: 'Key (email)=(canary)',
@@ -61,6 +61,7 @@ test('an unknown error is described by class, code and place, never by its messa
   error.cause = cause;
   const described = describeError(error);
   expect(described).toMatchObject({ error: 'TypeError', errorCode: '23505', cause: 'RangeError' });
+  expect(described.causeCode).toBe('08P01');
   expect(JSON.stringify(described)).not.toMatch(/canary|email/);
   expect(described.at).toContain('logger.test.ts');
 });

@@ -115,7 +115,6 @@ export function summarising(
 /** Drivers quote values in their messages. */
 export function describeError(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: logText(typeof error) };
-  const code = (error as { code?: unknown }).code;
   const stack = error.stack ?? '';
   // A message of several lines could pass for frames.
   const frames = stack
@@ -127,10 +126,15 @@ export function describeError(error: unknown): LogFields {
     .join(' < ');
   return {
     error: logText(error.name),
-    ...(typeof code === 'string' || typeof code === 'number' ? { errorCode: logText(String(code)) } : {}),
+    errorCode: codeIn(error),
     at: logText(frames),
-    ...(error.cause instanceof Error ? { cause: logText(error.cause.name) } : {}),
+    ...(error.cause instanceof Error && { cause: logText(error.cause.name), causeCode: codeIn(error.cause) }),
   };
+}
+
+/** Such as Node's or an SQLSTATE. */
+function codeIn({ code }: Error & { readonly code?: unknown }): LogText | undefined {
+  return typeof code === 'string' || typeof code === 'number' ? logText(String(code)) : undefined;
 }
 
 export function pseudonym(key: Secret<Buffer>, person: string): LogText {
