@@ -16,10 +16,14 @@ import {
   tokensFor,
   typical,
 } from './deployment.ts';
-import { expectDeparture, expectError, expectErrorRedirect, expectPage } from './expectations.ts';
+import {
+  expectDeparture,
+  expectError,
+  expectErrorRedirect,
+  expectPage,
+  protocolWords,
+} from './expectations.ts';
 import { throwawayPartner, throwawayUser } from './throwaway.ts';
-
-const protocolWords = /invalid_|redirect_uri|client_id|oauth|openid|nonce|access token|\bstate\b|\bscope/i;
 
 /** A new consent page, forced by prompt=consent, because consent may already exist. */
 async function consentPage(

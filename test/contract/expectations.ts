@@ -3,6 +3,10 @@ import { expect } from 'vitest';
 import type { Answer } from '../support/http.ts';
 import type { Departure, Page } from '../support/user-agent.ts';
 
+/** None may stand on a page for people (R6.4). */
+export const protocolWords =
+  /invalid_|redirect_uri|client_id|oauth|openid|nonce|access token|\bstate\b|\bscope/i;
+
 /** The compact error body and nothing else (specification §7). */
 export function expectError(answer: Answer, status: number, error: string, about = ''): void {
   expect(`${about} ${answer.status} ${answer.text}`).toBe(`${about} ${status} ${JSON.stringify({ error })}`);

@@ -64,6 +64,23 @@ test.each(languages)('the pages of a first connection in %s', async (_, locale, 
   await named('expired');
 });
 
+test.each(languages)('the pages of a login whose cookie is gone in %s', async (_, locale, said) => {
+  const page = await browser.person({ locale });
+  const named = (name: string) => inspect(page, `${locale.slice(0, 2)}-${name}`);
+  await page.goto(silentRequest(all));
+  const [own] = await page.context().cookies();
+  if (!own) throw new Error('no cookie of the interaction');
+  await page.context().addCookies([{ ...own, name: own.name.replace(/[^-]+$/, 'other') }]);
+  await page.context().clearCookies({ name: own.name });
+  await logIn(page, user, said);
+  await page.getByText(said.login.again).waitFor();
+  await named('login-again');
+  await page.context().clearCookies();
+  await logIn(page, user, said);
+  await expect.poll(() => heading(page)).toBe(said.noCookies.heading);
+  await named('no-cookies');
+});
+
 test.each(languages)(
   'the consent page of a partner that asks for nothing that opens in %s',
   async (_, locale, said) => {

@@ -96,6 +96,22 @@ test('two tabs of one partner both come to their end', async () => {
   await expectConnected(second, user);
 });
 
+test('of twelve tabs that wake up together, a login in any leads to its own code', async () => {
+  const first = await browser.person();
+  const others = Array.from({ length: 11 }, () => first.context().newPage());
+  const tabs = [first, ...(await Promise.all(others))];
+  const partner = partnerFor(stack, 'openid');
+  await Promise.all(tabs.map((tab, nth) => tab.goto(silentRequest(partner, { state: `tab-${nth}` }))));
+  for (const nth of [0, 3, 4, 11]) {
+    const tab = tabs[nth] as Page;
+    await logIn(tab, user);
+    if (nth === 0) await decide(tab, 'allow');
+    await tab.getByText('back at the partner').waitFor();
+    const { searchParams } = new URL(tab.url());
+    expect([searchParams.get('state'), searchParams.has('code')]).toEqual([`tab-${nth}`, true]);
+  }
+});
+
 test('two partners at once do not disturb each other', async () => {
   const one = await browser.person();
   const two = await one.context().newPage();

@@ -38,6 +38,7 @@ interface LoginOptions {
   readonly address?: string;
   readonly forgetMe?: boolean;
   readonly deviceCookie?: string;
+  readonly cookieGone?: boolean;
   readonly by?: FlowDeps | undefined;
 }
 
@@ -110,7 +111,14 @@ export async function useAuthorization(connections = 1, log: Partial<FlowDeps> =
   const logIn = (form: PresentedForm, options: LoginOptions = {}) => {
     const { who = flow.person, by = deps, typed = password, address = freshAddress(), ...more } = options;
     const typedIn = { email: who.email, password: typed, clientAddress: address };
-    return submitLogin(by, { ...form, ...typedIn, forgetMe: false, deviceCookie: '', ...more });
+    return submitLogin(by, {
+      ...form,
+      ...typedIn,
+      forgetMe: false,
+      deviceCookie: '',
+      cookieGone: false,
+      ...more,
+    });
   };
 
   /** Logs in and returns the form as the browser would send it next: of a stored interaction, with the new session. */

@@ -1,17 +1,7 @@
-// Login on real stores: the interaction before it, which the browser has sealed while Redis learns nothing of it (R6.10),
-// and the session that it begins.
-import { randomBytes } from 'node:crypto';
+// Login on real stores, and the session that it begins.
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
-import { Secret } from '@course-exchange/runtime/process/secret';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  cancelAuthorization,
-  submitAccountChoice,
-  submitConsent,
-} from '../../services/identity/src/authorize/choices.ts';
-import type { PresentedForm } from '../../services/identity/src/authorize/form.ts';
-import { formToken } from '../../services/identity/src/authorize/interaction.ts';
-import { createInteractionSeal } from '../../services/identity/src/authorize/interaction-store.ts';
+import { expect, test, vi } from 'vitest';
+import { submitConsent } from '../../services/identity/src/authorize/choices.ts';
 import { getInteraction } from '../../services/identity/src/authorize/page.ts';
 import {
   endSession,
@@ -19,13 +9,10 @@ import {
   touchSession,
 } from '../../services/identity/src/authorize/session-store.ts';
 import { getBrowserSession } from '../../services/identity/src/authorize/signed-in-user.ts';
-import { answerOf, type Person, recordKey, useAuthorization } from './identity-authorization.ts';
-import { addConsent, keyEncryptionKey } from './identity-grant.ts';
-import { serverOf } from './redis-servers.ts';
+import { answerOf, type Person, useAuthorization } from './identity-authorization.ts';
 
 const flow = await useAuthorization(3);
-const { identity, redis, clock, deps, browsers, addPerson, begin, beginForm, logIn, signIn, newSession } =
-  flow;
+const { identity, redis, clock, deps, addPerson, begin, beginForm, logIn, signIn, newSession } = flow;
 
 test('a login is for the e-mail in any letter case; unknown, wrong and disabled look alike [R18.5]', async () => {
   const form = await beginForm();
@@ -151,89 +138,4 @@ test('a session that has ended is not brought back by a use', async () => {
   await endSession(redis, session);
   expect(found && (await touchSession(redis, session, found, clock.now))).toBe(false);
   expect(await signedIn(session)).toBe(false);
-});
-
-describe('an interaction before the first login', () => {
-  let form: PresentedForm;
-
-  beforeEach(async () => {
-    form = await beginForm();
-  });
-
-  const stored = () => serverOf(redis).exists(recordKey(form));
-
-  test('a request, a wrong password, another account and a cancellation store nothing', async () => {
-    expect((await logIn(form, { typed: 'wrong' })).kind).toBe('rejected');
-    const choice = await submitAccountChoice(deps, { ...form, useAnotherAccount: true });
-    expect(choice).toMatchObject({ result: { kind: 'next', page: 'login' } });
-    for (let times = 0; times < 2; times += 1)
-      expect(answerOf(await cancelAuthorization(deps, form)).get('error')).toBe('access_denied');
-    expect(await stored()).toBe(0);
-  });
-
-  test('the page of a sealed form, a refused one too, carries the same seal on', async () => {
-    const refused = await logIn(form, { typed: 'wrong' });
-    const { sealedInteraction } = form;
-    expect(refused).toMatchObject({ view: { page: { sealedInteraction } } });
-    expect(await getInteraction(deps, form)).toMatchObject({ kind: 'login', page: { sealedInteraction } });
-    for (const foreign of [{ sealedInteraction: '' }, { interactionCookie: 'x'.repeat(43) }])
-      expect(await getInteraction(deps, { ...form, ...foreign })).toEqual({ kind: 'expired' });
-  });
-
-  test('login stores it once: whatever else comes with the seal continues that record', async () => {
-    const forms = Array.from({ length: 20 }, (_, nth) =>
-      logIn(form, { by: browsers[nth % browsers.length] }),
-    );
-    for (const { kind } of await Promise.all(forms)) expect(kind).toBe('accepted');
-    expect(await stored()).toBe(1);
-    const other = await addPerson();
-    await logIn(form, { who: other });
-    const { subject } = JSON.parse((await serverOf(redis).get(recordKey(form))) ?? '');
-    expect(subject.sub).toBe(other.sub);
-  });
-
-  test('one seal yields at most one code, however often it is presented', async () => {
-    await addConsent(identity, flow.person.sub, flow.partner.clientId);
-    const outcomes = await Promise.all(Array.from({ length: 20 }, () => logIn(form)));
-    const codes = outcomes.map((outcome) => answerOf(outcome).get('code'));
-    expect(codes[0]).not.toBeNull();
-    expect(new Set(codes).size).toBe(1);
-    clock.now += 11_000;
-    expect(answerOf(await logIn(form)).get('error')).toBe('invalid_request');
-  });
-
-  test('a seal is worth nothing to another browser, changed, of another key, or under another name', async () => {
-    const cookie = 'x'.repeat(43);
-    const foreign = { ...form, interactionCookie: cookie, formToken: formToken(cookie, 'form') };
-    expect(answerOf(await logIn(foreign)).get('error')).toBe('invalid_request');
-    const changed = {
-      ...form,
-      sealedInteraction: form.sealedInteraction.replace(/.$/, (end) => (end === 'A' ? 'Q' : 'A')),
-    };
-    const other = createInteractionSeal([new Secret(randomBytes(32))]);
-    const renamed = { ...form, interactionId: 'A'.repeat(22) };
-    expect((await logIn(form, { by: { ...deps, seal: other } })).kind).toBe('expired');
-    for (const worthless of [changed, renamed]) expect((await logIn(worthless)).kind).toBe('expired');
-    expect(await stored()).toBe(0);
-  });
-
-  test('both keys open it while KEY_ENCRYPTION_KEY is replaced', async () => {
-    const both = createInteractionSeal([new Secret(randomBytes(32)), keyEncryptionKey]);
-    expect((await logIn(form, { by: { ...deps, seal: both } })).kind).toBe('accepted');
-  });
-
-  test('it leads back to the partner after 30 minutes, nowhere after 90', async () => {
-    clock.now += 30 * 60_000;
-    expect(answerOf(await logIn(form)).get('error')).toBe('invalid_request');
-    clock.now += 60 * 60_000;
-    expect((await logIn(form)).kind).toBe('expired');
-  });
-
-  test('it is stored at once when a user is signed in, and the login form that asks again is not', async () => {
-    const session = await newSession();
-    form = await beginForm({}, session);
-    expect([form.sealedInteraction, await stored()]).toEqual(['', 1]);
-    form = await beginForm({ prompt: 'login' }, session);
-    expect([form.sealedInteraction !== '', await stored()]).toEqual([true, 0]);
-  });
 });

@@ -45,15 +45,41 @@ test('each interaction has a separate cookie; the first of two with one name cou
   expect([...'abc'].map((id) => plain.interaction(header, id))).toEqual(['1', '2', '']);
 });
 
-test('at most eight are kept with a new interaction; the oldest go', () => {
+const many = (count: number, beginning: string) =>
+  Array.from({ length: count }, (_, nth) => `${beginning}i${nth}=b`).join('; ');
+const namesOf = (cookies: readonly string[]) => cookies.map((cookie) => cookie.split('=')[0]);
+
+test('at most sixteen are kept with a new interaction; the oldest go', () => {
   const own = 'course-exchange-interaction-';
-  const presented = Array.from(
-    { length: 10 },
-    (_, index) => `${own}i${index}=b; interaction-i${index}=b`,
-  ).join('; ');
-  const cleared = plain.clearSurplusInteractions(presented).map((cookie) => cookie.split('=')[0]);
+  const presented = `${many(18, own)}; ${many(18, 'interaction-')}`;
+  const cleared = namesOf(plain.clearSurplusInteractions(presented, 'start'));
   expect(cleared).toEqual([`${own}i0`, `${own}i1`, `${own}i2`]);
-  expect(plain.clearSurplusInteractions(`${own}a=b`)).toEqual([]);
+  expect(plain.clearSurplusInteractions(many(15, own), 'start')).toEqual([]);
+  expect(plain.clearSurplusInteractions(many(31, own), 'again')).toEqual([]);
+  expect(plain.clearSurplusInteractions(many(32, own), 'again')).toHaveLength(1);
+});
+
+test('an answer has at most 16 Set-Cookie lines, those of a new interaction included', () => {
+  const presented = `${many(90, '__Host-interaction-')}; ${many(90, '__Host-course-exchange-interaction-')}`;
+  const set = secure.setInteraction('id', 'i', 60);
+  expect([...secure.clearSurplusInteractions(presented, 'start'), ...set]).toHaveLength(16);
+});
+
+test('sixteen interactions of both versions leave room in a header section of 16 KiB', () => {
+  const all = Array.from({ length: 16 }, () => secure.setInteraction('i'.repeat(22), 'b'.repeat(43), 60));
+  const sent = all.flat().map((cookie) => cookie.split(';')[0]);
+  expect(sent.join('; ').length).toBeLessThan(3_200);
+});
+
+test.each(['session', 'device', 'interaction-i'])('a browser that sends %s keeps cookies', (name) => {
+  for (const cookies of [plain, secure]) {
+    const own = cookies === secure ? '__Host-' : '';
+    for (const header of [`a=b; ${own}${name}=x`, `${own}course-exchange-${name}=x`])
+      expect(cookies.sendsAny(header), header).toBe(true);
+  }
+  for (const header of [undefined, '', 'sessions=x', `${name}=`, `x${name}=y`, '__Host-interaction=x'])
+    expect(plain.sendsAny(header), header).toBe(false);
+  expect(secure.sendsAny(`${name}=x; course-exchange-${name}=x`)).toBe(false);
 });
 
 test('a cookie that we did not set is ignored', () => {

@@ -3,7 +3,10 @@
 
 export type Cookies = ReturnType<typeof createCookies>;
 
-const maxInteractions = 8;
+/** That remain when one starts; and when one starts anew (R6.13), so that none of the other tabs is lost for it. */
+const maxInteractions = { start: 16, again: 32 };
+/** `Set-Cookie` lines that an answer clears: with those it sets, at most 16. */
+const maxCleared = 14;
 /** Thirty days: as long as identity remembers a device (R30.11). */
 const deviceSeconds = 30 * 24 * 60 * 60;
 const wellFormed = /^[A-Za-z0-9._-]{1,256}$/;
@@ -41,15 +44,23 @@ export function createCookies(issuer: string) {
       namesOf(withId(interaction, id)).map(
         (name) => `${name}=${value}; Max-Age=${maxAgeSeconds}; ${attributes}`,
       ),
-    /** At most eight remain with a new one. */
-    clearSurplusInteractions: (header: string | undefined) => {
+    /** So many remain with a new one, after a few answers if there are far more. */
+    clearSurplusInteractions: (header: string | undefined, by: keyof typeof maxInteractions) => {
       const names = [...presented(header).keys()];
-      return namesOf(interaction).flatMap((beginning) => {
+      const surplus = namesOf(interaction).flatMap((beginning) => {
         const kept = names.filter((name) => name.startsWith(beginning));
         // Browsers send the oldest first (RFC 6265 §5.4).
-        return kept.slice(0, Math.max(0, kept.length - maxInteractions + 1)).map(clear);
+        return kept.slice(0, Math.max(0, kept.length - maxInteractions[by] + 1));
       });
+      return surplus.slice(0, maxCleared).map(clear);
     },
+    /** Whether the browser sends any of them, of whatever age. */
+    sendsAny: (header: string | undefined) =>
+      [...presented(header).keys()].some(
+        (name) =>
+          [session, device].some((names) => Object.values(names).includes(name)) ||
+          Object.values(interaction).some((beginning) => name.startsWith(beginning)),
+      ),
   };
 }
 

@@ -1,10 +1,15 @@
-// Error pages, without protocol words (R6.4, R14.4).
+// Error pages, without protocol words (R6.4, R6.14, R14.4).
 import { type Html, html } from './html.ts';
 import { type PageLayout, renderPage } from './layout.ts';
 
 /** The interaction cannot continue: expired, used, or started in another browser. */
 export function expiredPage(layout: PageLayout): string {
   return errorPage(layout, layout.language.messages.expired);
+}
+
+/** Nobody can log in without cookies (R6.14). */
+export function noCookiesPage(layout: PageLayout): string {
+  return errorPage(layout, layout.language.messages.noCookies);
 }
 
 /** `again`: where to try again; undefined when only going back helps. */

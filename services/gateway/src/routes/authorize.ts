@@ -6,7 +6,7 @@ import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, type Route, redirectAnswer } from '../http/route.ts';
 import { loginPage } from '../pages/login.ts';
 import { type BrowserRouteDeps, isCrossSite, renderUnavailable } from './browser.ts';
-import { nextPageAddress, pageAnswer } from './interaction.ts';
+import { nextPageAddress, pageAnswer, startedCookies } from './interaction.ts';
 
 export const authorizePath = '/authorize';
 
@@ -61,10 +61,9 @@ async function begin(deps: BrowserRouteDeps, request: IncomingRequest, form: For
   });
   if (outcome.case === 'redirect') return redirectAnswer(outcome.value.location, [], outcome.value.error);
   if (outcome.case !== 'interaction') throw new Failure('server_error', 'no outcome');
-  const { interactionId, interactionCookie, expiresIn, login } = outcome.value;
+  const { interactionId, login } = outcome.value;
   const page = login
     ? pageAnswer({ deps, request, interactionId }, login, loginPage)
     : redirectAnswer(nextPageAddress(outcome.value, interactionId));
-  const own = cookies.setInteraction(interactionId, interactionCookie, expiresIn);
-  return { ...page, cookies: [...cookies.clearSurplusInteractions(presented), ...own] };
+  return { ...page, cookies: startedCookies(deps, request, outcome.value, 'start') };
 }

@@ -4,7 +4,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { decodeForm, type Form } from '../http/form.ts';
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, htmlAnswer, type Route } from '../http/route.ts';
-import { expiredPage, unavailablePage } from '../pages/errors.ts';
+import { expiredPage, noCookiesPage, unavailablePage } from '../pages/errors.ts';
 import type { Links, PageLayout } from '../pages/layout.ts';
 import { chooseLanguage } from '../pages/messages/language.ts';
 import type { Services } from '../services.ts';
@@ -35,6 +35,15 @@ export function isCrossSite(request: IncomingRequest): boolean {
 
 export function expiredAnswer(deps: BrowserRouteDeps, request: IncomingRequest): Answer {
   return { ...htmlAnswer(400, expiredPage(layoutOf(deps, request))), code: 'invalid_request' };
+}
+
+/** The browser sent no cookie of ours with a login form (R6.14). */
+export function noCookiesAnswer(
+  deps: BrowserRouteDeps,
+  request: IncomingRequest,
+  uiLocales: string | undefined,
+): Answer {
+  return { ...htmlAnswer(400, noCookiesPage(layoutOf(deps, request, uiLocales))), code: 'invalid_request' };
 }
 
 /** A page instead of JSON (R14.4); `retryAt`: where to try again. */

@@ -5,6 +5,7 @@ import {
   type GetInteractionResponse,
   Page,
   type PageContext,
+  type StartedInteraction,
   type SubmitAccountChoiceResponse,
   type SubmitConsentResponse,
 } from '@course-exchange/proto/identity/v1/authorization';
@@ -139,6 +140,16 @@ export function nextPageAddress(next: { readonly page: Page } | undefined, inter
 function retryAddress(query: Form): string | undefined {
   const id = interactionIdOf(query);
   return id === '' ? undefined : pageAddress('login', id);
+}
+
+export function startedCookies(
+  { cookies }: BrowserRouteDeps,
+  { headers }: IncomingRequest,
+  { interactionId, interactionCookie, expiresIn }: StartedInteraction,
+  by: 'start' | 'again',
+): string[] {
+  const own = cookies.setInteraction(interactionId, interactionCookie, expiresIn);
+  return [...cookies.clearSurplusInteractions(headers.cookie, by), ...own];
 }
 
 type FormOutcome = (SubmitAccountChoiceResponse | SubmitConsentResponse)['outcome'];

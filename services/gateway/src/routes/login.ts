@@ -3,14 +3,21 @@ import {
   type LoginAccepted,
   type LoginRejected,
   LoginRejected_Reason,
+  type StartedInteraction,
   type SubmitLoginResponse,
 } from '@course-exchange/proto/identity/v1/authorization';
 import type { Form } from '../http/form.ts';
 import { type Answer, type Route, redirectAnswer } from '../http/route.ts';
 import { type LoginProblem, loginPage } from '../pages/login.ts';
 import type { Messages } from '../pages/messages/en.ts';
-import { type BrowserRouteDeps, expiredAnswer, layoutOf } from './browser.ts';
-import { formRoute, type InteractionForm, nextPageAddress, pageAnswer } from './interaction.ts';
+import { type BrowserRouteDeps, expiredAnswer, isCrossSite, layoutOf, noCookiesAnswer } from './browser.ts';
+import {
+  formRoute,
+  type InteractionForm,
+  nextPageAddress,
+  pageAnswer,
+  startedCookies,
+} from './interaction.ts';
 
 export function loginRoute(deps: BrowserRouteDeps): Route {
   const route = formRoute(deps, '/login', async (at) => {
@@ -20,6 +27,7 @@ export function loginRoute(deps: BrowserRouteDeps): Route {
       password: at.form.get('password'),
       forgetMe: forgetsMe(at.form),
       deviceCookie: deps.cookies.device(at.request.headers.cookie),
+      cookieGone: !isCrossSite(at.request) && at.interaction.interactionCookie === '',
     });
     return loginAnswer(at, outcome);
   });
@@ -44,6 +52,8 @@ function loginAnswer(at: InteractionForm, outcome: SubmitLoginResponse['outcome'
     }
     case 'rejected':
       return rejectedAnswer(at, outcome.value);
+    case 'interaction':
+      return againAnswer(at, outcome.value);
     default:
       return expiredAnswer(at.deps, at.request);
   }
@@ -72,6 +82,22 @@ function rejectedAnswer(at: InteractionForm, rejected: LoginRejected): Answer {
   return throttled
     ? { ...page, status: 429, headers: { ...page.headers, 'retry-after': String(retryAfterSeconds) } }
     : page;
+}
+
+/** Its cookie was gone: among others it was the oldest (R6.13), or the browser keeps none (R6.14). */
+function againAnswer(at: InteractionForm, started: StartedInteraction): Answer {
+  const { deps, request, form } = at;
+  const uiLocales = started.login?.page?.uiLocales;
+  if (!started.login || !deps.cookies.sendsAny(request.headers.cookie))
+    return noCookiesAnswer(deps, request, uiLocales);
+  const { messages } = layoutOf(deps, request, uiLocales).language;
+  const attempt = {
+    ...started.login,
+    forgetMe: forgetsMe(form),
+    problem: { both: messages.login.again },
+  };
+  const page = pageAnswer({ ...at, interactionId: started.interactionId }, attempt, loginPage);
+  return { ...page, cookies: startedCookies(deps, request, started, 'again') };
 }
 
 function problemOf({ login }: Messages, reason: LoginRejected_Reason, form: Form): LoginProblem {

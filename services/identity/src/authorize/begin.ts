@@ -42,17 +42,17 @@ interface ReceivedRequest {
   readonly browserSession: string;
 }
 
-export type AuthorizeResult =
-  | PartnerRedirect
-  | {
-      readonly kind: 'interaction';
-      readonly interactionId: string;
-      readonly interactionCookie: InteractionCookie;
-      readonly expiresIn: number;
-      readonly page: Page;
-      /** Shown at once: the form holds the interaction, no store does. */
-      readonly login?: LoginPage;
-    };
+export interface StartedInteraction {
+  readonly kind: 'interaction';
+  readonly interactionId: string;
+  readonly interactionCookie: InteractionCookie;
+  readonly expiresIn: number;
+  readonly page: Page;
+  /** Shown at once: the form holds the interaction, no store does. */
+  readonly login?: LoginPage;
+}
+
+export type AuthorizeResult = PartnerRedirect | StartedInteraction;
 
 /** Throws a Refusal that is answered directly (R1.1). */
 export async function beginAuthorization(
@@ -87,15 +87,9 @@ async function begin(
 ): Promise<AuthorizeResult> {
   const subject = await acceptedSubject(deps, request, cookie);
   const consent = subject && (await findConsent(deps.database, subject.sub, request.clientId));
-  const interactionCookie = newSecret(deps.randomBytes) as InteractionCookie;
-  const interaction: Interaction = {
-    id: deps.randomBytes(16).toString('base64url'),
-    cookieHash: hashSecret(interactionCookie),
-    createdAt: deps.now(),
-    request,
-    subject,
-    holder: subject && { sub: subject.sub, session: hashSecret(cookie) },
-  };
+  const { interaction: fresh, interactionCookie } = newInteraction(deps, request);
+  const holder = subject && { sub: subject.sub, session: hashSecret(cookie) };
+  const interaction: Interaction = { ...fresh, subject, holder };
   if (subject && consent && nextStep(interaction, consent.scopes) === 'complete') {
     const allowed = { kind: 'allowed', subject, consentId: consent.consentId } as const;
     await issueCode(deps, request, allowed, interactionCookie);
@@ -104,21 +98,38 @@ async function begin(
   const page = pageOf(interaction);
   if (request.prompts.includes('none'))
     return refuseByRedirect(deps, request, `prompt=none, and ${page} is to be asked`, subject?.sub);
-  const begun = {
-    kind: 'interaction',
-    interactionId: interaction.id,
-    interactionCookie,
-    expiresIn: interactionValidMs / 1000,
-    page,
-  } as const;
-  if (page === 'login') {
-    const sealable = { ...interaction, wasSealed: true } as const;
-    const stored = { interaction: sealable, sealed: await deps.seal.seal(sealable) };
-    const own = { kind: 'owned', stored, interactionCookie, client } as const;
-    return { ...begun, login: await loginPage(deps, own, cookie) };
-  }
+  if (page === 'login') return startLogin(deps, client, request, cookie);
   await createInteraction(deps.redis, interaction, interaction.createdAt);
-  return begun;
+  return started(interaction, interactionCookie, page);
+}
+
+/** Leaves nothing in a store (R6.10). */
+export async function startLogin(
+  deps: StepDeps,
+  client: Client,
+  request: AuthorizationRequest,
+  cookie: string,
+  typedEmail?: string,
+): Promise<StartedInteraction> {
+  const { interaction: fresh, interactionCookie } = newInteraction(deps, request);
+  const interaction = { ...fresh, wasSealed: true } as const;
+  const stored = { interaction, sealed: await deps.seal.seal(interaction) };
+  const own = { kind: 'owned', stored, interactionCookie, client } as const;
+  const login = await loginPage(deps, own, cookie, typedEmail);
+  return { ...started(interaction, interactionCookie, 'login'), login };
+}
+
+function newInteraction({ randomBytes, now }: StepDeps, request: AuthorizationRequest) {
+  const interactionCookie = newSecret(randomBytes) as InteractionCookie;
+  const id = randomBytes(16).toString('base64url');
+  const cookieHash = hashSecret(interactionCookie);
+  const interaction: Interaction = { id, cookieHash, createdAt: now(), request };
+  return { interaction, interactionCookie };
+}
+
+function started({ id }: Interaction, interactionCookie: InteractionCookie, page: Page): StartedInteraction {
+  const expiresIn = interactionValidMs / 1000;
+  return { kind: 'interaction', interactionId: id, interactionCookie, expiresIn, page };
 }
 
 async function acceptedSubject(

@@ -48,15 +48,26 @@ export type RejectedForm =
 export type FormResult = { readonly kind: 'next'; readonly page: Page } | PartnerRedirect | RejectedForm;
 
 export async function openForm(deps: StepDeps, form: PresentedForm): Promise<OwnedForm | RejectedForm> {
+  const open = await findOpen(deps, form);
+  if (open.kind !== 'open') return open;
+  const { stored, client } = open;
+  const { interactionCookie, formToken } = form;
+  if (!isOwnForm(stored.interaction, interactionCookie, formToken))
+    return rejectForm(deps, stored.interaction, 'form of another browser');
+  return { kind: 'owned', stored, interactionCookie, client };
+}
+
+/** Whosever it is. */
+export async function findOpen(
+  deps: StepDeps,
+  form: PresentedForm,
+): Promise<(Pick<OwnedForm, 'stored' | 'client'> & { readonly kind: 'open' }) | RejectedForm> {
   const stored = await findPresented(deps, form);
   if (stored === undefined) return { kind: 'expired' };
-  const { interaction } = stored;
-  const client = await findAnswerableClient(deps, interaction);
-  const { interactionCookie, formToken } = form;
-  if (!isOpen(interaction, deps.now())) return rejectForm(deps, interaction, 'form came too late');
-  if (!isOwnForm(interaction, interactionCookie, formToken))
-    return rejectForm(deps, interaction, 'form of another browser');
-  return { kind: 'owned', stored, interactionCookie, client };
+  const client = await findAnswerableClient(deps, stored.interaction);
+  if (!isOpen(stored.interaction, deps.now()))
+    return rejectForm(deps, stored.interaction, 'form came too late');
+  return { kind: 'open', stored, client };
 }
 
 /** An expired seal leads back to the partner in this time (R6.3). */

@@ -7,8 +7,10 @@ import {
   type RejectedCredentials,
 } from '../login/credentials.ts';
 import { hashSecret, newSecret } from '../secrets.ts';
+import { type StartedInteraction, startLogin } from './begin.ts';
 import {
   advance,
+  findOpen,
   type OwnedForm,
   openForm,
   type PresentedForm,
@@ -21,7 +23,10 @@ import type { PartnerRedirect } from './response.ts';
 import { createSession, endSession } from './session-store.ts';
 import { type StepDeps, signOut } from './signed-in-user.ts';
 
-export type LoginForm = PresentedForm & Credentials;
+export interface LoginForm extends PresentedForm, Credentials {
+  /** The browser's own form comes without the interaction's cookie. */
+  readonly cookieGone: boolean;
+}
 
 interface RejectedLogin extends RejectedCredentials {
   readonly view: LoginPage;
@@ -36,10 +41,12 @@ export type LoginOutcome =
   | ({ readonly kind: 'accepted'; readonly page: Page } & LoginCookies)
   | (PartnerRedirect & LoginCookies)
   | RejectedLogin
+  | StartedInteraction
   | RejectedForm;
 
 /** Accepted until the decision, and for 10 s after it. Only the owner's form verifies a password. */
 export async function submitLogin(deps: StepDeps & LoginDeps, form: LoginForm): Promise<LoginOutcome> {
+  if (form.cookieGone) return startAgain(deps, form);
   const own = await openForm(deps, form);
   if (own.kind !== 'owned') return own;
   const { interaction } = own.stored;
@@ -47,6 +54,17 @@ export async function submitLogin(deps: StepDeps & LoginDeps, form: LoginForm): 
   if (check.kind === 'accepted') return signIn(deps, own, form, check);
   if (interaction.decision) return rejectForm(deps, interaction, 'form came too late');
   return { ...check, view: await loginPage(deps, own, form.browserSession, form.email) };
+}
+
+/** Whoever has the sealed form had its page (R6.13); an identifier stands in URLs, and shows nobody's state or nonce. */
+async function startAgain(deps: StepDeps, form: LoginForm): Promise<StartedInteraction | RejectedForm> {
+  const open = await findOpen(deps, form);
+  if (open.kind !== 'open') return open;
+  const { interaction } = open.stored;
+  if (interaction.decision) return rejectForm(deps, interaction, 'form came too late');
+  if ((await deps.seal.open(form.sealedInteraction))?.id !== interaction.id)
+    return rejectForm(deps, interaction, 'form of another browser');
+  return startLogin(deps, open.client, interaction.request, form.browserSession, form.email);
 }
 
 async function signIn(

@@ -13,7 +13,12 @@ import { enumKey } from '@course-exchange/rules/enum-key';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { currentCall } from '@course-exchange/runtime/process/request-context';
 import type { LoginDeps } from '../login/credentials.ts';
-import { type AuthorizeResult, type BeginDeps, beginAuthorization } from './begin.ts';
+import {
+  type AuthorizeResult,
+  type BeginDeps,
+  beginAuthorization,
+  type StartedInteraction,
+} from './begin.ts';
 import { type ConsentDecision, cancelAuthorization, submitAccountChoice, submitConsent } from './choices.ts';
 import type { FormResult, PresentedForm } from './form.ts';
 import { type LoginOutcome, submitLogin } from './login.ts';
@@ -76,7 +81,11 @@ function toCase<Outcome extends { readonly kind: string }>({ kind, ...value }: O
 }
 
 function toAuthorizeResult(result: AuthorizeResult) {
-  return toCase(result.kind === 'interaction' ? { ...result, page: Page[enumKey(result.page)] } : result);
+  return result.kind === 'interaction' ? toStarted(result) : toCase(result);
+}
+
+function toStarted(started: StartedInteraction) {
+  return toCase({ ...started, page: Page[enumKey(started.page)] });
 }
 
 function toFormResult(result: FormResult) {
@@ -98,6 +107,8 @@ function toLoginOutcome(outcome: LoginOutcome) {
       return toCase({ ...outcome, redirect: outcome });
     case 'not_owner':
       return toCase({ kind: 'redirect' as const, redirect: outcome });
+    case 'interaction':
+      return toStarted(outcome);
     case 'rejected':
       return toCase({ ...outcome, reason: Reason[enumKey(outcome.reason)] });
     case 'expired':

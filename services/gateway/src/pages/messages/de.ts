@@ -24,6 +24,7 @@ export const de: Messages = {
     neverSees: (partner) => html`${partner} erfährt Ihr Passwort nicht.`,
     wrong: 'E-Mail-Adresse oder Passwort stimmt nicht.',
     typeAgain: 'Prüfen Sie E-Mail-Adresse und Passwort und versuchen Sie es noch einmal.',
+    again: 'Diese Seite war veraltet und wurde erneuert. Bitte geben Sie Ihr Passwort noch einmal ein.',
     emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
     passwordMissing: 'Geben Sie Ihr Passwort ein.',
     tooLong: 'Diese Eingabe ist zu lang. Prüfen Sie sie und versuchen Sie es noch einmal.',
@@ -101,6 +102,11 @@ export const de: Messages = {
     heading: 'Diese Seite ist nicht mehr gültig',
     text: 'Sie ist abgelaufen, wurde schon benutzt oder in einem anderen Browser begonnen.',
     next: 'Gehen Sie zurück zu der Anwendung, von der Sie kamen, und beginnen Sie noch einmal.',
+  },
+  noCookies: {
+    heading: 'Ihr Browser speichert unsere Cookies nicht',
+    text: 'Er blockiert Cookies dieser Website, oder sie wurden gerade gelöscht. Ohne sie ist keine Anmeldung möglich.',
+    next: 'Erlauben Sie Cookies für diese Website. Gehen Sie dann zurück zu der Anwendung, von der Sie kamen, und beginnen Sie noch einmal.',
   },
   unavailable: {
     heading: 'Gerade geht es nicht weiter',

@@ -26,6 +26,7 @@ export const en = {
     neverSees: (partner: Html) => html`${partner} never sees your password.`,
     wrong: 'The e-mail address or the password is incorrect.',
     typeAgain: 'Check your e-mail address and password, then try again.',
+    again: 'This page was out of date and has been renewed. Please enter your password again.',
     emailMissing: 'Enter your e-mail address.',
     passwordMissing: 'Enter your password.',
     tooLong: 'This is too long. Check it and try again.',
@@ -105,6 +106,11 @@ export const en = {
     heading: 'This page is no longer valid',
     text: 'It has expired, was already used, or was started in a different browser.',
     next: 'Go back to the application that you came from and start again.',
+  },
+  noCookies: {
+    heading: 'Your browser does not keep our cookies',
+    text: 'It blocks cookies from this site, or they have just been deleted. Without them nobody can log in here.',
+    next: 'Allow cookies for this site. Then go back to the application that you came from and start again.',
   },
   unavailable: {
     heading: 'We cannot continue right now',
