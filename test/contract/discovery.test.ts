@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { type Answer, send } from '../support/http.ts';
 import { full, issuer, oidc, tokensFor } from './deployment.ts';
-import { expectError } from './expectations.ts';
+import { expectError, protocolWords } from './expectations.ts';
 
 const address = `${issuer}/.well-known/openid-configuration`;
 
@@ -109,4 +109,42 @@ test('no webhooks, no change feed, no version in paths or headers, no single des
   for (const path of paths) expectError(await send(`${issuer}${path}`, { headers }), 404, 'not_found', path);
   const answer: Answer = await send(`${issuer}/api/events`, { headers });
   expect(Object.keys(answer.headers).join()).not.toMatch(/version|etag|link|last-modified/);
+});
+
+const chromium = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
+
+test('the address alone is a page for a browser, and 404 not_found for whatever else [R20.1]', async () => {
+  for (const accept of [chromium, 'text/*', 'application/json;q=0.9, TEXT/HTML']) {
+    const opened = await send(`${issuer}/?utm=1`, { headers: { accept, 'accept-language': 'de' } });
+    expect([opened.status, opened.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(opened.text).toContain('Anmeldedienst');
+    expect(opened.text).not.toMatch(protocolWords);
+    const head = await send(`${issuer}/`, { method: 'HEAD', headers: { accept } });
+    expect([head.status, head.headers['content-type'], head.text]).toEqual([
+      404,
+      'text/html; charset=utf-8',
+      '',
+    ]);
+  }
+  const json = [
+    '*/*',
+    'application/json',
+    'application/json, text/html',
+    'text/html;q=0, */*',
+    'text/html;q=x',
+  ];
+  for (const accept of json)
+    expectError(await send(`${issuer}/`, { headers: { accept } }), 404, 'not_found', accept);
+  expectError(await send(`${issuer}/`), 404, 'not_found');
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
+    expectError(
+      await send(`${issuer}/`, { method, headers: { accept: chromium } }),
+      404,
+      'not_found',
+      method,
+    );
+  for (const path of ['//', '/index.html', '/favicon.ico', '/api', '/%2F', '/.'])
+    expectError(await send(issuer + path, { headers: { accept: chromium } }), 404, 'not_found', path);
+  const direct = await send(oidc.authorization_endpoint, { headers: { accept: chromium } });
+  expectError(direct, 400, 'invalid_client');
 });

@@ -30,6 +30,7 @@ const kinds: readonly [string, Ask][] = [
   ['start of the flow', (headers = {}) => send(authorizeUrl(oidc.authorization_endpoint, full), { headers })],
   ['expired page', (headers = {}) => send(`${issuer}/login?interaction=nothing`, { headers })],
   ['sign-out page', (headers = {}) => send(`${issuer}/sign-out`, { headers })],
+  ['address alone', (headers = {}) => send(`${issuer}/`, { headers: { ...headers, accept: 'text/html' } })],
   ['broken path', (headers = {}) => send(`${issuer}/%zz`, { headers })],
 ];
 
@@ -55,6 +56,7 @@ describe('pages: no-store, CSP without frames, no referrer [R25.4 R25.5 R25.6 R1
     ['login', async () => expectPage(await begin(freshBrowser(), full)).answer],
     ['expired', () => send(`${issuer}/login?interaction=nothing`)],
     ['sign-out', () => send(`${issuer}/sign-out`)],
+    ['address alone', () => send(`${issuer}/`, { headers: { accept: 'text/html' } })],
   ])('%s', async (_, ask) => {
     const { headers } = await ask();
     expect(headers['content-type']).toMatch(/^text\/html; ?charset=utf-8/i);

@@ -62,6 +62,8 @@ test.each(languages)('the pages of a first connection in %s', async (_, locale, 
   await named('signed-out');
   await page.goto(`${stack.issuer}/consent?interaction=AAAAAAAAAAAAAAAAAAAAAA`);
   await named('expired');
+  await page.goto(`${stack.issuer}/`);
+  await named('start');
 });
 
 test.each(languages)('the pages of a login whose cookie is gone in %s', async (_, locale, said) => {

@@ -7,20 +7,24 @@ import { stopwatch } from '@course-exchange/runtime/process/metrics';
 import { currentCall, isWellFormedRequestId } from '@course-exchange/runtime/process/request-context';
 import { context } from '@opentelemetry/api';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { prefersHtml } from './http/accept.ts';
 import { createAdmission } from './http/admission.ts';
 import { answerBrokenConnection } from './http/broken-connection.ts';
 import { limitConnections } from './http/connections.ts';
 import { errorReply } from './http/errors.ts';
 import { plainHttpAnswer, trustedProxy } from './http/plain-http.ts';
 import { createBodyReader } from './http/request-bodies.ts';
-import type { Route } from './http/route.ts';
-import { addRoutes, outcomeOf, type RoutingOptions, sendError, sendPublic } from './http/router.ts';
+import type { Answer, Route } from './http/route.ts';
+import { addRoutes, outcomeOf, type RoutingOptions, sendAnswer, sendError } from './http/router.ts';
 import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { connectionClosed, gatewayMetrics, namedMethod } from './metrics.ts';
+import type { PageRequest } from './routes/browser.ts';
 
 export interface AppOptions extends RoutingOptions {
   /** CIDRs whose X-Forwarded-For and X-Forwarded-Proto are believed (R30.9, R28.3). */
   readonly trustedProxies: readonly string[];
+  /** At `/`, for a browser; any other client gets the JSON of an unknown route. */
+  readonly startAnswer: (request: PageRequest) => Answer;
 }
 
 /**
@@ -41,7 +45,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     const answer = isUnderstood(request.raw)
       ? plainHttpAnswer(request.raw, request.originalUrl, options.issuer, trusts)
       : errorReply('invalid_request', 'public');
-    if (answer !== undefined) sendPublic(reply, answer, options);
+    if (answer !== undefined) sendAnswer(reply, 'public', answer, options);
     return answer !== undefined;
   };
   const app = fastify({
@@ -71,7 +75,16 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     reportAnswer(request, reply, options.logger);
     if (!refused(request, reply)) done();
   });
-  app.setNotFoundHandler((_request, reply) => sendError(reply, 'not_found', options));
+  app.setNotFoundHandler((request, reply) =>
+    opensStart(request)
+      ? sendAnswer(
+          reply,
+          'page',
+          options.startAnswer({ headers: request.headers, requestId: request.id }),
+          options,
+        )
+      : sendError(reply, 'not_found', options),
+  );
   app.setErrorHandler((error, _request, reply) => {
     options.logger.error('unforeseen error', describeError(error));
     return sendError(reply, 'server_error', options);
@@ -85,6 +98,10 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
   closeIdleConnectionsWhileStopping(app);
   answerOutsideOfRequests(app, options, routes);
   return app;
+}
+
+function opensStart({ method, url, headers }: FastifyRequest): boolean {
+  return /^(GET|HEAD)$/.test(method) && /^\/(\?|$)/.test(url) && prefersHtml(headers.accept);
 }
 
 /** Fastify rejects percent-encoding that is not UTF-8; such bytes become U+FFFD, which no issued id holds (R20.7). */

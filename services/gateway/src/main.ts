@@ -12,6 +12,7 @@ import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { createCookies } from './http/cookies.ts';
 import { allRoutes } from './routes/all-routes.ts';
+import { startAnswer } from './routes/browser.ts';
 import { connectServices } from './services.ts';
 
 /**
@@ -48,6 +49,7 @@ async function run(config: Config): Promise<void> {
     logger,
     budgetMs: config.RPC_TIMEOUT_MS,
     trustedProxies: config.TRUSTED_PROXIES,
+    startAnswer: (request) => startAnswer(browser, request),
     now: Date.now,
     makeRequestId: randomUUID,
   });

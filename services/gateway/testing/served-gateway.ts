@@ -15,7 +15,7 @@ import { carryContextAcrossAwaits } from '@course-exchange/runtime/process/reque
 import { type AppOptions, createApp } from '../src/app.ts';
 import { createCookies } from '../src/http/cookies.ts';
 import { allRoutes } from '../src/routes/all-routes.ts';
-import type { BrowserRouteDeps } from '../src/routes/browser.ts';
+import { type BrowserRouteDeps, startAnswer } from '../src/routes/browser.ts';
 import { connectServices } from '../src/services.ts';
 
 export type ServedGateway = Awaited<ReturnType<typeof serveGateway>>;
@@ -65,6 +65,7 @@ export async function serveGateway(options: ServedOptions = {}) {
     // Longer than a stalled machine: a test of too little time says how little.
     budgetMs: options.budgetMs ?? 20_000,
     trustedProxies: options.trustedProxies ?? [],
+    startAnswer: (request) => startAnswer(browser, request),
     now: Date.now,
     makeRequestId: () => `00000000-0000-4000-8000-${String(made++).padStart(12, '0')}`,
   });

@@ -99,6 +99,7 @@ async function serve(...routes: readonly Route[]): Promise<string> {
     logger: createLogger('gateway', 'error', () => {}),
     budgetMs: 2_000,
     trustedProxies: [],
+    startAnswer: () => htmlAnswer(404, ''),
     now: Date.now,
     makeRequestId: () => 'made',
   });

@@ -162,11 +162,16 @@ function countForClient({ profile, path }: Route, { code }: Answer): void {
 
 /** For requests without a route. */
 export function sendError(reply: FastifyReply, code: ReplyCode, options: RoutingOptions): FastifyReply {
-  return sendPublic(reply, errorReply(code, 'public'), options);
+  return sendAnswer(reply, 'public', errorReply(code, 'public'), options);
 }
 
-export function sendPublic(reply: FastifyReply, answer: Answer, { issuer }: RoutingOptions): FastifyReply {
-  return send(reply, profileHeaders('public', issuer), answer);
+export function sendAnswer(
+  reply: FastifyReply,
+  profile: ResponseProfile,
+  answer: Answer,
+  { issuer }: RoutingOptions,
+): FastifyReply {
+  return send(reply, profileHeaders(profile, issuer), answer);
 }
 
 /**

@@ -12,6 +12,11 @@ export function noCookiesPage(layout: PageLayout): string {
   return errorPage(layout, layout.language.messages.noCookies);
 }
 
+/** Nothing begins at the address of this service alone. */
+export function startPage(layout: PageLayout): string {
+  return errorPage(layout, layout.language.messages.start);
+}
+
 /** `again`: where to try again; undefined when only going back helps. */
 export function unavailablePage(layout: PageLayout, again: string | undefined): string {
   const { unavailable } = layout.language.messages;

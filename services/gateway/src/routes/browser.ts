@@ -4,7 +4,7 @@ import type { Cookies } from '../http/cookies.ts';
 import { decodeForm, type Form } from '../http/form.ts';
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, htmlAnswer, type Route } from '../http/route.ts';
-import { expiredPage, noCookiesPage, unavailablePage } from '../pages/errors.ts';
+import { expiredPage, noCookiesPage, startPage, unavailablePage } from '../pages/errors.ts';
 import type { Links, PageLayout } from '../pages/layout.ts';
 import { chooseLanguage } from '../pages/messages/language.ts';
 import type { Services } from '../services.ts';
@@ -19,7 +19,13 @@ export interface BrowserRouteDeps {
   readonly now: () => number;
 }
 
-export function layoutOf(deps: BrowserRouteDeps, request: IncomingRequest, uiLocales = ''): PageLayout {
+export type PageRequest = Pick<IncomingRequest, 'headers' | 'requestId'>;
+
+export function layoutOf(
+  deps: Pick<BrowserRouteDeps, 'links'>,
+  request: PageRequest,
+  uiLocales = '',
+): PageLayout {
   return {
     language: chooseLanguage(uiLocales, request.headers['accept-language']),
     links: deps.links,
@@ -44,6 +50,11 @@ export function noCookiesAnswer(
   uiLocales: string | undefined,
 ): Answer {
   return { ...htmlAnswer(400, noCookiesPage(layoutOf(deps, request, uiLocales))), code: 'invalid_request' };
+}
+
+/** For a person who typed the address of this service: nothing begins here. */
+export function startAnswer(deps: Pick<BrowserRouteDeps, 'links'>, request: PageRequest): Answer {
+  return { ...htmlAnswer(404, startPage(layoutOf(deps, request))), code: 'not_found' };
 }
 
 /** A page instead of JSON (R14.4); `retryAt`: where to try again. */

@@ -108,6 +108,11 @@ export const de: Messages = {
     text: 'Er blockiert Cookies dieser Website, oder sie wurden gerade gelöscht. Ohne sie ist keine Anmeldung möglich.',
     next: 'Erlauben Sie Cookies für diese Website. Gehen Sie dann zurück zu der Anwendung, von der Sie kamen, und beginnen Sie noch einmal.',
   },
+  start: {
+    heading: 'Dies ist ein Anmeldedienst',
+    text: 'Anwendungen leiten Sie hierher, wenn Sie sie mit Ihrem Konto verbinden. Diese Adresse allein führt nirgendwohin.',
+    next: 'Gehen Sie zurück zu der Anwendung, die Sie verbinden möchten, und beginnen Sie dort.',
+  },
   unavailable: {
     heading: 'Gerade geht es nicht weiter',
     text: 'Ein Teil unseres Dienstes antwortet nicht. Das liegt an uns und ist meist innerhalb einer Minute behoben.',

@@ -112,6 +112,11 @@ export const en = {
     text: 'It blocks cookies from this site, or they have just been deleted. Without them nobody can log in here.',
     next: 'Allow cookies for this site. Then go back to the application that you came from and start again.',
   },
+  start: {
+    heading: 'This is a login service',
+    text: 'Applications send you here when you connect them to your account. This address alone leads nowhere.',
+    next: 'Go back to the application that you want to connect and start there.',
+  },
   unavailable: {
     heading: 'We cannot continue right now',
     text: 'Part of our service is not responding. This is our fault and usually lasts less than a minute.',

@@ -1,4 +1,5 @@
 // The languages of the pages, chosen by ui_locales, then Accept-Language, then English (R5.14).
+import { acceptedValues } from '../../http/accept.ts';
 import { de } from './de.ts';
 import { en, type Messages } from './en.ts';
 
@@ -12,7 +13,7 @@ export interface Language {
 
 /** `uiLocales`: space-separated, best first, may be empty (OIDC Core §3.1.2.1). */
 export function chooseLanguage(uiLocales: string, acceptLanguage: string | undefined): Language {
-  const wishes = [...uiLocales.split(' '), ...acceptedTags(acceptLanguage ?? '')];
+  const wishes = [...uiLocales.split(' '), ...acceptedTags(acceptLanguage)];
   const known = wishes.map(primaryTag).find((tag) => Object.hasOwn(languages, tag)) ?? 'en';
   return { tag: known, messages: languages[known] ?? en };
 }
@@ -21,17 +22,9 @@ function primaryTag(tag: string): string {
   return tag.split('-', 1)[0]?.toLowerCase() ?? '';
 }
 
-/** RFC 9110 §12.5.4; `q=0` means "not acceptable". */
-function acceptedTags(header: string): readonly string[] {
-  return header
-    .slice(0, 500)
-    .split(',')
-    .map((item) => {
-      const [tag = '', ...parameters] = item.split(';').map((part) => part.trim());
-      const weight = parameters.find((parameter) => /^q=/i.test(parameter))?.slice(2);
-      return { tag, weight: weight === undefined ? 1 : Number(weight) };
-    })
-    .filter(({ weight }) => weight > 0)
-    .sort((one, other) => other.weight - one.weight)
-    .map(({ tag }) => tag);
+function acceptedTags(header: string | undefined): readonly string[] {
+  return acceptedValues(header)
+    .filter(([, weight]) => weight > 0)
+    .sort(([, one], [, other]) => other - one)
+    .map(([tag]) => tag);
 }
