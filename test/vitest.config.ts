@@ -22,6 +22,8 @@ interface Suite {
   readonly own?: string;
   /** Brought before it runs; it does not run without them. */
   readonly needs?: readonly Need[];
+  /** Brought too; without one its tests are skipped. */
+  readonly wants?: readonly Need[];
   /** After which a test counts as hung, on a busy machine too. */
   readonly timeoutMs?: number;
   /** File after file. */
@@ -33,7 +35,7 @@ const onStack = { setup: ['stacks'], needs: ['redis'] } as const;
 
 export const suites: Readonly<Record<string, Suite>> = {
   e2e: { ...onStack, needs: ['redis', 'chromium'] },
-  hostile: onStack,
+  hostile: { ...onStack, wants: ['nginx'] },
   // Before the operator, who brings more data.
   contract: onStack,
   operator: onStack,
@@ -65,9 +67,7 @@ class InOrder extends BaseSequencer {
   }
 }
 
-const supplies = new Supplies(
-  Object.fromEntries(Object.entries(suites).map(([name, { needs = [] }]) => [name, needs])),
-);
+const supplies = new Supplies(suites);
 
 /** A deployment that is given is one for all. */
 const isGiven = Boolean(process.env.STACK_FILE);

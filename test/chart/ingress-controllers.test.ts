@@ -9,8 +9,15 @@ const under = (prefix: string, values: Values) =>
     Object.entries(values).map(([key, value]) => [`${prefix}.ingress.kubernetes.io/${key}`, value]),
   );
 const unredirected = under('nginx', { 'ssl-redirect': 'false', 'force-ssl-redirect': 'false' });
-const limited = (seconds: string, more: Values = {}) => ({
+/** Whatever the controller: a longer buffer is no limit. */
+const always = {
   ...unredirected,
+  ...under('nginx', { 'proxy-buffer-size': '16k' }),
+  'nginx.org/proxy-buffer-size': '16k',
+  'nginx.org/proxy-buffers': '4 16k',
+};
+const limited = (seconds: string, more: Values = {}) => ({
+  ...always,
   ...under('nginx', {
     'proxy-body-size': '64k',
     'proxy-connect-timeout': '2',
@@ -26,7 +33,7 @@ const known = (name: string) => `exchange-${own(name)}@kubernetescrd`;
 const issuer = { 'cert-manager.io/cluster-issuer': 'public' };
 const bound = { 'limit-connections': '9' };
 const middlewares = ['retry', 'connections'].map(known).join();
-const byTraefik = { ...unredirected, ...under('traefik', { 'router.middlewares': middlewares }) };
+const byTraefik = { ...always, ...under('traefik', { 'router.middlewares': middlewares }) };
 
 /** By Ingress. cert-manager makes the certificate for one of them. */
 const controllers: readonly (readonly [what: string, ingress: Values, annotations: Values])[] = [
@@ -40,8 +47,8 @@ const controllers: readonly (readonly [what: string, ingress: Values, annotation
     { controller: 'nginx', connectionsPerAddress: 9, annotations: { ...unredirected, ...issuer } },
     { gateway: { ...limited('3', bound), ...issuer }, 'gateway-login': limited('15', bound) },
   ],
-  ['the default class', {}, { gateway: unredirected }],
-  ['a controller without limits', { className: 'nginx', controller: 'none' }, { gateway: unredirected }],
+  ['the default class', {}, { gateway: always }],
+  ['a controller without limits', { className: 'nginx', controller: 'none' }, { gateway: always }],
   [
     'Traefik for a class of ingress-nginx, with a bound for each address',
     { className: 'nginx', controller: 'traefik', connectionsPerAddress: 9 },
@@ -53,7 +60,7 @@ const rendered = await renderAll(
 );
 
 test.each(controllers.map(([what, , annotations], at) => ({ what, annotations, at })))(
-  'redirects, limits and other pods in the Ingresses: $what [R28.5]',
+  'redirects, buffers, limits and other pods in the Ingresses: $what [R28.5]',
   ({ annotations, at }) => {
     const ingresses = ofKind(rendered[at]?.objects ?? [], 'Ingress');
     const said = ingresses.map(({ metadata }) => [metadata.name, metadata.annotations]);

@@ -11,23 +11,26 @@ import { obtainProgram, type ProgramName } from '../support/programs.ts';
 
 export type Need = ProgramName | 'redis';
 
+type Suites = Readonly<
+  Record<string, { readonly needs?: readonly Need[]; readonly wants?: readonly Need[] }>
+>;
+
 export class Supplies implements Reporter {
   /** Clauses that the tests name which do not run. */
   readonly excused = new Set<string>();
-  #needs: Readonly<Record<string, readonly Need[]>>;
+  #suites: Suites;
   #notRun: string[] = [];
 
-  constructor(needs: Readonly<Record<string, readonly Need[]>>) {
-    this.#needs = needs;
+  constructor(suites: Suites) {
+    this.#suites = suites;
   }
 
   async onInit({ projects }: Vitest): Promise<void> {
-    const needsOf = (name: string) => this.#needs[name] ?? [];
-    const sentences = new Map<Need, string>();
-    for (const need of new Set(projects.flatMap(({ name }) => needsOf(name)))) {
-      const sentence = await bring(need);
-      if (sentence !== undefined) sentences.set(need, sentence);
-    }
+    const needsOf = (name: string) => this.#suites[name]?.needs ?? [];
+    const sentences = await bringAll(projects.flatMap(({ name }) => needsOf(name)));
+    const wanted = projects.flatMap(({ name }) => this.#suites[name]?.wants ?? []);
+    for (const [want, sentence] of await bringAll(wanted))
+      console.log(`NOT RUN tests with ${want}: ${sentence}`);
     for (const { name, config } of projects) {
       const need = needsOf(name).find((one) => sentences.has(one));
       if (need === undefined) continue;
@@ -42,6 +45,16 @@ export class Supplies implements Reporter {
   onTestRunEnd(): void {
     if (this.#notRun.length > 0) console.log(`suites that did not run: ${this.#notRun.join(', ')}`);
   }
+}
+
+/** Sentences about those that cannot be had. */
+async function bringAll(needs: readonly Need[]): Promise<ReadonlyMap<Need, string>> {
+  const sentences = new Map<Need, string>();
+  for (const need of new Set(needs)) {
+    const sentence = await bring(need);
+    if (sentence !== undefined) sentences.set(need, sentence);
+  }
+  return sentences;
 }
 
 /** Gives a sentence where it cannot be had. Without Redis the run ends. */

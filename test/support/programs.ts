@@ -105,6 +105,13 @@ const programs = {
     ]),
     wanted: 'hadolint 2.15, or python3 with pip',
   },
+  nginx: {
+    names: ['nginx', '/usr/sbin/nginx'],
+    asked: ['-v'],
+    fits: /^nginx version: nginx\//m,
+    ...ofDebian(cached('debian-nginx'), 'usr/sbin/nginx', ['nginx'], true),
+    wanted: 'nginx',
+  },
   openssl: {
     asked: ['version'],
     fits: /^OpenSSL [3-9]/,

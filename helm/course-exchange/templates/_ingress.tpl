@@ -50,13 +50,17 @@ gateway-login: { path: /login, pathType: Exact, seconds: 15 }
 {{- end -}}
 {{- end -}}
 
-{{/* No redirect, and limits of size and time, of (list root seconds). */}}
+{{/* No redirect, room for long answers, and limits of size and time, of (list root seconds). */}}
 {{- define "course-exchange.ingress.annotations" -}}
 {{- $root := first . -}}
 {{- $controller := include "course-exchange.ingress.controller" $root -}}
 # ingress-nginx redirects http by default (R28.5), and so does Traefik if it serves a class of ingress-nginx.
 nginx.ingress.kubernetes.io/ssl-redirect: "false"
 nginx.ingress.kubernetes.io/force-ssl-redirect: "false"
+# A redirect with the longest state (R3.6) takes 7 KiB; the default of ingress-nginx and F5 NGINX is 4 KiB.
+nginx.ingress.kubernetes.io/proxy-buffer-size: 16k
+nginx.org/proxy-buffer-size: 16k
+nginx.org/proxy-buffers: 4 16k
 {{- with $root.Values.ingress }}
 {{- if eq $controller "nginx" }}
 nginx.ingress.kubernetes.io/proxy-body-size: 64k
