@@ -13,9 +13,10 @@ import {
   template,
   type Values,
   valuesAt,
+  valuesOf,
   valuesOfSet,
 } from './render.ts';
-import { documentedValues } from './value-schema.ts';
+import { documentedValues, removable, withoutDefaults } from './value-schema.ts';
 
 type Refusals = Readonly<Record<string, Readonly<Record<string, Values | readonly Values[]>>>>;
 
@@ -69,6 +70,42 @@ test('a value of another type, and a key that is unknown, is refused by the sche
   const names = [...Object.keys(mistyped), ...unknown.map((path) => path.split('.').at(-1) ?? '')];
   expect(names.filter((name) => !new RegExp(`(^|[^\\w.-])${name}(?![\\w-])`, 'm').test(said))).toEqual([]);
   expect(exit).toBe(1);
+});
+
+/** Paths of all keys of a map and of the maps in it, but for those that null may remove. */
+function keysOf(map: unknown, above: readonly string[] = []): readonly (readonly string[])[] {
+  const own = isMap(map) ? Object.entries(map).filter(([key]) => !removable.includes(key)) : [];
+  return own.flatMap(([key, value]) => [[...above, key], ...keysOf(value, [...above, key])]);
+}
+
+/** `values` with null at a path. */
+const nullAt = (values: Values, [key = '', ...rest]: readonly string[]): Values => ({
+  ...values,
+  [key]: rest.length === 0 ? null : nullAt((values[key] ?? {}) as Values, rest),
+});
+
+/** Helm's line about a key or about what its map lacks; it begins with `- ` and, from 3.18 on, `at `. */
+const isNamed = (said: string, path: readonly string[]) =>
+  said.split('\n').some((line) => {
+    const [, where = '', what = ''] = /^- (?:at ')?([^:']*)'?: (.*)/.exec(line) ?? [];
+    const at = where.replace('(root)', '').split(/[./]/).filter(Boolean).join();
+    const key = path.at(-1) ?? '';
+    return at === path.join() || (at === path.slice(0, -1).join() && what.split(/[ ',]+/).includes(key));
+  });
+
+test.each(['test-minimal-values', 'production-hosts'])('a null is refused by its key: %s', async (on) => {
+  const defaults = valuesOf('values.yaml');
+  const overrides = Object.entries(withoutDefaults).flatMap(([component, left]) =>
+    keysOf(defaults.defaults, [component]).filter(([, key = '']) => !left.includes(key)),
+  );
+  const keys = [...keysOf(defaults), ...overrides];
+  const depths = [...new Set(keys.map(({ length }) => length))];
+  const accepted = depths.map(async (depth) => {
+    const nulls = keys.filter(({ length }) => length === depth);
+    const { err } = await template(chart, filesOf(on), nulls.reduce(nullAt, {}));
+    return nulls.filter((path) => !isNamed(err, path)).map((path) => path.join('.'));
+  });
+  expect((await Promise.all(accepted)).flat()).toEqual([]);
 });
 
 const localStores = { 'postgres.host': 'localhost', 'postgres.readHost': '127.0.0.2' };

@@ -2,8 +2,8 @@
 // comment above a value documents it and all below it, its type in parentheses where the default does not show it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMap, parseDocument, type Scalar, type YAMLMap } from 'yaml';
-import { chart } from './render.ts';
+import { parseDocument, type Scalar, YAMLMap } from 'yaml';
+import { chart, isMap } from './render.ts';
 
 export interface DocumentedValue {
   readonly path: readonly string[];
@@ -31,7 +31,7 @@ function read(map: YAMLMap, above: readonly string[]): void {
     const [, type, description] = /^-- (?:\(([^)]+)\) )?(.*)/.exec(comment) ?? [];
     const defaultValue: unknown = defaults[name];
     if (description !== undefined) documentedValues.push({ path, type, description, defaultValue });
-    else if (!isMap(value) || value.items.length === 0)
+    else if (!(value instanceof YAMLMap) || value.items.length === 0)
       throw new Error(`values.yaml does not document ${path.join('.')}`);
     else {
       if (comment !== '') remarks.set(path.join('.'), comment);
@@ -45,7 +45,7 @@ const ofReplicated = ['replicas', 'topologySpreadConstraints', 'autoscaling', 'p
 const ofServing = ['preStopSeconds', 'deploymentAnnotations', 'extraContainers'];
 
 /** By component: which of `defaults` may not stand under it. */
-const withoutDefaults: Readonly<Record<string, readonly string[]>> = {
+export const withoutDefaults: Readonly<Record<string, readonly string[]>> = {
   gateway: [],
   identity: [],
   designCatalog: [],
@@ -61,18 +61,44 @@ export function valueSchema(): Schema {
     const parent = path.slice(0, -1).reduce(below, whole);
     parent.properties[path.at(-1) ?? ''] = typeSchema(type, defaultValue, path.join('.'));
   }
-  const shared = Object.keys(below(whole, 'defaults').properties);
+  const values: Record<string, unknown> = document.toJS();
+  const overrides = withDefaults(below(whole, 'defaults'), values.defaults, false) as ObjectSchema;
+  const required = withDefaults(whole, values, true) as ObjectSchema;
   for (const [component, left] of Object.entries(withoutDefaults)) {
-    const own = below(whole, component).properties;
-    for (const key of shared)
-      if (!left.includes(key)) own[key] ??= { $ref: `#/properties/defaults/properties/${key}` };
+    const own = below(required, component).properties;
+    for (const key of Object.keys(overrides.properties))
+      if (!left.includes(key)) own[key] ??= { $ref: `#/definitions/overrides/properties/${key}` };
   }
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     $comment: 'Generated from values.yaml by `npx --yes pnpm@12 generate`.',
     title: 'Values of the course-exchange chart',
-    ...whole,
-    definitions: valueTypes,
+    ...required,
+    definitions: { ...valueTypes, overrides },
+  };
+}
+
+/** Keys that null may remove: a platform such as OpenShift chooses users and groups, and a sidecar looks for a label of any name. */
+export const removable = ['runAsUser', 'runAsGroup', 'fsGroup', 'fsGroupChangePolicy', 'grafana_dashboard'];
+
+const untyped: Schema = {};
+
+/** With the type of each default and, if `areRequired`, its presence: Helm drops a default that is null before it validates. */
+function withDefaults(schema: Schema, defaults: unknown, areRequired: boolean): Schema {
+  const own = isMap(defaults) ? Object.entries(defaults).filter(([key]) => !removable.includes(key)) : [];
+  if (own.length === 0)
+    return schema === untyped ? { type: Array.isArray(defaults) ? 'array' : typeof defaults } : schema;
+  const known = valueTypes[String(schema.$ref).replace('#/definitions/', '')] ?? schema;
+  const { properties, additionalProperties: other } = known as Partial<ObjectSchema>;
+  const nested = own.map(([key, value]) => {
+    const inner = properties?.[key] ?? (isMap(other) ? other : untyped);
+    return [key, withDefaults(inner, value, areRequired)];
+  });
+  return {
+    type: 'object',
+    ...known,
+    properties: { ...properties, ...Object.fromEntries(nested) },
+    ...(areRequired ? { required: own.map(([key]) => key) } : {}),
   };
 }
 
