@@ -1,6 +1,6 @@
 // The HTTP server: Fastify, with the defaults changed that would break the contract.
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
 import { stopwatch } from '@course-exchange/runtime/process/metrics';
@@ -40,14 +40,29 @@ const longestPath = 16 * 1024;
 
 export function createApp(routes: readonly Route[], options: AppOptions): FastifyInstance {
   const trusts = trustedProxy(options.trustedProxies);
+  const misunderstood = new WeakSet<Socket>();
   const refused = (request: FastifyRequest, reply: FastifyReply): boolean => {
+    if (misunderstood.has(request.socket)) {
+      reply.hijack();
+      return true;
+    }
     reply.header('x-request-id', request.id);
-    const answer = isUnderstood(request.raw)
+    const isClear = isUnderstood(request.raw);
+    if (!isClear) {
+      // Where it ends is in doubt: what follows is not run.
+      misunderstood.add(request.socket);
+      reply.raw.shouldKeepAlive = false;
+    }
+    const answer = isClear
       ? plainHttpAnswer(request.raw, request.originalUrl, options.issuer, trusts)
       : errorReply('invalid_request', 'public');
     if (answer !== undefined) sendAnswer(reply, 'public', answer, options);
     return answer !== undefined;
   };
+  /** Of the newest request on each connection. */
+  const newest = new WeakMap<Socket, ServerResponse>();
+  const answerBroken = (error: Error, socket: Socket): void =>
+    answerBrokenConnection(error, socket, newest.get(socket), connections.answersOn(socket), options, routes);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -64,13 +79,13 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     rewriteUrl: ({ url = '' }) => routableUrl(url),
     genReqId: ({ headers: { 'x-request-id': sent } }) =>
       typeof sent === 'string' && isWellFormedRequestId(sent) ? sent : options.makeRequestId(),
-    clientErrorHandler: (error, socket) =>
-      answerBrokenConnection(error, socket, connections.answersOn(socket), options, routes),
+    clientErrorHandler: (error, socket) => answerBroken(error, socket),
     frameworkErrors: (_error, request, reply) => {
       if (!refused(request, reply)) sendError(reply, 'not_found', options);
     },
     routerOptions: { maxParamLength: longestPath, querystringParser: () => ({}) },
   });
+  app.server.prependListener('request', ({ socket }, response) => newest.set(socket, response));
   app.addHook('onRequest', (request, reply, done) => {
     reportAnswer(request, reply, options.logger);
     if (!refused(request, reply)) done();
@@ -96,7 +111,7 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     holdAnswer: limitUnreadAnswers(),
   });
   closeIdleConnectionsWhileStopping(app);
-  answerOutsideOfRequests(app, options, routes);
+  answerOutsideOfRequests(app, answerBroken);
   return app;
 }
 
@@ -117,12 +132,12 @@ function isUtf8Encoded(run: string): boolean {
 }
 
 /**
- * Node keeps the first of several `Host` headers (R25.11), and accepts any transfer coding that ends in `chunked` (RFC
- * 9112 §6.1).
+ * Node keeps the first of several `Host` headers (R25.11), and accepts any transfer coding that ends in `chunked`, in
+ * HTTP/1.0 too (RFC 9112 §6.1).
  */
 function isUnderstood({ headers, headersDistinct, httpVersion }: IncomingMessage): boolean {
-  const coding = headers['transfer-encoding']?.toLowerCase() ?? 'chunked';
-  if (coding !== 'chunked') return false;
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion !== '1.1')) return false;
   const hosts = headersDistinct.host?.length ?? 0;
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1');
 }
@@ -141,13 +156,16 @@ function closeIdleConnectionsWhileStopping(app: FastifyInstance): void {
 }
 
 /** Node answers these with an empty body by default. */
-function answerOutsideOfRequests(app: FastifyInstance, options: AppOptions, routes: readonly Route[]): void {
+function answerOutsideOfRequests(
+  app: FastifyInstance,
+  answerBroken: (error: Error, socket: Socket) => void,
+): void {
   // Unknown expectations are ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.server.on('connect', (_request, socket) => {
     // Node has released this socket: an unhandled error would end the process.
     socket.on('error', () => socket.destroy()).once('finish', () => socket.destroy());
-    answerBrokenConnection(new Error('CONNECT is not supported'), socket as Socket, [], options, routes);
+    answerBroken(new Error('CONNECT is not supported'), socket as Socket);
   });
 }
 

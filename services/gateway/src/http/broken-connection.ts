@@ -19,30 +19,36 @@ interface ConnectionError extends Error {
   readonly rawPacket?: unknown;
 }
 
-/** `answers`: those begun on the connection. One that is gone, or is mid-answer, is only closed. */
+/** Of `pending` and the `newest`, answers to whole requests still go out, and a request that broke has at most one. */
 export function answerBrokenConnection(
   error: ConnectionError,
   socket: Socket,
-  answers: readonly ServerResponse[],
+  newest: ServerResponse | undefined,
+  pending: readonly ServerResponse[],
   options: RoutingOptions,
   routes: readonly Route[],
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || answers.some(({ headersSent }) => headersSent)) {
-    socket.destroy();
-    return;
+  const broken = newest?.req.complete === false ? newest : undefined;
+  const owed = broken === undefined ? newest : pending.findLast((answer) => answer !== broken);
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+  else if (owed?.writableFinished === false) {
+    owed.shouldKeepAlive = false;
+    owed.once('finish', () => socket.destroySoon());
+  } else if (broken?.headersSent === true) {
+    if (broken.writableEnded) socket.destroySoon();
+    else socket.destroy();
+  } else {
+    const answer = answerTo(error, routes);
+    const { status } = answer;
+    options.logger.info('broken request', { errorCode: logText(error.code ?? 'unknown'), status });
+    if (broken === undefined)
+      gatewayMetrics.requests.record(0, {
+        'http.request.method': namedMethod(''),
+        'url.scheme': 'http',
+        'http.response.status_code': status,
+      });
+    socket.end(rawAnswer(answer, options));
   }
-  const answer = answerTo(error, routes);
-  options.logger.info('broken request', {
-    errorCode: logText(error.code ?? 'unknown'),
-    status: answer.status,
-  });
-  if (answers.length === 0)
-    gatewayMetrics.requests.record(0, {
-      'http.request.method': namedMethod(''),
-      'url.scheme': 'http',
-      'http.response.status_code': answer.status,
-    });
-  socket.end(rawAnswer(answer, options));
 }
 
 /** Node's parser rejects unknown methods: the path decides, as for other methods (specification §4, R20.1, R31.3). */
