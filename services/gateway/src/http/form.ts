@@ -6,21 +6,35 @@ import { bringsForm, type IncomingRequest } from './request.ts';
 export interface Form {
   /** '' when absent: empty and absent are the same (R1.8). */
   readonly get: (name: string) => string;
-  readonly repeated: readonly string[];
-  readonly notUtf8: () => string[];
+  readonly repeated: (known: readonly string[]) => string[];
+  /** Those whose value has a U+FFFD that was not sent as such. */
+  readonly notUtf8: (known: readonly string[]) => string[];
 }
 
-/** Longer names are ignored as unknown. */
-const longestName = 64;
+/** Empty ones count too. */
+const mostPairs = 1_000;
 
+/** Of more than 1,000 pairs none is read. */
 export function decodeForm(encoded: string): Form {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
-  for (const [name, value] of new URLSearchParams(encoded)) {
-    if (values.has(name) && name.length <= longestName) repeated.add(name);
+  for (const [name, value] of new URLSearchParams(hasTooManyPairs(encoded) ? '' : encoded)) {
+    if (values.has(name)) repeated.add(name);
     else values.set(name, value);
   }
-  return { get: (name) => values.get(name) ?? '', repeated: [...repeated], notUtf8: () => notUtf8(encoded) };
+  return {
+    get: (name) => values.get(name) ?? '',
+    repeated: (known) => known.filter((name) => repeated.has(name)),
+    notUtf8: (known) => {
+      const withoutSent = [...new URLSearchParams(encoded.replaceAll(/%EF%BF%BD/gi, '?'))];
+      const marked = new Set(withoutSent.flatMap(([name, value]) => (value.includes('\uFFFD') ? name : [])));
+      return known.filter((name) => marked.has(name));
+    },
+  };
+}
+
+function hasTooManyPairs(encoded: string): boolean {
+  return encoded.split('&', mostPairs + 1).length > mostPairs;
 }
 
 /** Reads the form values named like the text fields of `message`. */
@@ -33,15 +47,15 @@ export function textsOf<Message extends DescMessage>(message: Message) {
   };
 }
 
-/** Values with a U+FFFD that was not sent as such. */
-function notUtf8(encoded: string): string[] {
-  const withoutSent = new URLSearchParams(encoded.replaceAll(/%EF%BF%BD/gi, '?'));
-  return [...withoutSent].flatMap(([name, value]) => (value.includes('\uFFFD') ? [name] : []));
+/** Throws `invalid_request` if `encoded` has more than 1,000 pairs. */
+export function requireForm(encoded: string): Form {
+  if (hasTooManyPairs(encoded)) throw new Failure('invalid_request', 'more than 1,000 parameters');
+  return decodeForm(encoded);
 }
 
 /** The form of a POST. Throws `invalid_request` for any other body (R7.5). */
 export function readForm(request: IncomingRequest): Form {
-  return decodeForm(formText(request));
+  return requireForm(formText(request));
 }
 
 export function formText(request: IncomingRequest): string {

@@ -1,7 +1,8 @@
 // GET and POST /authorize: starts an interaction and shows its page, or answers at once (R1.1, R5.15).
 import { AuthorizationParametersSchema } from '@course-exchange/proto/identity/v1/authorization';
+import { authorizationParameters } from '@course-exchange/rules/parameters';
 import { Failure } from '@course-exchange/runtime/process/errors';
-import { decodeForm, type Form, formText, textsOf } from '../http/form.ts';
+import { type Form, formText, requireForm, textsOf } from '../http/form.ts';
 import type { IncomingRequest } from '../http/request.ts';
 import { type Answer, type Route, redirectAnswer } from '../http/route.ts';
 import { loginPage } from '../pages/login.ts';
@@ -23,7 +24,7 @@ export function authorizeRoutes(deps: BrowserRouteDeps): readonly Route[] {
       method: 'GET',
       path: authorizePath,
       profile: 'page',
-      answer: (request) => begin(deps, request, decodeForm(request.query)),
+      answer: (request) => begin(deps, request, requireForm(request.query)),
       // The page's own address.
       renderError: renderUnavailable(deps, () => ''),
     },
@@ -43,7 +44,7 @@ async function beginFromForm(deps: BrowserRouteDeps, request: IncomingRequest): 
   if (body.length > longestForm) throw new Failure('invalid_request', 'form longer than 16 KiB');
   if (isCrossSite(request) && body.length <= longestQuery && isQueryText(body))
     return redirectAnswer(`${authorizePath}?${body}`);
-  return begin(deps, request, decodeForm(body));
+  return begin(deps, request, requireForm(body));
 }
 
 function isQueryText(text: string): boolean {
@@ -55,8 +56,8 @@ async function begin(deps: BrowserRouteDeps, request: IncomingRequest, form: For
   const { cookie: presented } = request.headers;
   const { outcome } = await authorization.beginAuthorization({
     parameters: parametersOf(form),
-    repeatedParameters: [...form.repeated],
-    notUtf8Parameters: form.notUtf8(),
+    repeatedParameters: form.repeated(authorizationParameters),
+    notUtf8Parameters: form.notUtf8(authorizationParameters),
     browserSession: cookies.session(presented),
   });
   if (outcome.case === 'redirect') return redirectAnswer(outcome.value.location, [], outcome.value.error);

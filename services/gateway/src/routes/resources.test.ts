@@ -95,6 +95,36 @@ test('a token request is handed on as it came, the query string is not (R7.6)', 
   });
 });
 
+test('of 1,000 parameters only known names go on; more are refused like other malformed forms (R1.9, R7.5, R6.4)', async () => {
+  const seen: (readonly string[])[] = [];
+  await serve({
+    exchangeToken: async ({ repeatedParameters }) => {
+      seen.push(repeatedParameters);
+      throw new Failure('invalid_grant');
+    },
+    beginAuthorization: async ({ repeatedParameters, notUtf8Parameters }) => {
+      seen.push(repeatedParameters, notUtf8Parameters);
+      throw new Failure('invalid_client');
+    },
+  });
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const posts = ['/authorize', '/token', '/userinfo', '/login', '/consent', '/sign-out'];
+  const ask = async (body: string) => {
+    const paths = posts.map((path) => gateway.ask('POST', path, form, body));
+    const all = await Promise.all([gateway.ask('GET', `/authorize?${body}`), ...paths]);
+    return all.map(({ status, body }) => [status, /"error":"(\w+)"/.exec(body)?.[1]]);
+  };
+  const unknown = 'n=%ff&n=&'.repeat(499);
+  await ask(`${unknown}scope=%ff&scope=`);
+  expect(seen).toEqual(Array(5).fill(['scope']));
+  const [json, page] = [
+    [400, 'invalid_request'],
+    [400, undefined],
+  ];
+  expect(await ask(`${unknown}scope=%ff&scope=&x=`)).toEqual([json, json, json, json, page, page, page]);
+  expect(seen).toHaveLength(5);
+});
+
 test('another content type is refused without asking identity (R7.5), an oversized body too', async () => {
   const exchangeToken = vi.fn(() => Promise.reject(new Failure('invalid_grant')));
   await serve({ exchangeToken });

@@ -1,5 +1,6 @@
 // POST /token: identity checks in the order of R8.
 import { ExchangeTokenRequestSchema } from '@course-exchange/proto/identity/v1/token';
+import { tokenParameters } from '@course-exchange/rules/parameters';
 import { logText } from '@course-exchange/runtime/process/logger';
 import { annotate, renameSpan } from '@course-exchange/runtime/process/spans';
 import { readForm, textsOf } from '../http/form.ts';
@@ -26,7 +27,7 @@ export function tokenRoute({ token }: Pick<Services, 'token'>): Route {
       const response = await token.exchangeToken({
         ...parametersOf(form),
         authorization: request.authorization ?? '',
-        repeatedParameters: [...form.repeated],
+        repeatedParameters: form.repeated(tokenParameters),
       });
       const body = {
         access_token: response.accessToken,

@@ -28,7 +28,7 @@ async function answerPost(deps: UserinfoDeps, request: IncomingRequest): Promise
   const form = bringsForm(request) ? readForm(request) : undefined;
   const token = form?.get('access_token') ?? '';
   if (token === '') return claims(deps, request.authorization);
-  if (request.authorization !== undefined || form?.repeated.includes('access_token'))
+  if (request.authorization !== undefined || form?.repeated(['access_token']).length)
     throw new Failure('invalid_request', 'more than one token');
   try {
     return await claims(deps, `Bearer ${token}`);

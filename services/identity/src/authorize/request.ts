@@ -1,5 +1,6 @@
 // An authorization request and its checks, in the rulings' order. A failed check throws and is answered directly (R1.1)
 // until the redirect URI is trusted; afterwards it returns an error for the redirect.
+import { authorizationParameters } from '@course-exchange/rules/parameters';
 import type { Client } from '../clients/client.ts';
 import { isWithin, parseScope, parseWords, type Scope } from '../clients/scope.ts';
 import type { ClientId, Sub } from '../ids.ts';
@@ -44,17 +45,12 @@ export interface AuthorizationRequest
   readonly hintedSub?: Sub | undefined;
 }
 
-/** None may be repeated (R1.2), even those that R5.13 ignores. */
-const knownParameters = (
-  'response_type client_id redirect_uri scope state nonce response_mode code_challenge code_challenge_method ' +
-  'prompt max_age login_hint id_token_hint ui_locales request request_uri claims acr_values display claims_locales'
-).split(' ');
-
 /** Bytes: longer `state` or `nonce` is refused (R3.6), others are ignored (R3.7). */
 const longest = { state: 2_048, nonce: 2_048, login_hint: 254, ui_locales: 100 };
 
 export function checkRepetition(repeated: readonly string[]): void {
-  if (repeated.some((name) => knownParameters.includes(name))) throw new Refusal('a parameter came twice');
+  if (repeated.some((name) => authorizationParameters.includes(name)))
+    throw new Refusal('a parameter came twice');
 }
 
 export function checkDirectly(

@@ -1,4 +1,5 @@
 // The token endpoint in the order of R8. Method and content type are the gateway's.
+import { tokenParameters } from '@course-exchange/rules/parameters';
 import { Refusal } from '../refusals/reasons.ts';
 import { authorizationCodeGrant } from './authorization-code-grant.ts';
 import { authenticateClient, claimedClientId, readClientCredentials } from './client-authentication.ts';
@@ -12,9 +13,6 @@ import {
 import type { GrantRecord } from './grant-record.ts';
 import { loadGrantStatus } from './grant-status-table.ts';
 import { refreshTokenGrant } from './refresh-token-grant.ts';
-
-const tokenParameters =
-  'grant_type code redirect_uri code_verifier refresh_token scope client_id client_secret'.split(' ');
 
 /** Consumes nothing when it refuses (R9.1), but deletes a dead grant (R13.2, R13.3). Throws `Failure`. */
 export async function exchangeToken(deps: TokenDeps, request: TokenRequest): Promise<TokenResponse> {
