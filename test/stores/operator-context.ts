@@ -71,7 +71,7 @@ export function newRegistration(over: Partial<ClientRegistration> = {}): ClientR
   count += 1;
   return {
     clientId: `client-${process.pid}-${count}` as ClientId,
-    name: 'Stall & Weide GmbH',
+    name: `Stall & Weide GmbH ${count}`,
     technicalContact: { name: 'Theo Technik', email: 'theo@partner.example', phone: '+49 30 1' },
     credentialContacts: [{ name: 'Clara Credential', email: 'clara@partner.example', phone: '' }],
     redirectUris: { test: ['https://partner.example/callback'], production: [] },

@@ -111,14 +111,12 @@ export const editClient: AdminAction<Edit, ClientView> = async (
   request,
   { registration, expectedVersion },
 ) => {
-  requireNoProblem([
-    ...registrationProblems(registration, context.environment),
-    ...(expectedVersion === 0 ? ['The version that was read is missing.'] : []),
-  ]);
+  requireNoProblem(expectedVersion === 0 ? ['The version that was read is missing.'] : []);
   const { clientId } = registration;
-  return changeClient(context, request, { clientId, expectedVersion }, (transaction, before) =>
-    writeClient(transaction, 'client.edit', before, { ...before, registration }),
-  );
+  return changeClient(context, request, { clientId, expectedVersion }, async (transaction, before) => {
+    requireNoProblem(registrationProblems(registration, context.environment, before.registration));
+    return writeClient(transaction, 'client.edit', before, { ...before, registration });
+  });
 };
 
 interface VersionedClient {

@@ -44,12 +44,12 @@ export async function applyClients(
   request: AdminRequest,
   { declarations, deactivateUndeclared, expectedVersions }: DeclaredSet,
 ): Promise<readonly PlannedClient[]> {
-  requireNoProblem(setProblems(declarations, context));
   const { result } = await auditedTransaction(context, request, async (transaction) => {
     const clients = await readClients(transaction.queries, transaction.environment, 'lock');
     const present = new Map<string, RegisteredClient>(
       clients.map((client) => [client.registration.clientId, client]),
     );
+    requireNoProblem(setProblems(declarations, present, context));
     requireVersions(present, expectedVersions);
     const declared = new Map<string, Declaration>(
       declarations.map((one) => [one.registration.clientId, one]),
@@ -83,13 +83,17 @@ function actionOf(
   return changes.length > 0 ? 'deactivate' : 'undeclared';
 }
 
-function setProblems(declarations: readonly Declaration[], { environment }: AdminContext): string[] {
+function setProblems(
+  declarations: readonly Declaration[],
+  present: ReadonlyMap<string, RegisteredClient>,
+  { environment }: AdminContext,
+): string[] {
   const ids = declarations.map(({ registration }) => registration.clientId);
   const twice = new Set(ids.filter((id, index) => ids.indexOf(id) < index));
   return [
     ...[...twice].map((id) => `Client ${id} is declared twice.`),
     ...declarations.flatMap(({ registration }) =>
-      registrationProblems(registration, environment).map(
+      registrationProblems(registration, environment, present.get(registration.clientId)?.registration).map(
         (problem) => `Client ${registration.clientId}: ${problem}`,
       ),
     ),

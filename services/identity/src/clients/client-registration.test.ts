@@ -54,6 +54,13 @@ describe('a registration (specification §1, R3.2)', () => {
     ['a name that reverses the text around it', { name: 'Acme \u202egpj' }, /name/],
     ['a user journey with an escape', { userJourney: 'a\u001b[2Jb' }, /user journey/],
     ['a contact with a control character', { technicalContact: contact('T\u009b') }, /cannot be shown/],
+    ['a joiner between letters', { logoutRequirements: 'می\u200cخواهم' }, /logout requirements/],
+    [
+      'an address with a joiner',
+      { technicalContact: contact('T', 'a\u200d@acme.example') },
+      /cannot be shown/,
+    ],
+    ['a line separator', { retentionRequirements: 'a\u2028b' }, /retention/],
     ['a novel', { userJourney: 'x'.repeat(4_001) }, /4000 characters/],
   ])('%s is one sentence', (_what, over, sentence) => {
     const mistakes = registrationProblems({ ...registration, ...over }, 'test');
@@ -61,6 +68,36 @@ describe('a registration (specification §1, R3.2)', () => {
     expect(mistakes[0]).toMatch(sentence);
   });
 });
+
+const unseen =
+  '\u200b \u200c \u200d \u00ad \u2060 \ufeff \u2028 \u2029 \u00a0 \u2003 \u3000 \u180e \u034f \u3164 \uffa0 \u115f \ufe0f ' +
+  '\u2800 \u{e0041} \u{e0100} \ue000 \u0378 \uffff \ud800 \u061c \u2066 \u0007 \u0085 \u007f';
+
+it.each(unseen.split(' ').map((one) => [one.codePointAt(0)?.toString(16), one]))(
+  'no text has U+%s',
+  (_code, one) => {
+    const text = `Acme ${one} Diary`;
+    for (const over of [{ name: text }, { technicalContact: contact(text) }, { userJourney: text }]) {
+      expect(registrationProblems({ ...registration, ...over }, 'test')).toHaveLength(1);
+      const before = { ...registration, ...over };
+      // What is registered already does not stand in the way of another change.
+      expect(registrationProblems({ ...before, scopes: ['email'] }, 'test', before)).toEqual([]);
+      expect(
+        registrationProblems({ ...before, name: `${text}s`, userJourney: `${text}s` }, 'test', before),
+      ).toHaveLength(2);
+    }
+  },
+);
+
+it.each([
+  'Größe & Söhne (EU)',
+  'Конный журнал',
+  'हिन्दी',
+  '馬術 — 大会',
+  'Café “Reiter” №1',
+  'Diary 🐎',
+  'a  b',
+])('%j may be a name', (name) => expect(registrationProblems({ ...registration, name }, 'test')).toEqual([]));
 
 describe('approval', () => {
   const draft = { registration, active: false, approvalState: 'draft' as const };

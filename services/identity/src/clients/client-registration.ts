@@ -32,28 +32,45 @@ const longestText = 4_000;
 const maxRedirectUris = 50;
 const longestUri = 2_000;
 
-export function registrationProblems(registration: ClientRegistration, own: Environment): string[] {
-  const { clientId, name, scopes, redirectUris, technicalContact, credentialContacts } = registration;
-  const isPrintable = !unprintable.test(name) && name.length >= 1 && name.length <= 100;
+/** `before`: what is registered now; its texts may stay as they are. */
+export function registrationProblems(
+  registration: ClientRegistration,
+  own: Environment,
+  before?: ClientRegistration,
+): string[] {
+  const { clientId, name, scopes, redirectUris } = registration;
+  const isPrintable = isShown(name) && name.length >= 1 && name.length <= 100;
+  const registered = before && contactsOf(before).map(contactLine);
+  const kept: Readonly<Record<string, string>> = before ? texts(before) : {};
   const problems = [
     !isClientId(clientId) && 'The client id is not 1 to 64 characters of A–Z a–z 0–9 _ -.',
     clientId === apiAudience && `The client id "${apiAudience}" is the name of the resource API.`,
     !(isPrintable && name.trim() === name) &&
+      name !== before?.name &&
       'The name is not 1 to 100 printable characters without spaces at its beginning and end.',
     ...scopeProblems(scopes),
     redirectUris[own].length === 0 && `The environment ${own} needs at least one redirect URI.`,
     ...environments.flatMap((environment) => uriProblems(environment, redirectUris[environment])),
-    ...[technicalContact, ...credentialContacts].flatMap(contactProblems),
+    ...contactsOf(registration).flatMap((contact) => contactProblems(contact, registered)),
     ...Object.entries(texts(registration)).flatMap(([what, value]) => [
       value.length > longestText && `More than ${longestText} characters describe the ${what}.`,
-      unprintable.test(value.replace(/[\n\r\t]/g, '')) && `The ${what}: a character cannot be shown.`,
+      value !== kept[what] &&
+        !isShown(value.replace(/[\n\r\t]/g, '')) &&
+        `The ${what}: a character cannot be shown.`,
     ]),
   ];
   return problems.filter((problem) => problem !== false);
 }
 
-/** Control characters, lone surrogates, and marks that change text direction. */
-const unprintable = /[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+/**
+ * Control, format, private-use and unassigned characters, lone surrogates, separators but the space, and what else has no
+ * form of its own: also the joiners of Persian, Indic scripts and emoji, with which a name can imitate another.
+ */
+const unprintable = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+export function isShown(text: string): boolean {
+  return !unprintable.test(text.replaceAll(' ', ''));
+}
 
 type Problems = readonly (string | false)[];
 
@@ -102,12 +119,22 @@ export function redirectUriProblem(uri: string, environment: Environment): strin
   return environment === 'test' && loopback ? undefined : 'Its scheme is not https.';
 }
 
-function contactProblems({ name, email, phone }: Contact): Problems {
+function contactsOf({ technicalContact, credentialContacts }: ClientRegistration): readonly Contact[] {
+  return [technicalContact, ...credentialContacts];
+}
+
+function contactLine({ name, email, phone }: Contact): string {
+  return [name, email, phone].join('');
+}
+
+function contactProblems(contact: Contact, registered: readonly string[] = []): Problems {
+  const { name, email, phone } = contact;
   if (name === '' && email === '' && phone === '') return [];
   return [
     !isEmail(email) && 'A contact has no valid e-mail address.',
-    unprintable.test(name + phone) &&
-      "A contact's name or telephone number holds a character that cannot be shown.",
+    !registered.includes(contactLine(contact)) &&
+      !isShown(contactLine(contact)) &&
+      "A contact's name, address or telephone number holds a character that cannot be shown.",
     (name.length > 200 || phone.length > 50) && "A contact's name or telephone number is too long.",
   ];
 }

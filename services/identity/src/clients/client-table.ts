@@ -63,6 +63,12 @@ export async function readClients(
   return (await registered[lock].all(database)).map((row) => toClient(row, own));
 }
 
+/** Of all clients. */
+export const readNames = allRows<{ readonly clientId: ClientId; readonly name: string }>(
+  'names of clients',
+  'select client_id as "clientId", name from clients order by client_id',
+);
+
 const insert = firstRow<Row, unknown[]>(
   'register client',
   `insert into clients (client_id, name, scopes, redirect_uris, registration, approval_state, active)

@@ -2,8 +2,9 @@
 import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import { type AdminContext, notFound } from '../admin/context.ts';
 import type { RegisteredClient } from './client.ts';
-import { registrationGaps } from './client-registration.ts';
-import { type Approval, readApprovals, readClient } from './client-table.ts';
+import { isShown, registrationGaps } from './client-registration.ts';
+import { type Approval, readApprovals, readClient, readNames } from './client-table.ts';
+import { mixesAlphabets, skeletonOf } from './lookalike.ts';
 import { isSecretValid, secretState } from './secret.ts';
 import { type IssuedSecret, readSecrets } from './secret-table.ts';
 
@@ -36,6 +37,7 @@ export async function viewClients(
   const ids = clients.map(({ registration }) => registration.clientId);
   const approvals = await readApprovals(queries, ids);
   const secrets = await readSecrets(queries, ids);
+  const names = (await readNames(queries)).map((one) => ({ ...one, skeleton: skeletonOf(one.name) }));
   return clients.map((client) => {
     const own = ({ clientId }: { readonly clientId: string }) => clientId === client.registration.clientId;
     const ownSecrets = secrets.filter(own);
@@ -44,7 +46,7 @@ export async function viewClients(
       approvals: approvals.filter(own),
       secrets: ownSecrets,
       gaps: registrationGaps(client.registration),
-      warnings: warningsOf(client, ownSecrets, now),
+      warnings: [...nameWarnings(client.registration, names), ...secretWarnings(client, ownSecrets, now)],
     };
   });
 }
@@ -59,7 +61,21 @@ export async function viewClient(
   return view;
 }
 
-function warningsOf(
+/** What an operator would not see: a name that imitates another client's. */
+function nameWarnings(
+  { clientId, name }: RegisteredClient['registration'],
+  names: readonly { readonly clientId: string; readonly skeleton: string }[],
+): readonly string[] {
+  const own = skeletonOf(name);
+  const alike = names.filter((one) => one.skeleton === own && one.clientId !== clientId);
+  return [
+    ...alike.map((one) => `The name looks like that of ${one.clientId}.`),
+    ...(mixesAlphabets(name) ? ['A word of the name mixes letters of several alphabets.'] : []),
+    ...(isShown(name) ? [] : ['The name has characters that cannot be seen: give another one.']),
+  ];
+}
+
+function secretWarnings(
   { active }: RegisteredClient,
   secrets: readonly IssuedSecret[],
   now: number,

@@ -16,7 +16,7 @@ import { CliError, usageError } from '../output/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { encryptToOption, toFileOption, withHandover } from '../secret/handover.ts';
 import { readRegistration, unusableFile } from './registration-file.ts';
-import { gapsText, parseContact, proofText, withRedirectUris } from './registration-lines.ts';
+import { gapsText, parseContact, proofText, warningsText, withRedirectUris } from './registration-lines.ts';
 
 export function registerCommand() {
   const command = newRegistrationCommand('register', {
@@ -53,7 +53,8 @@ export function registerCommand() {
       dryRun,
     };
     const register = () => services.identity(ClientService).registerClient(request);
-    const text = (response: RegisterClientResponse) => proofText(response, dryRun) + gapsText(response);
+    const text = (response: RegisterClientResponse) =>
+      proofText(response, dryRun) + warningsText(response) + gapsText(response);
     return withHandover(context, options.withSecret ? options : undefined, register, text);
   });
 }
@@ -139,7 +140,7 @@ export function editCommand() {
     }
     const request = { registration: edited, expectedVersion: expectedVersion ?? client.version, dryRun };
     const response = await clients.editClient(request);
-    return changeResult(context, response, proofText(response, dryRun));
+    return changeResult(context, response, proofText(response, dryRun) + warningsText(response));
   });
 }
 

@@ -111,6 +111,13 @@ export function proofText(
 }
 
 export function gapsText({ client }: RegisterClientResponse): string {
-  const gaps = client?.registrationGaps ?? [];
-  return gaps.length > 0 ? `Missing for approval:\n${gaps.map((gap) => `  - ${gap}\n`).join('')}` : '';
+  return sentences('Missing for approval', client?.registrationGaps);
+}
+
+export function warningsText({ client }: EditClientResponse | RegisterClientResponse): string {
+  return sentences('Attention', client?.warnings);
+}
+
+function sentences(title: string, all: readonly string[] = []): string {
+  return all.length > 0 ? `${title}:\n${all.map((one) => `  - ${one}\n`).join('')}` : '';
 }
