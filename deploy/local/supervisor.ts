@@ -103,12 +103,12 @@ async function startUp(stack: Stack): Promise<void> {
 
 /** A proxy at the issuer's port plays one failure until the stack stops. Resolves with what ends it and says the verdict. */
 async function startRehearsal(
-  { ports, rehearsal }: StackPlan,
+  { ports, issuer, rehearsal }: StackPlan,
   say: Stack['say'],
 ): Promise<() => Promise<void>> {
   if (!rehearsal) return async () => {};
   const { scenario, port } = rehearsal;
-  const proxy = await startRehearsalProxy(() => `http://127.0.0.1:${ports.gateway}`, port);
+  const proxy = await startRehearsalProxy(() => `http://127.0.0.1:${ports.gateway}`, port, issuer);
   const { play, expectation } = scenarios[scenario];
   say(`Rehearsing ${scenario}. ${play} ${expectation}`);
   const end = proxy.rehearse(scenario, {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { urlToHttpOptions } from 'node:url';
 import { breachOf } from './conduct.ts';
 import type { Breach } from './duties.ts';
 import { newSigningKey, type Played, type Scenario, type Tools } from './plays.ts';
@@ -39,14 +40,28 @@ interface Play extends Listeners {
   played?: Played;
 }
 
-/** `target`: origin of the gateway, known by the first request at the latest. `port` 0 takes a free one. */
-export async function startRehearsalProxy(target: () => string, port = 0): Promise<RehearsalProxy> {
+/** Of a request; the gateway takes less. */
+const longestBody = 1024 * 1024;
+
+/**
+ * `target`: origin of the gateway, known by the first request at the latest. `port` 0 takes a free one. It also answers
+ * to the `issuer`'s host, not only to the loopback address's.
+ */
+export async function startRehearsalProxy(
+  target: () => string,
+  port = 0,
+  issuer = 'http://localhost',
+): Promise<RehearsalProxy> {
   const [known, foreign] = [newSigningKey('rehearsal'), newSigningKey('rehearsal')];
   const agent = new Agent({ keepAlive: true });
   let play: Play | undefined;
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = await read(incoming);
+    const asked = isForHost(incoming, new URL(issuer).hostname) ? await read(incoming) : 421;
+    if (typeof asked === 'number') {
+      response.writeHead(asked, { connection: 'close' }).end();
+      return;
+    }
     const now = play;
     let own: Promise<Answer> | undefined;
     const ask = async () => {
@@ -153,23 +168,38 @@ function usesTokens(asked: Asked, { played }: Play): boolean {
   return presented !== null && [tokens.access_token, tokens.refresh_token].includes(presented);
 }
 
-async function read(incoming: IncomingMessage): Promise<Asked> {
+/** A page of another name that leads to the loopback address may not ask (DNS rebinding). */
+function isForHost({ headersDistinct: { host = [] } }: IncomingMessage, issuer: string): boolean {
+  const [, name = ''] = /^([a-z0-9.-]+|\[::1\])(?::\d+)?$/i.exec(host.join()) ?? [];
+  return ['127.0.0.1', 'localhost', '[::1]', issuer].includes(name.toLowerCase());
+}
+
+/** The status of a refusal if the body is too long. */
+async function read(incoming: IncomingMessage): Promise<Asked | number> {
   const at = performance.now();
-  const body = Buffer.concat(await Array.fromAsync(incoming));
-  const { headers, method = 'GET' } = incoming;
-  const url = new URL(incoming.url ?? '/', `http://${headers.host}`);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+    length += (chunk as Buffer).length;
+    if (length > longestBody) return 413;
+    chunks.push(chunk as Buffer);
+  }
+  const body = Buffer.concat(chunks);
+  const { headers, method = 'GET', url: path = '/' } = incoming;
+  // Only a path has an endpoint.
+  const url = new URL(path.startsWith('/') ? `http://${headers.host}${path}` : 'http://localhost/*');
   const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded');
   const form = new URLSearchParams(isForm ? body.toString() : '');
   const bearer = /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   const endpoint = endpointOf(url, form);
-  return { number: 0, at, method, url, headers, body, form, endpoint, bearer, outcome: undefined };
+  return { number: 0, at, method, path, url, headers, body, form, endpoint, bearer, outcome: undefined };
 }
 
 async function forwarded(asked: Asked, target: string, agent: Agent): Promise<Answer> {
-  const { method, url, headers, body } = asked;
+  const { method, path, headers, body } = asked;
   // A body that a scenario changes must not be compressed.
   const { 'accept-encoding': _, connection: __, ...passed } = headers;
-  const outgoing = send(new URL(url.pathname + url.search, target), { method, agent, headers: passed });
+  const outgoing = send({ ...urlToHttpOptions(new URL(target)), path, method, agent, headers: passed });
   outgoing.end(body);
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
   const raw = answer.rawHeaders;

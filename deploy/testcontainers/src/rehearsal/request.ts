@@ -32,6 +32,8 @@ export interface Asked {
   /** Milliseconds, of the monotonic clock. */
   readonly at: number;
   readonly method: string;
+  /** As it came. */
+  readonly path: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
