@@ -35,6 +35,48 @@ test('every mistake is reported at once, each with its line', () => {
   ]);
 });
 
+const bomb = Array.from({ length: 9 }, (_, at) => `b${at}: &a${at + 1} [${Array(9).fill(`*a${at}`).join()}]`);
+
+test.each([
+  ['an alias without an anchor', 'clientId: acme\nname: *acme\n', 2],
+  ['an alias before its anchor', 'clientId: *a\nname: &a Acme\n', 1],
+  ['an alias as a key', 'clientId: acme\n*name : Acme\n', 2],
+  ['a merge of no alias', 'clientId: acme\n<<: *all\n', 2],
+  ['a merge of a text', '%YAML 1.1\n---\nclientId: &a acme\n<<: *a\n', 4],
+  ['an alias bomb', ['a: &a0 [x]', ...bomb].join('\n'), 2],
+  ['two documents', 'clientId: acme\n---\nname: Acme\n', 2],
+  ['an unknown tag', 'clientId: acme\nname: !acme Acme\n', 2],
+  ['a circle', 'clientId: acme\ntechnicalContact: &a { name: *a }\n', 2],
+  [
+    'an unknown key behind an alias',
+    'credentialContacts: [&a { nmae: x }]\nclientId: a\ntechnicalContact: *a\n',
+    1,
+  ],
+  ['a deep map', `clientId: acme\nname: ${'{a: '.repeat(3_000)}`, 2],
+])('%s is a named mistake', (_what, content, line) => {
+  const read = [
+    () => readRegistration('a.yaml', content).mistakes,
+    () => problemsOf(() => readDeclarations('a.yaml', content)),
+  ];
+  for (const mistakes of read.map((one) => one())) expect(mistakes[0]).toMatch(/^a.yaml:\d+: .+/);
+  expect(readRegistration('a.yaml', content).mistakes[0]).toMatch(new RegExp(`^a.yaml:${line}: `));
+});
+
+test('20,000 mistakes, and one of a megabyte, are a short list', async () => {
+  for (const content of [
+    '['.repeat(20_000),
+    '- x\n'.repeat(20_000),
+    `${'x'.repeat(1_000_000)}: 1\n`,
+    `scopes:\n${'- {}\n'.repeat(20_000)}`,
+  ]) {
+    const input = Readable.from([content]);
+    const { exit, err } = await runAgainst(() => {}, ['client', 'apply', '-'], { input });
+    expect(exit).toBe(2);
+    expect(err.split('\n').length).toBeLessThan(60);
+    expect(err.length).toBeLessThan(60_000);
+  }
+});
+
 test('mistakes that the service finds are reported beside those in the file, and nothing is registered', async () => {
   const dryRuns: boolean[] = [];
   const input = Readable.from(['clientId: acme\nnmae: Acme\nscopes: [all]\n']);

@@ -7,7 +7,7 @@ import {
   DeclaredClientSchema,
   Environment,
 } from '@course-exchange/proto/operator/v1/client';
-import { Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
+import { type Alias, Document, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import * as z from 'zod';
 import { given } from '../cli/options.ts';
 import { CliError } from '../output/errors.ts';
@@ -38,36 +38,66 @@ const text = z
 /** Without unknown fields, and with every mistake. */
 function readYaml<Schema extends z.ZodType>(name: string, content: string, schema: Schema) {
   const lines = new LineCounter();
-  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false });
+  const lineAt = (offset = 0): number => lines.linePos(offset).line;
+  const document = parseDocument(content, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const lineOf = (path: Path): number => {
     const node = document.getIn(path, true) ?? document.getIn(path.slice(0, -1), true);
-    return lines.linePos(isNode(node) ? (node.range?.[0] ?? 0) : 0).line;
+    return lineAt(isNode(node) ? node.range?.[0] : undefined);
   };
-  const broken = document.errors.map(({ pos: [start], message }) => ({
-    line: lines.linePos(start).line,
-    sentence: `${message}.`,
-  }));
-  const { data, error } = broken.length > 0 ? {} : schema.safeParse(document.toJS());
+  const { value, broken } = dataOf(document);
+  const { data, error } = broken.length > 0 ? {} : schema.safeParse(value);
   const wrong = (error?.issues ?? []).flatMap((issue) => {
     const path = issue.path as Path;
-    const paths = issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...path, key]) : [path];
-    return paths.map((one) => ({
+    const keys = issue.code === 'unrecognized_keys' ? issue.keys : [];
+    for (const key of keys) deleteAt(value, path, key);
+    return (keys.length > 0 ? keys.map((key) => [...path, key]) : [path]).map((one) => ({
       line: lineOf(one),
       sentence: issue.code === 'custom' ? issue.message : `${label(one)} ${issue.message}`,
     }));
   });
-  const mistakes = [...broken, ...wrong].toSorted((one, other) => one.line - other.line);
-  for (const issue of error?.issues ?? [])
-    if (issue.code === 'unrecognized_keys')
-      for (const key of issue.keys) document.deleteIn([...issue.path, key]);
+  const mistakes = [...broken.map(({ at, sentence }) => ({ line: lineAt(at), sentence })), ...wrong];
   return {
-    data: error === undefined ? data : schema.safeParse(document.toJS()).data,
-    mistakes: mistakes.map(({ line, sentence }) => `${name}:${line}: ${sentence}`),
+    data: error === undefined ? data : schema.safeParse(value).data,
+    mistakes: mistakes
+      .toSorted((one, other) => one.line - other.line)
+      .map(({ line, sentence }) => `${name}:${line}: ${clipped(sentence)}`),
   };
 }
 
+/** The value, or the mistakes with their offsets; an alias may name no anchor, or far too much. */
+function dataOf(document: Document.Parsed) {
+  const broken = [...document.errors, ...document.warnings].map(({ pos: [at], message }) => ({
+    at,
+    sentence: `${message}.`,
+  }));
+  if (broken.length > 0) return { value: undefined, broken };
+  try {
+    return { value: document.toJS() as unknown, broken };
+  } catch (error) {
+    const aliases: Alias[] = [];
+    visit(document, { Alias: (_key, alias) => void aliases.push(alias) });
+    const at = (aliases.find((alias) => !alias.resolve(document)) ?? aliases[0])?.range?.[0];
+    return { value: undefined, broken: [{ at, sentence: `${(error as Error).message}.` }] };
+  }
+}
+
+function deleteAt(value: unknown, path: Path, key: string): void {
+  const map = path.reduce<unknown>((below, step) => Object(below)[step], value);
+  delete Object(map)[key];
+}
+
+const longestSentence = 500;
+
+function clipped(sentence: string): string {
+  return sentence.length > longestSentence ? `${sentence.slice(0, longestSentence)}…` : sentence;
+}
+
+const mostListed = 50;
+
 export function unusableFile(name: string, mistakes: readonly string[]): CliError {
-  return new CliError('usage', `${name} cannot be used.`, { mistakes });
+  const left = mistakes.length - mostListed;
+  const listed = [...mistakes.slice(0, mostListed), ...(left > 0 ? [`and ${left} more`] : [])];
+  return new CliError('usage', `${name} cannot be used.`, { mistakes: listed });
 }
 
 type Path = readonly (string | number)[];
