@@ -15,6 +15,15 @@ describe('the network of an address (R30.8, R30.10)', () => {
     ['192.0.2.77', '192.0.2.0/24'],
     ['::ffff:192.0.2.77', '192.0.2.0/24'],
     ['::FFFF:c000:024d', '192.0.2.0/24'],
+    ['64:ff9b::192.0.2.77', '192.0.2.0/24'],
+    ['64:FF9B:0:0::c000:24d', '192.0.2.0/24'],
+    ['64:ff9b:1:7::192.0.2.77', '192.0.2.0/24'],
+    ['64:ff9b:1:c000:2:4d00::', '64:ff9b:1:c000::/64'],
+    ['64:ff9b:0:1::192.0.2.77', '64:ff9b:0:1::/64'],
+    ['64:ff9b:2::192.0.2.77', '64:ff9b:2:0::/64'],
+    ['2002:c000:24d:5::1', '192.0.2.0/24'],
+    ['2001:0:4136:e378:8000:63bf:3fff:fdb2', '192.0.2.0/24'],
+    ['2001:1::3fff:fdb2', '2001:1:0:0::/64'],
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
@@ -36,7 +45,8 @@ describe('the network of an address (R30.8, R30.10)', () => {
       fc.property(fc.ipV4(), fc.nat(255), (address, last) => {
         const neighbour = `${address.slice(0, address.lastIndexOf('.'))}.${last}`;
         expect(networksOf(neighbour)).toEqual(networksOf(address));
-        expect(networksOf(`::ffff:${address}`)).toEqual(networksOf(address));
+        for (const embedding of ['::ffff:', '64:ff9b::'])
+          expect(networksOf(embedding + address)).toEqual(networksOf(address));
       }),
     );
   });
