@@ -49,7 +49,7 @@ type Refused = Parameters<ReturnType<typeof createRefusalQueue>['record']>[0];
 const refused: Refused = {
   ...{ requestId: 'request-1', endpoint: 'token', code: 'invalid_grant', clientAuthenticated: true },
   ...{ reason: 'refresh_token.refused reused', user: undefined, family: undefined, earlier: undefined },
-  ...{ clientId: undefined, claimedClientId: undefined },
+  ...{ clientId: undefined, claimedClientId: undefined, network: undefined },
 } as const;
 const strange: Refused = { ...refused, clientAuthenticated: false };
 
@@ -58,7 +58,7 @@ function openQueue(write: (records: readonly RefusalRecord[]) => Promise<void>) 
   const clock = { now: 0 };
   const { record, flush } = createRefusalQueue({ write, now: () => clock.now, logger });
   const send = (count: number, one: Refused) => {
-    for (let n = 0; n < count; n += 1) record(one);
+    for (let n = 0; n < count; n += 1) record({ ...one, network: `10.0.${n}.0/24` });
   };
   return { clock, send, flush };
 }

@@ -18,7 +18,10 @@ import { addPartner, outcomeOf } from './identity-grant.ts';
 
 carryContextAcrossAwaits();
 const logger = createLogger('identity', 'error', () => {});
-const log = createRequestLog(logger, new Secret(randomBytes(32)), (refused) => queue.record(refused));
+const log = createRequestLog(logger, new Secret(randomBytes(32)), {
+  record: (refused) => queue.record(refused),
+  learnNetwork: (...network) => queue.learnNetwork(...network),
+});
 const flow = await useAuthorization(1, log);
 const { identity, deps, begin, beginForm, signIn, exchange, issue, request } = flow;
 const { database, operator, sql } = identity;

@@ -94,7 +94,7 @@ async function main(config: IdentityConfig): Promise<void> {
   const tokens = { keys, issuer: config.ISSUER, algorithm: config.ACCESS_TOKEN_ALGORITHM };
   const write = (records: readonly RefusalRecord[]) => insertRefusals(database, records);
   const refusals = createRefusalQueue({ write, now, logger });
-  const requestLog = createRequestLog(logger, config.USER_HASH_KEY, refusals.record);
+  const requestLog = createRequestLog(logger, config.USER_HASH_KEY, refusals);
   const conduct = createConductCounters({ database, now, logger });
   const common = { ...requestLog, conduct, redis, tokens, now, randomBytes };
   const tokenDeps: TokenDeps = {

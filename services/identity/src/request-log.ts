@@ -16,7 +16,7 @@ import { annotate } from '@course-exchange/runtime/process/spans';
 import type { ClientId, Sub } from './ids.ts';
 import { identityMetrics } from './metrics.ts';
 import { Refusal, type RefusalRecord } from './refusals/reasons.ts';
-import type { RecordRefusal } from './refusals/records.ts';
+import type { RefusalQueue } from './refusals/records.ts';
 import { isSummedUp, type OnSecurityEvent, securityEvents } from './security-events.ts';
 
 const { tokensIssued, tokensRefused, authorizationsRefused, accessTokensRefused, consentsShown } =
@@ -39,7 +39,7 @@ interface Named {
 export function createRequestLog(
   logger: Logger,
   key: Secret<Buffer>,
-  recordRefusal: RecordRefusal = () => {},
+  refusalQueue?: Pick<RefusalQueue, 'record' | 'learnNetwork'>,
 ) {
   expectSecurityEvents(securityEvents);
   const summedUp: Logger = { ...logger, record: summarising(logger.record, refusals) };
@@ -64,6 +64,8 @@ export function createRequestLog(
   /** By a secret, or a token that we signed for it and `sub`. */
   const onAuthenticated = (client: ClientId, sub?: Sub): void => {
     nameSubject({ user: sub && keyedUser(sub), client });
+    const network = callersNetwork();
+    if (sub === undefined && network !== undefined) refusalQueue?.learnNetwork(client, network);
     annotate(() => ({ 'course_exchange.client_id': logText(client) }));
   };
 
@@ -88,9 +90,9 @@ export function createRequestLog(
   ): void => {
     const { client, claimed, isAuthenticated: clientAuthenticated = false } = named;
     const sub = named.sub ?? facts.grant?.sub;
-    recordRefusal({
+    refusalQueue?.record({
       ...{ requestId: requestId(), endpoint, clientAuthenticated, code, reason },
-      ...{ clientId: client, claimedClientId: claimed, earlier: facts.earlier },
+      ...{ clientId: client, claimedClientId: claimed, earlier: facts.earlier, network: callersNetwork() },
       user: currentCall().subject.user ?? (sub && keyedUser(sub)),
       family: facts.grant && pseudonym(key, `family ${facts.grant.familyId}`),
     });

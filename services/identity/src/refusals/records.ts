@@ -14,10 +14,14 @@ import { type ListedRefusal, listRefusals, type RefusalFilter, type RefusalPage 
 type Refused = Omit<RefusalRecord, 'at' | 'clientId'> & {
   readonly clientId: string | undefined;
   readonly claimedClientId: string | undefined;
+  /** The caller's. */
+  readonly network: string | undefined;
 };
 
 /** Returns at once. */
-export type RecordRefusal = (refused: Refused) => void;
+type RecordRefusal = (refused: Refused) => void;
+
+export type RefusalQueue = ReturnType<typeof createRefusalQueue>;
 
 export interface RefusalQueueDeps {
   readonly write: (records: readonly RefusalRecord[]) => Promise<void>;
@@ -25,8 +29,15 @@ export interface RefusalQueueDeps {
   readonly logger: Logger;
 }
 
-/** Per minute: of each client by its secret, by its access tokens and by its name, and of all others together. */
-const quotas = { secret: 1_000, bearer: 100, claimed: 100, neither: 500 };
+/**
+ * Per minute: of each client by its secret, by its access tokens, by its name from networks that have shown its secret and
+ * from others, and of all others together. Who merely names a client takes nothing from its own backend.
+ */
+const quotas = { secret: 1_000, bearer: 100, known: 100, claimed: 100, neither: 500 };
+/** Of `claimed`, by one network: the client's users have others. */
+const mostOfNetwork = 25;
+/** Of a client; the longest unused goes. */
+const mostKnownNetworks = 16;
 /** Queued records: bounded so that neither one client nor strangers can take them all. */
 const mostWaiting = { clients: 12_000, strangers: 4_000 };
 const batchSize = 500;
@@ -40,21 +51,29 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
   for (const reason of ['quota', 'queue', 'postgres']) lost.add({ reason }, 0);
   const waiting: RefusalRecord[] = [];
   const taken = new Map<string, number>();
+  const knownNetworks = new Map<string, Set<string>>();
   let minute = 0;
   let writing: Promise<void> | undefined;
 
-  const takeQuota = ({ clientId, clientAuthenticated, endpoint }: Refused, at: number): boolean => {
+  const kindOf = ({ clientId, clientAuthenticated, endpoint, network }: Refused): keyof typeof quotas => {
+    // An old access token may be in other hands than its client's.
+    if (clientAuthenticated) return endpoint === 'token' ? 'secret' : 'bearer';
+    if (clientId === undefined) return 'neither';
+    return network !== undefined && knownNetworks.get(clientId)?.has(network) ? 'known' : 'claimed';
+  };
+
+  const take = (owner: string, most: number): boolean => {
+    const count = taken.get(owner) ?? 0;
+    if (count < most) taken.set(owner, count + 1);
+    return count < most;
+  };
+
+  const takeQuota = (kind: keyof typeof quotas, { clientId, network }: Refused, at: number): boolean => {
     const current = Math.floor(at / 60_000);
     if (current !== minute) taken.clear();
     minute = current;
-    // An old access token may be in other hands than its client's.
-    const authenticatedBy = endpoint === 'token' ? 'secret' : 'bearer';
-    const claimedBy = clientId === undefined ? 'neither' : 'claimed';
-    const kind = clientAuthenticated ? authenticatedBy : claimedBy;
-    const owner = `${kind} ${clientId}`;
-    const count = taken.get(owner) ?? 0;
-    taken.set(owner, count + 1);
-    return count < quotas[kind];
+    if (kind === 'claimed' && !take(`${clientId} in ${network}`, mostOfNetwork)) return false;
+    return take(`${kind} ${clientId}`, quotas[kind]);
   };
 
   const writeAll = async (): Promise<void> => {
@@ -71,9 +90,10 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
 
   const record: RecordRefusal = (refused) => {
     const at = now();
-    const { claimedClientId: claimed = '', clientId, clientAuthenticated, ...known } = refused;
-    if (!takeQuota(refused, at)) return lost.add({ reason: 'quota' });
-    if (waiting.length >= mostWaiting[clientAuthenticated ? 'clients' : 'strangers'])
+    const { claimedClientId: claimed = '', clientId, clientAuthenticated, network: _, ...known } = refused;
+    const kind = kindOf(refused);
+    if (!takeQuota(kind, refused, at)) return lost.add({ reason: 'quota' });
+    if (waiting.length >= mostWaiting[clientAuthenticated || kind === 'known' ? 'clients' : 'strangers'])
       return lost.add({ reason: 'queue' });
     const named = clientId ?? (unregisteredForm.test(claimed) ? claimed : undefined);
     waiting.push({ ...known, at, clientAuthenticated, clientId: named as ClientId | undefined });
@@ -81,7 +101,19 @@ export function createRefusalQueue({ write, now, logger }: RefusalQueueDeps) {
     writing ??= outsideRequests(writeAll);
   };
 
-  return { record, flush: async (): Promise<void> => writing };
+  /** `network` has shown the client's secret. */
+  const learnNetwork = (clientId: string, network: string): void => {
+    const known = knownNetworks.get(clientId) ?? new Set();
+    known.delete(network);
+    known.add(network);
+    for (const oldest of known) {
+      if (known.size <= mostKnownNetworks) break;
+      known.delete(oldest);
+    }
+    knownNetworks.set(clientId, known);
+  };
+
+  return { record, learnNetwork, flush: async (): Promise<void> => writing };
 }
 
 const cleanEveryMs = 60_000;
