@@ -33,14 +33,17 @@ const spellings = [
   ['pia', 'bücher.example', 'BÜCHER.Example'],
   ['pit', 'bücher.example', 'bücher.example'.normalize('NFD')],
   ['ada', 'parcours。example', 'parcours.example'],
+  ['ΝΊΚΟΣ', 'Bücher.example', 'xn--bcher-kva.example'],
+  ['İzmir', 'bücher.example', 'xn--bcher-kva.example'],
 ] as const;
 
 describe('a login finds its user in each spelling of the address [R30.13]', () => {
   test.each(spellings)('%s@%s, typed with %s', async (local, stored, typed) => {
     const { email, sub } = await addPerson(address(local, stored));
     await refoldAll();
-    const login = await typedBy(spell(email, stored, typed).toUpperCase());
-    expect(login).toMatchObject(accepted);
+    const other = spell(email, stored, typed);
+    for (const cased of [other.toUpperCase(), other.toLowerCase()])
+      expect(await typedBy(cased), cased).toMatchObject(accepted);
     expect(await getAccount(context, { email: spell(email, stored, typed) })).toMatchObject({ sub, email });
   });
 
@@ -86,7 +89,7 @@ describe('two users of one address in different spellings, of an earlier version
     }
     const third = spell(first.email, 'bücher', 'bücher'.normalize('NFD'));
     expect(await typedBy(third)).toMatchObject(wrongPassword);
-    expect((await refusalOf(getAccount(context, { email: third }))).detail).toContain('give the sub');
+    expect((await refusalOf(getAccount(context, { email: third }))).detail).toContain('Give the sub');
   });
 
   test('are listed, also where there are no keys yet', async () => {
@@ -122,6 +125,15 @@ describe('an import [R30.13]', () => {
     });
     expect(await importUsers(context, anna, [second])).toMatchObject({ created: 0, rejected: [sentence] });
     expect(await importUsers(context, anna, [{ ...second, sub: '' }])).toMatchObject({ updated: 1 });
+  });
+
+  test('finds a user whom the previous version stored, by another spelling', async () => {
+    const { email, sub } = await addPerson(address('petra', 'bücher.example'));
+    const other = spell(email, 'bücher', 'xn--bcher-kva');
+    const taken = { reason: 'Another user has this e-mail address.' };
+    const [second, same] = [newImportRecord({ email: other }), newImportRecord({ email: other, sub: '' })];
+    expect(await importUsers(context, anna, [second, same])).toMatchObject({ updated: 1, rejected: [taken] });
+    expect(await getAccount(context, { sub })).toMatchObject({ email: other });
   });
 
   test('means one user by two spellings without a sub', async () => {

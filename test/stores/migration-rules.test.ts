@@ -94,6 +94,7 @@ const hashes: Readonly<Record<string, string>> = {
   'identity/migrations/0006-password-hash-form.sql': '40b47f64ab34bb7b',
   'identity/migrations/0007-email-key.sql': '147c67960837237c',
   'identity/migrations/0008-users-of-an-email-key.sql': '07f7694834296abd',
+  'identity/migrations/0009-users-without-an-email-key.sql': 'c5868865b695d7b8',
   'design-catalog/migrations/0001-catalog.sql': 'f387c9631666f4ad',
 };
 

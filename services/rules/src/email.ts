@@ -18,8 +18,7 @@ function domainKey(domain: string): string {
   return (isName && domainToASCII(domain)) || foldEmail(domain);
 }
 
-/** NFC, in lower case like Postgres' `lower`, one letter for one. */
+/** NFC in lower case. Letters that Postgres' `lower` makes equal are, in whatever locale: İ and i, Σ and ς. */
 function foldEmail(text: string): string {
-  const folded = Array.from(text.normalize('NFC'), (letter) => Array.from(letter.toLowerCase())[0] ?? '');
-  return folded.join('').normalize('NFC');
+  return text.normalize('NFC').toLowerCase().replaceAll('i\u0307', 'i').replaceAll('ς', 'σ').normalize('NFC');
 }

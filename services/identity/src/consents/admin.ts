@@ -9,9 +9,8 @@ import {
   timeText,
 } from '../admin/context.ts';
 import { findClient } from '../clients/client-table.ts';
-import { getAccount } from '../users/admin.ts';
+import { getAccount, requireAccount } from '../users/admin.ts';
 import type { UserName } from '../users/user.ts';
-import { readAccount } from '../users/user-table.ts';
 import type { ConsentRecord } from './consent.ts';
 import { type ConsentPage, listConsents, withdrawCurrent } from './consent-table.ts';
 
@@ -39,8 +38,8 @@ export const withdrawConsent: AdminAction<
   ConsentRecord
 > = async (context, request, { user, clientId }) => {
   const withdrawn = await auditedTransaction(context, request, async ({ queries, recordChange }) => {
-    const account = await readAccount(queries, user);
-    const consent = account && (await withdrawCurrent(queries, account.sub, clientId));
+    const account = await requireAccount(queries, user);
+    const consent = await withdrawCurrent(queries, account.sub, clientId);
     if (consent === undefined) throw notFound(`consent of this user with client ${clientId}`);
     const { sub, consentId, withdrawnAt } = consent;
     recordChange({

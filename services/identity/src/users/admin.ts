@@ -1,4 +1,5 @@
 // Operators' actions on one account.
+import type { Queries } from '@course-exchange/runtime/postgres/pool';
 import {
   type Action,
   type AdminAction,
@@ -8,15 +9,30 @@ import {
   type Fields,
   fieldChanges,
   notFound,
+  refused,
   timeText,
 } from '../admin/context.ts';
 import type { Sub } from '../ids.ts';
 import type { UserAccount, UserName } from './user.ts';
-import { everySub, readAccount, setAccountTimes } from './user-table.ts';
+import { everySub, readAccounts, setAccountTimes } from './user-table.ts';
 
 /** Throws `not_found`, which does not quote an e-mail address. */
 export async function getAccount(context: AdminContext, user: UserName): Promise<UserAccount> {
-  return existing(await readAccount(context.database, user), user);
+  return requireAccount(context.database, user);
+}
+
+/** Throws `not_found`, and `refused` where several users have this e-mail address in other spellings (R30.14). */
+export async function requireAccount(
+  queries: Queries,
+  user: UserName,
+  lock: 'read' | 'lock' = 'read',
+): Promise<UserAccount> {
+  const [account, ...others] = await readAccounts(queries, user, lock);
+  if (others.length > 0)
+    throw refused('Several users have this e-mail address, in other spellings. Give the sub of one.');
+  if (account === undefined)
+    throw notFound('sub' in user ? `user ${user.sub.slice(0, 128)}` : 'user with this e-mail address');
+  return account;
 }
 
 /** By the hash in logs: compares every user's. Throws `not_found`. */
@@ -34,7 +50,7 @@ function disabled(account: UserAccount, now: number): UserAccount {
 }
 
 export async function disableSub(transaction: AdminTransaction, sub: Sub): Promise<void> {
-  const before = await readAccount(transaction.queries, { sub }, 'lock');
+  const [before] = await readAccounts(transaction.queries, { sub }, 'lock');
   if (before) await writeAccount(transaction, 'user.disable', before, disabled(before, transaction.now()));
 }
 
@@ -50,7 +66,7 @@ export const signOutUser = accountChange('user.sign-out', (account, now) => ({
 /** Forgets the failed logins of a user, which delay the next ones (R30.17). Throws `not_found`, `temporarily_unavailable`. */
 export const unthrottleUser: AdminAction<UserName, UserAccount> = (context, request, user) =>
   auditedTransaction(context, request, async ({ queries, recordChange }) => {
-    const account = existing(await readAccount(queries, user), user);
+    const account = await requireAccount(queries, user);
     const fields = fieldChanges({}, { failed_logins: 'cleared' });
     recordChange({ action: 'user.unthrottle', object: `user:${account.sub}`, fields });
     if (!request.dryRun) await context.clearFailedLogins(account.email);
@@ -63,7 +79,7 @@ function accountChange(
 ): AdminAction<UserName, UserAccount> {
   return (context, request, user) =>
     auditedTransaction(context, request, async (transaction) => {
-      const before = existing(await readAccount(transaction.queries, user, 'lock'), user);
+      const before = await requireAccount(transaction.queries, user, 'lock');
       return writeAccount(transaction, action, before, change(before, transaction.now()));
     });
 }
@@ -83,14 +99,4 @@ async function writeAccount(
 
 function times({ disabledAt, signedOutAt }: UserAccount): Fields {
   return { disabled_at: timeText(disabledAt), signed_out_at: timeText(signedOutAt) };
-}
-
-function existing(account: UserAccount | undefined, user: UserName): UserAccount {
-  if (account === undefined)
-    throw notFound(
-      'sub' in user
-        ? `user ${user.sub.slice(0, 128)}`
-        : 'user with this e-mail address, or several have it in other spellings: give the sub',
-    );
-  return account;
 }

@@ -22,6 +22,7 @@ import type { KnownUser, UserRecord } from './user.ts';
 import {
   insertUsers,
   listPasswordForms,
+  listUnkeyedForeignEmails,
   lockEmails,
   lockKnownUsers,
   readKnownUsers,
@@ -199,6 +200,8 @@ async function importValid(
 ): Promise<ImportResult> {
   const { queries, recordChange } = transaction;
   await lockEmails(queries);
+  // Of an earlier version: no other spelling would find them.
+  await setEmailKeys(queries, await listUnkeyedForeignEmails(queries));
   const knownUsers = indexUsers(await lockKnownUsers(queries, ...namesOf(records)));
   const rejected: Rejection[] = [];
   const changed: ChangedUsers = { created: [], updated: [], refolded: [] };
@@ -236,7 +239,7 @@ interface ChangedUsers {
 }
 
 async function writeUsers(queries: Queries, { created, updated, refolded }: ChangedUsers): Promise<void> {
-  if (refolded.length > 0) await setEmailKeys(queries, refolded);
+  await setEmailKeys(queries, refolded);
   if (updated.length > 0) await updateUsers(queries, updated);
   const inserted = created.length > 0 ? await insertUsers(queries, created) : 0;
   if (inserted < created.length)

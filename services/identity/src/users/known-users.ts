@@ -24,8 +24,9 @@ export function decideUser(known: KnownUsers, user: KnownUser): void {
 
 function addKnown({ bySub, byEmail }: KnownUsers, user: KnownUser): void {
   const key = emailKey(user.email);
+  const others = (byEmail.get(key) ?? []).filter(({ sub }) => sub !== user.sub);
   bySub.set(user.sub, user);
-  byEmail.set(key, [...(byEmail.get(key) ?? []), user]);
+  byEmail.set(key, [...others, user]);
 }
 
 /** Whom a record means, whether an earlier one does, and whether its address is another's. An empty sub: the user of the address. */

@@ -19,8 +19,8 @@ export const refoldUsers: AdminAction<string, Refolded> = (context, request, aft
   auditedTransaction(context, request, async ({ queries, recordChange }) => {
     const users = await listEmailsAfter(queries, after, pageSize);
     const stale = users.filter((user) => user.emailKey !== emailKey(user.email));
+    await setEmailKeys(queries, stale);
     if (stale.length > 0) {
-      await setEmailKeys(queries, stale);
       const fields = fieldChanges({}, { users: stale.length });
       recordChange({ action: 'user.refold', object: 'installation', fields });
     }
@@ -40,5 +40,6 @@ export async function listSharedEmails(database: Queries): Promise<Sub[][]> {
   // An address in ASCII is its own key, in lower case.
   add(await listForeignEmails(database));
   add(await listEmailsOfKeys(database, [...subs.keys()]));
-  return [...subs.values()].filter(({ size }) => size > 1).map((users) => [...users].sort());
+  const groups = [...subs.values()].filter(({ size }) => size > 1).map((users) => [...users].sort());
+  return groups.sort(([one = ''], [other = '']) => (one < other ? -1 : 1));
 }

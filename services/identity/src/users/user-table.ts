@@ -1,5 +1,4 @@
 // Table `users`. Requests read it fresh: disabling an account takes effect at the next one (R13.2).
-
 import { emailKey } from '@course-exchange/rules/email';
 import {
   allRows,
@@ -27,20 +26,17 @@ function spellingsOf(emails: readonly string[]): string[] {
   return emails.flatMap((email) => [email, emailKey(email)]);
 }
 
-/** The user of this spelling, else the only one of this address (R30.14). */
-function userOfSpelling<T extends { readonly email: string; readonly isExact: boolean }>(
-  users: readonly T[],
-  email: string,
-): T | undefined {
-  const [only, ...others] = users.filter((user) => emailKey(user.email) === emailKey(email));
-  return users.find(({ isExact }) => isExact) ?? (others.length === 0 ? only : undefined);
-}
-
+/** Spelled as asked, in any letter case. */
 interface Spelled {
-  /** Spelled as asked, in any letter case. */
   readonly isExact: boolean;
 }
-const isExact = `lower(email) = lower(($1::text[])[1]) as "isExact"`;
+const exactColumn = `lower(email) = lower(($1::text[])[1]) as "isExact"`;
+
+/** The user of this spelling, else those of this address: several only in other spellings (R30.14). */
+function usersOfSpelling<T extends Pick<User, 'email'> & Spelled>(users: readonly T[], email: string): T[] {
+  const exact = users.filter(({ isExact }) => isExact);
+  return exact.length > 0 ? exact : users.filter((user) => emailKey(user.email) === emailKey(email));
+}
 
 /** Index: users_pkey. */
 export const findUser = firstRow<User, [sub: Sub]>(
@@ -56,7 +52,7 @@ export const findSettledUser = firstRow<UserWithPassword, [sub: Sub]>(
 
 const usersByEmail = allRows<UserWithPassword & Spelled, [spellings: readonly string[]]>(
   'users by email',
-  `select ${columns}, ${loginColumns}, ${isExact} from users where ${spelled('$1')}`,
+  `select ${columns}, ${loginColumns}, ${exactColumn} from users where ${spelled('$1')}`,
 );
 
 /** In any letter case and spelling; disabled ones too. */
@@ -64,9 +60,9 @@ export async function findUserByEmail(
   database: Queries,
   email: string,
 ): Promise<UserWithPassword | undefined> {
-  return email.includes('\0')
-    ? undefined
-    : userOfSpelling(await usersByEmail(database, spellingsOf([email])), email);
+  if (email.includes('\0')) return undefined;
+  const [user, ...others] = usersOfSpelling(await usersByEmail(database, spellingsOf([email])), email);
+  return others.length === 0 ? user : undefined;
 }
 
 // Index: users_password_hash_form, with this expression (`passwordForm` in password-hash.ts): one step per form.
@@ -144,28 +140,29 @@ const accountColumns = `${columns}, ${loginColumns}, ${milliseconds('created_at'
       ${milliseconds('disabled_at')} as "disabledAt"`;
 // Index: users_pkey, and those of `spelled`.
 const accounts = (lock = '') => ({
-  bySub: firstRow<UserAccount, [sub: string]>(
+  bySub: allRows<UserAccount, [sub: string]>(
     `account by sub${lock}`,
     `select ${accountColumns} from users where sub = $1${lock}`,
   ),
   byEmail: allRows<UserAccount & Spelled, [spellings: readonly string[]]>(
     `accounts by email${lock}`,
-    `select ${accountColumns}, ${isExact} from users where ${spelled('$1')}${lock}`,
+    `select ${accountColumns}, ${exactColumn} from users where ${spelled('$1')}${lock}`,
   ),
 });
 const account = { read: accounts(), lock: accounts(' for update') };
 
-export async function readAccount(
+/** Several only of an address that they share, in other spellings (R30.14). */
+export async function readAccounts(
   database: Queries,
   user: UserName,
   lock: 'read' | 'lock' = 'read',
-): Promise<UserAccount | undefined> {
+): Promise<UserAccount[]> {
   const { bySub, byEmail } = account[lock];
   const name = 'sub' in user ? user.sub : user.email;
-  if (name.includes('\0')) return undefined;
+  if (name.includes('\0')) return [];
   return 'sub' in user
     ? bySub(database, name)
-    : userOfSpelling(await byEmail(database, spellingsOf([name])), name);
+    : usersOfSpelling(await byEmail(database, spellingsOf([name])), name);
 }
 
 const setKeys = allRows<never, [json: string]>(
@@ -180,6 +177,7 @@ export async function setEmailKeys(
   queries: Queries,
   users: readonly Pick<User, 'sub' | 'email'>[],
 ): Promise<void> {
+  if (users.length === 0) return;
   const given = users.map(({ sub, email }) => ({ sub, email, emailKey: emailKey(email) }));
   await setKeys(queries, JSON.stringify(given));
 }
@@ -196,6 +194,12 @@ export const listEmailsAfter = allRows<UserEmail, [last: string, limit: number]>
 export const listForeignEmails = allRows<Pick<User, 'sub' | 'email'>>(
   'e-mail addresses beyond ASCII',
   `select sub, email from users where email ~ '[^[:ascii:]]'`,
+);
+
+/** Whom no other spelling finds. Index: users_without_email_key. */
+export const listUnkeyedForeignEmails = allRows<Pick<User, 'sub' | 'email'>>(
+  'e-mail addresses without a key',
+  `select sub, email from users where email_key is null and email ~ '[^[:ascii:]]'`,
 );
 
 // Index: users_email.
