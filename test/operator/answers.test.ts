@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { entryHash } from '@course-exchange/runtime/audit/table';
 import { afterAll, expect, test } from 'vitest';
 import { runningStack, stackFile } from '../support/stack-file.ts';
 import { schemas } from './answer-schemas.ts';
@@ -97,7 +98,12 @@ test('a fence reads a log that is larger than a message', async () => {
   const fence = `restore fence --restored postgres --audit-log ${log} --dry-run`;
   expect(await answer('fence', fence)).toMatchObject({
     endedAgain: [`client.deactivate client:${clientId}`],
+    continuation: { provenEntries: 0, unprovenLines: lines.length, unprovenSequences: expect.any(Array) },
   });
+  const named = Array.from({ length: 20 }, (_, nth) => sequence + 1 + nth).join(', ');
+  expect((await tool(...fence.split(' '))).out).toContain(
+    `Unproven, known from log lines alone: ${lines.length} (${named}, …).`,
+  );
 });
 
 test('a file of audit entries tells a fence what ended after a restore', async () => {
@@ -109,15 +115,17 @@ test('a file of audit entries tells a fence what ended after a restore', async (
   // Entries that the restored log does not have.
   const { sub = '' } = runningStack().users[0] ?? {};
   const at = new Date().toISOString();
-  const [first, second] = ['1'.repeat(64), '2'.repeat(64)];
-  for (const [nth, previous, own, user] of [
-    [1, hash, first, sub],
-    [2, first, second, 'not-in-the-backup'],
-  ] as const) {
-    const change = { action: 'user.disable', object: `user:${user}`, fields: [] };
+  const origin = { actor: 'local:ann', requestId: 'request', at };
+  let previous = hash;
+  for (const [nth, user] of [sub, 'not-in-the-backup'].entries()) {
+    const own = { sequence: sequence + nth + 1, previous };
+    const fields = [{ field: 'disabled_at', after: `"${at}"` }];
+    const change = { action: 'user.disable', object: `user:${user}`, fields };
+    previous = entryHash(previous, own.sequence, origin, change);
+    const shown = { ...change, fields: [{ field: 'disabled_at', before: null, after: at }] };
     appendFileSync(
       file,
-      `${JSON.stringify({ sequence: sequence + nth, hash: own, previous, at, change })}\n`,
+      `${JSON.stringify({ ...own, ...origin, clientId: '', change: shown, hash: previous })}\n`,
     );
   }
   expect(await append()).toEqual({ appended: sequence });
@@ -130,13 +138,32 @@ test('a file of audit entries tells a fence what ended after a restore', async (
       namedSequence: sequence,
       lastSequence: sequence + 2,
       lastAt: at,
+      provenEntries: 2,
+      unprovenLines: 0,
     },
   });
   const { out } = await tool(...fence.split(' '));
   expect(out).toContain(
     `entry ${sequence}; it lacks entries ${sequence + 1} to ${sequence + 2} of the lines, the last of`,
   );
+  expect(out).toContain('Of these lines, 2 have the hash of their content: all of them.');
   expect(out).toContain('Disabled users that this database lacks');
+  // Any entry that was changed, also one that the restored log has.
+  const whole = readFileSync(file, 'utf8');
+  for (const [from, to, said] of [
+    ['"action":"user.disable"', '"action":"user.edit"', `Entry ${sequence + 1} does not have the hash`],
+    [
+      `"sequence":${sequence + 2}`,
+      `"sequence":${sequence + 3}`,
+      `Entry ${sequence + 3} does not have the hash`,
+    ],
+    [/"requestId":"[^"]*"/, '"requestId":"other-one"', 'Entry 1 does not have the hash'],
+    ['"actor":"local:ann",', '', `Line ${sequence + 1} is not an entry`],
+    [`"at":"${at}"`, `"at":"${at.replace('Z', '001Z')}"`, `Line ${sequence + 1} is not an entry`],
+  ] as const) {
+    writeFileSync(file, whole.replace(from, to));
+    expect(await tool(...fence.split(' '))).toMatchObject({ exit: 2, err: expect.stringContaining(said) });
+  }
 });
 
 test.each([

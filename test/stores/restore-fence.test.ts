@@ -27,6 +27,7 @@ import { serverOf } from './redis-servers.ts';
 const [redis] = await useRedis();
 const tables = 'users clients client_approvals client_secrets consents signing_keys audit_log'.split(' ');
 
+const logged = { isProven: false };
 let identity: IdentityDatabase;
 let context: AdminContext;
 let endpoint: Endpoint;
@@ -40,7 +41,7 @@ beforeEach(async () => {
   trail = [];
   context = openAdminContext(identity, {
     onAudited: (head, _actor, changes) =>
-      void trail.push({ ...head, at: Date.now(), endings: endingsOf(changes, context.keyedUser) }),
+      void trail.push({ ...head, ...logged, at: Date.now(), endings: endingsOf(changes, context.keyedUser) }),
   });
   endpoint = await openEndpoint(identity, redis);
   ({ clientId, sub } = endpoint.granted);
@@ -122,7 +123,6 @@ test('consents, secrets, keys and users that ended since the backup end again af
     if (state !== 'active') await retireKey(context, anna, { kid: String(kid), emergency: true });
   await restore();
   expect(await refresh(await newFamily())).toBe('tokens');
-
   const token = await newFamily();
   const planned = await fence({}, dry);
   expect(await refresh(token)).toBe('tokens');

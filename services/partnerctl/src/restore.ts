@@ -3,6 +3,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { Option } from '@commander-js/extra-typings';
 import {
+  type Continuation,
   type FenceRequestSchema,
   type FenceResponse,
   RestoredStore,
@@ -81,23 +82,31 @@ const logLine = z
     endings: z.string().default(''),
   })
   .transform(({ time, endings, ...line }) => ({ ...transactionOf(line, time), endings: endingsIn(endings) }));
-/** As `audit list --append` writes it. */
+const value = z.unknown().transform((one) => JSON.stringify(one ?? undefined));
+/** As `audit list --append` writes it: with all that the hash covers. */
 const archivedLine = z
   .object({
     ...chained,
-    at: z.iso.datetime(),
+    at: z.iso.datetime({ precision: 3 }),
+    actor: z.string().min(1),
+    clientId: z.string(),
+    requestId: z.string(),
     change: z.object({
       action: z.string(),
       object: z.string(),
-      fields: z.array(
-        z.object({ field: z.string(), after: z.unknown().transform((value) => JSON.stringify(value)) }),
-      ),
+      fields: z.array(z.object({ field: z.string(), before: value, after: value })),
     }),
   })
-  .transform(({ at, change, ...line }) => ({ ...transactionOf(line, at), change }));
-const auditLine = z.union([logLine, archivedLine]);
+  .transform(({ at, ...line }) => transactionOf(line, at));
+const damagedLine = z
+  .object({ previous: z.unknown(), change: z.object({ action: z.unknown() }) })
+  .transform(() => undefined);
+const auditLine = z.union([logLine, archivedLine, damagedLine]);
 
-function transactionOf({ sequence, ...line }: z.output<z.ZodObject<typeof chained>>, time: string) {
+function transactionOf<Line extends { readonly sequence: number }>(
+  { sequence, ...line }: Line,
+  time: string,
+) {
   return { ...line, sequence: BigInt(sequence), at: timestampFromMs(Date.parse(time)) };
 }
 
@@ -108,18 +117,23 @@ function endingsIn(text: string) {
   });
 }
 
-/** One block of the file at a time; other lines are skipped. */
+/** One block of the file at a time; other lines are skipped. Throws a CliError for half an entry. */
 async function* readTrail(log: Content) {
-  for await (const { lines } of lineBlocks(log))
-    yield lines.flatMap((line) => {
+  for await (const { first, lines } of lineBlocks(log))
+    yield lines.flatMap((line, at) => {
       const read = line?.includes('"previous"') ? readLine(auditLine, line) : undefined;
-      return read === undefined || read.reason !== undefined ? [] : [read.value];
+      if (read === undefined || read.reason !== undefined) return [];
+      if (read.value) return [read.value];
+      throw usageError(`Line ${first + at} is not an entry as \`audit list --append\` writes it.`);
     });
 }
 
+/** Reads all of it, before anything is attempted. */
 async function requireTrail(log: Content, name: string): Promise<void> {
   await requireNdjson(log, true);
-  for await (const { length } of readTrail(log)) if (length > 0) return;
+  let entries = 0;
+  for await (const { length } of readTrail(log)) entries += length;
+  if (entries > 0) return;
   throw usageError(
     `${name} has no entry of the audit log.`,
     'Give the file of `audit list --append`, or the JSON log of identity.',
@@ -146,8 +160,17 @@ function trailText({ continuation, unknownUsers }: FenceResponse): string {
   const hashes = unknownUsers.map((hash) => `  ${sanitize(hash)}\n`);
   const users = `Disabled users that this database lacks (\`user show --hash\` finds them if an import keeps their sub):\n`;
   return `The restored audit log ends with entry ${restoredSequence}; ${brought}.
-${namedSequence < restoredSequence ? isOlder : ''}What identity wrote after that is not known: compare with the last value of course_exchange.audit.sequence.
+${proofText(continuation)}${namedSequence < restoredSequence ? isOlder : ''}What identity wrote after that is not known: compare with the last value of course_exchange.audit.sequence.
 ${hashes.length > 0 ? users + hashes.join('') : ''}`;
+}
+
+/** Nothing if identity is of the previous version, which proves nothing. */
+function proofText({ provenEntries, unprovenLines, unprovenSequences }: Continuation): string {
+  if (provenEntries + unprovenLines === 0n) return '';
+  const proven = `Of these lines, ${provenEntries} have the hash of their content`;
+  if (unprovenLines === 0n) return `${proven}: all of them.\n`;
+  const more = unprovenLines > unprovenSequences.length ? ', …' : '';
+  return `${proven}. Unproven, known from log lines alone: ${unprovenLines} (${unprovenSequences.join(', ')}${more}).\n`;
 }
 
 function unknownText({ unknownSecrets }: FenceResponse, accepted: boolean): string {

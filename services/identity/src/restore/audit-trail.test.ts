@@ -12,8 +12,17 @@ const entries = new Map([
 /** `previous` and `at` make its hash; `ending` is an action and an object. */
 function line(sequence: number, previous: string, at: number, ending: string): AuditedTransaction {
   const [action = '', object = ''] = ending.split(' ');
-  return { sequence, previous, hash: `${previous}.${at}`, at, endings: [{ action, object }] };
+  return {
+    sequence,
+    previous,
+    hash: `${previous}.${at}`,
+    at,
+    endings: [{ action, object }],
+    isProven: false,
+  };
 }
+
+const proven = (one: AuditedTransaction): AuditedTransaction => ({ ...one, isProven: true });
 
 const textOf = ({ action, object }: Ending) => `${action} ${object}`;
 
@@ -102,4 +111,45 @@ test('a client that lost its activation with its approval was deactivated', () =
   const approval = { field: 'approval_state', after: '"test"' };
   expect(lowered(approval, { field: 'active', after: 'false' })).toEqual(['client.deactivate client:a']);
   expect(lowered(approval)).toEqual([]);
+});
+
+test('the proven entries of a transaction replace its log line; a line that none proves is named', () => {
+  const six = proven(line(6, 'head', 1, 'secret.retire secret:a'));
+  const seven = proven(line(7, six.hash, 2, 'user.disable user:by-the-later-key'));
+  const both = [...six.endings, { action: 'user.disable', object: 'user:by-the-earlier-key' }];
+  const logged = { ...seven, previous: 'head', endings: both, isProven: false };
+  const newer = { action: 'user.lock', object: 'user:a' };
+  const eight = line(8, seven.hash, 3, 'client.deactivate client:b');
+  for (const trail of [
+    [six, seven, logged, eight],
+    [eight, logged, { ...logged, endings: [newer, ...both] }, seven, seven, six],
+  ]) {
+    const { unproven, provenEntries, endings } = continuationOf(trail, head, entries);
+    expect({ unproven, provenEntries }).toEqual({ unproven: [8], provenEntries: 2 });
+    expect(endings.map(({ object }) => object)).toEqual(['secret:a', 'user:by-the-later-key', 'client:b']);
+  }
+  // One of its two entries is missing.
+  expect(continuationOf([seven, logged, eight], head, entries)).toMatchObject({
+    isWhole: true,
+    unproven: [7, 8],
+    provenEntries: 0,
+  });
+});
+
+test('two lines of one entry that differ in what ended are refused', () => {
+  const six = proven(line(6, 'head', 1, 'secret.retire secret:a'));
+  const logged = { ...six, isProven: false };
+  for (const endings of [
+    [],
+    [{ action: 'secret.suspend', object: 'secret:a' }],
+    [{ action: 'secret.retire', object: 'secret:b' }],
+    [...six.endings, { action: 'user.enable', object: 'user:a' }],
+  ])
+    for (const trail of [
+      [six, { ...logged, endings }],
+      [logged, { ...logged, endings }],
+    ])
+      expect(() => continuationOf(trail, head, entries)).toThrow(
+        expect.objectContaining({ detail: expect.stringContaining('Two lines of entry 6 differ') }),
+      );
 });

@@ -1,6 +1,8 @@
-// The audit trail outside the database: log lines `operator.change`, one per transaction, each with the previous hash,
-// so that lines after a restored audit log are found, forks too.
+// The audit trail outside the database: entries of the audit log, which their hashes prove, and log lines
+// `operator.change`, one per transaction. Each has the previous hash, so that lines after a restored audit log are found,
+// forks too.
 import type { AuditedChange, AuditHead } from '@course-exchange/runtime/audit/table';
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import { effectOf } from '../admin/context.ts';
 
 export interface Ending {
@@ -15,6 +17,8 @@ export interface AuditedTransaction extends AuditHead {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly endings: readonly Ending[];
+  /** Whether `hash` was recomputed of all that it covers. */
+  readonly isProven: boolean;
 }
 
 export function endingsOf<C extends AuditedChange>(changes: readonly C[], keyed: (sub: string) => string) {
@@ -45,12 +49,7 @@ export function continuationOf(
   head: AuditHead,
   entries: ReadonlyMap<string, number>,
 ) {
-  // A line may come twice, and archived, where USER_HASH_KEY does not matter.
-  const trail = new Map<string, AuditedTransaction>();
-  for (const line of lines.filter(({ hash }) => !entries.has(hash))) {
-    const endings = [...(trail.get(line.hash)?.endings ?? []), ...line.endings];
-    trail.set(line.hash, { ...line, endings });
-  }
+  const trail = linesByHash(lines.filter(({ hash }) => !entries.has(hash)));
   const lost = followingLines([...trail.values()], entries);
   const reached = new Set(lost.map(({ hash }) => hash));
   const [parted] = [...trail.values()]
@@ -64,7 +63,48 @@ export function continuationOf(
     last: lost.at(-1),
     parted,
     endings: standingEndings(lost, trail),
+    unproven: lost.flatMap(({ isProven, sequence }) => (isProven ? [] : [sequence])),
+    provenEntries: lost.filter(({ isProven }) => isProven).length,
   };
+}
+
+/** A line may come twice. The proven entries of a transaction replace its log line, which must name the same endings. */
+function linesByHash(lines: readonly AuditedTransaction[]): ReadonlyMap<string, AuditedTransaction> {
+  const proven = new Map(lines.filter(({ isProven }) => isProven).map((line) => [line.hash, line]));
+  const trail = new Map(proven);
+  for (const line of lines.filter(({ isProven }) => !isProven)) {
+    const before = trail.get(line.hash);
+    const known = provenEndings(line, proven);
+    const others = known ?? (before?.previous === line.previous ? before.endings : line.endings);
+    if (comparable(others) !== comparable(line.endings))
+      throw new DetailedFailure(
+        'invalid_argument',
+        `Two lines of entry ${line.sequence} differ in what ended: one was changed after it was written.`,
+      );
+    const endings = [...(before?.endings ?? []), ...line.endings];
+    if (known === undefined) trail.set(line.hash, { ...line, endings });
+  }
+  return trail;
+}
+
+/** Those of the transaction that a log line tells of; undefined unless every entry of it is proven. */
+function provenEndings(
+  { hash, previous }: AuditedTransaction,
+  proven: ReadonlyMap<string, AuditedTransaction>,
+): readonly Ending[] | undefined {
+  const endings: Ending[] = [];
+  for (let entry = proven.get(hash); entry; entry = proven.get(entry.previous)) {
+    endings.push(...entry.endings);
+    if (entry.previous === previous) return endings;
+  }
+  return undefined;
+}
+
+/** Without users' names: an earlier USER_HASH_KEY may have hashed them. Without another version's actions. */
+function comparable(endings: readonly Ending[]): string {
+  const known = endings.filter(({ action }) => effectOf(action) !== undefined);
+  const texts = known.map(({ action, object }) => `${action} ${object.replace(/^user:.*/s, '')}`);
+  return [...new Set(texts)].sort().join('\n');
 }
 
 /** Only the log that was lost last brings back what ended in it. */

@@ -53,6 +53,9 @@ interface Followed {
   readonly named: number;
   /** That the restored log lacks, if any; from entry `root` + 1 on. */
   readonly last: { readonly root: number; readonly sequence: number; readonly at: number } | undefined;
+  readonly provenEntries: number;
+  /** Sequences of the lines that no entry proves. */
+  readonly unproven: readonly number[];
 }
 
 /** Throws `refused` when `trail` does not continue the restored audit log. Atomic. */
@@ -98,7 +101,8 @@ async function readTrail(
   const found = await findEntries(queries, hashes, null);
   const entries = new Map(found.map(({ hash, sequence }) => [hash, sequence]));
   if (restored.sequence === 0) entries.set(restored.hash, 0);
-  const { isWhole, named, last, parted, endings } = continuationOf(trail, restored, entries);
+  const { isWhole, parted, ...followed } = continuationOf(trail, restored, entries);
+  const { named, endings } = followed;
   if (!isWhole)
     throw refused(
       `The lines do not follow the restored audit log, which ends with entry ${restored.sequence}: give all lines from the backup on.`,
@@ -111,7 +115,8 @@ async function readTrail(
   const restores = endingsOf(later, keyedUser).filter(({ action }) => effectOf(action) === 'restores');
   const isBack = ({ object, root, at }: (typeof endings)[number]) =>
     restores.some((one) => one.object === object && one.sequence > root && one.at > at);
-  return { restored, named, last, endings: endings.filter((ending) => isFinal(ending) || !isBack(ending)) };
+  const stillEnded = endings.filter((ending) => isFinal(ending) || !isBack(ending));
+  return { restored, ...followed, endings: stillEnded };
 }
 
 /** Earlier keys only verify; with `removeAll` not even that. */

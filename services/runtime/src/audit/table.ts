@@ -47,6 +47,26 @@ export interface AuditOrigin {
   readonly at: string;
 }
 
+/** `at`, `before` and `after` as they were written. */
+export function entryHash(
+  previous: string,
+  sequence: number,
+  origin: AuditOrigin,
+  change: AuditedChange,
+): string {
+  return chainHash(previous, recordOf(sequence, origin, change));
+}
+
+function recordOf(sequence: number, origin: AuditOrigin, change: AuditedChange): AuditRecord {
+  const { action, object, clientId, fields } = change;
+  return {
+    ...origin,
+    ...{ sequence, action, object },
+    clientId: clientId ?? null,
+    fields: JSON.stringify(fields),
+  };
+}
+
 export interface AuditHead {
   /** 0 when the log is empty. */
   readonly sequence: number;
@@ -90,17 +110,8 @@ export async function appendToAudit(
   await lock(queries);
   let end = await readAuditHead(queries);
   const previous = end.hash;
-  const entries = changes.map(({ action, object, clientId, fields }) => {
-    const record: AuditRecord = {
-      sequence: end.sequence + 1,
-      at,
-      actor,
-      action,
-      object,
-      requestId,
-      clientId: clientId ?? null,
-      fields: JSON.stringify(fields),
-    };
+  const entries = changes.map((change) => {
+    const record = recordOf(end.sequence + 1, { actor, requestId, at }, change);
     end = { sequence: record.sequence, hash: chainHash(end.hash, record) };
     return { ...record, hash: end.hash };
   });
