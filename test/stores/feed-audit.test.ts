@@ -1,5 +1,5 @@
 // Each committed batch of the feed has its entry in the catalog's audit log, and nothing else has one.
-import { type AuditEntry, listAudit, verifyAudit } from '@course-exchange/runtime/audit/table';
+import { type AuditEntry, listAudit, readAuditHead, verifyAudit } from '@course-exchange/runtime/audit/table';
 import { expect, test } from 'vitest';
 import {
   findResumePoint,
@@ -124,4 +124,20 @@ test('imports side by side, with conflicts that are repeated, leave exact summar
 test('no role may change an entry, the owner of the table included', async () => {
   for (const text of ['update audit_log set actor = actor', 'delete from audit_log', 'truncate audit_log'])
     await expect(catalog.writer.query(text)).rejects.toMatchObject({ code: '42501' });
+});
+
+test('the log takes its next entry alone', async () => {
+  const insert = (sequence: string) =>
+    catalog.feed.query(
+      {
+        name: '',
+        text: `insert into audit_log values
+          (${sequence}, now(), 'eve', 'designs.apply', 'source:x', null, 'r', '[]', decode(repeat('00', 32), 'hex'))`,
+      },
+      [],
+    );
+  const { sequence } = await readAuditHead(catalog.feed);
+  for (const other of ['9223372036854775807', '0', String(sequence), String(sequence + 2)])
+    await expect(insert(other)).rejects.toMatchObject({ code: '23514' });
+  await insert(String(sequence + 1));
 });

@@ -95,7 +95,9 @@ const hashes: Readonly<Record<string, string>> = {
   'identity/migrations/0007-email-key.sql': '147c67960837237c',
   'identity/migrations/0008-users-of-an-email-key.sql': '07f7694834296abd',
   'identity/migrations/0009-users-without-an-email-key.sql': 'c5868865b695d7b8',
+  'identity/migrations/0010-audit-sequence.sql': '0be44f6ef90cd0ee',
   'design-catalog/migrations/0001-catalog.sql': 'f387c9631666f4ad',
+  'design-catalog/migrations/0002-audit-sequence.sql': '50f284bdddd77c17',
 };
 
 test.each(files)('%s is as it was when it first ran', (file) => {

@@ -1,6 +1,6 @@
 // The audit log: one chain under many writers, append-only by the database's own word, and a change without its
 // entry does not happen.
-import { followAudit, listAudit, verifyAudit } from '@course-exchange/runtime/audit/table';
+import { followAudit, listAudit, readAuditHead, verifyAudit } from '@course-exchange/runtime/audit/table';
 import { expect, test } from 'vitest';
 import { auditedTransaction } from '../../services/identity/src/admin/context.ts';
 import { registerClient } from '../../services/identity/src/clients/admin.ts';
@@ -109,4 +109,54 @@ test('a changed, removed, truncated or rewritten log is detected', async () => {
   expect((await verifyAudit(context.database, undefined)).firstBreak?.reason).toBe('Entry 30 is missing.');
   await tamper(`update audit_log set actor = 'local:eve' where sequence = 7`);
   expect((await verifyAudit(context.database, undefined)).firstBreak?.sequence).toBe(7);
+});
+
+const inserting = (rows: readonly string[], more = '') => {
+  const values = rows.map(
+    (sequence) =>
+      `(${sequence}, now(), 'eve', 'user.enable', 'user:x', null, 'r', '[]', decode(repeat('00', 32), 'hex'))`,
+  );
+  return { name: '', text: `insert into audit_log values ${values.join(', ')} ${more}` };
+};
+const insert = (...inserted: Parameters<typeof inserting>) =>
+  identity.operator.query(inserting(...inserted), []);
+
+test('the log takes its next entry alone, also of a role that writes past the service', async () => {
+  const { sequence: last } = await readAuditHead(context.database);
+  const next = (by: number) => String(last + by);
+  for (const rows of [
+    ['9223372036854775807'],
+    ['-9223372036854775808'],
+    ['0'],
+    ['null'],
+    [next(2)],
+    [next(0)],
+    [next(-60)],
+    [next(1), next(3)],
+    [next(2), next(1)],
+    [next(1), next(1)],
+  ])
+    await expect(insert(rows), rows.join()).rejects.toMatchObject({ code: /^(23514|22003)$/ });
+  await expect(insert([next(0)], 'on conflict do nothing')).rejects.toMatchObject({ code: '23514' });
+  await expect(insert([next(2)])).rejects.toThrow(
+    `the audit log ends with entry ${last}: its next is not ${last + 2}`,
+  );
+  await insert([next(1), next(2), next(3)]);
+  await register();
+  expect((await readAuditHead(context.database)).sequence).toBe(last + 4);
+});
+
+test('a transaction that does not see the last entry cannot pass it', async () => {
+  const { sequence: last } = await readAuditHead(context.database);
+  await identity.operator.transaction(async (queries) => {
+    await queries.query(inserting([String(last + 1)]), []);
+    await expect(insert([String(last + 2)])).rejects.toMatchObject({ code: '23514' });
+  });
+});
+
+test('no service role may attach the check of the next entry to a table of its own', async () => {
+  const may = await identity.sql(
+    `select has_function_privilege('identity_operator', 'require_next_sequence()', 'execute') as may`,
+  );
+  expect(may).toEqual([{ may: false }]);
 });
