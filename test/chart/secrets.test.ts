@@ -98,3 +98,32 @@ everySet(
     }
   },
 );
+
+/** The values of `internalTls.callerNames`. */
+const moreNames: Readonly<Record<string, string>> = {
+  gateway: ',edge-gateway.example',
+  'design-catalog': ',catalog.example,designs.example',
+};
+const callersOf: Readonly<Record<string, readonly (readonly [setting: string, caller: string])[]>> = {
+  identity: [
+    ['GATEWAY_TLS_NAMES', 'gateway'],
+    ['CATALOG_TLS_NAMES', 'design-catalog'],
+  ],
+  'design-catalog': [['GATEWAY_TLS_NAMES', 'gateway']],
+};
+
+everySet('$set: a caller needs the whole name of its certificate', ({ set, objects }) => {
+  const everything = set === 'test-everything-values';
+  for (const { name, where, env } of containersOf(podsOf(objects))) {
+    const settings = new Map<string, string>(env.map((one: KubernetesObject) => [one.name, one.value]));
+    const expected = settings.has('RPC_TLS_DIRECTORY') ? (callersOf[name] ?? []) : [];
+    expect([...settings].filter(([setting]) => setting.endsWith('_TLS_NAMES'))).toHaveLength(expected.length);
+    for (const [setting, caller] of expected) {
+      const service = `${podOf(objects, caller)?.owner.replace('Deployment/', '')}.exchange.svc`;
+      const whole = `${service}.cluster.${everything ? 'example' : 'local'}`;
+      expect(settings.get(setting), where).toBe(`${whole},${service}${everything ? moreNames[caller] : ''}`);
+      for (const { metadata, spec } of ofKind(objects, 'Certificate'))
+        expect(spec.dnsNames.includes(whole)).toBe(metadata.labels['app.kubernetes.io/component'] === caller);
+    }
+  }
+});

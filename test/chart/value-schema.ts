@@ -133,6 +133,7 @@ const type = (name: string): Schema => ({ $ref: `#/definitions/${name}` });
 const atLeast = (minimum: number): Schema => ({ type: 'integer', minimum });
 
 const network = '[0-9a-fA-F.:]+/[0-9]{1,3}';
+const dnsLabel = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
 const imagePath = '([A-Za-z0-9.-]+:[0-9]+/)?[a-z0-9]+([._/-]+[a-z0-9]+)*';
 
 export const valueTypes: Readonly<Record<string, Schema>> = {
@@ -149,6 +150,7 @@ export const valueTypes: Readonly<Record<string, Schema>> = {
   environmentSources: listOf(
     closed({ prefix: { type: 'string' }, configMapRef: type('object'), secretRef: type('object') }),
   ),
+  dnsNames: listOf(text(`^(${dnsLabel}[.])*${dnsLabel}$`)),
   flags: listOf(text('^--')),
   host: text('^[A-Za-z0-9_.-]*$'),
   hostAliases: listOf(

@@ -1,5 +1,5 @@
 // Services over mutual TLS, as real processes: by its certificate design-catalog reads the key set and nothing else. Other
-// names and authorities: test/rpc/mutual-tls.test.ts.
+// names: test/rpc/peers.test.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,13 +24,15 @@ test('each port answers the component that its certificate names, and no other',
   const RPC_TLS_DIRECTORY = await folderOf('localhost', 'gateway');
   const system = await startSystem(({ ports }) => ({
     RPC_TLS_DIRECTORY,
+    GATEWAY_TLS_NAMES: 'gateway',
+    CATALOG_TLS_NAMES: 'x-design-catalog.courses.svc',
     IDENTITY_TARGET: `dns:///localhost:${ports.identity}`,
     CATALOG_TARGET: `dns:///localhost:${ports['design-catalog']}`,
   }));
   onTestFinished(system.stop);
-  const tls = openRpcTls(await folderOf('x-design-catalog.courses.svc'), createLogger('test', 'error'));
-  onTestFinished(() => tls?.close());
-  const connect = (service: 'identity' | 'design-catalog') => {
+  const connect = async (service: 'identity' | 'design-catalog', name: string) => {
+    const tls = openRpcTls(await folderOf(name), createLogger('test', 'error'));
+    onTestFinished(() => tls?.close());
     const target = `dns:///localhost:${system.stack.addresses?.[service]?.split(':')[1]}`;
     const options = { target, reads: [], timeoutMs: 30_000, credentials: tls?.channel };
     const connection = connectRpc([CatalogService, DiscoveryService], options);
@@ -38,9 +40,15 @@ test('each port answers the component that its certificate names, and no other',
     return connection;
   };
   const refused = { code: 'permission_denied' };
-  const discovery = connect('identity').client(DiscoveryService);
+  const discovery = (await connect('identity', 'x-design-catalog.courses.svc')).client(DiscoveryService);
   expect((await discovery.getKeySet({})).jwks).toContain('"keys"');
   await expect(discovery.getDiscovery({})).rejects.toMatchObject(refused);
-  const catalog = connect('design-catalog').client(CatalogService);
-  await expect(catalog.listDesigns({})).rejects.toMatchObject(refused);
+  for (const name of ['x-design-catalog.courses.svc', 'x-gateway.courses.svc', 'gateway.courses.svc']) {
+    const catalog = (await connect('design-catalog', name)).client(CatalogService);
+    await expect(catalog.listDesigns({})).rejects.toMatchObject(refused);
+  }
+  for (const name of ['y-design-catalog.courses.svc', 'x-gateway.courses.svc']) {
+    const other = (await connect('identity', name)).client(DiscoveryService);
+    await expect(other.getKeySet({})).rejects.toMatchObject(refused);
+  }
 });

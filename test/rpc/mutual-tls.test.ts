@@ -6,17 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { createClient } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
-import { AuthorizationService } from '@course-exchange/proto/identity/v1/authorization';
-import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { TokenService } from '@course-exchange/proto/identity/v1/token';
-import { connectRpc } from '@course-exchange/runtime/grpc/client';
-import { bindService, type Handlers, type RpcServerOptions } from '@course-exchange/runtime/grpc/server';
+import type { RpcServerOptions } from '@course-exchange/runtime/grpc/server';
 import { openRpcTls, type RpcTls } from '@course-exchange/runtime/grpc/tls';
-import type { Failure } from '@course-exchange/runtime/process/errors';
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { ConfigurationError } from '@course-exchange/runtime/process/settings';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { expectGatewayOrKeySet } from '../../services/identity/src/discovery/rpc.ts';
 import { ownStopwatch } from '../support/own-time.ts';
 import {
   type Authority,
@@ -116,43 +111,6 @@ test('a caller with a certificate of another authority, without one, or without 
   });
   await expect(createClient(TokenService, withoutCertificate).exchangeToken({})).rejects.toThrow();
   expect(calls).toBe(0);
-});
-
-test('identity answers the gateway everything, design-catalog the key set, and no other component', async () => {
-  const services = [AuthorizationService, TokenService, DiscoveryService] as const;
-  const empty = services.map((service) => {
-    const handlers = service.methods.map(({ localName }) => [localName, async () => ({})]);
-    return bindService(service, Object.fromEntries(handlers) as Handlers<typeof service>);
-  });
-  const port = await serve(await tlsOf(), { services: empty, authenticate: expectGatewayOrKeySet });
-  const all = services.flatMap(({ methods }) => methods.map(({ localName }) => localName));
-  const codeOf = ({ code }: Failure) => code;
-  const methodsOpenTo = async (...names: string[]) => {
-    const target = targetOf(port, await tlsOf(authority, names));
-    const connection = connectRpc(services, { ...target, reads: [], timeoutMs: 20_000 });
-    onTestFinished(connection.close);
-    const outcomes = services.flatMap((service) => {
-      const methods = connection.client(service) as unknown as Record<
-        string,
-        (request: object) => Promise<unknown>
-      >;
-      return service.methods.map(({ localName }) => methods[localName]?.({}).then(Boolean, codeOf));
-    });
-    const codes = await Promise.all(outcomes);
-    for (const code of codes) expect([true, 'permission_denied']).toContain(code);
-    return all.filter((_, nth) => codes[nth] === true);
-  };
-  // The names in docs/install.md, and those that the chart asks cert-manager for.
-  expect(await methodsOpenTo('course-exchange-gateway.courses.svc.cluster.local')).toEqual(all);
-  const gateway = 'x-course-exchange-gateway';
-  expect(await methodsOpenTo(gateway, `${gateway}.courses.svc`)).toEqual(all);
-  expect(await methodsOpenTo('course-exchange-design-catalog.courses.svc')).toEqual(['getKeySet']);
-  for (const names of [
-    ['course-exchange-identity.courses.svc'],
-    ['course-exchange-identity', 'course-exchange-identity.gateway.svc', '*.courses.svc'],
-    ['notgateway', 'gateway-x.courses.svc', 'catalog.courses.svc', 'x, DNS:gateway, DNS:y'],
-  ])
-    expect(await methodsOpenTo(...names)).toEqual([]);
 });
 
 test('a server of another authority, or of another name, is not spoken to', async () => {

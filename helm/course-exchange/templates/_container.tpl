@@ -108,6 +108,19 @@ RPC_TLS_DIRECTORY: /run/course-exchange/tls
 {{- end }}
 {{- end -}}
 
+{{/* Names with which a component may call, of (list context (list NAME component key)…): its Service's, with and without the cluster's
+     domain, and those of the values. */}}
+{{- define "course-exchange.callersEnv" -}}
+{{- $root := (first .).root -}}
+{{- if $root.Values.internalTls.enabled }}
+{{- range rest . }}
+{{- $name := include "course-exchange.serviceName" (list $root (index . 1)) }}
+{{- $short := trimSuffix (printf ".%s" $root.Values.clusterDomain) $name }}
+{{ first . }}_TLS_NAMES: {{ concat (list $name $short) (get $root.Values.internalTls.callerNames (last .)) | join "," | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* The addresses on which a server listens, of a context with `ports`. */}}
 {{- define "course-exchange.listenEnv" -}}
 {{- $address := .root.Values.listenAddress -}}

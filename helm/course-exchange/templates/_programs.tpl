@@ -29,6 +29,7 @@ LINK_{{ snakecase $link | upper }}: {{ $url | quote }}
 
 {{- define "course-exchange.identity.env" -}}
 {{ include "course-exchange.serverEnv" (list .) }}
+{{- include "course-exchange.callersEnv" (list . (list "GATEWAY" "gateway" "gateway") (list "CATALOG" "design-catalog" "designCatalog")) }}
 ENVIRONMENT: {{ .root.Values.environment }}
 ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
 LOGIN_HASHING_CONCURRENCY: {{ int .values.loginHashingConcurrency | quote }}
@@ -47,6 +48,7 @@ POSTGRES_POOL_SIZE: {{ int .values.postgresPoolSize | quote }}
 
 {{- define "course-exchange.design-catalog.env" -}}
 {{ include "course-exchange.serverEnv" (list . (list "IDENTITY" "identity")) }}
+{{- include "course-exchange.callersEnv" (list . (list "GATEWAY" "gateway" "gateway")) }}
 ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
 POSTGRES_POOL_SIZE: {{ int .values.postgresPoolSize | quote }}
 {{- include "course-exchange.postgres.env" (list .root "design-catalog") }}

@@ -1,4 +1,5 @@
 // The settings of design-catalog; each can be given as NAME_FILE.
+import { peerNames } from '@course-exchange/runtime/grpc/peer';
 import { privatePortRule, privatePortSettings } from '@course-exchange/runtime/grpc/private-port';
 import { namelessTarget } from '@course-exchange/runtime/grpc/tls';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
@@ -16,6 +17,7 @@ const feedPortSettings = privatePortSettings('FEED', 'the feed', 7301);
 
 export const settings = {
   ...rpcSettings,
+  GATEWAY_TLS_NAMES: peerNames('gateway'),
   ISSUER: origin().describe('Whose access tokens are accepted; the same in all services (R28.1)'),
   ACCESS_TOKEN_ALGORITHM: choice(tokenAlgorithms).default('ES256').describe('Signs access tokens'),
   IDENTITY_TARGET: text('a gRPC target such as dns:///identity:7001').describe('gRPC target of identity'),

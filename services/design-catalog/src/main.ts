@@ -9,8 +9,9 @@ import { timeBudget } from '@course-exchange/rules/time-budget';
 import { tokenRefusals } from '@course-exchange/rules/token-verification';
 import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
 import { connectRpc } from '@course-exchange/runtime/grpc/client';
-import { actorOf, expectPeer } from '@course-exchange/runtime/grpc/incoming-call';
+import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
 import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
+import { expectPeer, peerOf } from '@course-exchange/runtime/grpc/peer';
 import { privateListener, privatePort } from '@course-exchange/runtime/grpc/private-port';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { openRpcTls, type RpcTls } from '@course-exchange/runtime/grpc/tls';
@@ -60,12 +61,13 @@ async function main(config: CatalogConfig): Promise<void> {
   });
   const refreshing = new AbortController();
   void keepKeysFresh(keySet, refreshing.signal);
+  const gateway = tls && peerOf('gateway', 'GATEWAY_TLS_NAMES', config.GATEWAY_TLS_NAMES, logger);
   const handlers = catalogHandlers({ authenticate, database, logger });
   const server = await serveRpc({
     address: `${config.RPC_HOST}:${config.RPC_PORT}`,
     services: [bindService(CatalogService, handlers)],
     errorStatuses: serviceErrorStatuses,
-    authenticate: tls && ((call) => expectPeer(call, 'gateway')),
+    authenticate: gateway && ((call) => expectPeer(call, gateway)),
     logger,
     maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
     credentials: tls?.server,

@@ -1,4 +1,5 @@
 // The settings of identity; each can be given as NAME_FILE.
+import { peerNames } from '@course-exchange/runtime/grpc/peer';
 import { privatePortRule, privatePortSettings } from '@course-exchange/runtime/grpc/private-port';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
 import { baseSettings, rpcSettings, telemetrySettings } from '@course-exchange/runtime/process/base-settings';
@@ -25,6 +26,8 @@ export const settings = {
   ...baseSettings,
   ...telemetrySettings,
   ...rpcSettings,
+  GATEWAY_TLS_NAMES: peerNames('gateway'),
+  CATALOG_TLS_NAMES: peerNames('design-catalog'),
   ISSUER: origin().describe('Public address of the service'),
   ENVIRONMENT: choice(['production', 'test']).describe('Which rules hold for the issuer and redirect URIs'),
   ...postgresSettings('POSTGRES', 'Database, as role identity_rw'),

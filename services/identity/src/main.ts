@@ -8,6 +8,7 @@ import { TokenService } from '@course-exchange/proto/identity/v1/token';
 import { serviceErrorStatuses } from '@course-exchange/rules/error-codes';
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
+import { peerOf } from '@course-exchange/runtime/grpc/peer';
 import { privateListener, privatePort } from '@course-exchange/runtime/grpc/private-port';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { openRpcTls } from '@course-exchange/runtime/grpc/tls';
@@ -126,7 +127,12 @@ async function main(config: IdentityConfig): Promise<void> {
       bindService(DiscoveryService, createDiscoveryHandlers(tokens)),
     ],
     errorStatuses: serviceErrorStatuses,
-    authenticate: tls && expectGatewayOrKeySet,
+    authenticate:
+      tls &&
+      expectGatewayOrKeySet(
+        peerOf('gateway', 'GATEWAY_TLS_NAMES', config.GATEWAY_TLS_NAMES, logger),
+        peerOf('design-catalog', 'CATALOG_TLS_NAMES', config.CATALOG_TLS_NAMES, logger),
+      ),
     logger,
     maxConnectionAgeMs: config.MAX_CONNECTION_AGE_MS,
     credentials: tls?.server,

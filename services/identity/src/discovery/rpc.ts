@@ -1,7 +1,8 @@
 // DiscoveryService: discovery (specification §4, OIDC Discovery) and the key set, from memory.
 import type { DescMethod } from '@bufbuild/protobuf';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
-import { expectPeer, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import type { IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import { expectPeer, type Peer } from '@course-exchange/runtime/grpc/peer';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { prompts } from '../authorize/request.ts';
 import { knownScopes } from '../clients/scope.ts';
@@ -43,7 +44,9 @@ function toJwks(keys: readonly VerificationKey[]): string {
 }
 
 /** design-catalog needs only the key set. */
-export function expectGatewayOrKeySet(call: IncomingCall, method: DescMethod): void {
-  if (method === DiscoveryService.method.getKeySet) expectPeer(call, 'gateway', 'design-catalog');
-  else expectPeer(call, 'gateway');
+export function expectGatewayOrKeySet(gateway: Peer, catalog: Peer) {
+  return (call: IncomingCall, method: DescMethod): void => {
+    if (method === DiscoveryService.method.getKeySet) expectPeer(call, gateway, catalog);
+    else expectPeer(call, gateway);
+  };
 }

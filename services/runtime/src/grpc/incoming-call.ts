@@ -4,7 +4,7 @@ import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
 import type { Call } from '@course-exchange/proto/rpc/v1';
 import { isTime } from '@course-exchange/rules/time';
 import type { ServerReadableStream, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js';
-import { DetailedFailure, Failure } from '../process/errors.ts';
+import { DetailedFailure } from '../process/errors.ts';
 import { type CallSubject, currentCall } from '../process/request-context.ts';
 
 export type AnsweredCall = ServerUnaryCall<unknown, unknown> | ServerReadableStream<unknown, unknown>;
@@ -61,23 +61,6 @@ export function carriedCall(
 /** A certificate may name several; the first one is the caller's. */
 function commonName(names: string | string[] | undefined): string | undefined {
   return typeof names === 'string' ? names : names?.[0];
-}
-
-/** Node quotes a name that holds a comma, which would pass for several. */
-function dnsNames(alternatives: string | undefined): readonly string[] {
-  if (alternatives === undefined || alternatives.includes('"')) return [];
-  return alternatives.split(', ').flatMap((name) => (name.startsWith('DNS:') ? [name.slice(4)] : []));
-}
-
-/**
- * Throws `permission_denied` unless the certificate is for the Service of one of `components`:
- * `x-gateway.namespace.svc` is the `gateway`.
- */
-export function expectPeer({ certificate }: IncomingCall, ...components: readonly string[]): void {
-  const services = dnsNames(certificate()?.subjectaltname).map((host) => host.split('.')[0] ?? '');
-  if (components.some((component) => services.some((name) => `-${name}`.endsWith(`-${component}`)))) return;
-  const cause = new Error('its certificate is of another component');
-  throw new Failure('permission_denied', 'the caller may not call this method', { cause });
 }
 
 const usualPage = 100;
