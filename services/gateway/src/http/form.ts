@@ -16,9 +16,13 @@ const mostPairs = 1_000;
 
 /** Of more than 1,000 pairs none is read. */
 export function decodeForm(encoded: string): Form {
+  return parseForm(hasTooManyPairs(encoded) ? '' : encoded);
+}
+
+function parseForm(encoded: string): Form {
   const values = new Map<string, string>();
   const repeated = new Set<string>();
-  for (const [name, value] of new URLSearchParams(hasTooManyPairs(encoded) ? '' : encoded)) {
+  for (const [name, value] of new URLSearchParams(encoded)) {
     if (values.has(name)) repeated.add(name);
     else values.set(name, value);
   }
@@ -50,7 +54,7 @@ export function textsOf<Message extends DescMessage>(message: Message) {
 /** Throws `invalid_request` if `encoded` has more than 1,000 pairs. */
 export function requireForm(encoded: string): Form {
   if (hasTooManyPairs(encoded)) throw new Failure('invalid_request', 'more than 1,000 parameters');
-  return decodeForm(encoded);
+  return parseForm(encoded);
 }
 
 /** The form of a POST. Throws `invalid_request` for any other body (R7.5). */
