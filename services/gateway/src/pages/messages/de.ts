@@ -28,10 +28,9 @@ export const de: Messages = {
     emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
     passwordMissing: 'Geben Sie Ihr Passwort ein.',
     tooLong: 'Diese Eingabe ist zu lang. Prüfen Sie sie und versuchen Sie es noch einmal.',
-    throttled: (seconds) =>
-      `Zu viele Fehlversuche. Versuchen Sie es in ${seconds} ${seconds === 1 ? 'Sekunde' : 'Sekunden'} noch einmal.`,
+    throttled: (seconds) => `Zu viele Fehlversuche. ${tryAgainIn(seconds)}`,
     attacked: (seconds) =>
-      `Zu viele Fehlversuche für dieses Konto, auch von anderswo. Versuchen Sie es in ${seconds} ${seconds === 1 ? 'Sekunde' : 'Sekunden'} noch einmal. In einem Browser oder Netz, wo Sie sich in den letzten 30 Tagen angemeldet haben, müssen Sie nicht warten. Haben Sie keines davon, fragen Sie den Support.`,
+      `Zu viele Fehlversuche für dieses Konto, auch von anderswo. ${tryAgainIn(seconds)} In einem Browser oder Netz, wo Sie sich in den letzten 30 Tagen angemeldet haben, müssen Sie nicht warten. Haben Sie keines davon, fragen Sie den Support.`,
   },
   account: {
     heading: 'Mit diesem Konto fortfahren?',
@@ -120,3 +119,7 @@ export const de: Messages = {
     again: 'Noch einmal versuchen',
   },
 };
+
+function tryAgainIn(seconds: number): string {
+  return `Versuchen Sie es in ${seconds} ${seconds === 1 ? 'Sekunde' : 'Sekunden'} noch einmal.`;
+}

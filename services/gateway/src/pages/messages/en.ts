@@ -30,11 +30,10 @@ export const en = {
     emailMissing: 'Enter your e-mail address.',
     passwordMissing: 'Enter your password.',
     tooLong: 'This is too long. Check it and try again.',
-    throttled: (seconds: number) =>
-      `Too many failed attempts. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
+    throttled: (seconds: number) => `Too many failed attempts. ${tryAgainIn(seconds)}`,
     /** Failures from anywhere (R30.16). */
     attacked: (seconds: number) =>
-      `Too many failed attempts for this account, also from elsewhere. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}. There is no wait in a browser or a network where you have logged in within the last 30 days. If you have none, ask support.`,
+      `Too many failed attempts for this account, also from elsewhere. ${tryAgainIn(seconds)} There is no wait in a browser or a network where you have logged in within the last 30 days. If you have none, ask support.`,
   },
   account: {
     heading: 'Continue with this account?',
@@ -124,3 +123,7 @@ export const en = {
     again: 'Try again',
   },
 };
+
+function tryAgainIn(seconds: number): string {
+  return `Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+}
