@@ -107,8 +107,8 @@ everySet('$set: what serves is probed, and only /livez restarts it', ({ objects 
     const asked = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
     const [alive, ready] = ['/livez', '/readyz'].map((path) => ({ port: 'health', path }));
     expect(asked, metadata.name).toEqual([alive, alive, ready]);
-    // A pod that hangs gets no more requests after three seconds.
-    expect(readinessProbe).toMatchObject({ periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 2 });
+    // A pod that stalls for three seconds stays, one that hangs gets no more requests after five.
+    expect(readinessProbe).toMatchObject({ periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 4 });
     const pause = lifecycle?.preStop?.sleep?.seconds ?? 0;
     expect(terminationGracePeriodSeconds, metadata.name).toBeGreaterThan(pause);
   }

@@ -194,7 +194,7 @@ const cluster: readonly Row[] = [
   row('identity', 'frozen', { ...twin, ...pod, settlesMs: 5_000 }),
   // The ingress asks one that is gone until its endpoint is, and one that hangs until it is not ready.
   row('gateway', 'killed', { ...oneGateway, settlesMs: 8_000 }),
-  row('gateway', 'frozen', { ...oneGateway, settlesMs: 6_000 }),
+  row('gateway', 'frozen', { ...oneGateway, settlesMs: 8_000 }),
 ];
 
 export const table = { local, containers, cluster } as const;

@@ -71,7 +71,7 @@ readinessProbe:
   httpGet: { path: /readyz, port: health }
   periodSeconds: 1
   timeoutSeconds: 1
-  failureThreshold: 2
+  failureThreshold: 4
 livenessProbe:
   httpGet: { path: /livez, port: health }
   periodSeconds: 10
