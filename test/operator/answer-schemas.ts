@@ -39,6 +39,7 @@ const client = z.object({
   secrets: z.array(secret),
   registrationGaps: z.array(text),
   warnings: z.array(text),
+  contactsWithheld: flag,
 });
 const change = texts('action object', {
   fields: z.array(texts('field', { before: z.json(), after: z.json() })),

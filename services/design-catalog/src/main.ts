@@ -5,6 +5,7 @@ import { FeedService } from '@course-exchange/proto/feed/v1';
 import { DiscoveryService } from '@course-exchange/proto/identity/v1/discovery';
 import { AuditService } from '@course-exchange/proto/operator/v1/audit';
 import { operatorErrorStatuses, serviceErrorStatuses } from '@course-exchange/rules/error-codes';
+import { operatorRoles } from '@course-exchange/rules/operator-roles';
 import { timeBudget } from '@course-exchange/rules/time-budget';
 import { tokenRefusals } from '@course-exchange/rules/token-verification';
 import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
@@ -13,6 +14,7 @@ import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
 import { logGrpcErrors } from '@course-exchange/runtime/grpc/library-log';
 import { expectPeer, peerOf } from '@course-exchange/runtime/grpc/peer';
 import { privateListener, privatePort } from '@course-exchange/runtime/grpc/private-port';
+import { expectRole } from '@course-exchange/runtime/grpc/roles';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { openRpcTls, type RpcTls } from '@course-exchange/runtime/grpc/tls';
 import { openReads, type PipelinedReads } from '@course-exchange/runtime/postgres/pipelined-reads';
@@ -144,6 +146,7 @@ async function openFeed(config: CatalogConfig, schemaVersion: number, logger: Lo
     schema: 'catalog',
     logger,
   });
+  const checkRole = expectRole(operatorRoles, logger);
   const server = await serveRpc({
     ...listener,
     services: [
@@ -151,8 +154,9 @@ async function openFeed(config: CatalogConfig, schemaVersion: number, logger: Lo
       bindService(AuditService, createAuditHandlers(database)),
     ],
     errorStatuses: operatorErrorStatuses,
-    authenticate: (call, { parent }) => {
-      if (parent === AuditService) actorOf(call);
+    authenticate: (call, method) => {
+      if (method.parent === AuditService) actorOf(call);
+      checkRole(call, method);
     },
     sendDetails: true,
     logger,

@@ -9,10 +9,12 @@ import { RestoreService } from '@course-exchange/proto/operator/v1/restore';
 import { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { UserService } from '@course-exchange/proto/operator/v1/user';
 import { operatorErrorStatuses } from '@course-exchange/rules/error-codes';
+import { operatorRoles } from '@course-exchange/rules/operator-roles';
 import { createAuditHandlers } from '@course-exchange/runtime/audit/rpc';
 import { logAuditHead } from '@course-exchange/runtime/audit/table';
 import { actorOf } from '@course-exchange/runtime/grpc/incoming-call';
 import type { PrivateListener } from '@course-exchange/runtime/grpc/private-port';
+import { expectRole } from '@course-exchange/runtime/grpc/roles';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { openDatabase } from '@course-exchange/runtime/postgres/pool';
 import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
@@ -81,11 +83,15 @@ export async function openOperatorPort(
       logAuditHead(logger, head, actor, endings);
     },
   };
+  const checkRole = expectRole(operatorRoles, logger);
   const server = await serveRpc({
     ...listener,
     services: operatorServices(context),
     errorStatuses: operatorErrorStatuses,
-    authenticate: actorOf,
+    authenticate: (call, method) => {
+      actorOf(call);
+      checkRole(call, method);
+    },
     sendDetails: true,
     logger,
     maxRequestBytes,

@@ -119,6 +119,15 @@ test('a noun alone prints its help to standard error and ends with 2', async () 
 
 const user = { sub: 'u_1', email: 'ann@example.com', name: 'Ann \u001b[2J\u202e' };
 
+test('contacts that were withheld are not shown as missing', async () => {
+  const client = { registration: { clientId: 'acme' }, contactsWithheld: true };
+  const routes = (router: ConnectRouter) => router.service(ClientService, { getClient: () => ({ client }) });
+  const { out } = await runAgainst(routes, ['client', 'show', 'acme']);
+  expect(out).toMatch(
+    /Technical contact +not shown to auditors\nCredential contacts +not shown to auditors\n/,
+  );
+});
+
 test('nothing that a service sends can control the terminal', async () => {
   const show = ['user', 'show', 'u_1'];
   const routes = (router: ConnectRouter) => router.service(UserService, { getUser: () => ({ user }) });

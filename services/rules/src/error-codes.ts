@@ -29,7 +29,7 @@ export const operatorErrorStatuses = {
   /** One sentence per mistake. */
   invalid_argument: 'INVALID_ARGUMENT',
   not_found: 'NOT_FOUND',
-  /** The caller gave no name (metadata `x-operator`). */
+  /** The caller gave no name (metadata `x-operator`), or its role may not call the method. */
   permission_denied: 'PERMISSION_DENIED',
   /** A rule forbids it in the present state. */
   refused: 'FAILED_PRECONDITION',

@@ -3,6 +3,7 @@ import type { ApplyRequest, FeedService } from '@course-exchange/proto/feed/v1';
 import { type DesignUpsertFields, designChangeProblem } from '@course-exchange/rules/design-change';
 import { storedTime } from '@course-exchange/rules/time';
 import { callerOf } from '@course-exchange/runtime/grpc/incoming-call';
+import { roleOf } from '@course-exchange/runtime/grpc/roles';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { Owner } from '../events/event.ts';
@@ -23,6 +24,8 @@ export function feedHandlers(deps: FeedDeps): Handlers<typeof FeedService> {
     },
     getResumePoint: async ({ source }) => ({ position: await resumePoint(deps, source) }),
     verify: async function* ({ repair }, call) {
+      if (repair && roleOf(call) === 'auditor')
+        throw new DetailedFailure('permission_denied', 'An auditor repairs nothing.');
       const repairer = repair ? callerOf(call) : undefined;
       for await (const part of verifySummaries(deps, repairer)) yield verifiedMessage(part);
     },

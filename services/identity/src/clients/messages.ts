@@ -123,6 +123,13 @@ export function clientMessage(client: ClientView, now: number): MessageInitShape
   };
 }
 
+/** As an auditor reads it. */
+export function auditedMessage(client: ClientView, now: number): MessageInitShape<typeof ClientSchema> {
+  const technicalContact = { name: '', email: '', phone: '' };
+  const registration = { ...client.registration, technicalContact, credentialContacts: [] };
+  return { ...clientMessage({ ...client, registration }, now), contactsWithheld: true };
+}
+
 /** As printed by `partnerctl designs volume --json`. */
 export function readVolume(volume: DataVolume | undefined): Fields | undefined {
   return volume && (toJson(DataVolumeSchema, volume, { alwaysEmitImplicit: true }) as Fields);

@@ -4,6 +4,7 @@ import { type ClientService, Environment } from '@course-exchange/proto/operator
 import type { SecretService } from '@course-exchange/proto/operator/v1/secret';
 import { enumKey } from '@course-exchange/rules/enum-key';
 import { actorOf, type IncomingCall } from '@course-exchange/runtime/grpc/incoming-call';
+import { roleOf } from '@course-exchange/runtime/grpc/roles';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext, AdminResult } from '../admin/context.ts';
@@ -12,6 +13,7 @@ import { editClient, getClient, listClients, registerClient, setActive, setAppro
 import { applyClients, exportClients } from './apply.ts';
 import {
   approvalState,
+  auditedMessage,
   clientMessage,
   declarationMessage,
   issuedSecretMessage,
@@ -37,12 +39,12 @@ export function createClientHandlers(context: AdminContext): Handlers<typeof Cli
       environment: Environment[enumKey(environment)],
       actor: actorOf(call),
     }),
-    getClient: async ({ clientId }) => {
-      return { client: clientMessage(await getClient(context, clientId), context.now()) };
+    getClient: async ({ clientId }, call) => {
+      return { client: messageFor(call)(await getClient(context, clientId), context.now()) };
     },
-    listClients: async ({ active, approvalState: state }) => {
+    listClients: async ({ active, approvalState: state }, call) => {
       const clients = await listClients(context, { active, approvalState: approvalState(state) });
-      return { clients: clients.map((client) => clientMessage(client, context.now())) };
+      return { clients: clients.map((client) => messageFor(call)(client, context.now())) };
     },
     exportClients: async () => {
       return { clients: (await exportClients(context)).map(declarationMessage) };
@@ -80,6 +82,10 @@ export function createClientHandlers(context: AdminContext): Handlers<typeof Cli
       planOf(context, call, { ...request, dryRun: true, expectedVersions: [] }),
     applyClients: async (request, call) => planOf(context, call, request),
   };
+}
+
+function messageFor(call: IncomingCall) {
+  return roleOf(call) === 'auditor' ? auditedMessage : clientMessage;
 }
 
 type ApplyRequest = Omit<Parameters<Handlers<typeof ClientService>['applyClients']>[0], '$typeName'>;

@@ -2,7 +2,9 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ConsentSchema, ConsentService } from '@course-exchange/proto/operator/v1/consent';
 import { pageLimit } from '@course-exchange/runtime/grpc/incoming-call';
+import { roleOf } from '@course-exchange/runtime/grpc/roles';
 import type { Handlers } from '@course-exchange/runtime/grpc/server';
+import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext } from '../admin/context.ts';
 import {
   accessTokensEndAt,
@@ -18,7 +20,12 @@ import type { ConsentRecord } from './consent.ts';
 
 export function createConsentHandlers(context: AdminContext): Handlers<typeof ConsentService> {
   return {
-    listConsents: async ({ user, clientId, includeWithdrawn, pageSize, pageToken }) => {
+    listConsents: async ({ user, clientId, includeWithdrawn, pageSize, pageToken }, call) => {
+      if (user?.name.case === 'email' && roleOf(call) === 'auditor')
+        throw new DetailedFailure(
+          'permission_denied',
+          'An auditor names a user by sub, not by e-mail address.',
+        );
       const limit = pageLimit(pageSize);
       const consents = await findConsents(context, {
         user: user === undefined ? undefined : readUserName(user),

@@ -159,6 +159,7 @@ function clientText(client: Client): string {
   );
   return fields({
     ...(registration && registrationFields(registration)),
+    ...(more.contactsWithheld && { 'Technical contact': withheld, 'Credential contacts': withheld }),
     Active: active ? 'yes' : 'no',
     State: approvalStateName(approvalState) ?? '–',
     Approvals: history,
@@ -167,6 +168,8 @@ function clientText(client: Client): string {
     Attention: more.warnings.length > 0 ? more.warnings : undefined,
   });
 }
+
+const withheld = 'not shown to auditors';
 
 function registrationFields(registration: ClientRegistration) {
   const { technicalContact } = registration;

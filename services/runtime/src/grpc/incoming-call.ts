@@ -85,14 +85,20 @@ export interface Caller {
 
 const nameForm = /^[A-Za-z0-9._@\\ -]{1,64}$/;
 
+/** `cert:<name>`; undefined without a name that the audit log takes. */
+export function certifiedActor(shown: PeerCertificate | undefined): string | undefined {
+  const name = commonName(shown?.subject?.CN) ?? '';
+  return nameForm.test(name) ? `cert:${name}` : undefined;
+}
+
 /**
  * `cert:<name>` of the certificate; without mTLS `local:<name>` of the metadata `x-operator`. Throws
  * `permission_denied` without a name.
  */
 export function actorOf({ certificate, metadata }: IncomingCall): string {
   const shown = certificate();
-  const name = commonName(shown?.subject?.CN) ?? '';
-  if (nameForm.test(name)) return `cert:${name}`;
+  const certified = certifiedActor(shown);
+  if (certified !== undefined) return certified;
   const given = metadata('x-operator');
   if (shown === undefined && given !== undefined && nameForm.test(given)) return `local:${given}`;
   throw new DetailedFailure('permission_denied', 'The call does not say who the operator is.');
