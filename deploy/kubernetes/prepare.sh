@@ -14,6 +14,12 @@ mode=${1:-all}
 case $mode in all | --dry-run | roles) ;; *) sed -n '2,9s/^# *//p' "$0" >&2 && exit 2 ;; esac
 : "${NAMESPACE:?is the namespace of the environment}"
 [[ $mode == roles ]] || : "${HOST:?is the public host of the exchange}"
+for name in ${OPERATORS:-}; do
+  [[ $name =~ ^[a-z0-9.-]+(:(operator|auditor|key-rotation|feed))?$ ]] || {
+    echo "OPERATORS: $name is not a name, or a name with a role: ann, carol:auditor, ci:key-rotation, platform:feed" >&2
+    exit 2
+  }
+done
 [[ $mode == --dry-run ]] || : "${PSQL:?is a command that opens the database as superuser, or as its owner with CREATEROLE}"
 fullname=${FULLNAME:-course-exchange}
 role_names='identity_migrator catalog_migrator identity_rw identity_operator catalog_ro catalog_feed'
@@ -68,7 +74,10 @@ signed_by() {
   local names
   case $1 in
     course-exchange-services) names="$fullname-(gateway|identity|design-catalog)-tls" ;;
-    course-exchange-operators) names="course-exchange-(operator|key-rotation|audit-export)-tls|operator-(${OPERATORS// /|})" ;;
+    course-exchange-operators)
+      names=$(sed -E 's/:[^ ]*//g; s/ +/|/g' <<<"$OPERATORS")
+      names="course-exchange-(operator|feed|key-rotation|audit-export)-tls|operator-($names)"
+      ;;
     *) return 1 ;;
   esac
   grep -E "^secret/($names)\$" <<<"$present"
@@ -90,18 +99,21 @@ authority() {
   fi
 }
 
-# certificate SECRET COMMON-NAME AUTHORITY USAGE NAME… — signed by the authority for these names
+# certificate SECRET SUBJECT AUTHORITY USAGE NAME… — signed by the authority for these names
 certificate() {
   wanted "$1" || return 0
   authority "$3"
   local names
   names=$(printf ',DNS:%s' "${@:5}")
-  certify "$1" -days 365 -subj "/CN=$2" -addext "subjectAltName=${names#,}" \
+  certify "$1" -days 365 -subj "/$2" -addext "subjectAltName=${names#,}" \
     -addext basicConstraints=critical,CA:FALSE -addext "extendedKeyUsage=$4" \
     -CA "$work/$3/tls.crt" -CAkey "$work/$3/tls.key"
   cp "$work/$3/tls.crt" "$work/$1/ca.crt"
   make "$1"
 }
+
+# holder SECRET NAME ROLE — of a role at the operator port and the feed port, which is the certificate's only OU
+holder() { certificate "$1" "OU=$3/CN=$2" course-exchange-operators clientAuth "$2"; }
 
 # trusted SECRET FILE — an authority's file, if given
 trusted() {
@@ -148,18 +160,23 @@ END
   trusted course-exchange-postgres-ca "${POSTGRES_CA:-}"
   trusted course-exchange-redis-ca "${REDIS_CA:-}"
   # shellcheck disable=SC2086 # no word without a demo partner
-  certificate course-exchange-ingress-tls "$HOST" course-exchange-public serverAuth "$HOST" ${PARTNER_HOST:-}
+  certificate course-exchange-ingress-tls "CN=$HOST" course-exchange-public serverAuth "$HOST" ${PARTNER_HOST:-}
   local domain=$NAMESPACE.svc.${CLUSTER_DOMAIN:-cluster.local}
   for name in gateway identity design-catalog; do
-    certificate "$fullname-$name-tls" "$name" course-exchange-services serverAuth,clientAuth "$fullname-$name.$domain"
+    certificate "$fullname-$name-tls" "CN=$name" course-exchange-services serverAuth,clientAuth "$fullname-$name.$domain"
   done
   [[ -n ${OPERATORS:-} ]] || return 0
-  certificate course-exchange-operator-tls operator course-exchange-operators serverAuth \
+  certificate course-exchange-operator-tls CN=operator course-exchange-operators serverAuth \
     "$fullname-identity-operator.$domain" localhost
-  for name in key-rotation audit-export; do
-    certificate "course-exchange-$name-tls" "$name" course-exchange-operators clientAuth "$name"
+  certificate course-exchange-feed-tls CN=feed course-exchange-operators serverAuth \
+    "$fullname-design-catalog-feed.$domain" localhost
+  holder course-exchange-key-rotation-tls key-rotation key-rotation
+  holder course-exchange-audit-export-tls audit-export auditor
+  for name in $OPERATORS; do
+    role=operator
+    [[ $name != *:* ]] || role=${name#*:}
+    holder "operator-${name%:*}" "${name%:*}" "$role"
   done
-  for name in $OPERATORS; do certificate "operator-$name" "$name" course-exchange-operators clientAuth "$name"; done
 }
 
 # hmac KEY TEXT — by SHA-256, with a key of 32 bytes in hex. No program gets a secret as an argument, which others could list.

@@ -40,7 +40,11 @@ test("the catalogue's metadata name every image, every package has their version
 const auditExport = { existingClaim: 'course-exchange-audit', tlsSecret: 'course-exchange-audit-export-tls' };
 const examples: Case = {
   on: 'production-hosts',
-  values: { ...valuesOf('examples/values.yaml'), identity: { auditExport } },
+  values: {
+    ...valuesOf('examples/values.yaml'),
+    identity: { auditExport },
+    designCatalog: { feed: { tlsSecret: 'course-exchange-feed-tls' } },
+  },
   release,
 };
 
@@ -64,14 +68,28 @@ test('the examples have an issuer for every certificate, and the names that clie
   const [rendered] = await renderAll([examples]);
   const given = documents('examples/cert-manager.yaml');
   const certificates = [...given, ...(rendered?.objects ?? [])].filter(({ kind }) => kind === 'Certificate');
-  expect(certificates).toHaveLength(9);
+  expect(certificates).toHaveLength(11);
   const issuers = ofKind(given, 'Issuer').map(({ metadata }) => metadata.name);
   for (const { spec } of certificates) expect(issuers).toContain(spec.issuerRef.name);
-  const served = certificates.find(({ spec }) => spec.secretName === 'course-exchange-operator-tls');
-  const operator = ofKind(rendered?.objects ?? [], 'Service').find(({ metadata }) =>
-    metadata.name.endsWith('-operator'),
+  const services = ofKind(rendered?.objects ?? [], 'Service').map(({ metadata }) => metadata.name);
+  for (const port of ['operator', 'feed']) {
+    const served = certificates.find(({ spec }) => spec.secretName === `course-exchange-${port}-tls`);
+    const service = services.find((name) => name.endsWith(`-${port}`));
+    expect(served?.spec.dnsNames[0]).toBe(`${service}.exchange.svc.cluster.local`);
+  }
+});
+
+test('each client of the private ports has the role of its work as the only OU', () => {
+  const clients = documents('examples/cert-manager.yaml').filter(
+    ({ kind, spec }) => kind === 'Certificate' && spec.usages?.includes('client auth'),
   );
-  expect(served?.spec.dnsNames[0]).toBe(`${operator?.metadata.name}.exchange.svc.cluster.local`);
+  const roles = clients.map(({ spec }) => [spec.commonName, spec.subject?.organizationalUnits]);
+  expect(Object.fromEntries(roles)).toEqual({
+    ann: ['operator'],
+    'audit-export': ['auditor'],
+    'key-rotation': ['key-rotation'],
+    platform: ['feed'],
+  });
 });
 
 test('a clone in which nothing was written yet is refused when its rules and dashboards are wanted', async () => {

@@ -113,7 +113,7 @@ test('as part of a parent chart it stands under a condition, and takes any `glob
 });
 
 /** Runs a dry run of prepare.sh in a namespace that has the Secrets `present`. */
-function prepare(fullname: string, present = '') {
+function prepare(fullname: string, present = '', operators = 'ann') {
   // In place of kubectl and openssl, which are there in name alone.
   const tools = folder();
   const openssl = 'echo "$@"; while [ $# -gt 0 ]; do case $1 in -keyout|-out) : >"$2" ;; esac; shift; done';
@@ -128,7 +128,7 @@ function prepare(fullname: string, present = '') {
     ...of,
     ...stores,
     POSTGRES_CA: devNull,
-    OPERATORS: 'ann',
+    OPERATORS: operators,
     FULLNAME: fullname,
     PRESENT: present,
   };
@@ -164,11 +164,35 @@ test.each([
   },
 );
 
+test('prepare.sh gives each client of the private ports its role as the only OU, and takes no other role', () => {
+  const said = prepare('course-exchange', '', 'ann carol:auditor platform:feed');
+  const subjects = [...said.matchAll(/-subj (\S+) .*extendedKeyUsage=clientAuth /g)].map(
+    ([, subject]) => subject,
+  );
+  expect(subjects).toEqual([
+    '/OU=key-rotation/CN=key-rotation',
+    '/OU=auditor/CN=audit-export',
+    '/OU=operator/CN=ann',
+    '/OU=auditor/CN=carol',
+    '/OU=feed/CN=platform',
+  ]);
+  expect([...said.matchAll(/^made (operator-\S+)/gm)].map(([, name]) => name)).toEqual([
+    'operator-ann',
+    'operator-carol',
+    'operator-platform',
+  ]);
+  for (const wrong of ['carol:admin', 'carol:', ':auditor', 'carol:auditor:feed', 'a/OU=feed'])
+    expect(() => prepare('course-exchange', '', `ann ${wrong}`), wrong).toThrow(
+      `OPERATORS: ${wrong} is not a name`,
+    );
+});
+
 test.each([
   ['services', 'x-course-exchange-gateway-tls'],
   ['operators', 'course-exchange-key-rotation-tls'],
   ['operators', 'operator-ann'],
+  ['operators', 'operator-carol'],
 ])('prepare.sh makes no second authority of %s beside %s', (authority, present) => {
   const told = `secret/course-exchange-${authority} is missing, and a new authority would not match secret/${present}:`;
-  expect(() => prepare('x-course-exchange', `secret/${present}`)).toThrow(told);
+  expect(() => prepare('x-course-exchange', `secret/${present}`, 'ann carol:auditor')).toThrow(told);
 });

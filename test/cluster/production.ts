@@ -99,11 +99,21 @@ export async function installProduction() {
 
 /** For the operators' port, the feed's and the CronJobs; the tool in the pod shows those of its port too. */
 export function privatePortCertificates() {
-  const names = ['operator', 'feed', 'key-rotation', 'audit-export'].map(
-    (name) => `course-exchange-${name}-tls`,
-  );
+  const roles = {
+    operator: 'operator',
+    feed: 'feed',
+    'key-rotation': 'key-rotation',
+    'audit-export': 'auditor',
+  };
   const operator = `${cluster.release}-identity-operator.${cluster.namespaceOf('production')}.svc.cluster.local`;
-  return Promise.all(names.map(async (name) => secret(name, await signCertificate('localhost', operator))));
+  return Promise.all(
+    Object.entries(roles).map(async ([name, role]) =>
+      secret(
+        `course-exchange-${name}-tls`,
+        await signCertificate(`OU=${role}/CN=${name}`, 'localhost', operator),
+      ),
+    ),
+  );
 }
 
 /** What the file leaves to the operator, requests that two cores hold, and a connection age that a test can wait for. */
@@ -175,7 +185,7 @@ async function register(
 
 /** Approves a client as docs/operate.md does in production: from outside, with a certificate, over forwarded ports. */
 async function confirmVolume(kube: cluster.Kube, clientId: string): Promise<void> {
-  await kube.apply(secret('operator-ann', await signCertificate('operator')));
+  await kube.apply(secret('operator-ann', await signCertificate('OU=operator/CN=ann', 'ann')));
   const work = mkdtempSync(join(tmpdir(), 'operator-'));
   const [approve = ''] = shellBlocks(section('docs/operate.md', '## On-board a partner'), 'text');
   // By hand a port is open before the next line is typed.

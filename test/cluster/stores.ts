@@ -14,9 +14,9 @@ const made = await createAuthority();
 /** A key of the Secrets with the authorities that a client trusts. */
 export const authority = { 'ca.crt': made.certificate };
 
-/** Keys of a Secret: a certificate for client and server use, for these names; a new key at every call. */
-export async function signCertificate(...names: readonly string[]) {
-  const { certificate, key } = await made.issue(names);
+/** Keys of a Secret: a certificate for client and server use, for this subject and names; a new key at every call. */
+export async function signCertificate(subject: string, ...names: readonly string[]) {
+  const { certificate, key } = await made.issue(names, subject);
   return { 'tls.crt': certificate, 'tls.key': key, ...authority };
 }
 
@@ -35,7 +35,7 @@ const durable =
 export async function startStores(kube: Kube, encrypted: boolean) {
   // Redis takes a word of its command line that begins with two dashes for an option.
   const [POSTGRES_PASSWORD, redisPassword] = [18, 18].map((size) => randomBytes(size).toString('hex'));
-  const files = encrypted ? await signCertificate('postgres', 'redis', 'redis-replica') : {};
+  const files = encrypted ? await signCertificate('CN=stores', 'postgres', 'redis', 'redis-replica') : {};
   const startRedis = (name: string, ...more: readonly string[]) =>
     startProgram(kube, name, {
       image: redisImage,
