@@ -20,7 +20,7 @@ const limited = (seconds: string, more: Values = {}) => ({
   ...always,
   ...under('nginx', {
     'proxy-body-size': '64k',
-    'proxy-connect-timeout': '2',
+    'proxy-connect-timeout': '1',
     'proxy-read-timeout': seconds,
     'proxy-send-timeout': seconds,
     'proxy-next-upstream': 'error timeout',
@@ -73,7 +73,7 @@ test('Traefik leaves a gateway that hangs after 3 s, at /login after 15, and tri
   const objects = rendered.at(-1)?.objects ?? [];
   const made = objects.filter(({ apiVersion }) => apiVersion === 'traefik.io/v1alpha1');
   const waiting = (responseHeaderTimeout: string) => ({
-    forwardingTimeouts: { dialTimeout: '2s', responseHeaderTimeout },
+    forwardingTimeouts: { dialTimeout: '500ms', responseHeaderTimeout },
   });
   expect(Object.fromEntries(made.map(({ metadata, spec }) => [metadata.name, spec]))).toEqual({
     [own('gateway')]: waiting('3s'),

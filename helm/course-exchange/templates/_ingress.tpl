@@ -64,7 +64,7 @@ nginx.org/proxy-buffers: 4 16k
 {{- with $root.Values.ingress }}
 {{- if eq $controller "nginx" }}
 nginx.ingress.kubernetes.io/proxy-body-size: 64k
-nginx.ingress.kubernetes.io/proxy-connect-timeout: "2"
+nginx.ingress.kubernetes.io/proxy-connect-timeout: "1"
 # Between two reads or two writes.
 nginx.ingress.kubernetes.io/proxy-read-timeout: {{ last $ | quote }}
 nginx.ingress.kubernetes.io/proxy-send-timeout: {{ last $ | quote }}

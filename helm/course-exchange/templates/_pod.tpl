@@ -30,35 +30,50 @@ dnsConfig:
     - { name: single-request-reopen }
     - { name: timeout, value: "1" }
     - { name: attempts, value: "3" }
-{{- range $field := list "hostAliases" "nodeSelector" "tolerations" "affinity" }}
+{{- range $field := list "hostAliases" "nodeSelector" "affinity" }}
 {{- with get $.values $field }}
 {{ $field }}:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
+{{- include "course-exchange.tolerations" . }}
 {{- if .replicated }}
-{{- include "course-exchange.spread" . }}
+{{ include "course-exchange.spread" . }}
 {{- end }}
 {{- end -}}
 
-{{/* Spreads the pods of a Deployment if possible; none stays pending. */}}
+{{/* The pods' own tolerations, and those of a dead node for 30 s in a Deployment. One that covers such a taint replaces the chart's, as it
+     replaces Kubernetes' 300 s. */}}
+{{- define "course-exchange.tolerations" -}}
+{{- $tolerations := .values.tolerations -}}
+{{- range $key := empty .ports | ternary list (list "node.kubernetes.io/not-ready" "node.kubernetes.io/unreachable") -}}
+{{- $own := false -}}
+{{- range $.values.tolerations -}}
+{{- if and (eq (get . "key" | default $key) $key) (eq (get . "effect" | default "NoExecute") "NoExecute") }}{{ $own = true }}{{ end -}}
+{{- end -}}
+{{- if not $own -}}
+{{- $tolerations = append $tolerations (dict "key" $key "operator" "Exists" "effect" "NoExecute" "tolerationSeconds" 30) -}}
+{{- end -}}
+{{- end -}}
+{{- with $tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* Spreads the pods of a Deployment: over zones if possible, over nodes always, because a drained node's pods stay where they went
+     until a rollout. A node whose taints they do not tolerate does not count, so that the only node that is left takes all. */}}
 {{- define "course-exchange.spread" -}}
 {{- $selector := dict "matchLabels" (include "course-exchange.selector" (list .root .component) | fromYaml) -}}
-{{- if not .values.affinity }}
-affinity:
-  podAntiAffinity:
-    preferredDuringSchedulingIgnoredDuringExecution:
-      - weight: 100
-        podAffinityTerm: { topologyKey: kubernetes.io/hostname, labelSelector: {{ toJson $selector }} }
-{{- end }}
 topologySpreadConstraints:
   {{- range .values.topologySpreadConstraints }}
   - {{ hasKey . "labelSelector" | ternary . (merge (dict "labelSelector" $selector) .) | toJson }}
   {{- else }}
-  {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  {{- range $key, $unsatisfied := dict "topology.kubernetes.io/zone" "ScheduleAnyway" "kubernetes.io/hostname" "DoNotSchedule" }}
   - maxSkew: 1
-    topologyKey: {{ . }}
-    whenUnsatisfiable: ScheduleAnyway
+    topologyKey: {{ $key }}
+    whenUnsatisfiable: {{ $unsatisfied }}
+    nodeTaintsPolicy: Honor
     # Pods of the previous version, which will end soon, do not count.
     matchLabelKeys: [pod-template-hash]
     labelSelector: {{ toJson $selector }}
