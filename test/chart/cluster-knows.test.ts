@@ -131,3 +131,67 @@ test('pods that an autoscaler made stay through an upgrade of a release', async 
   });
   for (const [at, [what, , , said]] of scaled.entries()) expect(found[at], what).toEqual(said);
 });
+
+const identity = (url: string, more: Readonly<Record<string, string>> = {}, annotations = {}) => {
+  const env = Object.entries({ REDIS_URL: url, ...more }).map(([name, value]) => ({ name, value }));
+  const metadata = { name: 'environment-course-exchange-identity', annotations };
+  const containers = [{ name: 'proxy' }, { name: 'identity', env }];
+  return object('Deployment', 'identity', { metadata, spec: { template: { spec: { containers } } } });
+};
+const now = 'rediss://redis.stores.svc.cluster.local:6379/0';
+const [byMaster, byMode] = [{ REDIS_SENTINEL_MASTER: 'exchange' }, { REDIS_CLUSTER: 'true' }];
+const sentinels = { mode: 'sentinel', hosts: ['b', 'a:26380'], sentinel: { masterName: 'exchange' } };
+const seeds = { mode: 'cluster', hosts: ['b', 'a:6380'] };
+const second = { 'course-exchange/redis-generation': '2' };
+const other = 'redis://a:6379/0';
+
+const moves: readonly (readonly [what: string, runs: KubernetesObject, redis: Values, told: string])[] = [
+  ['the same', identity(now), {}, ''],
+  ['the same, now with TLS', identity(now.replace('rediss', 'redis')), {}, ''],
+  ['the same, its port left out', identity('rediss://Redis.stores.svc.cluster.local/0'), {}, ''],
+  ['the same Sentinels', identity('redis://a:26380,b:26379/0', byMaster), sentinels, ''],
+  ['the same Cluster', identity('redis://a:6380,b:6379/0', byMode), seeds, ''],
+  ['another host', identity(other), {}, 'standalone a:6379/0'],
+  ['another port', identity(now.replace('6379', '6380')), {}, ':6380/0'],
+  ['another database', identity(now.replace(/0$/, '1')), {}, ':6379/1'],
+  [
+    'another Sentinel',
+    identity('redis://a:26380,c/0', byMaster),
+    sentinels,
+    'sentinel exchange a:26380,c:26379/0',
+  ],
+  ['one Sentinel more', identity('redis://a:26380/0', byMaster), sentinels, 'sentinel exchange a:26380/0'],
+  [
+    'another master',
+    identity('redis://a:26380,b/0', { REDIS_SENTINEL_MASTER: 'x' }),
+    sentinels,
+    'sentinel x a:26380',
+  ],
+  ['another node', identity('redis://c/0', byMode), seeds, 'cluster c:6379/0'],
+  ['no Cluster any more', identity(now, byMode), {}, 'cluster redis'],
+  ['a Cluster from now on', identity('redis://a:6380,b:6379/0'), seeds, 'standalone a:6380,b:6379/0'],
+  ['another host, as is said', identity(other), { generation: 2 }, ''],
+  [
+    'another host, as was said before',
+    identity(other, {}, second),
+    { generation: 2 },
+    'redis.generation to 3',
+  ],
+  ['another host, as is said again', identity(other, {}, second), { generation: 3 }, ''],
+];
+
+test('an upgrade to another Redis is refused, unless the values say that it is one', async () => {
+  const rendered = await renderWith(moves.map(([, runs, redis]) => ({ there: [runs], values: { redis } })));
+  for (const [at, [what, , , told]] of moves.entries()) {
+    const { refused = '', objects = [] } = rendered[at] ?? {};
+    if (told === '') expect(refused, what).toBe('');
+    else
+      expect(refused, what).toMatch(
+        /^redis is another .* docs\/recovery\.md .* redis\.generation to \d.*\.$/,
+      );
+    expect(refused, what).toContain(told);
+    const made = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.name.endsWith('-identity'));
+    const { generation = 1 } = moves[at]?.[2] ?? {};
+    expect(made?.metadata.annotations).toEqual({ 'course-exchange/redis-generation': `${generation}` });
+  }
+});

@@ -52,6 +52,19 @@ REDIS_CLUSTER: "true"
 {{- end }}
 {{- end -}}
 
+{{/* Which Redis a container of identity uses, of its environment as a map: `sentinel NAME a:26379,b:26379/0`. The order of hosts, their
+     default port and TLS make no other Redis. */}}
+{{- define "course-exchange.redis.name" -}}
+{{- $sentinel := get . "REDIS_SENTINEL_MASTER" -}}
+{{- $parts := get . "REDIS_URL" | trimPrefix "redis://" | trimPrefix "rediss://" | lower | splitList "/" -}}
+{{- $hosts := list -}}
+{{- range splitList "," (first $parts) -}}
+{{- $hosts = append $hosts (regexMatch ":[0-9]+$" . | ternary . (printf "%s:%s" . (empty $sentinel | ternary "6379" "26379"))) -}}
+{{- end -}}
+{{- $mode := eq (get . "REDIS_CLUSTER") "true" | ternary "cluster" "standalone" -}}
+{{- empty $sentinel | ternary $mode (printf "sentinel %s" $sentinel) }} {{ sortAlpha $hosts | join "," }}/{{ last $parts }}
+{{- end -}}
+
 {{- define "course-exchange.redis.files" -}}
 {{- $redis := .Values.redis }}
 {{- $accounts := dict "REDIS" $redis.existingSecret }}

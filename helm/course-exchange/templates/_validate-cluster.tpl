@@ -21,6 +21,22 @@ Secret {{ $name }} in namespace {{ $.Release.Namespace }} has no {{ join " and n
 {{- end }}
 {{- end -}}
 
+{{/* While pods are replaced both would serve: tokens of one are refused by the other, or a copy accepts what is spent. */}}
+{{- define "course-exchange.validate.sameRedis" -}}
+{{- $running := lookup "apps/v1" "Deployment" .Release.Namespace (include "course-exchange.name" (list . "identity")) }}
+{{- $generation := dig "metadata" "annotations" "course-exchange/redis-generation" "1" $running | int }}
+{{- range dig "spec" "template" "spec" "containers" list $running }}
+{{- $env := dict }}
+{{- range .env }}{{ $_ := set $env .name (get . "value") }}{{ end }}
+{{- if and (eq .name "identity") (get $env "REDIS_URL") (le (int $.Values.redis.generation) $generation) }}
+{{- $before := include "course-exchange.redis.name" $env }}
+{{- if ne $before (include "course-exchange.redis.env" $ | fromYaml | include "course-exchange.redis.name") }}
+redis is another than the release runs with ({{ $before }}): move to it as docs/recovery.md says, then set redis.generation to {{ add1 $generation }}; if it is the same Redis by other addresses, only set that.
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* Whether there is a cluster to ask. Helm stores releases as Secrets, so it may list them. A namespace without Secrets has an
      account. */}}
 {{- define "course-exchange.cluster.answers" -}}

@@ -3,7 +3,7 @@
 
 {{- define "course-exchange.mistakes" -}}
 {{- $mistakes := list -}}
-{{- range list "environment" "secretNames" "stores" "entry" "demoPartner" "private" "metrics" "rollouts" "environmentVariables" "labels" "secrets" "production" -}}
+{{- range list "environment" "secretNames" "stores" "entry" "demoPartner" "private" "metrics" "rollouts" "environmentVariables" "labels" "secrets" "sameRedis" "production" -}}
 {{- range splitList "\n" (include (printf "course-exchange.validate.%s" .) $) -}}
 {{- with trim . -}}{{- $mistakes = append $mistakes . -}}{{- end -}}
 {{- end -}}
