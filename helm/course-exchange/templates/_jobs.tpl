@@ -1,4 +1,4 @@
-{{/* The steps of the migration Job, and the CronJobs that call identity's operator port. */}}
+{{/* Jobs that are hooks, the steps of the migration Job, and the CronJobs that call identity's operator port. */}}
 
 {{/* Steps in order, as YAML: both checks before anything changes, both migrations, then the seed of a test environment. The first check
      does not end the Job, so that both report their failures; the third step repeats it. */}}
@@ -11,6 +11,25 @@
 {{- if and (eq .Values.environment "test") (or .Values.migrations.seed.existingSecret .Values.demoPartner.enabled) }}
 - { name: seed, reads: seed, program: /app/seed.js }
 {{- end }}
+{{- end -}}
+
+{{/* A Job of (list root component): annotations and spec are in the template NAME.job. No Job can be changed. Where hooks run, the one
+     before is deleted first. A tool that runs none, and so asks no cluster, gets another name for each spec. */}}
+{{- define "course-exchange.job" -}}
+{{- $root := first . -}}
+{{- $component := last . -}}
+{{- $job := include (printf "course-exchange.%s.job" $component) $root | fromYaml -}}
+{{- $name := $component -}}
+{{- if not (include "course-exchange.cluster.answers" $root) -}}
+{{- $name = printf "%s-%s" $component (toJson $job.spec | sha256sum | trunc 8) -}}
+{{- end -}}
+apiVersion: batch/v1
+kind: Job
+metadata:
+  {{- include "course-exchange.metadata" (list $root $component $name) | nindent 2 }}
+  {{- include "course-exchange.annotations" $job.annotations | nindent 2 }}
+spec:
+  {{- toYaml $job.spec | nindent 2 }}
 {{- end -}}
 
 {{/* Annotations of what is created before any pod changes, and removed when the Job succeeds. Takes the weight, as text. */}}

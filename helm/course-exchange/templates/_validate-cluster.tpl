@@ -1,5 +1,5 @@
 {{/* What only a cluster knows. Without one (`helm template`, GitOps tools), `lookup` finds nothing: nothing is refused here, and
-     nothing rendered differently. */}}
+     only the names of Jobs are others (_jobs.tpl). */}}
 
 {{/* Pods would wait for a missing Secret until Helm's timeout. */}}
 {{- define "course-exchange.validate.secrets" -}}
@@ -78,7 +78,7 @@ true
      - Installed with an autoscaler: no manifest has it. An annotation of the autoscaler tells the next upgrade.
      - Turned on later: every manifest has it, with the number of pods when the upgrade begins.
      - Turned off: the values have it, and the autoscaler goes with its annotation.
-     - Rendered without a cluster: never; turned on like that, it falls to one (docs/install.md). */}}
+     - Rendered without a cluster: never; turned on like that, it falls to one (docs/install.md#gitops). */}}
 {{- define "course-exchange.cluster.replicas" -}}
 {{- $namespace := .root.Release.Namespace -}}
 {{- $name := include "course-exchange.name" (list .root .component) -}}
