@@ -101,19 +101,24 @@ test.each(await renderSets())(
       expect(spec.rules).toEqual([{ host: expect.any(String), http: { paths: [{ ...path, backend }] } }]);
       expect(spec).not.toHaveProperty('defaultBackend');
     }
-    for (const { metadata, spec } of ofKind(objects, 'HTTPRoute')) {
-      const rule = (type: string, value: string, timeouts: Values) => {
-        return {
-          matches: [{ path: { type, value } }],
-          timeouts,
-          backendRefs: [{ name: metadata.name, port: 8080 }],
-        };
-      };
-      expect(spec.rules).toEqual([
-        rule('Exact', '/login', { request: '12s' }),
-        rule('PathPrefix', '/', { request: '12s', backendRequest: '3s' }),
-      ]);
-    }
+    const routes = ofKind(objects, 'HTTPRoute');
+    const filters = [{ type: 'ExtensionRef', extensionRef: expect.anything() }];
+    const rulesOf = (name: string, port: number, byPath: readonly (readonly [string, string, Values])[]) =>
+      byPath.map(([type, value, timeouts]) => {
+        const matches = [{ path: { type, value } }];
+        return { matches, timeouts, filters, backendRefs: [{ name: own(name), port }] };
+      });
+    const request = '12s';
+    const expected = {
+      'everything.test': rulesOf('gateway', 8080, [
+        ['Exact', '/login', { request }],
+        ['PathPrefix', '/', { request, backendRequest: '3s' }],
+      ]),
+      'planner.test': rulesOf('demo-partner', 9000, [['PathPrefix', '/', { request }]]),
+    };
+    expect(Object.fromEntries(routes.map(({ spec }) => [spec.hostnames.join(), spec.rules]))).toEqual(
+      routes.length > 0 ? expected : {},
+    );
     const entries: KubernetesObject[] = ['Ingress', 'HTTPRoute'].flatMap((kind) => ofKind(objects, kind));
     for (const { metadata } of entries) expect(metadata.name).toMatch(/-(gateway(-login)?|demo-partner)$/);
   },

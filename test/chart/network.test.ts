@@ -79,6 +79,15 @@ const outward = [
   ...from(`${services}, ${jobs}`, 'DNS: 53/udp 53 5353/udp 5353'),
 ];
 
+test.each(sets.filter(({ set }) => set.startsWith('production')))(
+  '$set: production names whom it calls',
+  ({ objects, notes }) => {
+    for (const { metadata, spec } of ofKind(objects, 'NetworkPolicy'))
+      for (const { to } of spec.egress ?? []) expect(to, metadata.name).not.toEqual(undefined);
+    expect(notes).not.toContain('any address');
+  },
+);
+
 test.each([
   ['ingress', inward],
   ['egress', outward],

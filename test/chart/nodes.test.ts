@@ -1,6 +1,6 @@
 // Where pods run on several nodes: one of each service on each node, and soon on another when a node dies.
 import { expect, test } from 'vitest';
-import { podOf, podsOf } from './objects.ts';
+import { ofKind, podOf, podsOf } from './objects.ts';
 import { renderAll, type Values } from './render.ts';
 
 const minimal = 'test-minimal-values';
@@ -67,4 +67,75 @@ test('pods of a service part by nodes always, and by zones if they can', async (
       // An anti-affinity would count the pods of the version before.
       expect(spec.affinity).toEqual(at === 1 && component === 'gateway' ? affinity : undefined);
     }
+});
+
+const budgets: readonly (readonly [own: Values, spec: Values])[] = [
+  [{}, { maxUnavailable: 1 }],
+  [{ maxUnavailable: '50%' }, { maxUnavailable: '50%' }],
+  [{ minAvailable: 1 }, { minAvailable: 1 }],
+  [{ minAvailable: '50%' }, { minAvailable: '50%' }],
+];
+
+test('a budget says how many pods may be missing, or how many stay', async () => {
+  const cases = budgets.map(([podDisruptionBudget]) => ({
+    on: minimal,
+    values: { gateway: { podDisruptionBudget } },
+  }));
+  for (const [at, { objects, refused }] of (await renderAll(cases)).entries()) {
+    const [budget] = ofKind(objects, 'PodDisruptionBudget').filter(({ metadata }) =>
+      metadata.name.endsWith('-gateway'),
+    );
+    const { selector: _, unhealthyPodEvictionPolicy: __, ...spec } = budget?.spec ?? {};
+    expect([refused, spec]).toEqual(['', budgets[at]?.[1]]);
+  }
+});
+
+test('an autoscaler follows more than CPU where it is told to', async () => {
+  const metric = {
+    type: 'External',
+    external: { metric: { name: 'queued' }, target: { type: 'Value', value: 1 } },
+  };
+  const values = { gateway: { autoscaling: { enabled: true, metrics: [metric] } } };
+  const [{ objects = [] } = {}] = await renderAll([{ on: minimal, values }]);
+  const [{ spec } = {}] = ofKind(objects, 'HorizontalPodAutoscaler');
+  expect(spec.metrics).toEqual([expect.objectContaining({ type: 'Resource' }), metric]);
+});
+
+test('every pod asks the DNS that the cluster has', async () => {
+  const nodeLocal = { dnsPolicy: 'None', dnsConfig: { nameservers: ['169.254.20.10'] } };
+  const [asIs, own] = await renderAll([{ on: hosts }, { on: hosts, values: { defaults: nodeLocal } }]);
+  const options = expect.arrayContaining([{ name: 'ndots', value: '2' }, { name: 'single-request-reopen' }]);
+  for (const { spec } of podsOf(asIs?.objects ?? []))
+    expect([spec.dnsPolicy, spec.dnsConfig]).toEqual(['ClusterFirst', { options }]);
+  for (const { spec } of podsOf(own?.objects ?? []))
+    expect([spec.dnsPolicy, spec.dnsConfig]).toEqual(['None', { ...nodeLocal.dnsConfig, options }]);
+});
+
+const everywhere = {
+  ipFamilyPolicy: 'PreferDualStack',
+  ipFamilies: ['IPv6', 'IPv4'],
+  trafficDistribution: 'PreferClose',
+};
+const outside = {
+  externalTrafficPolicy: 'Local',
+  loadBalancerClass: 'example.com/internal',
+  loadBalancerSourceRanges: ['192.0.2.0/24'],
+};
+
+test("the gateway's Services have the fields of a load balancer and of two families", async () => {
+  const service = { type: 'LoadBalancer', ...everywhere, ...outside };
+  const values = { gateway: { service }, ingress: { controller: 'traefik' } };
+  const [{ objects = [], refused } = {}] = await renderAll([{ on: minimal, values }]);
+  expect(refused).toBe('');
+  const specs = ofKind(objects, 'Service').map(({ metadata, spec: { ports: _, selector: __, ...spec } }) => [
+    metadata.name.replace('environment-course-exchange-', ''),
+    spec,
+  ]);
+  const headless = { type: 'ClusterIP', clusterIP: 'None' };
+  expect(Object.fromEntries(specs)).toEqual({
+    gateway: service,
+    'gateway-login': { type: 'ClusterIP', ...everywhere },
+    identity: headless,
+    'design-catalog': headless,
+  });
 });

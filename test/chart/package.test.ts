@@ -117,7 +117,28 @@ const names = ['gateway', 'identity', 'design-catalog'].map(
 );
 const port = 'PARTNERCTL_IDENTITY=https://localhost:7201 partnerctl status';
 
+const anywhere = [{ ipBlock: { cidr: '0.0.0.0/0' } }];
+const open = { postgresTo: [], redisTo: anywhere, dnsTo: [{ ipBlock: { cidr: '::/0' } }] };
+const traced = { telemetry: { endpoint: 'http://collector:4318' }, networkPolicy: open };
+const openPeers = ['dnsTo', 'postgresTo', 'redisTo', 'telemetryTo'].map(
+  (peers) => `networkPolicy.${peers}\n`,
+);
+const balanced = (more: object) => ({ gateway: { service: { type: 'LoadBalancer', ...more } } });
+const rewritten = "the nodes' addresses";
+
 test.each<[on: string, values: Values, says: readonly string[], not: string]>([
+  ['production-hosts', traced, ['call any address', ...openPeers], 'issuerTo'],
+  [
+    'production-hosts',
+    { networkPolicy: { redisTo: [] } },
+    ['networkPolicy.redisTo\n'],
+    'networkPolicy.postgresTo',
+  ],
+  [minimal, traced, [], 'any address'],
+  [minimal, balanced({}), [rewritten], 'Nothing rotates'],
+  [minimal, balanced({ externalTrafficPolicy: 'Cluster' }), [rewritten], 'Nothing rotates'],
+  [minimal, balanced({ externalTrafficPolicy: 'Local' }), [], rewritten],
+  ['test-open-values', {}, [rewritten], 'Nothing rotates'],
   [minimal, {}, ['-c identity -- partnerctl status'], unreached],
   ['production-hosts', {}, [port, ...names], unreached],
   ['production-hosts', { identity: { operator: { enabled: false } } }, [], 'partnerctl'],

@@ -179,13 +179,16 @@ test.each([
   expect(settingsOf(set, /^REDIS_(?!.*_FILE$)/)).toEqual([expected, expected, expected]);
 });
 
-const sentinel = { mode: 'sentinel', sentinel: { masterName: 'exchange', serverPorts: [6380] } };
+const sentinel = { mode: 'sentinel', sentinel: { masterName: 'exchange' }, serverPorts: [6380] };
+const ofCluster = { mode: 'cluster', serverPorts: [6380, 6381] };
 const reached: readonly (readonly [what: string, redis: Values, ports: readonly number[]])[] = [
   ['a name without port', { hosts: ['redis-7'] }, [6379]],
   ['an address without port', { hosts: ['10.20.30.40'] }, [6379]],
   ['an address of IPv6 without port', { hosts: ['[fd00::7]'] }, [6379]],
   ['an address with port', { hosts: ['10.20.30.40:6390'] }, [6390]],
   ['Sentinels without port', { ...sentinel, hosts: ['sentinel-0', 'sentinel-1'] }, [26379, 6380]],
+  ['seeds of a Cluster', { ...ofCluster, hosts: ['redis-0', 'redis-1:6381'] }, [6379, 6381, 6380]],
+  ['a server alone', { ...ofCluster, mode: 'standalone', hosts: ['redis-0'] }, [6379]],
   ['Sentinels with port', { ...sentinel, hosts: ['sentinel-0:26380'] }, [26380, 6380]],
 ];
 

@@ -139,6 +139,11 @@ const imagePath = '([A-Za-z0-9.-]+:[0-9]+/)?[a-z0-9]+([._/-]+[a-z0-9]+)*';
 export const valueTypes: Readonly<Record<string, Schema>> = {
   age: text('^[1-9][0-9]{0,6}[smhdw]$'),
   contactUrl: text('^((https?://|mailto:).+)?$'),
+  budget: closed({
+    enabled: { type: 'boolean' },
+    minAvailable: type('countOrPercent'),
+    maxUnavailable: type('countOrPercent'),
+  }),
   countOrPercent: { oneOf: [atLeast(0), text('^[0-9]{1,2}%$')] },
   database: text('^[A-Za-z0-9_-]+$'),
   domain: text('^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$'),
@@ -151,6 +156,7 @@ export const valueTypes: Readonly<Record<string, Schema>> = {
     closed({ prefix: { type: 'string' }, configMapRef: type('object'), secretRef: type('object') }),
   ),
   dnsNames: listOf(text(`^(${dnsLabel}[.])*${dnsLabel}$`)),
+  filters: listOf({ type: 'object', required: ['type'] }),
   flags: listOf(text('^--')),
   host: text('^[A-Za-z0-9_.-]*$'),
   hostAliases: listOf(
@@ -192,6 +198,16 @@ export const valueTypes: Readonly<Record<string, Schema>> = {
   scrapeInterval: text('^([1-9][0-9]+s|[1-9][0-9]*m)$'),
   secretKey: text('^[-._a-zA-Z0-9]+$'),
   secretName: text('^([a-z0-9]([a-z0-9.-]*[a-z0-9])?)?$'),
+  service: closed({
+    type: { enum: ['ClusterIP', 'NodePort', 'LoadBalancer'] },
+    annotations: type('labels'),
+    ipFamilyPolicy: { enum: ['SingleStack', 'PreferDualStack', 'RequireDualStack'] },
+    ipFamilies: { ...listOf({ enum: ['IPv4', 'IPv6'] }), minItems: 1, maxItems: 2 },
+    trafficDistribution: { enum: ['PreferClose', 'PreferSameZone', 'PreferSameNode'] },
+    externalTrafficPolicy: { enum: ['Cluster', 'Local'] },
+    loadBalancerClass: { type: 'string', minLength: 1 },
+    loadBalancerSourceRanges: { ...type('networks') },
+  }),
   share: { type: 'number', minimum: 0, maximum: 1 },
   /** As the gateway takes them: no IPv4 network wider than /8, no IPv6 network wider than /16 or that may hold all of IPv4. */
   trustedNetworks: listOf(

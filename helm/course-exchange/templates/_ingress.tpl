@@ -33,6 +33,36 @@ spec:
                 port: { name: http }
 {{- end -}}
 
+{{/* Routes to a component by the Gateway API, of a dict: root, component, origin, and rules, each with path and optional
+     backendRequest. */}}
+{{- define "course-exchange.httpRoute" -}}
+{{- $component := list .root .component }}
+{{- $backend := dict "name" (include "course-exchange.name" $component) "port" (get (include "course-exchange.ports" .root | fromYaml) .component).http }}
+{{- with .root.Values.httpRoute }}
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata:
+  {{- include "course-exchange.metadata" $component | nindent 2 }}
+  {{- include "course-exchange.annotations" .annotations | nindent 2 }}
+spec:
+  parentRefs:
+    {{- toYaml .parentRefs | nindent 4 }}
+  hostnames: [{{ include "course-exchange.host" $.origin }}]
+  rules:
+    {{- $route := . }}
+    {{- range $.rules }}
+    - matches: [{ path: {{ toJson .path }} }]
+      {{- with $route.filters }}
+      filters: {{ toJson . }}
+      {{- end }}
+      {{- if $route.requestTimeout }}
+      timeouts: {{ merge (dict "request" $route.requestTimeout) (pick . "backendRequest") | toJson }}
+      {{- end }}
+      backendRefs: [{{ toJson $backend }}]
+    {{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* The controller whose annotations the Ingress gets: nginx, traefik or none. */}}
 {{- define "course-exchange.ingress.controller" -}}
 {{- $named := .Values.ingress.controller -}}

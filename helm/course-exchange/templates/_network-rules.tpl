@@ -64,6 +64,18 @@ contract-tests:
 {{- end }}
 {{- end -}}
 
+{{/* The values, a line each, whose peers are any address. */}}
+{{- define "course-exchange.network.open" -}}
+{{- range $name := list "dnsTo" "postgresTo" "redisTo" "telemetryTo" }}
+{{- $peers := get $.Values.networkPolicy $name }}
+{{- $isOpen := empty $peers }}
+{{- range $peers }}{{ if hasSuffix "/0" (dig "ipBlock" "cidr" "" .) }}{{ $isOpen = true }}{{ end }}{{ end }}
+{{- if and $isOpen (or (ne $name "telemetryTo") $.Values.telemetry.endpoint) }}
+  networkPolicy.{{ $name }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* An ingress rule; takes (list peers port). There is no rule without peers, because an empty `from` admits every address. The kubelet's
      probes need no rule: they come from the node. */}}
 {{- define "course-exchange.network.from" -}}
@@ -98,7 +110,7 @@ contract-tests:
   {{- end }}
 {{- end -}}
 
-{{/* The ports of redis.hosts, and with Sentinels those of the servers. */}}
+{{/* The ports of redis.hosts, and those of the servers that Sentinels or a Cluster name. */}}
 {{- define "course-exchange.network.redis" -}}
 {{- $redis := .Values.redis -}}
 {{- $sentinel := eq $redis.mode "sentinel" -}}
@@ -106,7 +118,7 @@ contract-tests:
 {{- range $redis.hosts -}}
 {{- $ports = append $ports (regexFind ":[0-9]+$" . | trimPrefix ":" | default ($sentinel | ternary "26379" "6379") | int) -}}
 {{- end -}}
-{{- range $sentinel | ternary $redis.sentinel.serverPorts list -}}{{- $ports = append $ports (int .) -}}{{- end -}}
+{{- range eq $redis.mode "standalone" | ternary list $redis.serverPorts -}}{{- $ports = append $ports (int .) -}}{{- end -}}
 {{- include "course-exchange.network.to" (list .Values.networkPolicy.redisTo (uniq $ports)) -}}
 {{- end -}}
 

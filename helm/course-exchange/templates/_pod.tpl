@@ -22,15 +22,8 @@ securityContext:
 {{- with .values.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}
-# A name with two dots is looked up without search domains. IPv4 and IPv6 use separate sockets, because a kernel may drop one of two
-# queries on a socket. A lost query is repeated after a second.
-dnsConfig:
-  options:
-    - { name: ndots, value: "2" }
-    - { name: single-request-reopen }
-    - { name: timeout, value: "1" }
-    - { name: attempts, value: "3" }
-{{- range $field := list "hostAliases" "nodeSelector" "affinity" }}
+dnsPolicy: {{ .values.dnsPolicy }}
+{{- range $field := list "dnsConfig" "hostAliases" "nodeSelector" "affinity" }}
 {{- with get $.values $field }}
 {{ $field }}:
   {{- toYaml . | nindent 2 }}

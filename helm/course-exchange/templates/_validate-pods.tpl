@@ -1,5 +1,14 @@
 {{/* Rules between the values of pods. */}}
 
+{{- define "course-exchange.validate.dns" -}}
+{{- range $name, $_ := include "course-exchange.validate.containers" . | fromYaml }}
+{{- $values := include "course-exchange.values" (list $ $name) | fromJson }}
+{{- if and (eq $values.dnsPolicy "None") (not $values.dnsConfig.nameservers) }}
+{{ $name }}.dnsPolicy is None: name its servers in dnsConfig.nameservers.
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- define "course-exchange.validate.rollouts" -}}
 {{- $names := list "gateway" "identity" "designCatalog" }}
 {{- if .Values.demoPartner.enabled }}{{ $names = append $names "demoPartner" }}{{ end }}
@@ -10,8 +19,17 @@
 {{ $name }}.autoscaling.maxReplicas is less than minReplicas: raise it.
 {{- end }}
 {{- end }}
-{{- if and $values.podDisruptionBudget.enabled (regexMatch "^0+%?$" (toString $values.podDisruptionBudget.maxUnavailable)) }}
-{{ $name }}.podDisruptionBudget.maxUnavailable is {{ $values.podDisruptionBudget.maxUnavailable }}: no node could be drained; set it to 1 or more.
+{{- with $values.podDisruptionBudget }}
+{{- $pods := include "course-exchange.leastReplicas" $values | int }}
+{{- if and .enabled (hasKey . "minAvailable") (gt $pods 1) }}
+{{- $share := trimSuffix "%" (toString .minAvailable) | float64 }}
+{{- $stay := hasSuffix "%" (toString .minAvailable) | ternary (divf (mulf $share $pods) 100) $share | ceil | int }}
+{{- if ge $stay $pods }}
+{{ $name }}.podDisruptionBudget.minAvailable is {{ .minAvailable }}: it leaves none of {{ $pods }} pods to go, so that no node could be drained; lower it.
+{{- end }}
+{{- else if and .enabled (regexMatch "^0+%?$" (toString .maxUnavailable)) }}
+{{ $name }}.podDisruptionBudget.maxUnavailable is {{ .maxUnavailable }}: no node could be drained; set it to 1 or more.
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end -}}

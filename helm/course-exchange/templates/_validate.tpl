@@ -3,7 +3,7 @@
 
 {{- define "course-exchange.mistakes" -}}
 {{- $mistakes := list -}}
-{{- range list "environment" "secretNames" "stores" "entry" "demoPartner" "private" "metrics" "rollouts" "environmentVariables" "labels" "secrets" "sameRedis" "production" -}}
+{{- range list "environment" "secretNames" "stores" "entry" "demoPartner" "private" "metrics" "rollouts" "dns" "environmentVariables" "labels" "secrets" "sameRedis" "production" -}}
 {{- range splitList "\n" (include (printf "course-exchange.validate.%s" .) $) -}}
 {{- with trim . -}}{{- $mistakes = append $mistakes . -}}{{- end -}}
 {{- end -}}
@@ -59,6 +59,22 @@ redis.hosts has more than one host: name one, or set redis.mode to sentinel or c
 {{- define "course-exchange.validate.entry" -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}
 httpRoute.parentRefs is missing: name the Gateway that the HTTPRoute belongs to.
+{{- end }}
+{{- range .Values.httpRoute.filters }}
+{{- if eq .type "RequestRedirect" }}
+httpRoute.filters has a RequestRedirect: remove it; a client that follows a redirect has already sent its secret by http, so only the gateway may answer requests by http.
+{{- end }}
+{{- end }}
+{{- with .Values.gateway.service }}
+{{- $type := .type }}
+{{- if and .externalTrafficPolicy (eq $type "ClusterIP") }}
+gateway.service.externalTrafficPolicy is for NodePort and LoadBalancer: remove it, or set gateway.service.type.
+{{- end }}
+{{- range $name, $_ := pick . "loadBalancerClass" "loadBalancerSourceRanges" }}
+{{- if ne $type "LoadBalancer" }}
+gateway.service.{{ $name }} is for LoadBalancer: remove it, or set gateway.service.type.
+{{- end }}
+{{- end }}
 {{- end }}
 {{- $behind := and (hasPrefix "https:" .Values.issuer) (or .Values.ingress.enabled .Values.httpRoute.enabled) }}
 {{- if and (not .Values.gateway.trustedProxies) (or $behind (eq .Values.environment "production")) }}

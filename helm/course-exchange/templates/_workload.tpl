@@ -99,7 +99,7 @@ automountServiceAccountToken: false
 {{- end -}}
 {{- end -}}
 
-{{/* A Service, of a dict: context, name, port, and optional type and annotations. */}}
+{{/* A Service, of a dict: context, name, port, and optional annotations, type and further fields. */}}
 {{- define "course-exchange.service" -}}
 {{- $component := list .context.root .context.component -}}
 apiVersion: v1
@@ -112,7 +112,9 @@ spec:
   {{- if eq .port "grpc" }}
   # Headless: a gRPC client sees every pod and spreads its calls.
   clusterIP: None
-  publishNotReadyAddresses: false
+  {{- end }}
+  {{- with .fields }}
+  {{- toYaml . | nindent 2 }}
   {{- end }}
   selector:
     {{- include "course-exchange.selector" $component | nindent 4 }}
@@ -145,6 +147,9 @@ spec:
       resource:
         name: cpu
         target: { type: Utilization, averageUtilization: {{ int .targetCPUUtilizationPercentage }} }
+    {{- with .metrics }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   behavior:
     {{- toYaml .behavior | nindent 4 }}
 {{- end }}{{ end }}
@@ -158,7 +163,7 @@ kind: PodDisruptionBudget
 metadata:
   {{- include "course-exchange.metadata" (list $.root $.component) | nindent 2 }}
 spec:
-  maxUnavailable: {{ .maxUnavailable }}
+  {{ hasKey . "minAvailable" | ternary (pick . "minAvailable") (pick . "maxUnavailable") | toYaml }}
   # A pod that is not ready does not keep a node from being drained.
   unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
