@@ -1,7 +1,9 @@
 // What an operator does to a production release while partners use it: upgrade, rollback, scaling, new certificates.
 import { expect, vi } from 'vitest';
+import { section, shellBlocks } from '../docs/documents.ts';
 import { blocksOf } from './guide.ts';
 import { type Kube, release, waiting } from './kube.ts';
+import { drain, nodes } from './nodes.ts';
 import { allReady, type Component, components, podNames, podsOf, readyPods, secret } from './pods.ts';
 import { connectionAgeSeconds, type Production, privatePortCertificates, replicas } from './production.ts';
 
@@ -34,6 +36,23 @@ export async function scale({ kube, follow }: Production): Promise<void> {
   await untilLogged(kube, new Date(), workMessages, connectionAgeSeconds + 15);
   await follow(rollingBack);
   await allReady(kube, replicas);
+}
+
+/** All pods go to the other nodes, and stay there. */
+export async function drainNode({ kube }: Production): Promise<void> {
+  await drain(`app.kubernetes.io/instance=${release}`);
+  await allReady(kube, replicas);
+}
+
+const [spreading] = shellBlocks(section('docs/operate.md', '## When something is down'), 'text');
+
+/** As after a drain: each node has a pod of each component then. */
+export async function spread(production: Production): Promise<void> {
+  await replacePods(production, spreading);
+  for (const component of components) {
+    const taken = (await podsOf(production.kube, component)).map(({ node }) => node);
+    expect([component, new Set(taken).size]).toEqual([component, Math.min(replicas, nodes.length)]);
+  }
 }
 
 type Messages = Readonly<Record<Component, readonly string[]>>;

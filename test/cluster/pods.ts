@@ -2,6 +2,7 @@
 // observes a release, and a stranger.
 import { expect, vi } from 'vitest';
 import { type Kube, release, waiting } from './kube.ts';
+import { firstNode } from './nodes.ts';
 
 export const components = ['gateway', 'identity', 'design-catalog'] as const;
 export type Component = (typeof components)[number];
@@ -83,7 +84,7 @@ interface Program {
   readonly user?: number;
   /** Folders beside /tmp that can be written; they lie in memory: a node's disk that images and etcd share would be measured. */
   readonly folders?: readonly string[];
-  /** It runs on this node as root, and may send signals to all of the node's processes. */
+  /** It runs on this node, not the first, as root, and may send signals to all of the node's processes. */
   readonly seesNode?: string;
 }
 
@@ -108,15 +109,16 @@ export async function startProgram(kube: Kube, name: string, program: Program): 
 }
 
 function podOf(name: string, program: Program) {
-  const { image, args, env = {}, port, folders = [], seesNode: nodeName } = program;
-  const { user = nodeName === undefined ? 65532 : 0 } = program;
+  const { image, args, env = {}, port, folders = [], seesNode } = program;
+  const { user = seesNode === undefined ? 65532 : 0 } = program;
   const paths = ['/tmp', ...folders];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name, labels: { app: name } },
     spec: {
-      ...(nodeName !== undefined && { nodeName, hostPID: true }),
+      nodeName: seesNode ?? firstNode,
+      hostPID: seesNode !== undefined,
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 1,
       securityContext: {

@@ -23,7 +23,8 @@ import {
   untilLed,
 } from './guide.ts';
 import * as cluster from './kube.ts';
-import { secret } from './pods.ts';
+import { firstNode } from './nodes.ts';
+import { type Component, podsOf, secret } from './pods.ts';
 import { authority, database, signCertificate, startStores } from './stores.ts';
 
 export type Production = Awaited<ReturnType<typeof installProduction>>;
@@ -73,8 +74,11 @@ export async function installProduction() {
   /** For `helm install` and `helm upgrade`: release, chart, values. */
   const helmWords = [cluster.release, chart, ...files.map((file) => `--values=${file}`)];
   await kube.helm('install', ...helmWords, '--wait', '--timeout=8m');
-  const ask = async (component: string, words: readonly string[], input?: string): Promise<string> => {
-    const within = [`deployment/${cluster.release}-${component}`, `--container=${component}`];
+  const ask = async (component: Component, words: readonly string[], input?: string): Promise<string> => {
+    // Another node may be cut off.
+    const pods = (await podsOf(kube, component)).filter(({ ready }) => ready);
+    const { name } = pods.find(({ node }) => node === firstNode) ?? pods[0] ?? { name: 'none is ready' };
+    const within = [name, `--container=${component}`];
     const said = await kube.tryKubectl(['exec', '--stdin', ...within, '--', 'partnerctl', ...words], input);
     return cluster.checked(said, ['partnerctl', ...words]);
   };

@@ -5,14 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { section, shellBlocks } from '../docs/documents.ts';
 import { playEachRow } from '../faults/each-row.ts';
-import { type PartName, table } from '../faults/table.ts';
+import { type PartName, type Row, table } from '../faults/table.ts';
 import type { Target, Undo } from '../faults/workload.ts';
 import { send } from '../support/http.ts';
 import * as changes from './changes.ts';
 import { runBlocks } from './guide.ts';
 import { imagePrefix, imageTag, type Kube, makeNamespace, release, waiting } from './kube.ts';
+import { canCut, cutOff, nodes } from './nodes.ts';
 import {
   allPods,
+  allReady,
   type Component,
   completed,
   components,
@@ -86,7 +88,8 @@ describe.concurrent('by the NetworkPolicies', () => {
 });
 
 describe('under the workload', () => {
-  playEachRow(table.cluster, () => startOnCluster(installed));
+  const playable = ({ fault }: Row) => nodes.length > 1 && (fault !== 'cut off' || canCut);
+  playEachRow([...table.cluster, ...table.ofTwoNodes.filter(playable)], () => startOnCluster(installed));
 });
 
 test('the services hold at most 300 MiB after all that', async () => {
@@ -180,6 +183,15 @@ async function startOnCluster(production: Production): Promise<Target> {
     scaled: change(changes.scale),
     'with one pod of each deleted': change(changes.deletePods),
     recertified: change(changes.renewCertificates),
+    drained: change(changes.drainNode),
+    'spread over the nodes': change(changes.spread),
+    'cut off': async () => {
+      const connect = await cutOff();
+      return async () => {
+        await connect();
+        await allReady(kube, replicas);
+      };
+    },
   };
   return {
     stack,

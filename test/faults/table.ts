@@ -33,8 +33,10 @@ export type FaultName =
   | 'rolled back'
   | 'scaled'
   | 'with one pod of each deleted'
+  | 'drained'
+  | 'spread over the nodes'
   | 'recertified';
-/** `identity`: one of two. `redis`: the primary. On a cluster there are two of each service. */
+/** `identity`: one of two. `redis`: the primary. On a cluster there are two of each service, and a second node. */
 export type PartName =
   | 'gateway'
   | 'identity'
@@ -45,6 +47,7 @@ export type PartName =
   | 'postgres'
   | 'signing keys'
   | 'machine'
+  | 'node'
   | 'release';
 
 export interface Row {
@@ -197,7 +200,27 @@ const cluster: readonly Row[] = [
   row('gateway', 'frozen', { ...oneGateway, settlesMs: 8_000 }),
 ];
 
-export const table = { local, containers, cluster } as const;
+const spread = row('release', 'spread over the nodes', {
+  ...rolledOut,
+  ends: 'each node has a pod of each service',
+});
+
+/** The second node has no store. */
+const ofTwoNodes: readonly Row[] = [
+  row('node', 'drained', { ...rolledOut, ends: 'the first node has all pods' }),
+  spread,
+  // Kubernetes misses it after 40 to 50 s, and replaces its pods 30 s later.
+  row('node', 'cut off', {
+    ...oneGateway,
+    settlesMs: 55_000,
+    lastsMs: 100_000,
+    endsMs: 60_000,
+    ends: 'the first node has all pods, and the other one is back',
+  }),
+  spread,
+];
+
+export const table = { local, containers, cluster, ofTwoNodes } as const;
 
 /** A machine that stalls by itself for this long is such a fault, and for this long afterwards, in milliseconds. */
 export const standstillMs = 300;
