@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { describeError, type Logger, logText } from '@course-exchange/runtime/process/logger';
-import { stopwatch } from '@course-exchange/runtime/process/metrics';
 import { currentCall, isWellFormedRequestId } from '@course-exchange/runtime/process/request-context';
 import { context } from '@opentelemetry/api';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -13,9 +12,17 @@ import { answerBrokenConnection } from './http/broken-connection.ts';
 import { limitConnections } from './http/connections.ts';
 import { errorReply } from './http/errors.ts';
 import { plainHttpAnswer, trustedProxy } from './http/plain-http.ts';
+import { noteArrival, sinceArrival } from './http/request.ts';
 import { createBodyReader } from './http/request-bodies.ts';
 import type { Answer, Route } from './http/route.ts';
-import { addRoutes, outcomeOf, type RoutingOptions, sendAnswer, sendError } from './http/router.ts';
+import {
+  addRoutes,
+  answerUnknown,
+  outcomeOf,
+  type RoutingOptions,
+  sendAnswer,
+  sendError,
+} from './http/router.ts';
 import { limitUnreadAnswers } from './http/unread-answers.ts';
 import { connectionClosed, gatewayMetrics, namedMethod } from './metrics.ts';
 import type { PageRequest } from './routes/browser.ts';
@@ -85,31 +92,33 @@ export function createApp(routes: readonly Route[], options: AppOptions): Fastif
     },
     routerOptions: { maxParamLength: longestPath, querystringParser: () => ({}) },
   });
-  app.server.prependListener('request', ({ socket }, response) => newest.set(socket, response));
   app.addHook('onRequest', (request, reply, done) => {
     reportAnswer(request, reply, options.logger);
     if (!refused(request, reply)) done();
   });
-  app.setNotFoundHandler((request, reply) =>
-    opensStart(request)
-      ? sendAnswer(
-          reply,
-          'page',
-          options.startAnswer({ headers: request.headers, requestId: request.id }),
-          options,
-        )
-      : sendError(reply, 'not_found', options),
-  );
+  const limits = {
+    ...createAdmission(options.now),
+    readBody: createBodyReader(),
+    holdAnswer: limitUnreadAnswers(),
+  };
+  app.setNotFoundHandler((request, reply) => {
+    const { headers, id: requestId } = request;
+    const answer = () =>
+      opensStart(request)
+        ? sendAnswer(reply, 'page', options.startAnswer({ headers, requestId }), options)
+        : sendError(reply, 'not_found', options);
+    return answerUnknown(request, reply, { options, limits, answer });
+  });
   app.setErrorHandler((error, _request, reply) => {
     options.logger.error('unforeseen error', describeError(error));
     return sendError(reply, 'server_error', options);
   });
   const connections = limitConnections(app, options.logger);
-  addRoutes(app, routes, options, {
-    admit: createAdmission(options.now),
-    readBody: createBodyReader(),
-    holdAnswer: limitUnreadAnswers(),
+  app.server.prependListener('request', (request, response) => {
+    noteArrival(request);
+    newest.set(request.socket, response);
   });
+  addRoutes(app, routes, options, limits);
   closeIdleConnectionsWhileStopping(app);
   answerOutsideOfRequests(app, answerBroken);
   return app;
@@ -179,13 +188,12 @@ interface EndedAnswer {
 
 /** Fastify's own hook misses aborted answers. */
 function reportAnswer(request: FastifyRequest, reply: FastifyReply, logger: Logger): void {
-  const elapsed = stopwatch();
   let aborted = true;
   reply.raw.once('finish', () => {
     aborted = false;
   });
   reply.raw.once('close', () => {
-    const answer = { request, reply, aborted, milliseconds: elapsed() };
+    const answer = { request, reply, aborted, milliseconds: sinceArrival(request.raw) };
     measureAnswer(answer);
     logAnswer(answer, logger);
   });

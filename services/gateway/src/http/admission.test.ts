@@ -4,10 +4,10 @@ import { beforeEach, expect, test } from 'vitest';
 import { type Admission, createAdmission, type Work } from './admission.ts';
 
 let time: number;
-let admit: Admission;
+let admit: Admission['admit'];
 beforeEach(() => {
   time = 1_000_000;
-  admit = createAdmission(() => time);
+  ({ admit } = createAdmission(() => time));
 });
 
 /** Asks until one is refused; what is admitted, in work or not. */

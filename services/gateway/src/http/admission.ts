@@ -6,28 +6,35 @@ import { createPermits } from '@course-exchange/runtime/process/permits';
 import { gatewayMetrics } from '../metrics.ts';
 import { fairCapacity } from './fair-capacity.ts';
 
-/** `other`: pages and user-info. */
-export type Work = 'token' | 'login' | 'list' | 'other';
+/** `other`: pages and user-info. `public`: key set and discovery. */
+export type Work = 'token' | 'login' | 'list' | 'other' | 'public';
 
 export type Admission = ReturnType<typeof createAdmission>;
 
 /** `now`: milliseconds since the epoch. */
 export function createAdmission(now: () => number) {
+  const openCapacity = (work: Work | 'unknown', capacity: number) => {
+    const requests = fairCapacity(capacity);
+    gatewayMetrics.workAdmitted.observe(() => [[requests.held(), { work }]]);
+    gatewayMetrics.workCapacity.observe(() => [[capacity, { work }]]);
+    return (network: string): (() => void) => {
+      if (!requests.acquire(network)) throw new Overloaded('no capacity');
+      return () => requests.release(network);
+    };
+  };
   /** `capacity`: requests in flight and queued; `concurrency`: in flight. */
   const open = (work: Work, capacity: number, concurrency: number) => {
-    const requests = fairCapacity(capacity);
+    const take = openCapacity(work, capacity);
     const permits = createPermits(concurrency);
-    gatewayMetrics.workAdmitted.observe(() => [[requests.held(), { work }]]);
     gatewayMetrics.workRunning.observe(() => [[permits.running(), { work }]]);
-    gatewayMetrics.workCapacity.observe(() => [[capacity, { work }]]);
     return async (network: string, deadline: number): Promise<() => void> => {
-      if (!requests.acquire(network)) throw new Overloaded('no capacity');
+      const release = take(network);
       if (await permits.acquire(deadline - timeBudget.admission - now(), network))
         return () => {
           permits.release();
-          requests.release(network);
+          release();
         };
-      requests.release(network);
+      release();
       throw new Overloaded('queued too long');
     };
   };
@@ -37,10 +44,16 @@ export function createAdmission(now: () => number) {
     login: open('login', 256, 256),
     list: open('list', 128, 16),
     other: open('other', 256, 64),
+    // Answered from memory, as a rule.
+    public: open('public', 256, 256),
   };
-  /**
-   * Resolves with a `release` to call once. Throws `Overloaded` at capacity, or when too little time is left until
-   * `deadline` (milliseconds since the epoch).
-   */
-  return (work: Work, network: string, deadline: number) => classes[work](network, deadline);
+  return {
+    /**
+     * Resolves with a `release` to call once. Throws `Overloaded` at capacity, or when too little time is left until
+     * `deadline` (milliseconds since the epoch).
+     */
+    admit: (work: Work, network: string, deadline: number) => classes[work](network, deadline),
+    /** For no route or another method, which are answered at once. The same. */
+    admitUnknown: openCapacity('unknown', 256),
+  };
 }

@@ -1,7 +1,8 @@
 // The part of an HTTP request that a route sees.
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { isIP, isIPv4 } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { isIP, isIPv4, type Socket } from 'node:net';
 import { networksOf } from '@course-exchange/runtime/process/ip-address';
+import { stopwatch } from '@course-exchange/runtime/process/metrics';
 import type { FastifyRequest } from 'fastify';
 import type { UnreadAnswers } from './unread-answers.ts';
 
@@ -15,7 +16,6 @@ export interface IncomingRequest {
   readonly authorization: string | undefined;
   /** From trusted proxies only (R30.9). Personal. */
   readonly clientAddress: string;
-  /** Capacity is shared by network (R14.10). */
   readonly network: string;
   /** The form of a POST; '' for any other body. */
   readonly body: string;
@@ -23,14 +23,14 @@ export interface IncomingRequest {
   readonly holdAnswer: (bytes: number) => void;
 }
 
-/** `ip`: through trusted proxies. The body is read later. */
+/** The body is read later. */
 export function incomingRequest(
   { raw, id, params, ip }: Pick<FastifyRequest, 'raw' | 'id' | 'params' | 'ip'>,
   response: ServerResponse,
   holdAnswer: UnreadAnswers,
 ) {
-  const clientAddress = plainAddress(ip) ?? plainAddress(raw.socket.remoteAddress) ?? '';
-  const network = networksOf(clientAddress).at(-1) ?? '';
+  const clientAddress = clientAddressOf({ raw, ip }) ?? '';
+  const network = networkOf(clientAddress);
   return {
     requestId: id,
     params: params as Readonly<Record<string, string>>,
@@ -45,6 +45,36 @@ export function incomingRequest(
     body: '',
     holdAnswer: holdAnswer(response, network),
   };
+}
+
+const arrivals = new WeakMap<IncomingMessage, () => number>();
+
+export function noteArrival(raw: IncomingMessage): void {
+  arrivals.set(raw, stopwatch());
+}
+
+/** Milliseconds since its head was read: it may have waited (pipeline.ts). */
+export function sinceArrival(raw: IncomingMessage): number {
+  return arrivals.get(raw)?.() ?? 0;
+}
+
+/** Capacity is shared by network (R14.10). */
+export function clientNetwork(request: Pick<FastifyRequest, 'raw' | 'ip'>): string {
+  return networkOf(clientAddressOf(request));
+}
+
+/** Of a connection: a client's network, or a proxy's. */
+export function peerNetwork({ remoteAddress }: Socket): string {
+  return networkOf(plainAddress(remoteAddress));
+}
+
+/** `ip`: through trusted proxies. */
+function clientAddressOf({ raw, ip }: Pick<FastifyRequest, 'raw' | 'ip'>): string | undefined {
+  return plainAddress(ip) ?? plainAddress(raw.socket.remoteAddress);
+}
+
+function networkOf(address = ''): string {
+  return networksOf(address).at(-1) ?? '';
 }
 
 /** Without port, brackets or IPv4-in-IPv6 prefix. */

@@ -26,7 +26,7 @@ const gateway = await serveGateway({
     exchangeToken: async (request, call) => {
       exchanged.push(request.refreshToken);
       nameSubject({ client: request.clientId });
-      if (request.refreshToken === 'held') await gate.promise;
+      if (request.refreshToken.startsWith('held')) await gate.promise;
       return cannedAnswers.exchangeToken(request, call);
     },
   },
@@ -49,6 +49,9 @@ interface Held {
   answer: string;
 }
 
+const from = (address: string, request: string) =>
+  request.replace('\r\n', `\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n`);
+
 /** Begins `request` from an address of `network`, and waits for nothing. */
 function hold(request: string, network: number, address = `10.0.${network}.7`): Held {
   const held = { socket: connect(gateway.port, '127.0.0.1'), answer: '' };
@@ -56,13 +59,16 @@ function hold(request: string, network: number, address = `10.0.${network}.7`): 
   held.socket.setEncoding('latin1').on('data', (text: string) => {
     held.answer += text;
   });
-  held.socket.write(request.replace('\r\n', `\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n`));
+  held.socket.write(from(address, request));
   return held;
 }
 
+const refreshOf = (token: string) => {
+  const body = `grant_type=refresh_token&refresh_token=${token}`;
+  return bodyless.replace('10', String(body.length)) + body;
+};
 const bodyless = `POST /token HTTP/1.1\r\n${form}\r\nContent-Length: 10\r\n\r\n`;
-const heldBody = 'grant_type=refresh_token&refresh_token=held';
-const heldRefresh = bodyless.replace('10', String(heldBody.length)) + heldBody;
+const heldRefresh = refreshOf('held');
 const heldList = 'GET /api/events HTTP/1.1\r\nAuthorization: Bearer held\r\n\r\n';
 
 async function ask(path: string, network: number, form?: Record<string, string>): Promise<number> {
@@ -132,12 +138,13 @@ test('a page that cannot be rendered releases its capacity', async () => {
   expect((await fetch(`${origin}/sound`)).status).toBe(200);
 });
 
-test('a public GET is not admitted by class, a POST of any profile is [R14.7]', async () => {
+test('a route of each profile is admitted [R14.7, R14.11]', async () => {
   // Less time than an admission needs.
-  const route: Route = { ...sound, profile: 'public', budgetMs: 500 };
-  const origin = await serve(route, { ...route, method: 'POST' });
-  expect((await fetch(`${origin}/sound`)).status).toBe(200);
-  expect((await fetch(`${origin}/sound`, { method: 'POST' })).status).toBe(503);
+  const routes = (['page', 'public', 'resource', 'token'] as const).map(
+    (profile): Route => ({ ...sound, path: `/${profile}`, profile, budgetMs: 500 }),
+  );
+  const origin = await serve(...routes);
+  for (const { path } of routes) expect((await fetch(`${origin}${path}`)).status, path).toBe(503);
 });
 
 test('bodies that never arrive hold no capacity, not even their own network’s [R14.7]', async () => {
@@ -188,4 +195,26 @@ test('lists that hang leave the capacity of tokens, pages and user-info free, an
   await expect.poll(() => held.filter(({ answer }) => answer === '').length).toBe(0);
   expect(held.filter(({ answer }) => answer.startsWith('HTTP/1.1 200 ')).length).toBeGreaterThan(100);
   expect(await list(4)).toBe(200);
+});
+
+test('what has no route, or another method, fills the capacity of its network and class alone [R14.10, R14.11]', async () => {
+  const behind = (line: string) => from('10.0.1.7', `${line} HTTP/1.1\r\n\r\n`);
+  // Their answers wait for that of the refresh before them.
+  for (let i = 0; i < 300; i += 1) hold(heldRefresh + behind(i % 2 ? 'GET /nowhere' : 'PUT /token'), 1);
+  await expect.poll(() => ask('/nowhere', 1)).toBe(503);
+  const discovery = '/.well-known/openid-configuration';
+  expect([await ask('/nowhere', 2), await ask(discovery, 1), await list(1)]).toEqual([404, 200, 200]);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => ask('/nowhere', 1)).toBe(404);
+});
+
+test('of a connection two requests run, 32 wait unstarted, and one more ends it [R14.11]', async () => {
+  const one = refreshOf('held once more');
+  const refreshes = (count: number) => hold(one + from('10.0.3.7', one).repeat(count - 1), 3);
+  const full = refreshes(34);
+  const begun = () => exchanged.filter((token) => token === 'held once more').length;
+  await expect.poll(begun).toBe(2);
+  await once(refreshes(35).socket, 'close');
+  gate.resolve();
+  await expect.poll(() => full.answer.split('HTTP/1.1 200 ').length).toBe(35);
 });

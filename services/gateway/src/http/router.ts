@@ -12,7 +12,7 @@ import { gatewayMetrics } from '../metrics.ts';
 import type { Admission, Work } from './admission.ts';
 import { errorReply, type ReplyCode } from './errors.ts';
 import { type Headers, profileHeaders } from './headers.ts';
-import { bringsForm, type IncomingRequest, incomingRequest } from './request.ts';
+import { bringsForm, clientNetwork, type IncomingRequest, incomingRequest, sinceArrival } from './request.ts';
 import type { BodyReader } from './request-bodies.ts';
 import { type Answer, bodyOf, bytesOf, methodsOf, type ResponseProfile, type Route } from './route.ts';
 import { answerAttributes, callersTrace, spanOf } from './route-span.ts';
@@ -27,8 +27,7 @@ export interface RoutingOptions {
   readonly makeRequestId: () => string;
 }
 
-export interface Limits {
-  readonly admit: Admission;
+export interface Limits extends Admission {
   readonly readBody: BodyReader;
   readonly holdAnswer: UnreadAnswers;
 }
@@ -44,7 +43,7 @@ export function addRoutes(
   for (const route of routes)
     app.route({ method: methodsOf(route), url: route.path, handler: routeHandler(route, options, limits) });
   for (const [path, atPath] of Map.groupBy(routes, (route) => route.path))
-    refuseOtherMethods(app, path, atPath, options);
+    refuseOtherMethods(app, path, atPath, options, limits);
 }
 
 function refuseOtherMethods(
@@ -52,6 +51,7 @@ function refuseOtherMethods(
   url: string,
   routes: readonly Route[],
   options: RoutingOptions,
+  limits: Limits,
 ): void {
   const allowed: readonly string[] = routes.flatMap(methodsOf);
   const profile = routes[0]?.profile ?? 'public';
@@ -61,9 +61,32 @@ function refuseOtherMethods(
     url,
     handler: (request, reply) => {
       if (hasEmptyParameter(request)) return reply.callNotFound();
-      return send(reply, headers, errorReply('method_not_allowed', profile));
+      const refuse = () => send(reply, headers, errorReply('method_not_allowed', profile));
+      return answerUnknown(request, reply, { options, limits, answer: refuse });
     },
   });
+}
+
+interface UnknownRequest {
+  readonly options: RoutingOptions;
+  readonly limits: Limits;
+  readonly answer: () => FastifyReply;
+}
+
+/** No route, or another method: admitted until the response is sent (R14.11). */
+export function answerUnknown(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { options, limits, answer }: UnknownRequest,
+): FastifyReply {
+  try {
+    reply.raw.once('close', limits.admitUnknown(clientNetwork(request)));
+    return answer();
+  } catch (error) {
+    if (!(error instanceof Overloaded)) throw error;
+    gatewayMetrics.workRefused.add({ work: 'unknown', reason: error.message });
+    return sendError(reply, error.code, options);
+  }
 }
 
 /** `/api/events//designs` is an unknown route (R20.2). */
@@ -71,16 +94,15 @@ function hasEmptyParameter(request: FastifyRequest): boolean {
   return Object.values(request.params as Record<string, string>).includes('');
 }
 
-const workOf: Readonly<Record<ResponseProfile, Work | undefined>> = {
+const workOf: Readonly<Record<ResponseProfile, Work>> = {
   token: 'token',
   resource: 'list',
   page: 'other',
-  // Concurrent reads share one call.
-  public: undefined,
+  public: 'public',
 };
 
-function workFor({ work, profile, method }: Route): Work | undefined {
-  return work ?? workOf[profile] ?? (method === 'POST' ? 'other' : undefined);
+function workFor({ work, profile }: Route): Work {
+  return work ?? workOf[profile];
 }
 
 function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
@@ -93,7 +115,7 @@ function routeHandler(route: Route, options: RoutingOptions, limits: Limits) {
       return reply;
     }
     const incoming = incomingRequest(request, reply.raw, limits.holdAnswer);
-    const deadline = options.now() + budgetMs;
+    const deadline = options.now() + budgetMs - Math.round(sinceArrival(request.raw));
     const active = withCall(ROOT_CONTEXT, request.id, deadline, incoming.clientAddress);
     const { name, attributes } = spans.get(request.method) ?? spanOf(route.method, route);
     const answerRequest = async () => {
@@ -119,7 +141,6 @@ async function admitted(
   { admit, readBody }: Limits,
   deadline: number,
 ): Promise<Answer> {
-  const work = workFor(route);
   let body: Awaited<ReturnType<BodyReader>> | undefined;
   let release: (() => void) | undefined;
   try {
@@ -127,7 +148,7 @@ async function admitted(
       body = await readBody(raw, incoming.network);
       incoming.body = body.text;
     }
-    if (work !== undefined) release = await admit(work, incoming.network, deadline);
+    release = await admit(workFor(route), incoming.network, deadline);
     if (raw.socket.destroyed) throw new Overloaded('client disconnected');
     return await route.answer(incoming);
   } finally {
@@ -148,7 +169,7 @@ function report(error: unknown, route: Route, logger: Logger): void {
 
 function failureAnswer(route: Route, error: unknown, request: IncomingRequest): Answer {
   if (error instanceof Overloaded)
-    gatewayMetrics.workRefused.add({ work: workFor(route) ?? 'none', reason: error.message });
+    gatewayMetrics.workRefused.add({ work: workFor(route), reason: error.message });
   const code = error instanceof Failure ? error.code : 'server_error';
   const page = route.renderError?.(code, request);
   return page ? { ...page, code } : errorReply(code, route.profile, request.authorization);
