@@ -69,6 +69,17 @@ test.each(controllers.map(([what, , annotations], at) => ({ what, annotations, a
   },
 );
 
+test('production bounds the connections from one address', async () => {
+  const sets = await renderAll([{ on: 'production-hosts' }, { on: 'production-traefik' }]);
+  const [byNginx = [], byTraefik = []] = sets.map(({ objects }) => objects);
+  const bounds = ofKind(byNginx, 'Ingress').map(
+    ({ metadata }) => metadata.annotations?.['nginx.ingress.kubernetes.io/limit-connections'],
+  );
+  expect(bounds).toEqual(['500', '500']);
+  const [middleware] = ofKind(byTraefik, 'Middleware').filter(({ spec }) => 'inFlightReq' in spec);
+  expect(middleware?.spec.inFlightReq).toMatchObject({ amount: 500 });
+});
+
 test('Traefik leaves a gateway that hangs after 3 s, at /login after 15, and tries one that is gone four times', () => {
   const objects = rendered.at(-1)?.objects ?? [];
   const made = objects.filter(({ apiVersion }) => apiVersion === 'traefik.io/v1alpha1');

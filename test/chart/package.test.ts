@@ -124,6 +124,7 @@ const openPeers = ['dnsTo', 'postgresTo', 'redisTo', 'telemetryTo'].map(
   (peers) => `networkPolicy.${peers}\n`,
 );
 const balanced = (more: object) => ({ gateway: { service: { type: 'LoadBalancer', ...more } } });
+const otherController = { ingress: { className: 'other' } };
 const rewritten = "the nodes' addresses";
 
 test.each<[on: string, values: Values, says: readonly string[], not: string]>([
@@ -140,7 +141,8 @@ test.each<[on: string, values: Values, says: readonly string[], not: string]>([
   [minimal, balanced({ externalTrafficPolicy: 'Local' }), [], rewritten],
   ['test-open-values', {}, [rewritten], 'Nothing rotates'],
   [minimal, {}, ['-c identity -- partnerctl status'], unreached],
-  ['production-hosts', {}, [port, ...names], unreached],
+  ['production-hosts', {}, [port, ...names], 'connections from one address'],
+  ['production-hosts', otherController, ['connections from one address there, to\n500 or more'], unreached],
   ['production-hosts', { identity: { operator: { enabled: false } } }, [], 'partnerctl'],
   ['test-everything-values', {}, ['Both an Ingress and an HTTPRoute'], 'certificates must be'],
   [minimal, unreachable, [unreached], 'Nothing rotates'],

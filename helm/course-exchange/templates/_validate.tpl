@@ -88,9 +88,6 @@ ingress.annotations sets {{ $annotation }}: remove it; a client that follows a r
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if and .Values.ingress.enabled .Values.ingress.connectionsPerAddress (eq (include "course-exchange.ingress.controller" .) "none") }}
-ingress.connectionsPerAddress needs ingress.controller: the chart sets this limit only for nginx and traefik.
-{{- end }}
 {{- if and .Values.httpRoute.enabled .Values.httpRoute.requestTimeout }}
 {{- $start := toDate "2006-01-02" "2000-01-01" }}
 {{- $end := dateModify .Values.httpRoute.requestTimeout $start }}
