@@ -85,7 +85,7 @@ export async function installProduction() {
   const [partner] = await Promise.all([
     register(
       (words, input) => ask('identity', words, input),
-      (clientId) => confirmVolume(kube, clientId),
+      (clientId) => approveAndActivate(kube, clientId),
     ),
     ask('identity', ['user', 'import', '-'], (await Promise.all(users.map(userLine))).join('')),
     ask('design-catalog', ['designs', 'import', '-'], designLines()),
@@ -175,23 +175,21 @@ function ownEnvironment(address: string, url: string, port: string): readonly ob
 /** From draft to active, with the registration of docs/operate.md and two approvals, as production asks for. */
 async function register(
   ask: (words: readonly string[], input?: string) => Promise<string>,
-  confirm: (clientId: string) => Promise<unknown>,
+  approve: (clientId: string) => Promise<unknown>,
 ): Promise<Partner> {
   const { clientId, name, scopes, environments } = parse(registration);
   const made = await ask(['client', 'register', '-', '--with-secret', '--json'], registration);
   const clientSecret = `${/"secret": ?"([\w-]{43})"/.exec(made)?.[1]}`;
-  await ask(['client', 'approve', clientId, '--note', 'Test agreement']);
-  await confirm(clientId);
-  await ask(['client', 'activate', clientId]);
+  await approve(clientId);
   const { redirectUris } = environments.production;
   return { name, clientId, clientSecret, redirectUris, scopes, active: true };
 }
 
-/** Approves a client as docs/operate.md does in production: from outside, with a certificate, over forwarded ports. */
-async function confirmVolume(kube: cluster.Kube, clientId: string): Promise<void> {
+/** Approves and activates a client as docs/operate.md does in production: from outside, with a certificate, over forwarded ports. */
+async function approveAndActivate(kube: cluster.Kube, clientId: string): Promise<void> {
   await kube.apply(secret('operator-ann', await signCertificate('OU=operator/CN=ann', 'ann')));
   const work = mkdtempSync(join(tmpdir(), 'operator-'));
-  const [approve = ''] = shellBlocks(section('docs/operate.md', '## On-board a partner'), 'text');
+  const [approval = ''] = shellBlocks(section('docs/operate.md', '## On-board a partner'), 'text');
   // By hand a port is open before the next line is typed.
   const untilOpen = (port: string) =>
     `timeout 60 bash -c 'until (: < /dev/tcp/localhost/${port}) 2> /dev/null; do sleep 0.2; done'`;
@@ -204,7 +202,7 @@ async function confirmVolume(kube: cluster.Kube, clientId: string): Promise<void
       (line, port) => `${line}\n${untilOpen(port)}`,
     ),
     'export PARTNERCTL_CATALOG=https://localhost:7301',
-    approve.replaceAll('acme', clientId),
+    approval.replaceAll('acme', clientId),
   ];
   await runBlocks(blocks, { NAMESPACE: kube.namespace, WORK: work }, work).finally(() =>
     rmSync(work, { recursive: true }),

@@ -84,10 +84,19 @@ test('an approval writes the confirmed figures and who confirmed them into the a
   await answerOf('client', 'approve', 'volume', '--volume-confirmed', '--operator', 'ann');
   const { entries } = await answerOf('audit', 'list', '--client', 'volume', '--action', 'client.approval');
   expect(entries).toMatchObject([
-    { change: { fields: [{ field: 'approval_state', after: 'test' }] } },
+    {
+      change: {
+        fields: [
+          { field: 'approval_state', after: 'test' },
+          { before: 1, after: 2 },
+        ],
+      },
+    },
     {
       actor: 'local:ann',
-      change: { fields: [{ after: 'approved' }, { field: 'confirmed_volume', after: figures }] },
+      change: {
+        fields: [{ after: 'approved' }, { field: 'version' }, { field: 'confirmed_volume', after: figures }],
+      },
     },
   ]);
 });

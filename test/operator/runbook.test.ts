@@ -84,8 +84,7 @@ beforeAll(async () => {
   ageIdentity = await generateIdentity();
   variables.AGE_KEY = await identityToRecipient(ageIdentity);
   const user = userWho(runningStack(), 'typical season');
-  variables.PERSON = user.email;
-  variables.OWNER = user.sub;
+  Object.assign(variables, { PERSON: user.email, OWNER: user.sub });
 });
 
 afterAll(() => {
@@ -155,6 +154,7 @@ describe('the runbook as written', () => {
     expect((await refresh(acme)).status).toBe(200);
     await next('Compromised secret');
     expect((await refresh(acme)).status).toBe(401);
+    variables.VERSION = /Version +(\d+)/.exec((await tool('client', 'show', 'acme')).out)?.[1] ?? '';
     await next('Compromised secret');
     expect((await refresh(acme)).status).toBe(200);
   });

@@ -1,5 +1,5 @@
-// Clients and their secrets on the operator's side: registration, approval, edits that meet, declared sets; secrets that
-// overlap until the old one is retired.
+// Clients and their secrets on the operator's side: registration, edits that meet, declared sets; secrets that overlap until
+// the old one is retired.
 import { createLogger } from '@course-exchange/runtime/process/logger';
 import { expect, test } from 'vitest';
 import { editClient, getClient, registerClient } from '../../services/identity/src/clients/admin.ts';
@@ -8,16 +8,9 @@ import { addSecret, listSecrets, retireSecret } from '../../services/identity/sr
 import { createSecretUse } from '../../services/identity/src/clients/secret-table.ts';
 import { authenticateClient } from '../../services/identity/src/token/client-authentication.ts';
 import { loadGrantStatus } from '../../services/identity/src/token/grant-status-table.ts';
-import {
-  anna,
-  dry,
-  newRegistration,
-  openAdminContext,
-  refusalOf,
-  useAdminContext,
-} from './operator-context.ts';
+import { anna, declaredSet, dry, newRegistration, refusalOf, useAdminContext } from './operator-context.ts';
 
-const { identity, context, register, approve, activate, activeClient } = await useAdminContext();
+const { identity, context, register, activeClient } = await useAdminContext();
 const audited = async () => Number((await identity.sql('select count(*) from audit_log'))[0]?.count);
 
 test('a client id with a NUL is refused: no text in Postgres holds one', async () => {
@@ -41,57 +34,6 @@ test('one of twenty registrations of one client id at once succeeds', async () =
   );
 });
 
-const production = openAdminContext(identity, { environment: 'production' });
-const newProductionRegistration = () =>
-  newRegistration({ redirectUris: { test: [], production: ['https://partner.example/callback'] } });
-const figures = { users: 3, events: 4 };
-
-/** Registers a client in production and moves it to the state test. */
-async function tested() {
-  const registration = newProductionRegistration();
-  await registerClient(production, anna, { registration, firstSecret: undefined });
-  await approve(registration.clientId, 'test', production);
-  return registration;
-}
-
-test('only an approved client may act in production, and one that falls below stops', async () => {
-  const { clientId } = await tested();
-  expect((await refusalOf(activate(clientId, production))).code).toBe('refused');
-  await approve(clientId, 'approved', production, figures);
-  expect((await activate(clientId, production)).result.active).toBe(true);
-  expect((await approve(clientId, 'test', production)).result.active).toBe(false);
-});
-
-test('production approves on confirmed figures, which the audit log keeps with who confirmed them', async () => {
-  const { clientId } = await tested();
-  const { code, detail } = await refusalOf(approve(clientId, 'approved', production));
-  expect(code).toBe('refused');
-  expect(detail).toContain(`partnerctl client approve ${clientId} --volume-confirmed`);
-  await approve(clientId, 'approved', production, figures);
-  const entries = await identity.sql(
-    `select actor, fields from audit_log where client_id = $1 and action = 'client.approval' order by sequence`,
-    [clientId],
-  );
-  expect(entries).toMatchObject([
-    { fields: [{ field: 'approval_state' }] },
-    {
-      actor: anna.actor,
-      fields: [{ field: 'approval_state' }, { field: 'confirmed_volume', after: JSON.stringify(figures) }],
-    },
-  ]);
-});
-
-test('a declared set approves no client in production, and keeps one that is approved', async () => {
-  const registration = await tested();
-  const set = whole([{ registration, approvalState: 'approved', active: true }]);
-  const { code, detail } = await refusalOf(applyClients(production, anna, set));
-  expect(code).toBe('refused');
-  expect(detail).toContain('--volume-confirmed');
-  await approve(registration.clientId, 'approved', production, figures);
-  await applyClients(production, anna, set);
-  expect(await getClient(production, registration.clientId)).toMatchObject({ active: true });
-});
-
 test('one of ten edits of one version succeeds, the others are conflicts', async () => {
   const registration = newRegistration();
   await register(registration);
@@ -99,21 +41,16 @@ test('one of ten edits of one version succeeds, the others are conflicts', async
     editClient(context, anna, {
       registration: { ...registration, name: `Name ${index}` },
       expectedVersion: 1,
+      note: '',
     }),
   );
   await expectWinners(edits, 1, 'conflict');
   expect((await getClient(context, registration.clientId)).version).toBe(2);
 });
 
-const whole = (declarations: Parameters<typeof applyClients>[2]['declarations']) => ({
-  declarations,
-  deactivateUndeclared: false,
-  expectedVersions: new Map<string, number>(),
-});
-
 test('a declared set is planned, applied as planned, and then unchanged', async () => {
   const registration = newRegistration();
-  const set = whole([{ registration, approvalState: 'approved', active: true }]);
+  const set = declaredSet([{ registration, approvalState: 'approved', active: true }]);
   const before = await audited();
   const plan = await applyClients(context, dry, set);
   expect(await audited()).toBe(before);
@@ -131,14 +68,14 @@ test('a declared set is planned, applied as planned, and then unchanged', async 
 
 test('a declared set is all or nothing, and refused when somebody changed a client after the plan', async () => {
   const [good, bad] = [newRegistration(), newRegistration({ userJourney: '' })];
-  const set = whole([
+  const set = declaredSet([
     { registration: good, approvalState: undefined, active: undefined },
     { registration: bad, approvalState: 'approved', active: undefined },
   ]);
   expect((await refusalOf(applyClients(context, anna, set))).code).toBe('refused');
   expect((await refusalOf(getClient(context, good.clientId))).code).toBe('not_found');
   await register(good);
-  const stale = { ...whole([]), expectedVersions: new Map([[good.clientId as string, 0]]) };
+  const stale = { ...declaredSet([]), expectedVersions: new Map([[good.clientId as string, 0]]) };
   expect((await refusalOf(applyClients(context, anna, stale))).code).toBe('conflict');
 });
 
@@ -147,9 +84,9 @@ test('a declared set may deactivate clients that it does not name, and deletes n
   const declarations = (await exportClients(context)).filter(
     ({ registration }) => registration.clientId !== left,
   );
-  const plan = await applyClients(context, dry, whole(declarations));
+  const plan = await applyClients(context, dry, declaredSet(declarations));
   expect(plan.find(({ clientId }) => clientId === left)?.action).toBe('undeclared');
-  await applyClients(context, anna, { ...whole(declarations), deactivateUndeclared: true });
+  await applyClients(context, anna, { ...declaredSet(declarations), deactivateUndeclared: true });
   expect(await getClient(context, left)).toMatchObject({ active: false });
 });
 

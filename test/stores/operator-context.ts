@@ -2,7 +2,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext, AdminRequest, Fields } from '../../services/identity/src/admin/context.ts';
-import { registerClient, setActive, setApproval } from '../../services/identity/src/clients/admin.ts';
+import {
+  editClient,
+  getClient,
+  registerClient,
+  setActive,
+} from '../../services/identity/src/clients/admin.ts';
+import type { DeclaredSet } from '../../services/identity/src/clients/apply.ts';
+import { setApproval } from '../../services/identity/src/clients/approval.ts';
 import type { ApprovalState } from '../../services/identity/src/clients/client.ts';
 import type { ClientRegistration } from '../../services/identity/src/clients/client-registration.ts';
 import type { ClientId } from '../../services/identity/src/ids.ts';
@@ -21,6 +28,7 @@ export function openAdminContext(
     randomBytes,
     issuer: 'https://id.example',
     environment: 'test',
+    approvalByAnother: false,
     algorithms: ['RS256', 'ES256'],
     keyEncryptionKey,
     previousKeyEncryptionKey: undefined,
@@ -28,6 +36,7 @@ export function openAdminContext(
     keyedUser: (sub) => `keyed-${sub}`,
     verifiesForm: createFormCheck(createHashingQueue({ concurrency: 2, waiting: 100 })),
     clearFailedLogins: async () => {},
+    onUnversionedApproval: () => {},
     onAudited: () => {},
     onSecurityEvent: () => {},
     ...over,
@@ -60,6 +69,65 @@ export async function useAdminContext() {
     },
   };
 }
+
+export const own = 'https://partner.example/callback';
+export const other = 'https://partner.example/other';
+export const figures = { users: 3, events: 4, designs: 5 };
+export const inProduction = (uris: readonly string[]) => ({ redirectUris: { test: [], production: uris } });
+
+/** As `useAdminContext`, with an installation of the environment production on the same database. */
+export async function useProduction() {
+  const admin = await useAdminContext();
+  const { identity, approve } = admin;
+  const withoutVersion: string[] = [];
+  const production = openAdminContext(identity, {
+    environment: 'production',
+    onUnversionedApproval: (clientId, actor) => withoutVersion.push(`${actor} ${clientId}`),
+  });
+  const versionOf = async (clientId: string) => (await getClient(production, clientId)).version;
+  const tested = async () => {
+    const registration = newRegistration(inProduction([own]));
+    await registerClient(production, anna, { registration, firstSecret: undefined });
+    await approve(registration.clientId, 'test', production);
+    return registration;
+  };
+  return {
+    ...admin,
+    production,
+    /** Who approved or activated what without a version. */
+    withoutVersion,
+    versionOf,
+    /** A client in the state test. */
+    tested,
+    approved: async () => {
+      const registration = await tested();
+      await approve(registration.clientId, 'approved', production, figures);
+      return registration;
+    },
+    edit: async (registration: ClientRegistration, note = '', of = production, request = anna) => {
+      const expectedVersion = await versionOf(registration.clientId);
+      return editClient(of, request, { registration, expectedVersion, note });
+    },
+    /** What the audit log has of a client, newest first. */
+    entriesOf: async (clientId: string) => {
+      const entries = await identity.sql(
+        'select actor, action, fields from audit_log where client_id = $1 order by sequence desc',
+        [clientId],
+      );
+      return entries.map(({ actor, action, fields }) => {
+        const after = (fields as { field: string; after?: string }[]).map((one) => [one.field, one.after]);
+        return { actor, action, ...Object.fromEntries(after) };
+      });
+    },
+  };
+}
+
+export const declaredSet = (declarations: DeclaredSet['declarations'], note = ''): DeclaredSet => ({
+  declarations,
+  deactivateUndeclared: false,
+  expectedVersions: new Map(),
+  note,
+});
 
 export const anna: AdminRequest = { actor: 'local:anna', requestId: 'request-anna', dryRun: false };
 export const bert: AdminRequest = { actor: 'local:bert', requestId: 'request-bert', dryRun: false };

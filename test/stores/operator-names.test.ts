@@ -40,7 +40,7 @@ test('a name from before that cannot be shown is marked, and stops no other chan
   await identity.sql('update clients set name = $2 where client_id = $1', [clientId, 'Stable\u200b Diary']);
   const client = await getClient(context, clientId);
   expect(client.warnings).toEqual(['The name has characters that cannot be seen: give another one.']);
-  const set = { deactivateUndeclared: false, expectedVersions: new Map() };
+  const set = { deactivateUndeclared: false, note: '', expectedVersions: new Map() };
   const declarations = (await exportClients(context)).filter((one) => one.registration.clientId === clientId);
   expect(await applyClients(context, dry, { ...set, declarations })).toContainEqual(
     expect.objectContaining({ clientId, action: 'unchanged' }),
@@ -48,6 +48,7 @@ test('a name from before that cannot be shown is marked, and stops no other chan
   const change = (over: object) => ({
     registration: { ...client.registration, ...over },
     expectedVersion: client.version,
+    note: '',
   });
   expect((await refusalOf(editClient(context, anna, change({ name: 'Stable\u200b Diaries' })))).code).toBe(
     'invalid_argument',

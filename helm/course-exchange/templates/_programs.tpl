@@ -32,6 +32,7 @@ LINK_{{ snakecase $link | upper }}: {{ $url | quote }}
 {{- include "course-exchange.callersEnv" (list . (list "GATEWAY" "gateway" "gateway") (list "CATALOG" "design-catalog" "designCatalog")) }}
 ENVIRONMENT: {{ .root.Values.environment }}
 ACCESS_TOKEN_ALGORITHM: {{ .root.Values.identity.accessTokenAlgorithm }}
+APPROVAL_BY_ANOTHER_OPERATOR: {{ .values.operator.approvalByAnother | quote }}
 LOGIN_HASHING_CONCURRENCY: {{ int .values.loginHashingConcurrency | quote }}
 POSTGRES_POOL_SIZE: {{ int .values.postgresPoolSize | quote }}
 {{- include "course-exchange.postgres.env" (list .root "identity") }}

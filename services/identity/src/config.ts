@@ -3,7 +3,7 @@ import { peerNames } from '@course-exchange/runtime/grpc/peer';
 import { privatePortRule, privatePortSettings } from '@course-exchange/runtime/grpc/private-port';
 import { optionalPostgresSettings, postgresSettings } from '@course-exchange/runtime/postgres/settings';
 import { baseSettings, rpcSettings, telemetrySettings } from '@course-exchange/runtime/process/base-settings';
-import { choice, integer, origin, secretBytes } from '@course-exchange/runtime/process/setting-kinds';
+import { choice, flag, integer, origin, secretBytes } from '@course-exchange/runtime/process/setting-kinds';
 import {
   readSettings,
   ruleOn,
@@ -41,6 +41,9 @@ export const settings = {
     'Database, as role identity_operator; without it there is no operator port',
   ),
   ...privatePortSettings('OPERATOR', 'operators', 7201),
+  APPROVAL_BY_ANOTHER_OPERATOR: flag()
+    .default(false)
+    .describe('Refuses the approval of a client by the operator of its last edit'),
   LOGIN_HASHING_CONCURRENCY: integer(1, 64).default(2).describe('Passwords hashed at the same time'),
 };
 

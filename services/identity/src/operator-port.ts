@@ -18,7 +18,7 @@ import { expectRole } from '@course-exchange/runtime/grpc/roles';
 import { bindService, serveRpc } from '@course-exchange/runtime/grpc/server';
 import { openDatabase } from '@course-exchange/runtime/postgres/pool';
 import { postgresAccess } from '@course-exchange/runtime/postgres/settings';
-import type { Logger } from '@course-exchange/runtime/process/logger';
+import { type Logger, logText } from '@course-exchange/runtime/process/logger';
 import type { AdminContext } from './admin/context.ts';
 import { createClientHandlers, createSecretHandlers } from './clients/rpc.ts';
 import { createConductHandlers } from './conduct/rpc.ts';
@@ -72,12 +72,15 @@ export async function openOperatorPort(
     now,
     issuer: config.ISSUER,
     environment: config.ENVIRONMENT,
+    approvalByAnother: config.APPROVAL_BY_ANOTHER_OPERATOR,
     algorithms: algorithmsInUse(config.ACCESS_TOKEN_ALGORITHM),
     keyEncryptionKey: config.KEY_ENCRYPTION_KEY,
     previousKeyEncryptionKey: config.KEY_ENCRYPTION_KEY_PREVIOUS,
     verifiesForm: createFormCheck(hashingQueue),
     clearFailedLogins: (email) => clearFailures(redis, accountKey(config.USER_HASH_KEY.reveal(), email)),
     pseudonymize: (text) => `hmac:${keyedUser(`personal:${text}`)}`,
+    onUnversionedApproval: (clientId, actor) =>
+      logger.warn('approval without version', { client: logText(clientId), operator: logText(actor) }),
     onAudited: (head, actor, changes) => {
       const endings = endingsOf(changes, keyedUser).map(({ action, object }) => `${action} ${object}`);
       logAuditHead(logger, head, actor, endings);

@@ -52,6 +52,8 @@ export interface AdminContext {
   readonly randomBytes: RandomBytes;
   readonly issuer: string;
   readonly environment: Environment;
+  /** Than the one of the client's last edit. */
+  readonly approvalByAnother: boolean;
   readonly algorithms: readonly SigningAlgorithm[];
   readonly keyEncryptionKey: KeyEncryptionKey;
   readonly previousKeyEncryptionKey: KeyEncryptionKey | undefined;
@@ -62,6 +64,7 @@ export interface AdminContext {
   readonly clearFailedLogins: (email: string) => Promise<void>;
   /** Logs each head of the audit chain, to detect truncation. */
   readonly onAudited: (head: AppendedHead, actor: string, changes: readonly AuditedChange[]) => void;
+  readonly onUnversionedApproval: (clientId: string, actor: string) => void;
   readonly onSecurityEvent: OnSecurityEvent;
 }
 

@@ -10,7 +10,9 @@ import {
   type OperatorChange,
   requireNoProblem,
 } from '../admin/context.ts';
-import { approve, insertDraft, requireVersion, writeActive, writeClient } from './admin.ts';
+import { insertDraft, writeActive } from './admin.ts';
+import { approve, editRegistration } from './approval.ts';
+import { requireVersion } from './change.ts';
 import { type ApprovalState, approvalPath, type RegisteredClient } from './client.ts';
 import { type ClientRegistration, registrationProblems } from './client-registration.ts';
 import { readClients } from './client-table.ts';
@@ -28,6 +30,7 @@ export async function exportClients(context: AdminContext): Promise<readonly Reg
 export interface DeclaredSet {
   readonly declarations: readonly Declaration[];
   readonly deactivateUndeclared: boolean;
+  readonly note: string;
   /** By client id; 0: did not exist. Others are not compared. */
   readonly expectedVersions: ReadonlyMap<string, number>;
 }
@@ -42,7 +45,7 @@ export interface PlannedClient {
 export async function applyClients(
   context: AdminContext,
   request: AdminRequest,
-  { declarations, deactivateUndeclared, expectedVersions }: DeclaredSet,
+  { declarations, deactivateUndeclared, note, expectedVersions }: DeclaredSet,
 ): Promise<readonly PlannedClient[]> {
   const { result } = await auditedTransaction(context, request, async (transaction) => {
     const clients = await readClients(transaction.queries, transaction.environment, 'lock');
@@ -63,7 +66,7 @@ export async function applyClients(
         transaction.recordChange(change);
       };
       const step = { ...transaction, recordChange };
-      if (declaration) await applyOne(step, before, declaration);
+      if (declaration) await applyOne(step, before, declaration, note);
       else if (before && deactivateUndeclared) await writeActive(step, before, false);
       const action = actionOf(before, declaration, changes);
       planned.push({ clientId, version: before?.version ?? 0, changes, action });
@@ -116,13 +119,16 @@ async function applyOne(
   transaction: AdminTransaction,
   before: RegisteredClient | undefined,
   { registration, approvalState, active }: Declaration,
+  note: string,
 ): Promise<void> {
   let client =
     before === undefined
       ? await insertDraft(transaction, registration)
-      : await writeClient(transaction, 'client.edit', before, { ...before, registration });
+      : await editRegistration(transaction, before, registration, note);
+  const isJustEdited = client.version !== before?.version;
   if (active === false) client = await writeActive(transaction, client, false);
+  const noted = { note: note || 'applied from a declaration', isJustEdited };
   for (const state of approvalPath(client.approvalState, approvalState ?? client.approvalState))
-    client = await approve(transaction, client, { state, note: 'applied from a declaration' });
+    client = await approve(transaction, client, { state, ...noted });
   if (active === true) await writeActive(transaction, client, true);
 }

@@ -54,9 +54,7 @@ export function registrationProblems(
     ...contactsOf(registration).flatMap((contact) => contactProblems(contact, registered)),
     ...Object.entries(texts(registration)).flatMap(([what, value]) => [
       value.length > longestText && `More than ${longestText} characters describe the ${what}.`,
-      value !== kept[what] &&
-        !isShown(value.replace(/[\n\r\t]/g, '')) &&
-        `The ${what}: a character cannot be shown.`,
+      value !== kept[what] && !isShownText(value) && `The ${what}: a character cannot be shown.`,
     ]),
   ];
   return problems.filter((problem) => problem !== false);
@@ -70,6 +68,11 @@ const unprintable = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 export function isShown(text: string): boolean {
   return !unprintable.test(text.replaceAll(' ', ''));
+}
+
+/** As `isShown`, over several lines. */
+export function isShownText(text: string): boolean {
+  return isShown(text.replace(/[\n\r\t]/g, ''));
 }
 
 type Problems = readonly (string | false)[];

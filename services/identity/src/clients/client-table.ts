@@ -145,6 +145,17 @@ export const recordApproval = allRows<
   'insert into client_approvals (client_id, state, operator, note) values ($1, $2, $3, $4)',
 );
 
+const lastEdit = firstRow<{ readonly actor: string }, [object: string]>(
+  'last edit of a client',
+  `select actor from audit_log where object = $1 and action in ('client.register', 'client.edit')
+    order by sequence desc limit 1`,
+);
+
+/** Undefined: from before the audit log. Index: audit_log_object. */
+export async function findLastEditor(queries: Queries, clientId: ClientId): Promise<string | undefined> {
+  return (await lastEdit(queries, `client:${clientId}`))?.actor;
+}
+
 /** Oldest first. Index: client_approvals_client. */
 export const readApprovals = allRows<Approval, [clientIds: readonly ClientId[]]>(
   'approvals of clients',

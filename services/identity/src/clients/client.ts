@@ -9,8 +9,9 @@
 //   client whose new state does not allow it.
 // - A deactivation holds at the next request; access tokens live out their time.
 // - A client has up to ten valid secrets (`secret.ts`), and redirect URIs for both environments.
-// - One of the operators who change the same client succeeds: they name the version that they have read.
-// - Operators change one client (`admin.ts`, `secret-admin.ts`) or the whole set (`apply.ts`); no one deletes them.
+// - One of the operators who change the same client succeeds: they name the version that they have read. An approval is of
+//   that version; in production an edit that adds to an approved client approves its result (`approval.ts`).
+// - Operators change one client (`admin.ts`, `approval.ts`, `secret-admin.ts`) or the whole set (`apply.ts`); no one deletes them.
 import type { ClientId } from '../ids.ts';
 import {
   type ClientRegistration,
@@ -64,22 +65,47 @@ export function approvalObstacles(
   next: ApprovalState,
   { environment, volumeConfirmed }: ApprovalTerms,
 ): string[] {
-  const steps = approvalStates.indexOf(next) - approvalStates.indexOf(approvalState);
-  if (steps <= 0) return [];
-  if (steps > 1) return ['It is a draft. Move it to the state test first.'];
+  if (!isStepUp(approvalState, next)) return [];
+  if (approvalState === 'draft' && next === 'approved')
+    return ['It is a draft. Move it to the state test first.'];
   const gaps = registrationGaps(registration);
   if (next !== 'approved') return gaps.filter((gap) => gap === noTechnicalContact);
   if (environment !== 'production' || volumeConfirmed) return gaps;
-  const command = `partnerctl client approve ${registration.clientId} --volume-confirmed`;
   return [
     ...gaps,
-    `Its data volume is not confirmed. Look at partnerctl designs volume; if it fits: ${command}.`,
+    'Its data volume is not confirmed. Look at partnerctl designs volume; if it fits, add --volume-confirmed.',
   ];
 }
 
 interface ApprovalTerms {
   readonly environment: Environment;
   readonly volumeConfirmed: boolean;
+}
+
+export function isStepUp(from: ApprovalState, to: ApprovalState): boolean {
+  return approvalStates.indexOf(to) > approvalStates.indexOf(from);
+}
+
+/** What `next` lets an approved client do in production that no one has approved. */
+export function approvedAdditions(
+  { registration, approvalState }: ClientState,
+  next: ClientRegistration,
+  environment: Environment,
+): string[] {
+  if (environment !== 'production' || approvalState !== 'approved') return [];
+  const scopes = next.scopes.filter((scope) => !registration.scopes.includes(scope));
+  const known = registration.redirectUris[environment];
+  const uris = next.redirectUris[environment].filter((uri) => !known.includes(uri));
+  return [...uris.map((uri) => `the redirect URI ${uri}`), ...scopes.map((scope) => `the scope ${scope}`)];
+}
+
+/** A sentence if the confirmed figures say little. */
+export function volumeWarnings(volume: Readonly<Record<string, unknown>> | undefined): string[] {
+  const empty = ['users', 'events', 'designs'].filter((what) => volume?.[what] === 0);
+  if (empty.length === 0) return [];
+  return [
+    `The confirmed volume is that of a catalog with 0 ${empty.join(', 0 ')}: measure again when the designs are in it.`,
+  ];
 }
 
 /** Deactivates it when `next` does not allow it to be active. */

@@ -9,8 +9,9 @@ import type { Handlers } from '@course-exchange/runtime/grpc/server';
 import { DetailedFailure } from '@course-exchange/runtime/process/errors';
 import type { AdminContext, AdminResult } from '../admin/context.ts';
 import { accessTokensEndAt, adminRequest, changeMessages, durationMs } from '../admin/messages.ts';
-import { editClient, getClient, listClients, registerClient, setActive, setApproval } from './admin.ts';
+import { editClient, getClient, listClients, registerClient, setActive } from './admin.ts';
 import { applyClients, exportClients } from './apply.ts';
+import { setApproval } from './approval.ts';
 import {
   approvalState,
   auditedMessage,
@@ -61,8 +62,9 @@ export function createClientHandlers(context: AdminContext): Handlers<typeof Cli
     },
     editClient: async (request, call) => {
       const registration = readRegistration(request.registration, environment);
-      const { expectedVersion } = request;
-      return shown(await editClient(context, adminRequest(call, request), { registration, expectedVersion }));
+      const { expectedVersion, note } = request;
+      const edit = { registration, expectedVersion, note };
+      return shown(await editClient(context, adminRequest(call, request), edit));
     },
     setApprovalState: async (request, call) => {
       const state = approvalState(request.state);
@@ -94,6 +96,7 @@ async function planOf(context: AdminContext, call: IncomingCall, request: ApplyR
   const set = {
     declarations: request.clients.map((client) => readDeclaration(client, context.environment)),
     deactivateUndeclared: request.deactivateUndeclared,
+    note: request.note,
     expectedVersions: new Map(request.expectedVersions.map(({ clientId, version }) => [clientId, version])),
   };
   return { clients: planMessages(await applyClients(context, adminRequest(call, request), set)) };

@@ -44,7 +44,7 @@ test.each<[line: string, request: object]>([
   ['consent list --user=-Abc --client -acme', { ...sub('-Abc'), clientId: '-acme' }],
   ['consent withdraw --client=--acme --user --bCdEfGhIjKlMnOpQrStU --yes', { clientId: '--acme' }],
   ['client show -acme', { clientId: '-acme' }],
-  ['client activate -acme --dry-run', { clientId: '-acme', dryRun: true }],
+  ['client activate -acme --expected-version 3 --dry-run', { clientId: '-acme', dryRun: true }],
   ['client secret list -acme', { clientId: '-acme' }],
   ['client secret retire acme -s1 --yes', { clientId: 'acme', secretId: '-s1' }],
   ['client secret resume -acme --yes -s1', { clientId: '-acme', secretId: '-s1' }],

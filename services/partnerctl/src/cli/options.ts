@@ -44,6 +44,14 @@ export function countOption<const Flags extends string>(flags: Flags, about: str
   });
 }
 
+export const noteOption = new Option('--note <text>', 'Why, or under which agreement');
+
+export const versionOption = countOption(
+  '--expected-version <number>',
+  'The version that you read; refused if it has changed',
+  4_294_967_295,
+);
+
 function wrongValue(flags: string, value: string, what: string, advice?: string): CliError {
   return usageError(`${flags.split(' ')[0]}: '${value}' ${what}`, advice);
 }

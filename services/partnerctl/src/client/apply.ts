@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { ClientService, PlannedAction, type PlannedClient } from '@course-exchange/proto/operator/v1/client';
 import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
+import { noteOption } from '../cli/options.ts';
 import { readTextFile, replaceFile, requireWritable } from '../files/files.ts';
 import { changesText, type Result } from '../output/result.ts';
 import { sanitize } from '../output/terminal.ts';
@@ -13,8 +14,11 @@ function newFileCommand(...command: Parameters<typeof newCommand>) {
     .option(
       '--deactivate-undeclared',
       'Deactivate clients that the file does not declare; nothing is ever deleted',
-    );
+    )
+    .addOption(noteOption);
 }
+
+type DeclaredOptions = ReturnType<ReturnType<typeof newFileCommand>['opts']>;
 
 export function planCommand() {
   const command = newFileCommand('plan', {
@@ -24,8 +28,8 @@ export function planCommand() {
       'Has anybody changed something by hand?': 'partnerctl client plan clients.yaml --check',
     },
   }).option('--check', 'Exit code 1 when something would change');
-  return withAction(command, async (context, file, { deactivateUndeclared, check }) => {
-    const set = await declaredSet(context, file, deactivateUndeclared);
+  return withAction(command, async (context, file, { check, ...options }) => {
+    const set = await declaredSet(context, file, options);
     const { clients } = await context.services.identity(ClientService).planClients(set);
     const result = planResult(clients, true);
     return check && clients.some(isChanged) ? { ...result, exit: 'refused' as const } : result;
@@ -36,16 +40,16 @@ export function applyCommand() {
   const command = newFileCommand('apply', {
     about: 'Make the installation match a file: all of it or nothing',
     details:
-      'Shows the plan and asks. Applying the same file again changes nothing. New clients get no secret: use `client secret add`. It approves no client in production: use `client approve --volume-confirmed` first.',
+      'Shows the plan and asks. Applying the same file again changes nothing. New clients get no secret: use `client secret add`. It moves no client to approved in production: use `client approve --volume-confirmed` first. There, what adds redirect URIs or scopes to an approved client approves the result, and needs --note.',
     examples: {
       'Plan, confirm, apply': 'partnerctl client apply clients.yaml',
       'From continuous delivery': 'partnerctl client apply clients.yaml --yes',
     },
     takes: ['--dry-run', '--yes'],
   });
-  return withAction(command, async (context, file, { deactivateUndeclared }) => {
+  return withAction(command, async (context, file, options) => {
     const { services, dryRun, confirm } = context;
-    const set = await declaredSet(context, file, deactivateUndeclared);
+    const set = await declaredSet(context, file, options);
     const { clients: planned } = await services.identity(ClientService).planClients(set);
     const due = planned.filter(isChanged);
     if (dryRun || due.length === 0) return planResult(planned, dryRun);
@@ -76,9 +80,13 @@ export function exportCommand() {
   });
 }
 
-async function declaredSet(context: CommandContext, file: string, deactivateUndeclared = false) {
+async function declaredSet(
+  context: CommandContext,
+  file: string,
+  { deactivateUndeclared, note = '' }: DeclaredOptions,
+) {
   const clients = readDeclarations(file, await readTextFile(context, file));
-  return { clients: [...clients], deactivateUndeclared };
+  return { clients: [...clients], deactivateUndeclared: deactivateUndeclared === true, note };
 }
 
 function isChanged({ action }: PlannedClient): boolean {

@@ -5,11 +5,12 @@ import {
   type Client,
   type ClientRegistration,
   ClientService,
+  Environment,
 } from '@course-exchange/proto/operator/v1/client';
-import { newCommand, newGroup, withAction } from '../cli/command.ts';
-import { given } from '../cli/options.ts';
+import { type CommandContext, newCommand, newGroup, withAction } from '../cli/command.ts';
+import { given, noteOption, versionOption } from '../cli/options.ts';
 import { measureVolume } from '../designs/volume.ts';
-import { CliError } from '../output/errors.ts';
+import { CliError, usageError } from '../output/errors.ts';
 import { changeResult } from '../output/result.ts';
 import { type Columns, fields, localTime, table } from '../output/table.ts';
 import { clientArgument, isSecretValid, secretCommand, secretTable } from '../secret/secret.ts';
@@ -17,7 +18,7 @@ import { applyCommand, exportCommand, planCommand } from './apply.ts';
 import { conductCommand } from './conduct.ts';
 import { editCommand, registerCommand } from './register.ts';
 import { approvalStateName, approvalStateNames, approvalStates } from './registration-file.ts';
-import { contactText, redirectUriLines } from './registration-lines.ts';
+import { contactText, redirectUriLines, warningsText } from './registration-lines.ts';
 
 export function clientCommand() {
   return newGroup('client', "Partners' clients: registration, approval, secrets", [
@@ -79,47 +80,76 @@ function approveCommand() {
   const command = newCommand('approve', {
     about: 'Move a client one step up: draft, test, approved',
     details:
-      'A step up needs a complete registration. --to names a state, also a lower one. Approvals stay on record, with actor, time and note. In production the step to approved needs --volume-confirmed: the volume of all designs is measured again and logged.',
+      'A step up needs a complete registration. --to names a state, also a lower one. Approvals stay on record, with actor, time and note. In production a step up needs --expected-version, the version that you have seen with `client show`, and the step to approved also --volume-confirmed: the volume of all designs is measured again and logged.',
     examples: {
       'The next step': 'partnerctl client approve acme --note "Agreement 2026-11"',
-      'In production, after a look at `designs volume`': 'partnerctl client approve acme --volume-confirmed',
+      'In production, after a look at `client show` and `designs volume`':
+        'partnerctl client approve acme --expected-version 2 --volume-confirmed',
       'Back to draft': 'partnerctl client approve acme --to draft',
     },
     takes: ['--dry-run'],
   })
     .argument(...clientArgument)
     .addOption(new Option('--to <state>', 'The state to move to').choices(approvalStateNames))
-    .option('--note <text>', 'Why, or under which agreement')
-    .option('--volume-confirmed', 'Confirm that the data volume fits');
-  return withAction(command, async (context, clientId, { to, note = '', volumeConfirmed }) => {
-    const { dryRun, services } = context;
-    const { client } = await services.identity(ClientService).getClient({ clientId });
-    const state = to === undefined ? nextState[client?.approvalState ?? 0] : approvalStates[to];
-    if (state === undefined) {
-      const advice = 'There is no higher state.';
-      throw new CliError('refused', `${clientId} is already approved.`, { advice });
-    }
-    const measured = volumeConfirmed && state === ApprovalState.APPROVED;
-    const request = {
-      ...{ clientId, state, note, expectedVersion: client?.version ?? 0, dryRun },
-      ...given({ confirmedVolume: measured ? await measureVolume(context) : undefined }),
-    };
-    const response = await services.identity(ClientService).setApprovalState(request);
-    const now = dryRun ? '' : `The state of ${clientId} is ${approvalStateName(state)}.\n`;
-    return changeResult(context, response, now);
-  });
+    .addOption(noteOption)
+    .option('--volume-confirmed', 'Confirm that the data volume fits')
+    .addOption(versionOption);
+  return withAction(
+    command,
+    async (context, clientId, { to, note = '', volumeConfirmed, expectedVersion }) => {
+      const { dryRun, services } = context;
+      const { client } = await services.identity(ClientService).getClient({ clientId });
+      const { approvalState = 0, version: present = 0 } = client ?? {};
+      const state = to === undefined ? nextState[approvalState] : approvalStates[to];
+      if (state === undefined) {
+        const advice = 'There is no higher state.';
+        throw new CliError('refused', `${clientId} is already approved.`, { advice });
+      }
+      if (state > approvalState && expectedVersion === undefined) await refuseInProduction(context, clientId);
+      const measured = volumeConfirmed && state === ApprovalState.APPROVED;
+      const request = {
+        ...{ clientId, state, note, expectedVersion: expectedVersion ?? present, dryRun },
+        ...given({ confirmedVolume: measured ? await measureVolume(context) : undefined }),
+      };
+      const response = await services.identity(ClientService).setApprovalState(request);
+      const { version } = response.client ?? {};
+      const now = dryRun
+        ? ''
+        : `${clientId} is in the state ${approvalStateName(state)}, version ${version}.\n`;
+      return changeResult(context, response, now + warningsText(response));
+    },
+  );
 }
 
 function activateCommand() {
   const command = newCommand('activate', {
     about: 'Accept a client from its next request on',
-    examples: { 'After its approval': 'partnerctl client activate acme' },
+    details: 'In production it needs --expected-version, as `client show` and `client approve` print it.',
+    examples: {
+      'After its approval': 'partnerctl client activate acme',
+      'In production': 'partnerctl client activate acme --expected-version 3',
+    },
     takes: ['--dry-run'],
-  }).argument(...clientArgument);
-  return withAction(command, async (context, clientId) => {
-    const request = { clientId, dryRun: context.dryRun };
-    return changeResult(context, await context.services.identity(ClientService).activateClient(request));
+  })
+    .argument(...clientArgument)
+    .addOption(versionOption);
+  return withAction(command, async (context, clientId, { expectedVersion }) => {
+    if (expectedVersion === undefined) await refuseInProduction(context, clientId);
+    const clients = context.services.identity(ClientService);
+    const seen = expectedVersion ?? (await clients.getClient({ clientId })).client?.version ?? 0;
+    const request = { clientId, expectedVersion: seen, dryRun: context.dryRun };
+    return changeResult(context, await clients.activateClient(request));
   });
+}
+
+/** Elsewhere a command without a version is of the one that it has just read itself. */
+async function refuseInProduction({ services }: CommandContext, clientId: string): Promise<void> {
+  const { environment } = await services.identity(ClientService).describeInstallation({});
+  if (environment !== Environment.PRODUCTION) return;
+  throw usageError(
+    'In production, name the version that you have seen.',
+    `Look at partnerctl client show ${clientId}, and give its version with --expected-version.`,
+  );
 }
 
 function deactivateCommand() {

@@ -9,7 +9,7 @@ import {
   type RegisterClientResponse,
 } from '@course-exchange/proto/operator/v1/client';
 import { type CommandContext, newCommand, withAction } from '../cli/command.ts';
-import { countOption, durationOption, given, repeated } from '../cli/options.ts';
+import { durationOption, given, noteOption, repeated, versionOption } from '../cli/options.ts';
 import { toCliError } from '../connection/connection.ts';
 import { readTextFile } from '../files/files.ts';
 import { CliError, usageError } from '../output/errors.ts';
@@ -104,12 +104,12 @@ export function editCommand() {
   const command = newRegistrationCommand('edit', {
     about: "Change a client's registration",
     details:
-      'Options change what they name and keep the rest. A repeatable option replaces the whole list, --redirect-uri that of its environment; --add-redirect-uri and --remove-redirect-uri change single URIs. --file replaces the whole registration. Exit code 4 if somebody else has changed it meanwhile.',
+      'Options change what they name and keep the rest. A repeatable option replaces the whole list, --redirect-uri that of its environment; --add-redirect-uri and --remove-redirect-uri change single URIs. --file replaces the whole registration. In production, what adds redirect URIs or scopes to an approved client approves the result, and needs --note; what is removed is removed at once. Exit code 4 if somebody else has changed it meanwhile.',
     examples: {
       "Replace production's redirect URIs":
         'partnerctl client edit acme --redirect-uri production=https://acme.example/cb',
       'Add a redirect URI of this environment':
-        'partnerctl client edit acme --add-redirect-uri https://acme.example/cb2',
+        'partnerctl client edit acme --add-redirect-uri https://acme.example/cb2 --note "Mail of 2026-11-20"',
       'Remove a redirect URI of production':
         'partnerctl client edit acme --remove-redirect-uri production=https://acme.example/cb',
       'From a file: first see what would change': 'partnerctl client edit acme --file acme.yaml --dry-run',
@@ -120,14 +120,9 @@ export function editCommand() {
     .addOption(redirectUriEdit('--add-redirect-uri <uri>', 'Add a redirect URI'))
     .addOption(redirectUriEdit('--remove-redirect-uri <uri>', 'Remove a redirect URI'))
     .option('--file <file>', 'YAML registration to replace the present one')
-    .addOption(
-      countOption(
-        '--expected-version <number>',
-        'The version that you read; refused if it has changed',
-        4_294_967_295,
-      ),
-    );
-  return withAction(command, async (context, clientId, { file, expectedVersion, ...options }) => {
+    .addOption(noteOption)
+    .addOption(versionOption);
+  return withAction(command, async (context, clientId, { file, note = '', expectedVersion, ...options }) => {
     const { dryRun, services } = context;
     const clients = services.identity(ClientService);
     const { client } = await clients.getClient({ clientId });
@@ -138,7 +133,8 @@ export function editCommand() {
     if (file === undefined && equals(ClientRegistrationSchema, edited, present)) {
       throw usageError('No option changes anything.', 'Name a field, or --file with a registration.');
     }
-    const request = { registration: edited, expectedVersion: expectedVersion ?? client.version, dryRun };
+    const seen = expectedVersion ?? client.version;
+    const request = { registration: edited, expectedVersion: seen, note, dryRun };
     const response = await clients.editClient(request);
     return changeResult(context, response, proofText(response, dryRun) + warningsText(response));
   });

@@ -2,6 +2,7 @@
 // and `test=URI`, and as they are printed for proofreading.
 import { create } from '@bufbuild/protobuf';
 import {
+  type Client,
   type ClientRegistration,
   type Contact,
   ContactSchema,
@@ -114,7 +115,7 @@ export function gapsText({ client }: RegisterClientResponse): string {
   return sentences('Missing for approval', client?.registrationGaps);
 }
 
-export function warningsText({ client }: EditClientResponse | RegisterClientResponse): string {
+export function warningsText({ client }: { readonly client?: Client | undefined }): string {
   return sentences('Attention', client?.warnings);
 }
 

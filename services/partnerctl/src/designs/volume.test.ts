@@ -80,6 +80,7 @@ test.each([
   const { exit } = await runAgainst(
     (router) => {
       router.service(ClientService, {
+        describeInstallation: () => ({}),
         getClient: () => ({ client: { approvalState: given.approvalState } }),
         setApprovalState: ({ confirmedVolume }) => {
           sent.push(confirmedVolume?.users);
