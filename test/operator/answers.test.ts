@@ -150,6 +150,7 @@ test('a file of audit entries tells a fence what ended after a restore', async (
   expect(out).toContain('Disabled users that this database lacks');
   // Any entry that was changed, also one that the restored log has.
   const whole = readFileSync(file, 'utf8');
+  const lines = whole.trimEnd().split('\n').length;
   for (const [from, to, said] of [
     ['"action":"user.disable"', '"action":"user.edit"', `Entry ${sequence + 1} does not have the hash`],
     [
@@ -160,6 +161,12 @@ test('a file of audit entries tells a fence what ended after a restore', async (
     [/"requestId":"[^"]*"/, '"requestId":"other-one"', 'Entry 1 does not have the hash'],
     ['"actor":"local:ann",', '', `Line ${sequence + 1} is not an entry`],
     [`"at":"${at}"`, `"at":"${at.replace('Z', '001Z')}"`, `Line ${sequence + 1} is not an entry`],
+    ['"previous"', '"Previous"', 'Line 1 is not an entry'],
+    ['"change"', '"chnge"', 'Line 1 is not an entry'],
+    // The end is cut off, at the end and within a line.
+    [/.{120}\n$/, '\n', `Line ${lines} is not an entry`],
+    [/\{.*\n$/, '{"seq', `Line ${lines} is not an entry`],
+    [/.{9}\n(?=.*\n$)/, '', `Line ${lines - 1} is not an entry`],
   ] as const) {
     writeFileSync(file, whole.replace(from, to));
     expect(await tool(...fence.split(' '))).toMatchObject({ exit: 2, err: expect.stringContaining(said) });

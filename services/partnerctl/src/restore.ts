@@ -49,7 +49,7 @@ function fenceCommand() {
     )
     .option(
       '--audit-log <file>',
-      'The file of `audit list --append`, or log lines of identity from the backup on: JSON; other lines are skipped; - reads standard input, at most 64 MiB',
+      'The file of `audit list --append`, or log lines of identity from the backup on: JSON; its other lines are skipped; - reads standard input, at most 64 MiB',
     )
     .addOption(
       new Option(
@@ -98,10 +98,7 @@ const archivedLine = z
     }),
   })
   .transform(({ at, ...line }) => transactionOf(line, at));
-const damagedLine = z
-  .object({ previous: z.unknown(), change: z.object({ action: z.unknown() }) })
-  .transform(() => undefined);
-const auditLine = z.union([logLine, archivedLine, damagedLine]);
+const auditLine = z.union([logLine, archivedLine]);
 
 function transactionOf<Line extends { readonly sequence: number }>(
   { sequence, ...line }: Line,
@@ -117,15 +114,24 @@ function endingsIn(text: string) {
   });
 }
 
-/** One block of the file at a time; other lines are skipped. Throws a CliError for half an entry. */
+/** One block of the file at a time; other lines of a log are skipped. Throws a CliError for a part of an entry. */
 async function* readTrail(log: Content) {
   for await (const { first, lines } of lineBlocks(log))
     yield lines.flatMap((line, at) => {
       const read = line?.includes('"previous"') ? readLine(auditLine, line) : undefined;
-      if (read === undefined || read.reason !== undefined) return [];
-      if (read.value) return [read.value];
-      throw usageError(`Line ${first + at} is not an entry as \`audit list --append\` writes it.`);
+      if (read && read.reason === undefined) return [read.value];
+      if (!mayBePartOfEntry(line)) return [];
+      throw usageError(
+        `Line ${first + at} is not an entry as \`audit list --append\` writes it.`,
+        'Take it from another copy; delete it only if it never was an entry.',
+      );
     });
+}
+
+/** Not UTF-8, half an object, or an object with a key of the chain. */
+function mayBePartOfEntry(line: string | undefined): boolean {
+  if (line === undefined || /"(sequence|hash|previous)"/.test(line)) return true;
+  return line.trimStart().startsWith('{') && readLine(z.unknown(), line).reason !== undefined;
 }
 
 /** Reads all of it, before anything is attempted. */
