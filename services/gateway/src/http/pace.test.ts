@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createPace } from './pace.ts';
 
-const readInTurn = 256;
+const readInTurn = 128;
 
 /** Connections of one network. */
 function open(count: number, pace = createPace()) {
@@ -19,7 +19,7 @@ function open(count: number, pace = createPace()) {
   return { sockets, send, paused, pace };
 }
 
-test('after 256 requests none of the network is read until the next turn, and another network is', async () => {
+test('after 128 requests none of the network is read until the next turn, and another network is', async () => {
   const { send, paused, pace } = open(3);
   const other = new Socket();
   pace('10.0.2', other);
@@ -40,7 +40,7 @@ test('who has sent nothing yet comes before who has', async () => {
   const { send, paused } = open(readInTurn + 10);
   send(0, readInTurn);
   await nextTurn();
-  // The ten that sent first come last, and of 256 that are read in this turn two use it up.
+  // The ten that sent first come last, and of 128 that are read in this turn two use it up.
   expect(paused()).toEqual(
     [...Array(10).keys()].map((nth) => (nth === 0 ? 0 : readInTurn + nth)).sort((a, b) => a - b),
   );

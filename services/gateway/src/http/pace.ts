@@ -1,8 +1,8 @@
 // Reads of a network some requests in a turn of the event loop, so that a burst from it keeps no other waiting (R14.11).
 import type { Socket } from 'node:net';
 
-/** Requests of a network read in a turn, some 50 ms of work. Honest clients rarely send as many at once. */
-const readInTurn = 256;
+/** Requests of a network read in a turn, some 25 ms of work. Honest clients rarely send as many at once. */
+const readInTurn = 128;
 
 interface Network {
   /** Connections that are read as usual, the one that sent a request last at the end. */
